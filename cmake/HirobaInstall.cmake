@@ -1,0 +1,40 @@
+# What is shipped and under which names: libhiroba (shared and static), its headers, hirobarun, hiroba, and the two
+# files by which other builds find them (CMake's find_package(Hiroba), pkg-config). The build folder is laid out the
+# same way, so it can be used in place: `eval "$(./dev env)"`.
+include(CMakePackageConfigHelpers)
+
+# The interface may change with each minor version before 1.0, and the file name says so.
+set(HIROBA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set_target_properties(hiroba PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HIROBA_SOVERSION})
+set_target_properties(hiroba_static PROPERTIES OUTPUT_NAME hiroba)
+
+set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
+foreach(library hiroba hiroba_static)
+  target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
+    ${header_folder}/sms.h)
+endforeach()
+
+install(TARGETS hiroba hiroba_static hirobarun hiroba_tool EXPORT HirobaTargets
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
+
+# find_package(Hiroba): Hiroba::hiroba, Hiroba::hiroba_static, Hiroba::hirobarun.
+set(package_dir lib/cmake/Hiroba)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_file(cmake/HirobaConfig.cmake ${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfig.cmake COPYONLY)
+export(EXPORT HirobaTargets NAMESPACE Hiroba:: FILE ${CMAKE_BINARY_DIR}/${package_dir}/HirobaTargets.cmake)
+install(EXPORT HirobaTargets NAMESPACE Hiroba:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Hiroba)
+install(FILES ${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfig.cmake
+  ${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Hiroba)
+
+# pkg-config: one template, for the tree in place and for the installation. Paths are relative to the file, so an
+# installed tree can be moved.
+function(hiroba_pkgconfig output libdir includedir)
+  file(RELATIVE_PATH up /${libdir}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" up ${up})
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/hiroba.pc.in ${output} @ONLY)
+endfunction()
+hiroba_pkgconfig(${CMAKE_BINARY_DIR}/lib/pkgconfig/hiroba.pc lib ${header_folder})
+hiroba_pkgconfig(${CMAKE_BINARY_DIR}/hiroba-installed.pc ${CMAKE_INSTALL_LIBDIR}
+  "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/hiroba")
+install(FILES ${CMAKE_BINARY_DIR}/hiroba-installed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig RENAME hiroba.pc)

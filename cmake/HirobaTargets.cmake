@@ -1,0 +1,23 @@
+# What all our targets share: warnings, sanitizers, include folders.
+add_library(hiroba_flags INTERFACE)
+target_compile_options(hiroba_flags INTERFACE -Wall -Wextra -Wpointer-arith
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -fno-exceptions -fno-rtti -fvisibility=hidden>
+  $<$<BOOL:${HIROBA_WERROR}>:-Werror>)
+target_include_directories(hiroba_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include/hiroba)
+target_link_libraries(hiroba_flags INTERFACE Threads::Threads)
+if(HIROBA_SANITIZE)
+  add_compile_options(-fsanitize=${HIROBA_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HIROBA_SANITIZE})
+endif()
+add_compile_options(-fno-omit-frame-pointer)
+
+# hiroba_floor(NAME SOURCES... USES floors...): one floor of src/ as an object library. What a floor uses is this one line;
+# tests/tidy checks that its includes agree.
+function(hiroba_floor name)
+  cmake_parse_arguments(F "" "" "SOURCES;USES" ${ARGN})
+  add_library(hiroba_${name} OBJECT ${F_SOURCES})
+  target_link_libraries(hiroba_${name} PUBLIC hiroba_flags)
+  foreach(u ${F_USES})
+    target_link_libraries(hiroba_${name} PUBLIC hiroba_${u})
+  endforeach()
+endfunction()

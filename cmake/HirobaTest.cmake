@@ -1,0 +1,18 @@
+# hiroba_run_test(NAME RANKS NODES PROGRAM ARGUMENTS... [MATCH PATTERN] [SECONDS LIMIT]): a ctest entry that runs a
+# program (a target, or a path) under hirobarun. It passes if the job exits with 0, within the limit (default 20 s), and
+# if what it prints matches PATTERN, an extended regular expression for the whole output.
+function(hiroba_run_test name ranks nodes program)
+  cmake_parse_arguments(T "" "MATCH;SECONDS" "" ${ARGN})
+  if(TARGET ${program})
+    set(program $<TARGET_FILE:${program}>)
+  endif()
+  set(command $<TARGET_FILE:hirobarun> -n ${ranks} --nodes ${nodes} ${program} ${T_UNPARSED_ARGUMENTS})
+  if(DEFINED T_MATCH)
+    set(command bash ${CMAKE_SOURCE_DIR}/cmake/expect.sh ${T_MATCH} ${command})
+  endif()
+  add_test(NAME ${name} COMMAND ${command})
+  if(NOT T_SECONDS)
+    set(T_SECONDS 20)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_SECONDS})
+endfunction()

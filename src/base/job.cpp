@@ -1,0 +1,84 @@
+#include "base/job.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+
+// Room for the transport behind the rank slots: 2 MiB for the job and 1 MiB per rank, sparse.
+size_t board_bytes(int nranks) { return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20); }
+
+Status memory_file(const char* name, size_t bytes, int& fd) {
+  fd = memfd_create(name, 0);
+  if (fd < 0) return Status::error(format("cannot create a memory file (%s)", std::strerror(errno)));
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0)
+    return Status::error(format("cannot size a memory file to %zu bytes (%s)", bytes, std::strerror(errno)));
+  return {};
+}
+
+}  // namespace
+
+Status Job::create(int nranks, int nnodes, Job& out) {
+  out = Job{};
+  out.nranks = nranks;
+  out.nnodes = nnodes;
+  HIROBA_TRY(memory_file("hiroba-board", board_bytes(nranks), out.board_fd));
+  for (int n = 0; n < nnodes; ++n) {
+    int fd = -1;
+    HIROBA_TRY(memory_file("hiroba-node", 0, fd));  // ranks give it its size, which options decide
+    out.node_fds.push_back(fd);
+  }
+  Board* board = nullptr;
+  HIROBA_TRY(map_board(out, board));
+  board->nranks = nranks;
+  board->nnodes = nnodes;
+  board->magic = Board::magic_value;
+  munmap(board, board_bytes(nranks));
+  return {};
+}
+
+std::string Job::to_environment(int r) const {
+  std::string text = format("%d:%d:%d:%d", r, nranks, nnodes, board_fd);
+  for (const int fd : node_fds) text += format(":%d", fd);
+  return text;
+}
+
+Status Job::from_environment(Job& out) {
+  const char* text = std::getenv("HIROBA_JOB");
+  if (text == nullptr) return create(1, 1, out);
+  out = Job{};
+  out.launched = true;
+  int used = 0;
+  const bool head = std::sscanf(text, "%d:%d:%d:%d%n", &out.rank, &out.nranks, &out.nnodes, &out.board_fd, &used) == 4;
+  for (const char* rest = text + used; head && *rest == ':';) {
+    char* end = nullptr;
+    out.node_fds.push_back(static_cast<int>(std::strtol(rest + 1, &end, 10)));
+    rest = end;
+  }
+  if (!head || static_cast<int>(out.node_fds.size()) != out.nnodes)
+    return Status::error(format("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is", text));
+  struct stat info;
+  if (fstat(out.board_fd, &info) != 0)
+    return Status::error("the descriptors that hirobarun opened are closed: does a wrapper script between hirobarun and the program "
+                         "close them, or was HIROBA_JOB copied from another job?");
+  out.node = out.node_of(out.rank);
+  return {};
+}
+
+Status map_board(const Job& job, Board*& out) {
+  void* at = mmap(nullptr, board_bytes(job.nranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.board_fd, 0);
+  if (at == MAP_FAILED) return Status::error(format("cannot map the job's board (%s)", std::strerror(errno)));
+  out = static_cast<Board*>(at);
+  return {};
+}
+
+}  // namespace hiroba

@@ -1,0 +1,63 @@
+#include "base/log.hpp"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+
+// The one piece of process-wide state here: a message needs to know whose it is.
+int log_rank = -1;
+std::atomic<uint32_t>* aborting = nullptr;
+
+void write_line(const char* pattern, va_list arguments) {
+  char text[2048];
+  int used = log_rank < 0 ? std::snprintf(text, sizeof text, "hiroba: ")
+                          : std::snprintf(text, sizeof text, "hiroba: rank %d: ", log_rank);
+  const int more = std::vsnprintf(text + used, sizeof text - static_cast<size_t>(used) - 1, pattern, arguments);
+  used = std::min(used + more, static_cast<int>(sizeof text) - 2);
+  text[used++] = '\n';
+  if (write(STDERR_FILENO, text, static_cast<size_t>(used)) < 0) return;  // nobody is left to tell
+}
+
+}  // namespace
+
+void set_reporter(int rank, std::atomic<uint32_t>* job_aborting) {
+  log_rank = rank;
+  aborting = job_aborting;
+  void* frame[1];
+  backtrace(frame, 1);  // loads libgcc now, so that log_backtrace works in a signal handler
+}
+
+void log_line(const char* pattern, ...) {
+  va_list arguments;
+  va_start(arguments, pattern);
+  write_line(pattern, arguments);
+  va_end(arguments);
+}
+
+bool first_to_report() { return aborting == nullptr || aborting->exchange(1) == 0; }
+
+void end_job(int status, const char* pattern, ...) {
+  if (first_to_report()) {
+    va_list arguments;
+    va_start(arguments, pattern);
+    write_line(pattern, arguments);
+    va_end(arguments);
+  }
+  _exit(status);
+}
+
+void log_backtrace() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  backtrace_symbols_fd(frames, count, STDERR_FILENO);
+}
+
+}  // namespace hiroba

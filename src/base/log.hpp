@@ -1,0 +1,26 @@
+// Messages to the user, on stderr, each in one write so that ranks do not tear each other's lines. Safe in a signal
+// handler: no allocation, no locks. Nothing else in the library prints.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace hiroba {
+
+// Whose messages these are, and the job's flag that an error has been reported. Set once at start.
+void set_reporter(int rank, std::atomic<uint32_t>* job_aborting);
+
+// "hiroba: rank 2: " + text + newline.
+void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+
+// The call stack of the caller on stderr, one line per frame.
+void log_backtrace();
+
+// Ends the job: prints the message, unless another rank has already reported why the job ends, and leaves with exit
+// status `status`; the launcher ends the other ranks.
+[[noreturn]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
+
+// True for the one rank that gets to report why the job ends.
+bool first_to_report();
+
+}  // namespace hiroba

@@ -1,0 +1,159 @@
+#include "base/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace hiroba {
+
+namespace {
+
+constexpr std::array table = {
+    Option{"transport", OptionKind::choice, "shm", "shm",
+           "What moves bytes between nodes. shm: memory of this machine."},
+    Option{"cache", OptionKind::bytes, "0", "SIZE",
+           "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
+           "shared evenly by its ranks."},
+    Option{"tracking", OptionKind::choice, "auto", "auto|uffd|mprotect",
+           "How accesses to absent pages are seen. uffd: userfaultfd (Linux 5.14). mprotect: any kernel. auto: the "
+           "first of these that works here."},
+    Option{"twin", OptionKind::choice, "write", "write|fetch",
+           "When the unmodified copy of a cached page is made. write: by the kernel, at the first write (memory only "
+           "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "
+           "Linux 6.7)."},
+    Option{"readahead", OptionKind::bytes, "1M", "SIZE",
+           "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
+           "4K: one page, no readahead."},
+    Option{"space", OptionKind::bytes, "8T", "SIZE", "Size of the shared address range. Costs nothing until used."},
+    Option{"sparse", OptionKind::flag, "no", "yes|no",
+           "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
+    Option{"timeout", OptionKind::number, "0", "SECONDS",
+           "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
+           "and for whom. 0: wait for ever."},
+    Option{"check", OptionKind::flag, "no", "yes|no",
+           "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
+           "start unaligned), and check the space before them when they are freed."},
+    Option{"chaos", OptionKind::number, "0", "SEED",
+           "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
+    Option{"trace", OptionKind::flag, "no", "yes|no",
+           "Print counts and bytes of every kind of communication when the program ends."},
+    Option{"stats", OptionKind::flag, "no", "yes|no",
+           "Print faults, pages, bytes and evictions per rank and array when the program ends."},
+};
+
+size_t index_of(std::string_view name) {
+  for (size_t i = 0; i < table.size(); ++i)
+    if (name == table[i].name) return i;
+  assert(!"unknown option name in the runtime");
+  return 0;
+}
+
+bool in_choices(std::string_view value, std::string_view choices) {
+  while (!choices.empty()) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+  return false;
+}
+
+// Variables that hirobarun sets for its ranks; not options.
+constexpr std::string_view reserved[] = {"HIROBA_JOB"};
+
+}  // namespace
+
+std::span<const Option> option_table() { return table; }
+
+std::string environment_name(const Option& option) {
+  std::string name = "HIROBA_";
+  for (const char* c = option.name; *c != '\0'; ++c)
+    name += *c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+  return name;
+}
+
+Status check_option(const Option& option, std::string_view value) {
+  bool good = true;
+  switch (option.kind) {
+    case OptionKind::text: break;
+    case OptionKind::choice:
+    case OptionKind::flag: good = in_choices(value, option.choices); break;
+    case OptionKind::bytes: good = parse_bytes(value).has_value(); break;
+    case OptionKind::number: {
+      char* end = nullptr;
+      const std::string copy(value);
+      const double number = std::strtod(copy.c_str(), &end);
+      good = end != copy.c_str() && *end == '\0' && number >= 0;
+    }
+  }
+  if (good) return {};
+  return Status::error(format("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
+                              static_cast<int>(value.size()), value.data(),
+                              option.kind == OptionKind::bytes    ? "a size such as 64M"
+                              : option.kind == OptionKind::number ? "a number >= 0"
+                                                                  : "one of ",
+                              option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : ""));
+}
+
+std::string unknown_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Option& option : table) names.push_back(option.name);
+  const std::string_view near = nearest(name, names);
+  std::string text = format("no option '%.*s'", static_cast<int>(name.size()), name.data());
+  if (!near.empty()) text += format("; did you mean '%.*s'?", static_cast<int>(near.size()), near.data());
+  return text;
+}
+
+std::string options_markdown() {
+  std::string text =
+      "# Options\n\nPrinted from the table in `src/base/options.cpp` by `hiroba info --options-markdown`; do not edit.\n\n"
+      "Each option is given as `hirobarun --NAME VALUE` or as an environment variable.\n\n"
+      "| option | variable | values | default | meaning |\n|---|---|---|---|---|\n";
+  for (const Option& option : table) {
+    std::string choices;
+    for (const char* c = option.choices; *c != '\0'; ++c) choices += *c == '|' ? std::string(", ") : std::string(1, *c);
+    text += format("| `--%s` | `%s` | %s | %s | %s |\n", option.name, environment_name(option).c_str(), choices.c_str(),
+                   option.fallback, option.help);
+  }
+  return text;
+}
+
+Status Options::from_environment(Options& out) {
+  out.values_.clear();
+  for (const Option& option : table) out.values_.push_back(option.fallback);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view pair = *entry;
+    if (!pair.starts_with("HIROBA_")) continue;
+    const size_t equals = pair.find('=');
+    const std::string_view name = pair.substr(0, equals);
+    const std::string_view value = pair.substr(equals + 1);
+    if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved)) continue;
+    bool known = false;
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (environment_name(table[i]) != name) continue;
+      HIROBA_TRY(check_option(table[i], value));
+      out.values_[i] = value;
+      known = true;
+    }
+    if (known) continue;
+    std::string plain;
+    for (const char c : name.substr(7)) plain += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
+                                unknown_option(plain).c_str()));
+  }
+  return {};
+}
+
+const std::string& Options::text(std::string_view name) const { return values_[index_of(name)]; }
+uint64_t Options::bytes(std::string_view name) const { return *parse_bytes(text(name)); }
+double Options::number(std::string_view name) const { return std::strtod(text(name).c_str(), nullptr); }
+bool Options::flag(std::string_view name) const { return text(name) == "yes"; }
+
+}  // namespace hiroba

@@ -1,0 +1,83 @@
+// Waiting for another thread or process: spin briefly, yield, then sleep in the kernel. On a machine with more
+// ranks than cores the waker needs the core that a spinner holds, so spinning is short there.
+//
+// Futex words live in memory shared by processes. Everything here is safe in a signal handler.
+#pragma once
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace hiroba {
+
+inline double seconds_now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+inline void cpu_relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Sleeps while *word == expected, at most `seconds`; may return early.
+inline void futex_wait(std::atomic<uint32_t>& word, uint32_t expected, double seconds) {
+  const timespec limit = {static_cast<time_t>(seconds),
+                          static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+inline void futex_wake_all(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+// The first two stages of a wait. step() returns false when it is time to sleep in the kernel.
+class Patience {
+ public:
+  explicit Patience(int spins) : spins_(spins) {}
+  bool step() {
+    if (count_ < spins_) return ++count_, cpu_relax(), true;
+    if (count_ < spins_ + yields) return ++count_, sched_yield(), true;
+    return false;
+  }
+
+ private:
+  static constexpr int yields = 64;
+  int spins_;
+  int count_ = 0;
+};
+
+// How long to spin when `busy` threads compete for this machine's cores.
+inline int spins_for(int busy) { return busy <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 50; }
+
+// A mutual-exclusion lock between threads of one process that a signal handler may take, as long as no holder
+// touches memory whose access raises that signal. Held for microseconds; not recursive.
+class SignalSafeLock {
+ public:
+  void lock() {
+    Patience patience(200);
+    uint32_t free = 0;
+    while (!word_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
+      free = 0;
+      if (!patience.step() && word_.exchange(2, std::memory_order_acquire) == 0) return;
+      if (word_.load(std::memory_order_relaxed) == 2) futex_wait(word_, 2, 0.01);
+    }
+  }
+  void unlock() {
+    if (word_.exchange(0, std::memory_order_release) == 2) futex_wake_all(word_);
+  }
+
+ private:
+  std::atomic<uint32_t> word_{0};  // 0 free, 1 held, 2 held with sleepers
+};
+
+}  // namespace hiroba

@@ -1,0 +1,235 @@
+// The only file of hirobarun that is compiled with exceptions, because CLI11 throws; none leaves it.
+#include "launcher/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "base/options.hpp"
+#include "base/text.hpp"
+
+namespace hiroba {
+
+namespace {
+
+constexpr int usage_error = 2;
+constexpr long most_ranks = 65536;
+constexpr size_t help_column = 28, help_width = 110;
+
+constexpr const char* runtime_group =
+    "Runtime options; each is also an environment variable, HIROBA_NAME; --stats alone is --stats yes";
+
+constexpr const char* description =
+    "Starts a program as N ranks on this machine, forwards their output in whole lines, and ends all of them when\n"
+    "one fails.";
+
+constexpr const char* usage =
+    R"(
+Usage: hirobarun -n N [OPTION VALUE ...] PROGRAM [ARGUMENT ...]
+
+Examples:
+  hirobarun -n 4 ./stencil3d --size 256
+        four ranks that share this machine's memory
+  hirobarun -n 4 --nodes 2 --tag ./hello
+        two virtual nodes, between which data moves only by the transport, as on a cluster;
+        each line of output says whose it is
+  hirobarun -n 8 --threads 2 --bind core --cache 64M --stats ./program input.dat
+        each rank with two OpenMP threads on cores of its own, holding at most 64 MiB of other
+        nodes' pages; statistics at the end
+)";
+
+constexpr const char* footer =
+    R"(Everything after PROGRAM is the program's own. Rank 0 reads standard input. The exit status is that of the
+first rank that failed, 128 + the signal's number if it was killed. Ctrl-C ends all ranks, a second one kills
+them at once. `hiroba info` shows this machine and the present value of every runtime option.)";
+
+// Breaks a text at spaces so that CLI11's right-hand column stays within help_width.
+std::string wrapped(const std::string& text) {
+  std::string out;
+  size_t line = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (line != 0 && help_column + line + 1 + end - at > help_width) out += '\n', line = 0;
+    if (line != 0) out += ' ', ++line;
+    out.append(text, at, end - at);
+    line += end - at;
+    at = end + 1;
+  }
+  return out;
+}
+
+class HelpFormat : public CLI::Formatter {
+ public:
+  HelpFormat() { column_width(help_column); }
+  std::string make_usage(const CLI::App*, std::string) const override { return usage; }
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, name, mode), "\n\n\n", "\n\n");
+  }
+  std::string make_option_desc(const CLI::Option* option) const override { return wrapped(option->get_description()); }
+};
+
+// What was typed, before it is checked.
+struct Words {
+  std::string ranks, nodes = "1", threads, bind = "none";
+  std::vector<std::string> runtime = std::vector<std::string>(option_table().size());
+  std::vector<CLI::Option*> runtime_options;  // in the order of option_table()
+};
+
+void describe_options(CLI::App& app, Words& words, bool& tag) {
+  app.formatter(std::make_shared<HelpFormat>());
+  app.footer(footer);
+  app.set_help_flag("-h,--help", "Print this and exit.")->group("Help");
+  app.set_version_flag("--version", "hirobarun " HIROBA_VERSION, "Print the version and exit.")->group("Help");
+
+  const char* group = "Ranks and where they run";
+  app.add_option("-n", words.ranks, "How many ranks to start.")->type_name("N")->group(group);
+  app.add_option("--nodes", words.nodes,
+                 "Deal the ranks to K virtual nodes, 1 to N: ranks of one node share memory, "
+                 "others do not (default: 1).")
+      ->type_name("K")
+      ->group(group);
+  app.add_option("--threads", words.threads,
+                 "OpenMP threads per rank: sets OMP_NUM_THREADS (default: OMP_NUM_THREADS "
+                 "if set, else cores / ranks).")
+      ->type_name("T")
+      ->group(group);
+  app.add_option("--bind", words.bind,
+                 "none: the system places ranks. core: each rank on its own cores. numa: each rank "
+                 "on one NUMA node, in turn (default: none).")
+      ->type_name("none|core|numa")
+      ->group(group);
+  app.add_flag("--tag", tag, "Begin each line of output with its rank: \"[2] \".")->group("Output");
+
+  for (size_t i = 0; i < option_table().size(); ++i) {
+    const Option& entry = option_table()[i];
+    CLI::Option* option = app.add_option(std::string("--") + entry.name, words.runtime[i],
+                                         format("%s (default: %s)", entry.help, entry.fallback));
+    option->type_name(entry.choices)->group(runtime_group);
+    words.runtime_options.push_back(option);
+  }
+}
+
+// "no option '--cahe'; did you mean '--cache'?", over the launcher's own options and the runtime's.
+Status unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  // One letter is near to every other; only a slip of the shift key can be told.
+  const std::string_view near = word.size() > 2 ? nearest(word, views) : word == "-N" ? "-n" : "";
+  std::string text = format("no option '%s'", word.c_str());
+  if (!near.empty()) text += format("; did you mean '%.*s'?", static_cast<int>(near.size()), near.data());
+  return Status::error(text + " (hirobarun --help lists them; options of the program go after its name)");
+}
+
+bool is_runtime_flag(const CLI::Option* option) {
+  for (const Option& entry : option_table())
+    if (entry.kind == OptionKind::flag && option->check_lname(entry.name)) return true;
+  return false;
+}
+
+// The option that `word` begins with, and where its value begins in the word ("--cache=64M", "-n4"), if it does.
+const CLI::Option* find_option(const CLI::App& app, const std::string& word, size_t& value) {
+  value = std::string::npos;
+  if (word.starts_with("--")) value = word.find('=');
+  else if (word.size() > 2 && std::isdigit(static_cast<unsigned char>(word[2]))) value = 2;
+  return app.get_option_no_throw(word.substr(0, value));
+}
+
+// Splits the words into the launcher's (`ours`) and the program's. Accepts what fingers type: -np N as mpirun has it,
+// and --stats for --stats yes.
+Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string>& ours,
+             std::vector<std::string>& program) {
+  std::set<const CLI::Option*> seen;
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; ++i) {
+    std::string word = argv[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (word == "-np") word = "-n";
+    size_t value;
+    const CLI::Option* option = find_option(app, word, value);
+    if (option == nullptr) return unknown(app, word.substr(0, word.find('=')));
+    if (!seen.insert(option).second)
+      return Status::error(format("option %s is given twice", word.substr(0, value).c_str()));
+    const bool takes_value = option->get_items_expected_max() > 0;
+    const std::string next = i + 1 < argc ? argv[i + 1] : "";
+    if (is_runtime_flag(option) && value == std::string::npos && next != "yes" && next != "no") {
+      word += "=yes";
+    } else if (takes_value && value == std::string::npos) {
+      if (i + 1 == argc) return Status::error(format("option %s wants a value", word.c_str()));
+      ours.push_back(word);
+      word = argv[++i];
+    }
+    ours.push_back(word);
+  }
+  program.assign(argv + i, argv + argc);
+  return {};
+}
+
+Status whole_number(const char* name, const std::string& text, long least, long most, int& out) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < least || value > most)
+    return Status::error(
+        format("option %s: '%s' is not a whole number from %ld to %ld", name, text.c_str(), least, most));
+  out = static_cast<int>(value);
+  return {};
+}
+
+Status check(const Words& words, Launch& out) {
+  if (words.ranks.empty())
+    return Status::error("how many ranks? write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
+  HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
+  HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
+  if (out.nodes > out.ranks)
+    return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
+                                out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
+  if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));
+  if (words.bind == "core") out.bind = Bind::core;
+  else if (words.bind == "numa") out.bind = Bind::numa;
+  else if (words.bind != "none")
+    return Status::error(format("option --bind: '%s' is not one of none|core|numa", words.bind.c_str()));
+  for (size_t i = 0; i < option_table().size(); ++i) {
+    if (words.runtime_options[i]->empty()) continue;
+    HIROBA_TRY(check_option(option_table()[i], words.runtime[i]));
+    out.settings.push_back({environment_name(option_table()[i]), words.runtime[i]});
+  }
+  if (out.program.empty())
+    return Status::error("no program given: write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
+  return {};
+}
+
+int refuse(const Status& why) {
+  std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
+  return usage_error;
+}
+
+}  // namespace
+
+std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
+  CLI::App app{description};
+  Words words;
+  describe_options(app, words, out.tag);
+  std::vector<std::string> ours;
+  const Status found = split(app, argc, argv, ours, out.program);
+  if (!found.ok()) return refuse(found);
+  try {
+    std::reverse(ours.begin(), ours.end());  // CLI11 takes the words from the back
+    app.parse(ours);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& wrong) {
+    return refuse(Status::error(wrong.what()));
+  }
+  const Status good = check(words, out);
+  if (!good.ok()) return refuse(good);
+  return std::nullopt;
+}
+
+}  // namespace hiroba

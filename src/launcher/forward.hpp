@@ -1,0 +1,82 @@
+// Brings what ranks write to the launcher's stdout and stderr, in whole lines, so that ranks never tear each other's.
+//
+// A line that has no end yet waits in memory until its end comes, its rank closes the pipe, or it grows beyond
+// longest_line; on a terminal it waits a tenth of a second at most, so that prompts and progress show. Whoever writes
+// after an unfinished line gets a line of his own.
+//
+// When a reader of ours is slow, at most full_queue bytes wait here, then in the ranks' pipes, then the ranks wait; the
+// launcher itself never blocks in a write. Owns the pipes. One thread; only wait() blocks.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "launcher/ranks.hpp"
+
+namespace hiroba {
+
+class Forwarder {
+ public:
+  static constexpr size_t longest_line = size_t{1} << 20;
+  static constexpr size_t full_queue = size_t{1} << 18;
+
+  // With `tag`, each line begins with "[rank] ".
+  Forwarder(const std::vector<Rank>& ranks, bool tag);
+  ~Forwarder();
+
+  // Moves what can be moved, after waiting at most `milliseconds` for something to move or for `other_fd` to become
+  // readable. Returns whether it is.
+  bool wait(int other_fd, int milliseconds);
+
+  // Takes in what a rank that has ended left in its pipes, so that it comes before what is said about it.
+  void drain(int rank);
+
+  // Takes in everything from every rank, unfinished lines too, and closes the pipes.
+  void drain_all();
+
+  // A line of the launcher's own, on stderr.
+  void message(const std::string& text);
+
+  bool flushed() const { return out_.queue.empty() && err_.queue.empty(); }
+
+  // Set once an output of ours can take no more: its reader has closed it (`reader_left`), or it failed.
+  bool reader_left() const { return reader_left_; }
+  const Status& failure() const { return failure_; }
+
+ private:
+  struct Stream;
+  struct Output {
+    int fd;
+    bool is_terminal;
+    std::string queue;
+    const Stream* unfinished = nullptr;  // whose line ends the queue, if it has no end
+    bool broken = false;
+  };
+  struct Stream {
+    int rank, fd;
+    Output* to;
+    std::string held;                             // not forwarded yet
+    std::chrono::steady_clock::time_point since;  // when `held` became non-empty
+  };
+
+  void add(int rank, int fd, Output& to);
+  void take_in(Stream& stream, size_t limit);
+  void close_stream(Stream& stream);
+  void forward(Stream& stream, size_t bytes);
+  void forward_lines(Stream& stream);
+  void forward_stalled();
+  void finish_line(Output& to);
+  void write_some(Output& to);
+
+  bool tag_;
+  Output out_, err_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  bool reader_left_ = false;
+  Status failure_;
+};
+
+}  // namespace hiroba

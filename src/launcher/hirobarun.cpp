@@ -1,0 +1,66 @@
+// hirobarun: starts a program as the ranks of a job on this machine. `hirobarun --help` tells the rest.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "launcher/command_line.hpp"
+#include "launcher/ranks.hpp"
+#include "launcher/supervise.hpp"
+
+namespace hiroba {
+namespace {
+
+constexpr int cannot_launch = 1;
+
+int refuse(const Status& why, int exit_status) {
+  std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
+  return exit_status;
+}
+
+// If we were started with one of them closed, a descriptor of ours would get its number and the program's output.
+void open_standard_descriptors() {
+  int fd;
+  do fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
+int launch(const Launch& wish) {
+  const Refusal bad_program = check_program(wish.program[0]);
+  if (!bad_program.why.ok()) return refuse(bad_program.why, bad_program.exit_status);
+  Machine machine;
+  const Status seen = machine.load();
+  if (!seen.ok()) return refuse(seen, cannot_launch);
+  const Status set = set_environment(wish, machine);
+  if (!set.ok()) return refuse(set, cannot_launch);
+  if (wish.bind == Bind::core && wish.ranks > machine.cores())
+    std::fprintf(stderr, "hirobarun: --bind core: %d ranks share %d core%s\n", wish.ranks, machine.cores(),
+                 machine.cores() == 1 ? "" : "s");
+
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of ranks become ours, so that we can end them
+  Signals signals;
+  const Status taken = take_signals(signals);
+  if (!taken.ok()) return refuse(taken, cannot_launch);
+  Job job;
+  Board* board = nullptr;
+  const Status made = Job::create(wish.ranks, wish.nodes, job);
+  if (!made.ok()) return refuse(made, cannot_launch);
+  const Status mapped = map_board(job, board);
+  if (!mapped.ok()) return refuse(mapped, cannot_launch);
+  std::vector<Rank> ranks;
+  const Refusal not_started = start_ranks(wish, job, machine, signals, ranks);
+  if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
+  return Supervisor(ranks, signals, *board, wish.tag).run();
+}
+
+}  // namespace
+}  // namespace hiroba
+
+int main(int argc, char** argv) {
+  hiroba::open_standard_descriptors();
+  hiroba::Launch wish;
+  const std::optional<int> end = hiroba::parse_command_line(argc, argv, wish);
+  return end ? *end : hiroba::launch(wish);
+}

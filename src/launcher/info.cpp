@@ -1,0 +1,66 @@
+#include "launcher/info.hpp"
+
+#include <sys/utsname.h>
+
+#include <cstdlib>
+
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "launcher/machine.hpp"
+#include "launcher/processes.hpp"
+#include "launcher/tracking_probe.hpp"
+
+namespace hiroba {
+
+namespace {
+
+std::string line(const char* what, const std::string& value) { return format("  %-22s %s\n", what, value.c_str()); }
+
+std::string describe_machine() {
+  Machine machine;
+  const Status loaded = machine.load();
+  if (!loaded.ok()) return line("topology", loaded.message());
+  utsname system;
+  uname(&system);
+  const MemoryState memory = memory_state();
+  return line("host", format("%s, %s %s, %s", system.nodename, system.sysname, system.release, system.machine)) +
+         line("processor", machine.processor()) +
+         line("cores", format("%d, with %d hardware threads", machine.cores(), machine.hardware_threads())) +
+         line("NUMA nodes", format("%d", machine.numa_nodes())) +
+         line("memory", format("%s, %s free", show_bytes(memory.total).c_str(), show_bytes(memory.available).c_str()));
+}
+
+std::string describe_tracking() {
+  const auto answer = [](const std::string& why_not) { return why_not.empty() ? "yes" : "no: " + why_not; };
+  const TrackingSupport support = probe_tracking();
+  return line("userfaultfd, MINOR", answer(support.minor_faults)) +
+         line("userfaultfd, WP_ASYNC", answer(support.async_writes)) +
+         line("PAGEMAP_SCAN", answer(support.pagemap_scan)) + line("mprotect", "yes");
+}
+
+// The transports and which capabilities each has natively.
+std::string describe_transports() { return line("shm", "memory of this machine"); }
+
+std::string describe_options() {
+  std::string text;
+  for (const Option& option : option_table()) {
+    const std::string variable = environment_name(option);
+    const char* set = std::getenv(variable.c_str());
+    const std::string value = set == nullptr ? option.fallback : format("%s (default: %s)", set, option.fallback);
+    text += format("  --%-20s %-20s %-20s %s\n", option.name, variable.c_str(), value.c_str(), option.choices);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_installation(std::string& why_bad) {
+  Options options;
+  why_bad = Options::from_environment(options).message();
+  return "Hiroba " HIROBA_VERSION "\n\nThis machine\n" + describe_machine() +
+         "\nWays to see an access that this kernel offers\n" + describe_tracking() + "\nTransports\n" +
+         describe_transports() + "\nOptions: name, variable, value now, values\n" + describe_options() +
+         "\nhirobarun --help tells what each option does.\n";
+}
+
+}  // namespace hiroba

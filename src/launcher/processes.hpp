@@ -1,0 +1,31 @@
+// What /proc tells the launcher about processes and memory. No state.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hiroba {
+
+struct Process {
+  pid_t pid;
+  std::string name;
+};
+
+// Every process that descends from this one and has not ended. Orphans count, since the launcher is their reaper
+// (PR_SET_CHILD_SUBREAPER).
+std::vector<Process> descendants();
+
+// Sends `signal` to all of them.
+void signal_descendants(int signal);
+
+struct MemoryState {
+  uint64_t total = 0, available = 0;  // bytes
+  uint64_t oom_kills = 0;             // by the kernel, since it booted
+};
+
+MemoryState memory_state();
+
+}  // namespace hiroba

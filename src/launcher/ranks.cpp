@@ -1,0 +1,166 @@
+#include "launcher/ranks.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/options.hpp"
+
+namespace hiroba {
+
+namespace {
+
+constexpr int not_found = 127, not_executable = 126, cannot_start = 1;
+
+// What a child tells when it could not become the program. Smaller than PIPE_BUF, so written whole.
+struct StartFailure {
+  int rank;
+  int error;
+  char step[120];
+};
+
+Refusal judge_file(const std::string& path, const std::string& program) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0)
+    return {Status::error(format("cannot find program '%s' (%s)", program.c_str(), std::strerror(errno))), not_found};
+  if (S_ISDIR(info.st_mode))
+    return {Status::error(format("'%s' is a directory, not a program", program.c_str())), not_executable};
+  if (access(path.c_str(), X_OK) != 0)
+    return {Status::error(format("'%s' may not be executed (%s); if it is meant to be, chmod +x %s", program.c_str(),
+                                 std::strerror(errno), program.c_str())),
+            not_executable};
+  return {};
+}
+
+[[noreturn]] void give_up(int report, int rank, int error, const char* step) {
+  StartFailure failure{rank, error, {}};
+  std::strncpy(failure.step, step, sizeof failure.step - 1);
+  if (write(report, &failure, sizeof failure) < 0) _exit(cannot_start);  // the launcher is gone
+  _exit(cannot_start);
+}
+
+// In the child. `launcher` is our parent, unless it has died already.
+[[noreturn]] void become_program(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+                                 int rank, pid_t launcher, const int (&streams)[2], int report) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != launcher) _exit(cannot_start);  // it died before the kernel knew what to do then
+  give_back_signals(signals);
+  if (rank != 0) {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) give_up(report, rank, errno, "open /dev/null");
+  }
+  if (dup2(streams[0], STDOUT_FILENO) < 0 || dup2(streams[1], STDERR_FILENO) < 0)
+    give_up(report, rank, errno, "redirect its output");
+  const Status bound = machine.bind(launch.bind, rank, launch.ranks);
+  if (!bound.ok()) give_up(report, rank, 0, bound.message().c_str());
+  setenv("HIROBA_JOB", job.to_environment(rank).c_str(), 1);
+  std::vector<char*> words;
+  for (const std::string& word : launch.program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  give_up(report, rank, errno, "");
+}
+
+Status make_pipe(int (&ends)[2]) {
+  if (pipe2(ends, O_CLOEXEC) == 0) return {};
+  return Status::error(format("cannot make a pipe (%s)%s", std::strerror(errno),
+                              errno == EMFILE ? "; each rank needs two: raise the limit with ulimit -n" : ""));
+}
+
+Status fork_rank(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals, int report,
+                 std::vector<Rank>& out) {
+  const int rank = static_cast<int>(out.size());
+  const pid_t launcher = getpid();
+  int output[2], error[2];
+  HIROBA_TRY(make_pipe(output));
+  HIROBA_TRY(make_pipe(error));
+  const pid_t pid = fork();
+  if (pid < 0)
+    return Status::error(format("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, std::strerror(errno)));
+  if (pid == 0) become_program(launch, job, machine, signals, rank, launcher, {output[1], error[1]}, report);
+  close(output[1]);
+  close(error[1]);
+  fcntl(output[0], F_SETFL, O_NONBLOCK);
+  fcntl(error[0], F_SETFL, O_NONBLOCK);
+  out.push_back({pid, output[0], error[0]});
+  return {};
+}
+
+void kill_ranks(std::vector<Rank>& ranks) {
+  for (const Rank& rank : ranks) kill(rank.pid, SIGKILL);
+  for (const Rank& rank : ranks) waitpid(rank.pid, nullptr, 0);
+  ranks.clear();
+}
+
+}  // namespace
+
+Refusal check_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) return judge_file(program, program);
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+  Refusal refusal{Status::error(format("cannot find program '%s' in PATH%s", program.c_str(),
+                                       access(program.c_str(), F_OK) == 0
+                                           ? format("; did you mean ./%s?", program.c_str()).c_str()
+                                           : "")),
+                  not_found};
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string folder = path.substr(at, end - at);
+    const Refusal judged = judge_file((folder.empty() ? "." : folder) + "/" + program, program);
+    if (judged.exit_status == 0) return {};
+    if (judged.exit_status == not_executable) refusal = judged;
+    at = end + 1;
+  }
+  return refusal;
+}
+
+Status set_environment(const Launch& launch, const Machine& machine) {
+  for (const Setting& setting : launch.settings) setenv(setting.variable.c_str(), setting.value.c_str(), 1);
+  Options options;
+  HIROBA_TRY(Options::from_environment(options));
+  if (launch.threads != 0 || std::getenv("OMP_NUM_THREADS") == nullptr) {
+    const int threads = launch.threads != 0 ? launch.threads : std::max(1, machine.cores() / launch.ranks);
+    setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
+  }
+  // Threads that spin at a barrier while others want their core cost milliseconds each time.
+  const long threads = std::strtol(std::getenv("OMP_NUM_THREADS"), nullptr, 10);
+  if (threads * launch.ranks > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
+  return {};
+}
+
+Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+                    std::vector<Rank>& out) {
+  int report[2];
+  const Status piped = make_pipe(report);
+  if (!piped.ok()) return {piped, cannot_start};
+  Refusal refusal;
+  while (refusal.exit_status == 0 && static_cast<int>(out.size()) < launch.ranks) {
+    const Status forked = fork_rank(launch, job, machine, signals, report[1], out);
+    if (!forked.ok()) refusal = {forked, cannot_start};
+  }
+  close(report[1]);
+  // The end of file comes when every child has executed the program, which closes its copy of the pipe.
+  StartFailure failure;
+  if (refusal.exit_status == 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
+    const std::string reason = failure.error != 0 ? format(" (%s)", std::strerror(failure.error)) : "";
+    if (failure.step[0] == '\0')
+      refusal = {Status::error(format("cannot execute '%s'%s%s", launch.program[0].c_str(), reason.c_str(),
+                                      failure.error == ENOENT ? "; is the interpreter in its first line there?" : "")),
+                 failure.error == ENOENT ? not_found : not_executable};
+    else
+      refusal = {Status::error(format("cannot start rank %d: %s%s", failure.rank, failure.step, reason.c_str())),
+                 cannot_start};
+  }
+  close(report[0]);
+  if (refusal.exit_status != 0) kill_ranks(out);
+  return refusal;
+}
+
+}  // namespace hiroba

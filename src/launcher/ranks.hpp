@@ -1,0 +1,39 @@
+// Starting the ranks: finding the program, setting up its environment, forking. A rank inherits the job's memory files
+// and nothing else of ours; the kernel kills it when the launcher dies, however that happens.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/job.hpp"
+#include "launcher/command_line.hpp"
+#include "launcher/machine.hpp"
+#include "launcher/signals.hpp"
+
+namespace hiroba {
+
+struct Rank {
+  pid_t pid;
+  int output, error;  // read ends of its stdout and stderr, non-blocking
+};
+
+// Why a program cannot be started, and the exit status that shells give for it: 127 not found, 126 not executable.
+struct Refusal {
+  Status why;
+  int exit_status = 0;
+};
+
+// Whether `program` (looked up in PATH if it has no slash) can be executed.
+Refusal check_program(const std::string& program);
+
+// Puts the runtime options and the OpenMP settings into our own environment, which the ranks inherit, and checks every
+// HIROBA_ variable.
+Status set_environment(const Launch& launch, const Machine& machine);
+
+// Forks all ranks and waits until each has become the program. If one cannot, none is left.
+Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+                    std::vector<Rank>& out);
+
+}  // namespace hiroba

@@ -1,0 +1,236 @@
+#include "launcher/supervise.hpp"
+
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace hiroba {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int tick_milliseconds = 100;          // how often the board is looked at
+constexpr milliseconds failure_grace{1000};     // from SIGTERM to SIGKILL after a rank has failed
+constexpr milliseconds stop_grace{3000};        // after a signal by the user: a program may want to save its state
+constexpr milliseconds unkillable_after{2000};  // from SIGKILL until we stop waiting
+constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
+constexpr milliseconds leftover_grace{100};     // for what ends by itself when its rank has
+constexpr milliseconds flush_grace{1000};       // for a reader of our output, after a signal by the user
+constexpr int stop_exit_base = 128;             // as shells have it: 128 + signal
+
+}  // namespace
+
+Supervisor::Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, bool tag)
+    : signals_(signals),
+      board_(board),
+      forwarder_(ranks, tag),
+      alive_(static_cast<int>(ranks.size())),
+      memory_at_start_(memory_state()) {
+  for (const Rank& rank : ranks) members_.push_back({rank.pid});
+}
+
+int Supervisor::run() {
+  while (alive_ > 0 && !gave_up_) {
+    if (forwarder_.wait(signals_.fd, tick_milliseconds)) read_signals();
+    reap();
+    watch_board();
+    watch_outputs();
+    end_what_is_due();
+  }
+  end_leftovers();
+  flush();
+  return exit_status_;
+}
+
+void Supervisor::read_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.fd, &info, sizeof info) == sizeof info) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    // A terminal sends to its whole foreground group, so ranks have had it too.
+    if (signal != SIGCHLD) on_stop_signal(signal, info.ssi_code == SI_KERNEL);
+  }
+}
+
+void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
+  const bool first = stop_signal_ == 0;
+  if (first) stop_signal_ = signal;
+  if (!first || state_ != State::running) return kill_all();  // the second time, or a failed job's end is too slow
+  exit_status_ = stop_exit_base + signal;
+  ask_to_end(ranks_have_it ? 0 : signal, stop_grace);
+}
+
+void Supervisor::reap() {
+  int wait_status;
+  for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) {
+    read_signals();  // if a Ctrl-C ended this rank, it has reached us before; see it first
+    for (size_t r = 0; r < members_.size(); ++r)
+      if (members_[r].pid == pid && members_[r].alive) on_exit(static_cast<int>(r), wait_status);
+  }
+}
+
+void Supervisor::on_exit(int rank, int wait_status) {
+  Member& member = members_[static_cast<size_t>(rank)];
+  member.alive = false;
+  --alive_;
+  forwarder_.drain(rank);
+  watch_board();  // someone may wait for a rank that left early: that is then the first failure
+  if (state_ != State::running) return;
+
+  const Phase phase = board_.rank(rank).phase;
+  const bool good = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+  if (good && phase != Phase::started) {
+    member.left_early = phase == Phase::launched;
+    return;
+  }
+  const int exit_status =
+      WIFSIGNALED(wait_status) ? stop_exit_base + WTERMSIG(wait_status) : std::max(1, WEXITSTATUS(wait_status));
+  const bool reported = board_.aborting != 0;
+  if (phase == Phase::finished && !reported) {  // nobody needs it any more
+    if (exit_status_ == 0) forwarder_.message(describe_exit(rank, wait_status, phase));
+    if (exit_status_ == 0) exit_status_ = exit_status;
+    return;
+  }
+  fail(exit_status, reported ? "" : describe_exit(rank, wait_status, phase) + others_ended());
+}
+
+std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) const {
+  std::string text = format("rank %d (pid %d) ", rank, members_[static_cast<size_t>(rank)].pid);
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    text += format("was killed by signal %d (%s%s)", signal, strsignal(signal),
+                   WCOREDUMP(wait_status) ? ", core dumped" : "");
+  } else {
+    text += format("exited with status %d", WEXITSTATUS(wait_status));
+  }
+  if (phase == Phase::finished) return text + " after sms_shutdown";
+  if (phase == Phase::started) {
+    const RankBoard& last = board_.rank(rank);
+    text += WIFSIGNALED(wait_status) ? "" : " before sms_shutdown";
+    if (alive_ > 0 && !WIFSIGNALED(wait_status)) text += " while other ranks still need it";
+    if (last.where[0] != '\0')
+      text += format(" (%s %.*s)", last.waiting != 0 ? "waiting in" : "its last call was",
+                     static_cast<int>(strnlen(last.where, sizeof last.where)), last.where);
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
+      text += "; every rank must call sms_shutdown before it ends";
+  }
+  if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
+    const MemoryState now = memory_state();
+    text += format("; %s of %s memory are free now, and ", show_bytes(now.available).c_str(),
+                   show_bytes(now.total).c_str());
+    text += now.oom_kills > memory_at_start_.oom_kills
+                ? "the kernel's out-of-memory killer has struck since the job began: use fewer ranks, smaller arrays "
+                  "or less --cache"
+                : "the kernel's out-of-memory killer has not struck since the job began: someone else sent the signal";
+  }
+  return text;
+}
+
+std::string Supervisor::others_ended() const {
+  if (alive_ == 0) return "";
+  return alive_ == 1 ? "; ending the other rank" : format("; ending the other %d ranks", alive_);
+}
+
+// Finds what no exit of a process tells: a rank that others wait for although it has left, and a rank that has reported
+// an error but does not end.
+void Supervisor::watch_board() {
+  if (state_ != State::running) return;
+  const int ranks = static_cast<int>(members_.size());
+  int early = 0, waiting = 0;
+  while (early < ranks && !members_[static_cast<size_t>(early)].left_early) ++early;
+  while (waiting < ranks && board_.rank(waiting).phase != Phase::started) ++waiting;
+  if (early < ranks && waiting < ranks)
+    return fail(1, format("rank %d (pid %d) exited (status 0) without sms_startup, in which rank %d waits for it%s",
+                          early, members_[static_cast<size_t>(early)].pid, waiting, others_ended().c_str()));
+  if (board_.aborting == 0) return;
+  if (!aborting_seen_) aborting_since_ = Clock::now();
+  aborting_seen_ = true;
+  if (Clock::now() - aborting_since_ > abort_grace) fail(1, "");
+}
+
+void Supervisor::watch_outputs() {
+  if (state_ != State::running) return;
+  if (forwarder_.reader_left()) fail(stop_exit_base + SIGPIPE, "");
+  else if (!forwarder_.failure().ok()) fail(1, forwarder_.failure().message() + others_ended());
+}
+
+void Supervisor::fail(int exit_status, const std::string& message) {
+  if (exit_status_ == 0) exit_status_ = exit_status;
+  if (!message.empty()) forwarder_.message(message);
+  ask_to_end(SIGTERM, failure_grace);
+}
+
+void Supervisor::ask_to_end(int signal, milliseconds grace) {
+  state_ = State::asked;
+  due_ = Clock::now() + grace;
+  if (signal != 0) signal_descendants(signal);
+}
+
+void Supervisor::kill_all() {
+  state_ = State::killing;
+  due_ = Clock::now() + unkillable_after;
+  signal_descendants(SIGKILL);
+}
+
+void Supervisor::end_what_is_due() {
+  if (state_ == State::killing) signal_descendants(SIGKILL);  // also what was forked meanwhile
+  if (state_ == State::running || Clock::now() < due_) return;
+  if (state_ == State::asked) {
+    if (stop_signal_ != 0)
+      forwarder_.message(format("killing rank %s, still running %g s after signal %d (%s)", ranks_alive().c_str(),
+                                stop_grace.count() / 1000.0, stop_signal_, strsignal(stop_signal_)));
+    kill_all();
+  } else {
+    forwarder_.message(format("rank %s cannot be killed: the kernel holds it (see ps -o pid,wchan); giving up",
+                              ranks_alive().c_str()));
+    gave_up_ = true;
+  }
+}
+
+std::string Supervisor::ranks_alive() const {
+  std::string text;
+  for (size_t r = 0; r < members_.size(); ++r)
+    if (members_[r].alive) text += format("%s%zu (pid %d)", text.empty() ? "" : ", ", r, members_[r].pid);
+  return text;
+}
+
+// Ranks have ended; what they started may not have.
+void Supervisor::end_leftovers() {
+  const Clock::time_point begun = Clock::now();
+  bool told = state_ != State::running;  // then nobody asks who was still there
+  while (true) {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    const std::vector<Process> left = descendants();
+    const Clock::duration waited = Clock::now() - begun;
+    if (left.empty() || waited > unkillable_after) return;
+    if (state_ != State::running || waited > leftover_grace) {
+      if (!told)
+        forwarder_.message(format("killing what ranks left running: %zu process%s, such as %s (pid %d)", left.size(),
+                                  left.size() == 1 ? "" : "es", left[0].name.c_str(), left[0].pid));
+      told = true;
+      signal_descendants(SIGKILL);
+    }
+    if (forwarder_.wait(signals_.fd, 10)) read_signals();
+  }
+}
+
+// Waits for the reader of our output as long as it likes, unless the user wants to stop.
+void Supervisor::flush() {
+  const Clock::time_point begun = Clock::now();
+  forwarder_.drain_all();
+  while (!forwarder_.flushed()) {
+    if (forwarder_.wait(signals_.fd, tick_milliseconds)) read_signals();
+    if (stop_signal_ != 0 && Clock::now() - begun > flush_grace) return;
+  }
+  if (state_ != State::running) return;
+  watch_outputs();
+  if (!forwarder_.flushed()) forwarder_.wait(signals_.fd, tick_milliseconds);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,69 @@
+// Watches over a running job: passes output on, hears of ranks that end, decides whether that is right, and sees to it
+// that nothing is left. Single-threaded; run() blocks until the job is over.
+//
+// A job is in one of three states. Running: all is well. Asked to end: ranks have got a signal and have until due_.
+// Killing: SIGKILL to whatever descends from us, again and again until nothing does. What ranks do after they were
+// asked to end is our doing and is not reported.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/job.hpp"
+#include "launcher/forward.hpp"
+#include "launcher/processes.hpp"
+#include "launcher/ranks.hpp"
+#include "launcher/signals.hpp"
+
+namespace hiroba {
+
+class Supervisor {
+ public:
+  Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, bool tag);
+
+  // Returns the exit status of the job.
+  int run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class State { running, asked, killing };
+
+  struct Member {
+    pid_t pid;
+    bool alive = true;
+    bool left_early = false;  // ended well, without sms_startup
+  };
+
+  void read_signals();
+  void on_stop_signal(int signal, bool ranks_have_it);
+  void reap();
+  void on_exit(int rank, int wait_status);
+  std::string describe_exit(int rank, int wait_status, Phase phase) const;
+  std::string others_ended() const;
+  void watch_board();
+  void watch_outputs();
+  void fail(int exit_status, const std::string& message);
+  void ask_to_end(int signal, std::chrono::milliseconds grace);
+  void kill_all();
+  void end_what_is_due();
+  void end_leftovers();
+  void flush();
+  std::string ranks_alive() const;
+
+  const Signals& signals_;
+  Board& board_;
+  Forwarder forwarder_;
+  std::vector<Member> members_;
+  int alive_;
+  MemoryState memory_at_start_;
+
+  State state_ = State::running;
+  int exit_status_ = 0;
+  int stop_signal_ = 0;  // what the user sent
+  bool gave_up_ = false;
+  Clock::time_point due_, aborting_since_;
+  bool aborting_seen_ = false;
+};
+
+}  // namespace hiroba

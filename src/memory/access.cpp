@@ -1,0 +1,166 @@
+// Looking addresses up, preloading sections, and atomics on shared integers.
+#include <algorithm>
+#include <atomic>
+
+#include "base/text.hpp"
+#include "memory/memory.hpp"
+
+namespace hiroba {
+
+Status Memory::find(const void* address, Array*& out) const {
+  if (space_.contains(address)) {
+    Array* const array = arrays_.live(page_of(address));
+    const char* const at = static_cast<const char*>(address);
+    if (array != nullptr && at >= array->data && at < array->data + array->distribution.bytes()) {
+      out = array;
+      return {};
+    }
+  }
+  return Status::error(explain(address));
+}
+
+// What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
+std::string Memory::explain(const void* address) const {
+  if (!space_.contains(address)) return format("address %p is not in a shared array", address);
+  const uint64_t page = page_of(address);
+  const Array* before = arrays_.find(page);
+  const Array* after = nullptr;
+  arrays_.for_each_live([&](const Array& a) {
+    if (a.first_page > page && (after == nullptr || a.first_page < after->first_page)) after = &a;
+  });
+  const char* const at = static_cast<const char*>(address);
+  const auto describe = [](const Array& a) {
+    return format("array %s (%llu elements of %llu bytes)", a.name, static_cast<unsigned long long>(a.distribution.elements()),
+                  static_cast<unsigned long long>(a.distribution.element_bytes()));
+  };
+  if (before != nullptr && before->freed && page < before->end_page)
+    return format("use after sms_free of %s, index %lld", describe(*before).c_str(),
+                  static_cast<long long>((at - before->data) / static_cast<int64_t>(before->distribution.element_bytes())));
+  const uint64_t past = before == nullptr ? UINT64_MAX : static_cast<uint64_t>(at - (before->data + before->distribution.bytes()));
+  const uint64_t short_of = after == nullptr ? UINT64_MAX : static_cast<uint64_t>(after->data - at);
+  if (after != nullptr && short_of < past && short_of < Space::unit)
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(short_of), describe(*after).c_str());
+  if (before == nullptr) return format("address %p belongs to no shared array", address);
+  if (at < before->data)
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(before->data - at), describe(*before).c_str());
+  return format("out of range: index %llu, %llu bytes past the end of %s",
+                static_cast<unsigned long long>(static_cast<uint64_t>(at - before->data) / before->distribution.element_bytes()),
+                static_cast<unsigned long long>(past), describe(*before).c_str());
+}
+
+bool Memory::serve_fault(void* address) {
+  Array* const array = arrays_.live(page_of(address));
+  return array != nullptr && cache_ != nullptr && cache_->fault(*array, page_of(address));
+}
+
+Status Memory::preload_bytes(const void* address, size_t bytes) {
+  if (bytes == 0) return {};
+  Array* array = nullptr;
+  HIROBA_TRY(find(address, array));
+  const char* const last = static_cast<const char*>(address) + bytes - 1;
+  if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
+    return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
+  if (cache_ != nullptr) cache_->preload(*array, page_of(address), page_of(last) + 1);
+  return {};
+}
+
+Status Memory::preload(const void* data, std::span<const Range> section) {
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  const Distribution& d = array->distribution;
+  bool empty = false;
+  for (int i = 0; i < d.dims(); ++i) {
+    const Range& r = section[static_cast<size_t>(i)];
+    empty = empty || r.length == 0;
+    // Compared without multiplying, so that nothing overflows.
+    const bool fits = r.base >= 0 && r.length >= 0 && r.step >= 1 && r.base <= d.dim(i) &&
+                      (r.length == 0 || (r.base < d.dim(i) && (r.length - 1) <= (d.dim(i) - 1 - r.base) / r.step));
+    if (!fits)
+      return Status::error(format("section %lld:%lld:%lld of dimension %d of array %s is outside 0..%lld (base:length:step)", static_cast<long long>(r.base),
+                                  static_cast<long long>(r.length), static_cast<long long>(r.step), i, array->name, static_cast<long long>(d.dim(i) - 1)));
+  }
+  if (cache_ != nullptr && !empty) preload_box(*array, section);
+  return {};
+}
+
+// Dimensions that are taken whole and lie inside are one run of bytes with the next outer one.
+void Memory::preload_box(Array& array, std::span<const Range> section) {
+  const Distribution& d = array.distribution;
+  int inner = d.dims() - 1;
+  int64_t stride = static_cast<int64_t>(d.element_bytes());  // bytes from one index of `inner` to the next
+  while (inner > 0 && section[static_cast<size_t>(inner)].length == d.dim(inner)) stride *= d.dim(inner--);
+  const Range& run = section[static_cast<size_t>(inner)];
+  const bool solid = run.step == 1 || run.step * stride <= static_cast<int64_t>(page_bytes);
+  const int outer = solid ? inner : inner + 1;  // dimensions [0, outer) are walked index by index
+  const int64_t run_bytes = solid ? ((run.length - 1) * run.step + 1) * stride : stride;
+  std::array<int64_t, Distribution::max_dims> index{};
+  uint64_t next = 0;  // pages below this are done
+  for (;;) {
+    int64_t offset = solid ? run.base * stride : 0, step = stride;
+    for (int i = inner; i >= 0; --i) {
+      const Range& r = section[static_cast<size_t>(i)];
+      if (i < outer) offset += (r.base + index[static_cast<size_t>(i)] * r.step) * step;
+      step *= d.dim(i);
+    }
+    const uint64_t first = page_of(array.data + offset), end = page_of(array.data + offset + run_bytes - 1) + 1;
+    if (end > next) cache_->preload(array, std::max(first, next), end);
+    next = std::max(next, end);
+    int i = outer - 1;
+    while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length) index[static_cast<size_t>(i--)] = 0;
+    if (i < 0) return;
+  }
+}
+
+// ---- atomics ---------------------------------------------------------------------------------------------------------
+
+Status Memory::locate(void* address, unsigned bytes, AtomicPlace& out) const {
+  Array* array = nullptr;
+  HIROBA_TRY(find(address, array));
+  if (reinterpret_cast<uintptr_t>(address) % bytes != 0)
+    return Status::error(format("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address, bytes, array->name));
+  const int rank = array->home(page_of(address)).rank;
+  out = {rank, space_.offset(address), array, job_.node_of(rank) == job_.node};
+  return {};
+}
+
+// The home has changed by our doing: others must hear of it at the next barrier, and our own copy is out of date.
+void Memory::forget_atomic(const AtomicPlace& place) {
+  cache_->note(place.offset >> page_shift);
+  cache_->flush_and_drop(*place.array, place.offset >> page_shift);
+}
+
+Status Memory::atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old) {
+  AtomicPlace place = {};
+  HIROBA_TRY(locate(address, bytes, place));
+  if (place.mapped) {
+    old = bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
+                     : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
+    return {};
+  }
+  old = bytes == 8 ? transport_->fetch_add64(place.rank, place.offset, value)
+                   : transport_->fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
+  if (value != 0) forget_atomic(place);
+  return {};
+}
+
+Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
+  AtomicPlace place = {};
+  HIROBA_TRY(locate(address, bytes, place));
+  if (place.mapped) {
+    if (bytes == 8) {
+      old = expected;
+      std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(old, desired);
+    } else {
+      uint32_t found = static_cast<uint32_t>(expected);
+      std::atomic_ref(*static_cast<uint32_t*>(address)).compare_exchange_strong(found, static_cast<uint32_t>(desired));
+      old = found;
+    }
+    return {};
+  }
+  old = bytes == 8 ? transport_->compare_swap64(place.rank, place.offset, expected, desired)
+                   : transport_->compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected), static_cast<uint32_t>(desired));
+  if (old == expected) forget_atomic(place);
+  return {};
+}
+
+}  // namespace hiroba

@@ -1,0 +1,106 @@
+// The page cache: copies of pages whose home is on another node, in this rank's memory, at the addresses where the
+// program sees them. README.md tells the states of a page, the order of steps, and why nothing written is lost.
+//
+// Owner: Memory. Threads: fault(), fetch and the release/acquire calls may run at once in any threads; `alone` says
+// that no other thread of this rank touches shared memory during the call (barriers), which saves work. add() and
+// remove() are collective. fault() runs in the fault handler; so do fetches and evictions, hence no allocation here
+// after start.
+#pragma once
+
+#include <memory>
+
+#include "base/wait.hpp"
+#include "memory/array.hpp"
+#include "memory/diff.hpp"
+#include "memory/notices.hpp"
+#include "memory/page_states.hpp"
+#include "memory/tracker.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+class Cache {
+ public:
+  struct Config {
+    Layout layout;
+    Job job;
+    char* base = nullptr;  // address of offset 0
+    Transport* transport = nullptr;
+    ArrayTable* arrays = nullptr;
+    Userfaultfd* uffd = nullptr;
+    Pagemap* pagemap = nullptr;
+    NoticeLog* notices = nullptr;
+    PageStates* states = nullptr;
+    uint64_t limit_pages = 0;
+    uint64_t readahead_pages = 1;
+  };
+
+  Status start(const Config& config);
+
+  // Prepares / clears the pages of an array whose home is another node.
+  Status add(Array& array, bool twin_at_fetch);
+  void remove(Array& array);
+
+  // The page was accessed and is not there: brings it, and more if that pays. False if its home is this node.
+  bool fault(Array& array, uint64_t page);
+
+  // Brings pages [first, end) of the array, as many as the cache has room for.
+  void preload(Array& array, uint64_t first, uint64_t end);
+
+  // Release: what was written is at the homes and noted in the notices.
+  void flush(bool alone);
+  // Release, and acquire by forgetting every copy.
+  void flush_and_drop(bool alone);
+  // The same for one page; for atomics.
+  void flush_and_drop(Array& array, uint64_t page);
+  // Forgets copies that are not written; after flush(alone).
+  void invalidate(uint64_t page, uint64_t pages);
+
+  void note(uint64_t page);  // adds to the notices
+  uint64_t resident() const { return resident_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Piece;   // pages of one home run within one chunk
+  class Packer;   // diffs on their way to a home
+
+  bool here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
+  char* view(uint64_t page) const { return config_.base + (page << page_shift); }
+  template <typename Visit>
+  void for_each_piece(Array& array, uint64_t first, uint64_t end, const Visit& visit);
+
+  uint64_t window(Array& array, uint64_t page);
+  uint64_t claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent);
+  uint64_t bring(Array& array, const HomeRun& run, uint64_t page, uint64_t end);
+  void announce(const HomeRun& run, uint64_t page, uint64_t pages);
+  void copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages);
+
+  void make_room(uint64_t pages);
+  void evict(uint64_t pages);
+  void evict_run(uint64_t page, uint64_t pages);
+  void remember(uint64_t page);
+
+  void flush_piece(const Piece& piece, bool alone);
+  void drop_piece(const Piece& piece, bool alone, bool written);
+
+  Config config_;
+  SparseFile cache_file_, twin_file_, order_file_, chunk_file_;
+  std::unique_ptr<Tracker> shared_tracker_, private_tracker_;
+  std::atomic<uint64_t> resident_{0};  // pages in the cache file, or about to be
+  std::atomic<bool> full_{false};      // evictions have begun
+
+  SignalSafeLock order_lock_;  // guards the order of arrival: order_[first_, last_) modulo its size
+  uint32_t* order_ = nullptr;
+  uint64_t order_size_ = 0, order_first_ = 0, order_last_ = 0;
+
+  std::atomic<uint16_t>* chunk_count_ = nullptr;  // resident pages per chunk of 512
+
+  static constexpr size_t streams = 16;
+  std::atomic<uint64_t> stream_next_[streams] = {}, stream_window_[streams] = {};
+  std::atomic<uint32_t> stream_turn_{0};
+
+  SignalSafeLock flush_lock_;  // guards diffs, notices and evictions; never taken while holding a busy page
+  static constexpr size_t packed_words = 8192 + max_diff_words;
+  uint64_t packed_[packed_words];
+};
+
+}  // namespace hiroba

@@ -1,0 +1,23 @@
+// What changed in a page since its twin was made, at byte precision, as pieces for Transport::put_packed.
+//
+// Exact to the byte, because another rank may write the neighbouring byte of the same page in the same epoch.
+// Other threads of this rank may write the page meanwhile: each word is read once, and what was read goes both into
+// the pieces and into the twin, so a later write is found by the next diff.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace hiroba {
+
+constexpr size_t page_bytes = 4096;
+
+// Pieces of at most one page; how many words they may need in the worst case (every second byte).
+constexpr size_t max_diff_words = page_bytes / 2 * 2;
+
+// Appends the pieces for a page at global offset `offset` to `out` (room for max_diff_words) and makes the twin equal
+// to what was read. Returns the number of words written; 0 if nothing changed.
+size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out);
+
+}  // namespace hiroba

@@ -1,0 +1,81 @@
+#include "memory/distribution.hpp"
+
+#include <algorithm>
+
+namespace hiroba {
+
+Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first, int count,
+                          int nranks, Distribution& out) {
+  const auto n = dim.size();
+  if (n == 0 || n > max_dims) return Status::error(format("an array has 1 to %d dimensions, not %zu", max_dims, n));
+  if (div.size() != n) return Status::error(format("dim has %zu entries and div has %zu; both end with -1", n, div.size()));
+  if (element_bytes == 0 || element_bytes > (uint64_t{1} << 40))
+    return Status::error(format("element size %llu is not in 1..2^40; was it negative?", static_cast<unsigned long long>(element_bytes)));
+  if (first < 0 || first >= nranks || count < 1 || count > nranks - first)
+    return Status::error(format("ranks %d..%lld do not exist: the job has ranks 0..%d", first,
+                                static_cast<long long>(first) + count - 1, nranks - 1));
+  Distribution d;
+  d.dims_ = static_cast<int>(n);
+  d.first_ = first;
+  d.element_bytes_ = element_bytes;
+  int64_t pieces = 1;
+  uint64_t elements = 1;
+  for (size_t i = n; i-- > 0;) {
+    if (dim[i] < 1) return Status::error(format("dim[%zu] = %lld; an extent is at least 1", i, static_cast<long long>(dim[i])));
+    if (div[i] < 1 || div[i] > dim[i])
+      return Status::error(format("div[%zu] = %lld does not fit dim[%zu] = %lld: pieces are 1..%lld", i, static_cast<long long>(div[i]), i,
+                                  static_cast<long long>(dim[i]), static_cast<long long>(dim[i])));
+    d.dim_[i] = dim[i], d.div_[i] = div[i], d.block_[i] = (dim[i] + div[i] - 1) / div[i];
+    d.stride_[i] = elements;
+    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim[i]), &elements) || __builtin_mul_overflow(pieces, div[i], &pieces))
+      return Status::error("the number of elements overflows 64 bits");
+  }
+  if (uint64_t bytes = 0; __builtin_mul_overflow(elements, element_bytes, &bytes) || bytes > (uint64_t{1} << 62))
+    return Status::error(format("%llu elements of %llu bytes overflow the address range; was a size negative?",
+                                static_cast<unsigned long long>(elements), static_cast<unsigned long long>(element_bytes)));
+  if (pieces > count)
+    return Status::error(format("div makes %lld pieces for %d ranks; the product of div is at most the number of ranks",
+                                static_cast<long long>(pieces), count));
+  d.elements_ = elements;
+  for (int i = 0; i < d.dims_; ++i)
+    if (div[static_cast<size_t>(i)] > 1) d.innermost_ = i;
+  out = d;
+  return {};
+}
+
+int Distribution::owner(uint64_t element) const {
+  uint64_t piece = 0;
+  for (size_t d = 0; d < static_cast<size_t>(dims_); ++d) {
+    const uint64_t index = element / stride_[d];
+    element -= index * stride_[d];
+    piece = piece * static_cast<uint64_t>(div_[d]) + index / static_cast<uint64_t>(block_[d]);
+  }
+  return first_ + static_cast<int>(piece);
+}
+
+uint64_t Distribution::owner_run_end(uint64_t element) const {
+  const auto d = static_cast<size_t>(innermost_);
+  const auto block = static_cast<uint64_t>(block_[d]), extent = static_cast<uint64_t>(dim_[d]);
+  const uint64_t outer = element / (stride_[d] * extent) * extent;  // index of this row's start, in units of stride
+  const uint64_t index = element / stride_[d] - outer;
+  return (outer + std::min((index / block + 1) * block, extent)) * stride_[d];
+}
+
+std::array<Range, Distribution::max_dims> Distribution::box(int rank) const {
+  std::array<Range, max_dims> box{};
+  int64_t piece = rank - first_, pieces = 1;
+  for (int d = 0; d < dims_; ++d) pieces *= div_[static_cast<size_t>(d)];
+  if (piece < 0 || piece >= pieces) return box;
+  bool empty = false;
+  for (size_t d = static_cast<size_t>(dims_); d-- > 0;) {
+    const int64_t begin = piece % div_[d] * block_[d];
+    piece /= div_[d];
+    box[d] = {std::min(begin, dim_[d]), std::clamp<int64_t>(dim_[d] - begin, 0, block_[d]), 1};
+    empty = empty || box[d].length == 0;
+  }
+  for (Range& range : box)
+    if (empty) range.length = 0;
+  return box;
+}
+
+}  // namespace hiroba

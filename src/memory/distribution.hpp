@@ -1,0 +1,55 @@
+// Which rank owns which element of a shared array: the one closed formula.
+//
+// Dimension d of dim[d] elements is cut into div[d] pieces of block[d] = ceil(dim[d] / div[d]) elements (XcalableMP's
+// block rule; the last pieces may be shorter or empty). Pieces are counted in C order; piece k is owned by rank
+// first + k. Immutable after make(); safe anywhere, also in a signal handler.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+struct Range {
+  int64_t base = 0, length = 0, step = 1;
+};
+
+class Distribution {
+ public:
+  static constexpr int max_dims = 8;
+
+  // `count` ranks from `first`, out of `nranks`. Says what is wrong with the arguments, if anything.
+  static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first, int count,
+                     int nranks, Distribution& out);
+
+  int dims() const { return dims_; }
+  int64_t dim(int d) const { return dim_[static_cast<size_t>(d)]; }
+  int64_t div(int d) const { return div_[static_cast<size_t>(d)]; }
+  int first() const { return first_; }
+  uint64_t element_bytes() const { return element_bytes_; }
+  uint64_t elements() const { return elements_; }
+  uint64_t bytes() const { return elements_ * element_bytes_; }
+
+  // The rank that owns the element with this linear index (C order).
+  int owner(uint64_t element) const;
+
+  // All elements from `element` up to the returned one (exclusive) have the same owner; it is beyond the end of the
+  // innermost divided block.
+  uint64_t owner_run_end(uint64_t element) const;
+
+  // The box of elements that `rank` owns; lengths are 0 if it owns none.
+  std::array<Range, max_dims> box(int rank) const;
+
+ private:
+  int dims_ = 0;
+  int innermost_ = 0;  // innermost dimension with div > 1, else 0
+  int first_ = 0;
+  uint64_t element_bytes_ = 1, elements_ = 0;
+  std::array<int64_t, max_dims> dim_{}, div_{}, block_{};
+  std::array<uint64_t, max_dims> stride_{};  // in elements
+};
+
+}  // namespace hiroba

@@ -1,0 +1,131 @@
+#include "memory/home_writes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/wait.hpp"
+#include "memory/diff.hpp"
+
+namespace hiroba {
+
+namespace {
+// Armed runs this close are scanned as one: the pages between cost a first-write fault, a scan costs a system call.
+constexpr uint64_t merge_gap = 4;
+}  // namespace
+
+void HomeWrites::start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
+                       PageStates* states) {
+  base_ = base, layout_ = layout, job_ = job, arrays_ = arrays, pagemap_ = pagemap, states_ = states;
+  uffd_ = uffd->tracks_writes() ? uffd : nullptr;
+}
+
+template <typename Visit>
+void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const {
+  for (size_t i = 0; i < array.homes.size();) {
+    const HomeRun& run = array.homes[i++];
+    if (job_.node_of(run.rank) != job_.node) continue;
+    uint64_t end = run.first + run.pages;
+    while (i < array.homes.size() && job_.node_of(array.homes[i].rank) == job_.node) end = array.homes[i].first + array.homes[i].pages, ++i;
+    visit(run.first, end - run.first);
+  }
+}
+
+Status HomeWrites::add(const Array& array) {
+  Status status;
+  if (exact())
+    for_each_home_run(array, [&](uint64_t page, uint64_t pages) {
+      if (status.ok()) status = uffd_->watch(base_ + (page << page_shift), pages << page_shift, Userfaultfd::write_protect);
+    });
+  return status;
+}
+
+void HomeWrites::remove(const Array& array) {
+  std::erase_if(armed_, [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
+}
+
+void HomeWrites::collect(NoticeLog& notices) {
+  if (!exact()) return;
+  for (const Run& run : armed_)
+    for (uint64_t page = run.first; page < run.first + run.pages;) {
+      const uint64_t pages = std::min<uint64_t>(PageBits::pages, run.first + run.pages - page);
+      PageBits written;
+      pagemap_->written(base_ + (page << page_shift), pages, written);
+      for (uint64_t i = 0; i < pages; ++i)
+        if (written.test(i)) notices.add(page + i, 1);
+      page += pages;
+    }
+  arm_new(notices);
+}
+
+// Pages copied by another node for the first time: whatever this rank wrote to them so far was not tracked, so they
+// are announced once, and tracked from now on.
+void HomeWrites::arm_new(NoticeLog& notices) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // our writes before our look at the news
+  const int keeper = job_.first_rank_of(job_.node);
+  const uint64_t news = reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news(keeper))->load();
+  if (news == news_seen_) return;
+  if (news - news_seen_ > Layout::news_slots / 2) read_directory(notices);
+  else
+    for (uint64_t index = news_seen_; index < news; ++index) read_news(index, notices);
+  news_seen_ = news;
+  merge_armed();
+}
+
+void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
+  auto& slot = *reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news_slot(job_.first_rank_of(job_.node), index));
+  const uint64_t lap = news_word(index, 0, 0);
+  uint64_t word = slot.load(std::memory_order_acquire);
+  for (Patience patience(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
+    if (!patience.step()) usleep(20);  // its writer has counted it and is about to store it
+  const Notice notice = {word};
+  for (uint64_t p = notice.page(), end = p + notice.pages(); p < end; ++p)
+    if (home_here(p)) arm(p, notices);
+}
+
+// Too much news for the ring: looks at every byte of the directory that was ever written.
+void HomeWrites::read_directory(NoticeLog& notices) {
+  const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+  const uint64_t directory = layout_.directory(job_.node);
+  arrays_->for_each_live([&](const Array& array) {
+    for_each_home_run(array, [&](uint64_t first, uint64_t pages) {
+      const uint64_t end = first + pages;
+      for (uint64_t p = first; p < end;) {
+        const off_t data = lseek(fd, static_cast<off_t>(directory + p), SEEK_DATA);
+        if (data < 0 || static_cast<uint64_t>(data) >= directory + end) return;
+        p = static_cast<uint64_t>(data) - directory;
+        const uint64_t stop = std::min(end, (p + page_bytes) / page_bytes * page_bytes);
+        for (; p < stop; ++p)
+          if (base_[directory + p] != 0) arm(p, notices);
+      }
+    });
+  });
+}
+
+bool HomeWrites::home_here(uint64_t page) const {
+  const Array* const array = arrays_->live(page);
+  return array != nullptr && job_.node_of(array->home(page).rank) == job_.node;
+}
+
+void HomeWrites::arm(uint64_t page, NoticeLog& notices) {
+  if (states_->flag(page, PageStates::armed)) return;
+  states_->set_flag(page, PageStates::armed);
+  uffd_->protect(base_ + (page << page_shift), page_bytes);
+  armed_.push_back({page, 1});
+  notices.add(page, 1);
+}
+
+void HomeWrites::merge_armed() {
+  std::sort(armed_.begin(), armed_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  std::vector<Run> merged;
+  for (const Run& run : armed_) {
+    bool near = !merged.empty() && run.first <= merged.back().first + merged.back().pages + merge_gap;
+    for (uint64_t p = near ? merged.back().first + merged.back().pages : run.first; p < run.first; ++p) near = near && home_here(p);
+    if (near) merged.back().pages = std::max(merged.back().pages, run.first + run.pages - merged.back().first);
+    else merged.push_back(run);
+  }
+  armed_ = std::move(merged);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,55 @@
+// Which pages of this node that other nodes have copies of were written by this rank: the other half of the write
+// notices. README.md, "Home pages", has the protocol and why no write is missed.
+//
+// Pages that nobody else has copied are not tracked and cost nothing. Collective calls only.
+#pragma once
+
+#include <vector>
+
+#include "memory/array.hpp"
+#include "memory/notices.hpp"
+#include "memory/page_states.hpp"
+#include "memory/uffd.hpp"
+
+namespace hiroba {
+
+class HomeWrites {
+ public:
+  // uffd tracks writes, or is closed: then written home pages cannot be told and exact() is false.
+  void start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
+             PageStates* states);
+
+  bool exact() const { return uffd_ != nullptr; }
+
+  // Prepares / clears the pages of an array whose home is this node.
+  Status add(const Array& array);
+  void remove(const Array& array);
+
+  // Adds the pages written since the last call.
+  void collect(NoticeLog& notices);
+
+ private:
+  struct Run {
+    uint64_t first, pages;
+  };
+  void arm_new(NoticeLog& notices);
+  void read_news(uint64_t index, NoticeLog& notices);
+  void read_directory(NoticeLog& notices);
+  void arm(uint64_t page, NoticeLog& notices);
+  void merge_armed();
+  bool home_here(uint64_t page) const;
+  template <typename Visit>
+  void for_each_home_run(const Array& array, const Visit& visit) const;
+
+  char* base_ = nullptr;
+  Layout layout_;
+  Job job_;
+  ArrayTable* arrays_ = nullptr;
+  Userfaultfd* uffd_ = nullptr;
+  Pagemap* pagemap_ = nullptr;
+  PageStates* states_ = nullptr;
+  uint64_t news_seen_ = 0;
+  std::vector<Run> armed_;  // sorted, disjoint
+};
+
+}  // namespace hiroba

@@ -1,0 +1,291 @@
+#include "memory/memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace hiroba {
+
+namespace {
+
+uint64_t machine_memory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+int threads_per_rank() {
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  const int threads = text == nullptr ? 1 : std::atoi(text);
+  return std::max(1, threads);
+}
+
+// A tag for Transport::exchange: the same calls have the same tag.
+uint64_t tag_of(const char* call) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (; *call != '\0'; ++call) hash = (hash ^ static_cast<unsigned char>(*call)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+Memory::~Memory() = default;
+
+Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Memory>& out) {
+  if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
+    return Status::error(format("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE)));
+  std::unique_ptr<Memory> memory(new Memory);
+  Memory& m = *memory;
+  m.job_ = job;
+  HIROBA_TRY(map_board(job, m.board_));
+  m.layout_.space = options.bytes("space") / Space::unit * Space::unit;
+  m.layout_.nranks = job.nranks, m.layout_.nnodes = job.nnodes;
+  m.timeout_ = options.number("timeout");
+  m.sparse_ = options.flag("sparse"), m.check_ = options.flag("check");
+  m.twin_at_fetch_ = options.text("twin") == "fetch";
+  m.words_.resize(static_cast<size_t>(job.nranks));
+  m.held_ = std::vector<std::atomic<int>>(Layout::locks);
+  HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
+  for (const int fd : job.node_fds)
+    if (ftruncate(fd, static_cast<off_t>(m.layout_.extent())) != 0)
+      return Status::error(format("cannot size the node's memory file (%s)", std::strerror(errno)));
+  Transport::Config config;
+  config.job = job, config.board = m.board_, config.base = m.space_.base(), config.extent = m.layout_.extent();
+  config.timeout = m.timeout_, config.threads_per_rank = threads_per_rank();
+  HIROBA_TRY(make_transport(options, m.transport_));
+  HIROBA_TRY(m.transport_->start(config));
+  HIROBA_TRY(m.attach_zones());
+  if (job.nnodes > 1) HIROBA_TRY(m.start_cache(options));
+  RankBoard& self = m.board_->rank(job.rank);
+  self.pid = getpid();
+  self.phase = Phase::started;
+  install_fault_handler(memory.get());
+  HIROBA_TRY(m.enter("sms_startup", 1, 0, m.words_));
+  out = std::move(memory);
+  return {};
+}
+
+// Zones and directories: mapped here if their home is this node, attached always.
+Status Memory::attach_zones() {
+  const auto place = [this](uint64_t offset, uint64_t bytes, int rank) -> Status {
+    HIROBA_TRY(transport_->attach(offset, bytes, rank));
+    if (job_.node_of(rank) != job_.node) return {};
+    const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED)
+      return Status::error(format("cannot map the node's memory (%s)", std::strerror(errno)));
+    return {};
+  };
+  for (int r = 0; r < job_.nranks; ++r) HIROBA_TRY(place(layout_.zone(r), Layout::zone_bytes, r));
+  for (int n = 0; n < job_.nnodes; ++n) HIROBA_TRY(place(layout_.directory(n), layout_.pages(), job_.first_rank_of(n)));
+  return {};
+}
+
+// Chooses how accesses are seen: by what the kernel has, or as the options force it.
+Status Memory::start_tracking(const Options& options) {
+  const std::string& way = options.text("tracking");
+  HIROBA_TRY(pagemap_.open());
+  if (way == "mprotect") {
+    if (twin_at_fetch_) return Status::error("option twin=fetch needs tracking by userfaultfd; drop tracking=mprotect or use twin=write");
+    return {};
+  }
+  const Status tracks = uffd_.open(true);
+  if (tracks.ok()) return {};
+  if (twin_at_fetch_) return Status::error("option twin=fetch: " + tracks.message());
+  const Status faults = uffd_.open(false);
+  if (!faults.ok() && way == "uffd") return Status::error("option tracking=uffd: " + faults.message());
+  return {};
+}
+
+Status Memory::start_cache(const Options& options) {
+  HIROBA_TRY(start_tracking(options));
+  HIROBA_TRY(states_.create(layout_.pages()));
+  notices_.start(space_.base(), layout_, job_.rank);
+  uint64_t limit = options.bytes("cache");
+  if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(job_.nranks);
+  constexpr uint64_t least = 64;
+  if (limit < least * page_bytes)
+    return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(), show_bytes(least * page_bytes).c_str()));
+  Cache::Config config;
+  config.layout = layout_, config.job = job_, config.base = space_.base(), config.transport = transport_.get();
+  config.arrays = &arrays_, config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices_, config.states = &states_;
+  config.limit_pages = limit / page_bytes;
+  config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
+  cache_ = std::make_unique<Cache>();
+  HIROBA_TRY(cache_->start(config));
+  home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
+  return {};
+}
+
+std::string Memory::tracking() const {
+  if (cache_ == nullptr) return "none: one node, memory is shared by hardware";
+  if (!uffd_.is_open()) return "mprotect; twins by copy-on-write";
+  return uffd_.tracks_writes() ? "userfaultfd with asynchronous write tracking" : "userfaultfd; twins by copy-on-write";
+}
+
+Status Memory::stop() {
+  HIROBA_TRY(enter("sms_shutdown", 2, 0, words_));
+  Status status;
+  arrays_.for_each_live([&](Array& array) {
+    if (status.ok()) status = check_canary(array);
+  });
+  HIROBA_TRY(status);
+  remove_fault_handler();
+  board_->rank(job_.rank).phase = Phase::finished;
+  transport_->stop();
+  return {};
+}
+
+// Every collective call passes here: it is counted, named on the board, and compared with what the others call.
+Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  RankBoard& self = board_->rank(job_.rank);
+  std::strncpy(self.where, call, sizeof self.where - 1);
+  self.calls.fetch_add(1, std::memory_order_relaxed);
+  self.waiting.store(1, std::memory_order_relaxed);
+  const Status status = transport_->exchange(tag, word, words);
+  self.waiting.store(0, std::memory_order_relaxed);
+  return status;
+}
+
+Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) { return enter(call, tag_of(call), word, words); }
+
+// ---- arrays --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<HomeRun> home_runs(const Array& array, uint64_t data_offset) {
+  const Distribution& d = array.distribution;
+  std::vector<HomeRun> runs;
+  for (uint64_t page = array.first_page; page < array.end_page;) {
+    // A page lives with the owner of its first byte; the space before an array that does not begin on a page, with the first.
+    const uint64_t at = std::max(page << page_shift, data_offset) - data_offset;
+    const uint64_t element = std::min(at / d.element_bytes(), d.elements() - 1);
+    const uint64_t end_byte = data_offset + d.owner_run_end(element) * d.element_bytes();
+    const uint64_t end = std::min(array.end_page, std::max(page + 1, (end_byte + page_bytes - 1) >> page_shift));
+    const int rank = d.owner(element);
+    if (!runs.empty() && runs.back().rank == rank) runs.back().pages += end - page;
+    else runs.push_back({page, end - page, rank});
+    page = end;
+  }
+  return runs;
+}
+
+}  // namespace
+
+Status Memory::allocate(const Request& request, void*& out) {
+  HIROBA_TRY(enter(format("%s at %s", request.call, request.place).c_str(), tag_of(request.call), 0, words_));
+  auto array = std::make_unique<Array>();
+  HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count, job_.nranks, array->distribution));
+  const uint64_t bytes = array->distribution.bytes();
+  const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
+  uint64_t offset = 0;
+  HIROBA_TRY(space_.take(pages << page_shift, offset));
+  array->first_page = offset >> page_shift;
+  array->end_page = array->first_page + pages;
+  const uint64_t data_offset = check_ ? (array->end_page << page_shift) - bytes : offset;
+  array->data = space_.base() + data_offset;
+  std::strncpy(array->name, request.place, sizeof array->name - 1);
+  array->homes = home_runs(*array, data_offset);
+  HIROBA_TRY(check_room(*array));
+  HIROBA_TRY(map_homes(*array));
+  if (cache_ != nullptr) {
+    HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
+    HIROBA_TRY(home_writes_.add(*array));
+  }
+  out = array->data;
+  arrays_.insert(std::move(array));
+  // Nobody may use the array before everybody has it.
+  return enter(request.call, tag_of(request.call) + 1, 0, words_);
+}
+
+// Attaches every home run, and maps those whose home is this node.
+Status Memory::map_homes(Array& array) {
+  constexpr size_t most_runs = 16384;
+  if (array.homes.size() > most_runs)
+    return Status::error(format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension instead",
+                                array.homes.size(), most_runs));
+  for (const HomeRun& run : array.homes) {
+    const uint64_t offset = run.first << page_shift, bytes = run.pages << page_shift;
+    HIROBA_TRY(transport_->attach(offset, bytes, run.rank));
+    if (job_.node_of(run.rank) != job_.node) continue;
+    const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED)
+      return Status::error(format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
+  }
+  return {};
+}
+
+// All virtual nodes share this machine's memory.
+Status Memory::check_room(const Array& array) const {
+  if (sparse_) return {};
+  uint64_t wanted = array.distribution.bytes();
+  arrays_.for_each_live([&](const Array& other) { wanted += other.distribution.bytes(); });
+  if (wanted <= machine_memory()) return {};
+  return Status::error(format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be touched only in "
+                              "parts, use --sparse yes",
+                              show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(), show_bytes(machine_memory()).c_str()));
+}
+
+// What lies in the last page past the end, or in the first page before the start, is nobody's and stays zero.
+Status Memory::check_canary(const Array& array) const {
+  const char* const begin = space_.base() + (array.first_page << page_shift);
+  const char* const end = space_.base() + (array.end_page << page_shift);
+  const char* const data_end = array.data + array.distribution.bytes();
+  const auto here = [&](uint64_t page) { return job_.node_of(array.home(page).rank) == job_.node; };
+  if (here(array.end_page - 1))
+    for (const char* p = data_end; p < end; ++p)
+      if (*p != 0)
+        return Status::error("something wrote past the end of an array: " + explain(p));
+  if (here(array.first_page))
+    for (const char* p = begin; p < array.data; ++p)
+      if (*p != 0) return Status::error("something wrote before the start of an array: " + explain(p));
+  return {};
+}
+
+Status Memory::free(void* data, const char* call) {
+  HIROBA_TRY(enter(call, tag_of(call), 0, words_));
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  if (array->data != data)
+    return Status::error(format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
+                                static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
+  HIROBA_TRY(check_canary(*array));
+  const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
+  array->freed = true;
+  if (cache_ != nullptr) {
+    home_writes_.remove(*array);
+    cache_->remove(*array);
+    states_.reset(array->first_page, array->end_page - array->first_page);
+  }
+  space_.clear(offset, bytes);
+  transport_->detach(offset, bytes);
+  HIROBA_TRY(enter(call, tag_of(call) + 1, 0, words_));
+  if (job_.rank == job_.first_rank_of(job_.node)) {
+    const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(layout_.directory(job_.node) + array->first_page),
+              static_cast<off_t>(array->end_page - array->first_page));
+  }
+  space_.give(offset);
+  return {};
+}
+
+Status Memory::set_twin(void* data, Twin twin, const char* call) {
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  const bool at_fetch = twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
+  if (cache_ == nullptr) return enter(call, tag_of(call), 0, words_);
+  if (at_fetch && !uffd_.tracks_writes())
+    return Status::error(format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd); here: %s", call, tracking().c_str()));
+  HIROBA_TRY(sync_drop(call));  // what is cached and written goes home first
+  cache_->remove(*array);
+  // The states of home pages stay: their writes go on being tracked.
+  return cache_->add(*array, at_fetch);
+}
+
+}  // namespace hiroba

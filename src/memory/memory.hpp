@@ -1,0 +1,123 @@
+// The contract of this floor: one job-wide address space of shared arrays, with release consistency.
+//
+// A Memory object is one rank's part of the job's memory; it owns the address range, the page cache and the arrays.
+// Addresses are the same in every rank. Within a node arrays are mapped; pages of other nodes are cached and kept
+// consistent as docs/memory-model.md says.
+//
+// Collective calls are made by one thread of each rank, in the same order with the same arguments, while no other
+// thread of the rank touches shared memory; they block until all have come. Everything else is thread-safe.
+// Errors come back as a status; the caller (src/notation) ends the job with it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "memory/array.hpp"
+#include "memory/cache.hpp"
+#include "memory/home_writes.hpp"
+#include "memory/space.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+class Memory {
+ public:
+  static Status start(const Options& options, const Job& job, std::unique_ptr<Memory>& out);  // collective
+  Status stop();                                                                               // collective
+  ~Memory();
+
+  const Job& job() const { return job_; }
+  Board& board() const { return *board_; }
+  Transport& transport() const { return *transport_; }
+  // Which ways to see accesses are in use, for people.
+  std::string tracking() const;
+
+  // ---- arrays (collective) ----
+  struct Request {
+    std::vector<int64_t> dim, div;
+    uint64_t element_bytes = 0;
+    int first = 0, count = 1;
+    const char* call = "";   // for messages: "sms_alloc(8, 100, 0)"
+    const char* place = "";  // "main.c:12"
+  };
+  Status allocate(const Request& request, void*& out);
+  Status free(void* data, const char* call);
+  enum class Twin { by_option, at_fetch, at_write };
+  Status set_twin(void* data, Twin twin, const char* call);
+
+  // ---- synchronisation ----
+  Status barrier(const char* call);    // collective
+  Status sync_drop(const char* call);  // collective
+  void sync();
+  Status lock(int id);
+  Status try_lock(int id, bool& taken);
+  Status unlock(int id);
+  // One word from every rank to every rank. Collective; orders execution only.
+  Status exchange(uint64_t word, std::span<uint64_t> words, const char* call);
+
+  // ---- access ----
+  // The live array that contains the address, or a status that explains what the address is.
+  Status find(const void* address, Array*& out) const;
+  std::string explain(const void* address) const;
+  Status preload(const void* array, std::span<const Range> section);
+  Status preload_bytes(const void* address, size_t bytes);
+  Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
+  Status atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+  const ArrayTable& arrays() const { return arrays_; }
+
+  // ---- for the fault handler ----
+  bool contains(const void* address) const { return space_.contains(address); }
+  // Serves an access to an absent page; false if it is no such thing.
+  bool serve_fault(void* address);
+
+ private:
+  struct AtomicPlace {
+    int rank;
+    uint64_t offset;
+    Array* array;
+    bool mapped;  // home on this node
+  };
+
+  Memory() = default;
+  Status start_tracking(const Options& options);
+  Status start_cache(const Options& options);
+  Status attach_zones();
+  Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
+  Status map_homes(Array& array);
+  Status check_room(const Array& array) const;
+  Status check_canary(const Array& array) const;
+  Status read_notices(std::span<const uint64_t> words);
+  Status check_lock(int id, bool held) const;
+  Status await_turn(int id, uint32_t ticket);
+  void took_lock(int id);
+  void preload_box(Array& array, std::span<const Range> section);
+  Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
+  void forget_atomic(const AtomicPlace& place);
+  uint64_t page_of(const void* address) const { return space_.offset(address) >> page_shift; }
+
+  Job job_;
+  Board* board_ = nullptr;
+  Layout layout_;
+  double timeout_ = 0;
+  bool sparse_ = false, check_ = false, twin_at_fetch_ = false;
+  Space space_;
+  std::unique_ptr<Transport> transport_;
+  ArrayTable arrays_;
+  Userfaultfd uffd_;
+  Pagemap pagemap_;
+  PageStates states_;
+  NoticeLog notices_;
+  std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
+  HomeWrites home_writes_;
+  std::vector<uint64_t> words_;   // for exchanges whose words nobody wants
+  std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
+};
+
+// SIGBUS and SIGSEGV: serves accesses to absent pages of `memory`, explains other accesses to its range, and reports
+// crashes. Handlers that the program had installed are called for everything that is not ours. One Memory at a time.
+void install_fault_handler(Memory* memory);
+void remove_fault_handler();
+
+}  // namespace hiroba

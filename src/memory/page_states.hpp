@@ -1,0 +1,57 @@
+// One byte per page of the address range: what this rank holds of it. README.md tells the states and transitions.
+//
+// busy is a lock on one page: whoever moves a page to busy is alone with it until it stores another state. Holders
+// of busy pages take no other lock that a waiter for a busy page may hold (README.md, "Locks").
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/wait.hpp"
+#include "memory/layout.hpp"
+#include "memory/sparse.hpp"
+
+namespace hiroba {
+
+enum class PageState : uint8_t { absent = 0, stale = 1, valid = 2, busy = 3 };
+
+class PageStates {
+ public:
+  static constexpr uint8_t announced = 4;  // the home knows that this node has a copy
+  static constexpr uint8_t armed = 8;      // of a home page: its writes are tracked
+
+  Status create(uint64_t pages) { return file_.create("page states", pages); }
+
+  PageState state(uint64_t page) const { return static_cast<PageState>(at(page).load(std::memory_order_acquire) & 3); }
+
+  // Takes the page if it is in state `from`.
+  bool take(uint64_t page, PageState from) {
+    uint8_t old = at(page).load(std::memory_order_relaxed);
+    while ((old & 3) == static_cast<uint8_t>(from))
+      if (at(page).compare_exchange_weak(old, static_cast<uint8_t>(old | 3), std::memory_order_acquire)) return true;
+    return false;
+  }
+
+  // Ends busy.
+  void release(uint64_t page, PageState to) {
+    const auto clear = static_cast<uint8_t>(~(3 & ~static_cast<unsigned>(to)));
+    at(page).fetch_and(clear, std::memory_order_release);
+  }
+
+  void wait_while_busy(uint64_t page) const {
+    for (Patience patience(200); state(page) == PageState::busy;)
+      if (!patience.step()) usleep(20);
+  }
+
+  bool flag(uint64_t page, uint8_t flag) const { return (at(page).load(std::memory_order_relaxed) & flag) != 0; }
+  void set_flag(uint64_t page, uint8_t flag) { at(page).fetch_or(flag, std::memory_order_relaxed); }
+
+  // For pages of an array that is gone; nobody uses them.
+  void reset(uint64_t page, uint64_t pages) { file_.punch(page, pages); }
+
+ private:
+  std::atomic<uint8_t>& at(uint64_t page) const { return file_.as<std::atomic<uint8_t>>()[page]; }
+  SparseFile file_;
+};
+
+}  // namespace hiroba

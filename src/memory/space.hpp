@@ -1,0 +1,43 @@
+// The range of addresses that the job shares: reserved at the same place in every rank, handed out to arrays by a rule
+// that gives the same answer everywhere. Reserving costs nothing. Collective use only, except contains() and offset().
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+class Space {
+ public:
+  // Arrays begin at multiples of this and do not share such a unit.
+  static constexpr uint64_t unit = uint64_t{2} << 20;
+
+  Space() = default;
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
+  ~Space();
+
+  // Reserves `extent` bytes, of which arrays get the first `arrays`.
+  Status reserve(uint64_t arrays, uint64_t extent);
+
+  char* base() const { return base_; }
+  uint64_t offset(const void* address) const { return static_cast<uint64_t>(static_cast<const char*>(address) - base_); }
+  bool contains(const void* address) const { return base_ != nullptr && offset(address) < arrays_; }
+
+  // Room for `bytes`, with at least a page after it that belongs to nobody. Fresh addresses while there are any, so that
+  // a use after free is seen.
+  Status take(uint64_t bytes, uint64_t& offset);
+  void give(uint64_t offset);
+
+  // Makes [offset, offset+bytes) inaccessible again.
+  void clear(uint64_t offset, uint64_t bytes);
+
+ private:
+  char* base_ = nullptr;
+  uint64_t arrays_ = 0, extent_ = 0, next_ = unit;
+  std::map<uint64_t, uint64_t> taken_, given_;  // offset -> bytes
+};
+
+}  // namespace hiroba

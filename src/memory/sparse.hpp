@@ -1,0 +1,61 @@
+// Large zero-filled tables and files that cost memory only where they are touched, whatever the machine's
+// overcommit policy: they are memory files, which the kernel does not account for in advance.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+// A memory file and, if mapped, all of it at one address. Owner: whoever holds the object.
+class SparseFile {
+ public:
+  SparseFile() = default;
+  SparseFile(const SparseFile&) = delete;
+  SparseFile& operator=(const SparseFile&) = delete;
+  ~SparseFile() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+    if (fd_ >= 0) close(fd_);
+  }
+
+  Status create(const char* name, uint64_t bytes) {
+    bytes_ = bytes;
+    fd_ = memfd_create(name, MFD_CLOEXEC);
+    if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
+      return Status::error(format("cannot create a memory file for %s (%s)", name, std::strerror(errno)));
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    if (at == MAP_FAILED)
+      return Status::error(format("cannot map %llu GiB of addresses for %s (%s); is ulimit -v set, or the option space too large?",
+                                  static_cast<unsigned long long>(bytes >> 30), name, std::strerror(errno)));
+    madvise(at, bytes, MADV_DONTDUMP);
+    data_ = static_cast<char*>(at);
+    return {};
+  }
+
+  int fd() const { return fd_; }
+  char* data() const { return data_; }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+  // Gives the memory back to the system; the range reads as zero afterwards.
+  void punch(uint64_t offset, uint64_t bytes) {
+    fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  }
+
+ private:
+  int fd_ = -1;
+  char* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace hiroba

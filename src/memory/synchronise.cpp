@@ -1,0 +1,141 @@
+// Release and acquire: barrier, sync_drop, sync and locks. docs/memory-model.md says what they promise; README.md beside
+// this file how.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "memory/memory.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// In a rank's word of a barrier: the number of its notices, and whether it may have written home pages that it cannot name.
+constexpr uint64_t unknown_writes = uint64_t{1} << 63;
+
+}  // namespace
+
+Status Memory::barrier(const char* call) {
+  if (cache_ == nullptr) return enter(call, 3, 0, words_);
+  cache_->flush(true);
+  home_writes_.collect(notices_);
+  transport_->fence();
+  HIROBA_TRY(enter(call, 3, notices_.count() | (home_writes_.exact() ? 0 : unknown_writes), words_));
+  return read_notices(words_);
+}
+
+Status Memory::read_notices(std::span<const uint64_t> words) {
+  const uint64_t parity = notices_.parity();
+  notices_.turn();
+  if (std::any_of(words.begin(), words.end(), [](uint64_t word) { return (word & unknown_writes) != 0; })) {
+    cache_->flush_and_drop(true);
+    return {};
+  }
+  if (cache_->resident() == 0) return {};
+  Notice buffer[512];
+  for (int r = 0; r < job_.nranks; ++r) {
+    if (r == job_.rank) continue;
+    const uint64_t total = words[static_cast<size_t>(r)];
+    for (uint64_t done = 0; done < total; done += std::size(buffer)) {
+      const uint64_t n = std::min<uint64_t>(std::size(buffer), total - done);
+      transport_->get(buffer, r, layout_.outbox(r, parity) + done * sizeof(Notice), n * sizeof(Notice));
+      for (uint64_t i = 0; i < n; ++i) cache_->invalidate(buffer[i].page(), buffer[i].pages());
+    }
+  }
+  return {};
+}
+
+Status Memory::sync_drop(const char* call) {
+  if (cache_ != nullptr) {
+    cache_->flush_and_drop(true);
+    notices_.clear();  // nobody keeps a copy that they could be about
+  }
+  return enter(call, 4, 0, words_);
+}
+
+void Memory::sync() {
+  if (cache_ == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
+  else cache_->flush_and_drop(false);
+}
+
+// ---- locks -----------------------------------------------------------------------------------------------------------
+// A ticket lock in the zone of rank id % nranks: next ticket, ticket being served, who took it last.
+
+namespace {
+constexpr uint64_t at_next = 0, at_serving = 4, at_holder = 8;
+}
+
+Status Memory::check_lock(int id, bool held) const {
+  if (id < 0 || id >= static_cast<int>(Layout::locks))
+    return Status::error(format("lock %d does not exist; locks are 0..%d", id, static_cast<int>(Layout::locks) - 1));
+  const int holder = held_[static_cast<size_t>(id)].load(std::memory_order_relaxed);
+  if (held && holder != gettid())
+    return Status::error(format("sms_unlock(%d) by a thread that does not hold lock %d; unlock in the thread that locked", id, id));
+  if (!held && holder == gettid()) return Status::error(format("sms_lock(%d) by the thread that holds lock %d already; locks are not recursive", id, id));
+  return {};
+}
+
+Status Memory::lock(int id) {
+  HIROBA_TRY(check_lock(id, false));
+  const int rank = layout_.lock_rank(id);
+  const uint64_t at = layout_.lock(id);
+  const uint32_t ticket = transport_->fetch_add32(rank, at + at_next, 1);
+  HIROBA_TRY(await_turn(id, ticket));
+  took_lock(id);
+  return {};
+}
+
+Status Memory::await_turn(int id, uint32_t ticket) {
+  const int rank = layout_.lock_rank(id);
+  const uint64_t at = layout_.lock(id) + at_serving;
+  uint32_t serving = transport_->fetch_add32(rank, at, 0);
+  if (serving == ticket) return {};
+  RankBoard& self = board_->rank(job_.rank);
+  std::strncpy(self.where, format("sms_lock(%d)", id).c_str(), sizeof self.where - 1);
+  self.waiting.store(1, std::memory_order_relaxed);
+  const double start = seconds_now();
+  while (serving != ticket) {
+    serving = transport_->await_change(rank, at, serving, 0.1);
+    if (timeout_ <= 0 || serving == ticket || seconds_now() - start <= timeout_) continue;
+    const uint32_t holder = transport_->fetch_add32(rank, layout_.lock(id) + at_holder, 0);
+    return Status::error(format("waited %.3g s (option timeout) in sms_lock(%d); rank %u holds it", timeout_, id, holder - 1));
+  }
+  self.waiting.store(0, std::memory_order_relaxed);
+  return {};
+}
+
+Status Memory::try_lock(int id, bool& taken) {
+  HIROBA_TRY(check_lock(id, false));
+  const int rank = layout_.lock_rank(id);
+  const uint64_t at = layout_.lock(id);
+  const uint32_t serving = transport_->fetch_add32(rank, at + at_serving, 0);
+  taken = transport_->compare_swap32(rank, at + at_next, serving, serving + 1) == serving;
+  if (taken) took_lock(id);
+  return {};
+}
+
+void Memory::took_lock(int id) {
+  held_[static_cast<size_t>(id)].store(gettid(), std::memory_order_relaxed);
+  const int rank = layout_.lock_rank(id);
+  const uint64_t at = layout_.lock(id) + at_holder;
+  const uint32_t last = transport_->fetch_add32(rank, at, 0), self = static_cast<uint32_t>(job_.rank) + 1;
+  if (last == self) return;  // nobody else has released it since this rank did, so there is nothing new to see
+  transport_->compare_swap32(rank, at, last, self);
+  if (cache_ != nullptr && last != 0) cache_->flush_and_drop(false);
+}
+
+Status Memory::unlock(int id) {
+  HIROBA_TRY(check_lock(id, true));
+  if (cache_ != nullptr) cache_->flush(false);
+  transport_->fence();
+  held_[static_cast<size_t>(id)].store(0, std::memory_order_relaxed);
+  const int rank = layout_.lock_rank(id);
+  const uint64_t at = layout_.lock(id) + at_serving;
+  transport_->fetch_add32(rank, at, 1);
+  transport_->wake(rank, at);
+  return {};
+}
+
+}  // namespace hiroba

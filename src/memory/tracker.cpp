@@ -1,0 +1,99 @@
+#include "memory/tracker.hpp"
+
+#include <sys/mman.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.hpp"
+
+namespace hiroba {
+
+namespace {
+
+Status cannot_map(size_t bytes) {
+  return Status::error(format("cannot map %zu bytes of shared array (%s)%s", bytes, std::strerror(errno),
+                              errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count" : ""));
+}
+
+// The view is a shared mapping of the cache file; the kernel notes first writes (userfaultfd WP_ASYNC).
+class SharedTracker final : public Tracker {
+ public:
+  explicit SharedTracker(const TrackerParts& parts) : parts_(parts) {}
+  bool twin_at_fetch() const override { return true; }
+
+  Status map(char* view, size_t bytes, uint64_t offset) override {
+    if (mmap(view, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(), static_cast<off_t>(offset)) ==
+        MAP_FAILED)
+      return cannot_map(bytes);
+    return parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor | Userfaultfd::write_protect);
+  }
+
+  void install(char* view, size_t bytes) override { parts_.uffd.install(view, bytes, true); }
+  void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.written(view, pages, out); }
+  const char* content(const char* view) const override { return parts_.cache.data() + (view - parts_.base); }
+  // Unmapping stops writes; which pages were written stays known, because protected ones leave a marker behind.
+  void freeze(char* view, size_t bytes, bool) override { madvise(view, bytes, MADV_DONTNEED); }
+  void discard(char*, size_t, bool) override {}
+  void settle(char*, size_t) override {}
+
+ private:
+  TrackerParts parts_;
+};
+
+// The view is a private mapping of the cache file; the kernel copies a page at its first write, and the cache file
+// keeps the twin. Absent pages fault by userfaultfd if it is open, else by protection.
+class PrivateTracker final : public Tracker {
+ public:
+  explicit PrivateTracker(const TrackerParts& parts) : parts_(parts) {}
+  bool twin_at_fetch() const override { return false; }
+
+  Status map(char* view, size_t bytes, uint64_t offset) override {
+    const int protection = parts_.uffd.is_open() ? PROT_READ | PROT_WRITE : PROT_NONE;
+    if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(), static_cast<off_t>(offset)) == MAP_FAILED)
+      return cannot_map(bytes);
+    return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor) : Status();
+  }
+
+  void install(char* view, size_t bytes) override {
+    if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
+    else protect(view, bytes, PROT_READ | PROT_WRITE);
+  }
+
+  void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.copied(view, pages, out); }
+  const char* content(const char* view) const override { return view; }
+
+  void freeze(char* view, size_t bytes, bool alone) override {
+    if (!alone) protect(view, bytes, PROT_READ);
+  }
+
+  void discard(char* view, size_t bytes, bool alone) override {
+    if (!parts_.uffd.is_open()) protect(view, bytes, PROT_NONE);
+    madvise(view, bytes, MADV_DONTNEED);
+    if (parts_.uffd.is_open() && !alone) protect(view, bytes, PROT_READ | PROT_WRITE);
+  }
+
+  void settle(char* view, size_t bytes) override {
+    madvise(view, bytes, MADV_DONTNEED);
+    if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
+  }
+
+ private:
+  static void protect(char* view, size_t bytes, int protection) {
+    if (mprotect(view, bytes, protection) != 0)
+      end_job(1,
+              "cannot change the protection of %zu cached bytes (%s): scattered pages need a mapping each, at most "
+              "/proc/sys/vm/max_map_count; use --tracking uffd, a smaller --cache, or raise that limit",
+              bytes, std::strerror(errno));
+  }
+
+  TrackerParts parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tracker> make_shared_tracker(const TrackerParts& parts) { return std::make_unique<SharedTracker>(parts); }
+std::unique_ptr<Tracker> make_private_tracker(const TrackerParts& parts) { return std::make_unique<PrivateTracker>(parts); }
+
+}  // namespace hiroba

@@ -1,0 +1,54 @@
+// How the accesses of this process to copies of other nodes' pages are seen: the small interface behind which the
+// kernel's ways differ. README.md beside this file tells the two ways and their races.
+//
+// A "view" is the range of addresses that the program uses; its bytes come from the cache file at the same offset.
+// An absent page faults (SIGBUS or SIGSEGV in the accessing thread); install() makes it accessible; writes to it are
+// found by collect(). To take pages away without losing a write: freeze, collect, use content(), discard.
+//
+// Everything but map/unmap is safe in a signal handler and from many threads, on disjoint ranges.
+#pragma once
+
+#include <memory>
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "memory/sparse.hpp"
+#include "memory/uffd.hpp"
+
+namespace hiroba {
+
+class Tracker {
+ public:
+  virtual ~Tracker() = default;
+
+  // True if a twin must be kept from the moment that a page is installed; else the cache file is the twin.
+  virtual bool twin_at_fetch() const = 0;
+
+  virtual Status map(char* view, size_t bytes, uint64_t offset) = 0;
+  virtual void install(char* view, size_t bytes) = 0;
+
+  // Pages written since install or the last collect. At most PageBits::pages of them.
+  virtual void collect(char* view, size_t pages, PageBits& out) = 0;
+  // Where the current bytes of a written page are.
+  virtual const char* content(const char* view) const = 0;
+
+  // After freeze, no write reaches content(). `alone`: no other thread of this rank touches the range.
+  virtual void freeze(char* view, size_t bytes, bool alone) = 0;
+  // After discard, the pages are absent. Only after freeze.
+  virtual void discard(char* view, size_t bytes, bool alone) = 0;
+  // Forgets that pages were written, after their changes have been taken; only when `alone`.
+  virtual void settle(char* view, size_t bytes) = 0;
+};
+
+// What every tracker works with. base: the address of offset 0; cache: the copies, at the same offsets.
+struct TrackerParts {
+  char* base;
+  SparseFile& cache;
+  Userfaultfd& uffd;  // may be closed
+  Pagemap& pagemap;
+};
+
+std::unique_ptr<Tracker> make_shared_tracker(const TrackerParts& parts);   // twin at fetch
+std::unique_ptr<Tracker> make_private_tracker(const TrackerParts& parts);  // twin at the first write
+
+}  // namespace hiroba

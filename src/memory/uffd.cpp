@@ -1,0 +1,137 @@
+#include "memory/uffd.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+
+// Newer than the headers that we build with.
+constexpr int user_mode_only = 1;
+constexpr uint64_t feature_minor_shmem = 1 << 10;
+constexpr uint64_t feature_wp_shmem = 1 << 12;
+constexpr uint64_t feature_wp_async = 1 << 15;
+constexpr uint64_t continue_wp = 2;
+
+struct ScanRegion {
+  uint64_t start, end, categories;
+};
+struct ScanArguments {
+  uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+  uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArguments);
+constexpr uint64_t scan_wp_matching = 1, scan_check_wp = 2, page_is_written = 2;
+
+constexpr uint64_t pagemap_present = uint64_t{1} << 63, pagemap_swapped = uint64_t{1} << 62, pagemap_file = uint64_t{1} << 61;
+constexpr size_t page_size = 4096;
+
+}  // namespace
+
+Userfaultfd::~Userfaultfd() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Status Userfaultfd::open(bool track_writes) {
+  const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
+  if (fd < 0)
+    return Status::error(format("userfaultfd is not available here (%s)%s", std::strerror(errno),
+                                errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
+  uffdio_api api = {};
+  api.api = UFFD_API;
+  api.features = UFFD_FEATURE_SIGBUS | feature_minor_shmem | (track_writes ? feature_wp_shmem | feature_wp_async : 0);
+  if (ioctl(fd, UFFDIO_API, &api) != 0) {
+    close(fd);
+    return Status::error(track_writes ? "this kernel cannot track writes asynchronously (userfaultfd WP_ASYNC, Linux 6.7)"
+                                      : "this kernel's userfaultfd lacks minor faults on shared memory (Linux 5.14)");
+  }
+  fd_ = fd;
+  tracks_writes_ = track_writes;
+  return {};
+}
+
+Status Userfaultfd::watch(void* address, size_t bytes, uint64_t modes) {
+  uffdio_register request = {};
+  request.range = {reinterpret_cast<uint64_t>(address), bytes};
+  request.mode = modes;
+  if (ioctl(fd_, UFFDIO_REGISTER, &request) == 0) return {};
+  return Status::error(format("userfaultfd cannot watch %zu bytes (%s)", bytes, std::strerror(errno)));
+}
+
+void Userfaultfd::install(void* address, size_t bytes, bool protect) {
+  uint64_t at = reinterpret_cast<uint64_t>(address);
+  const uint64_t end = at + bytes;
+  while (at < end) {
+    uffdio_continue request = {};
+    request.range = {at, end - at};
+    request.mode = protect ? continue_wp : 0;
+    if (ioctl(fd_, UFFDIO_CONTINUE, &request) == 0) return;
+    const int error = errno;
+    if (request.mapped > 0) at += static_cast<uint64_t>(request.mapped);
+    else if (error == EEXIST) at += page_size;  // another thread was faster
+    else if (error != EAGAIN) return;           // the range is being unmapped: the access faults again and is judged then
+  }
+}
+
+void Userfaultfd::protect(void* address, size_t bytes) {
+  uffdio_writeprotect request = {};
+  request.range = {reinterpret_cast<uint64_t>(address), bytes};
+  request.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+  while (ioctl(fd_, UFFDIO_WRITEPROTECT, &request) != 0 && errno == EAGAIN) {
+  }
+}
+
+Pagemap::~Pagemap() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Status Pagemap::open() {
+  fd_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) return Status::error(format("cannot open /proc/self/pagemap (%s); written pages are found there", std::strerror(errno)));
+  return {};
+}
+
+void Pagemap::written(void* address, size_t pages, PageBits& out) const {
+  assert(pages <= PageBits::pages);
+  ScanRegion regions[64];
+  const uint64_t base = reinterpret_cast<uint64_t>(address);
+  ScanArguments scan = {};
+  scan.size = sizeof scan;
+  scan.flags = scan_wp_matching | scan_check_wp;
+  scan.start = base;
+  scan.end = base + pages * page_size;
+  scan.vec = reinterpret_cast<uint64_t>(regions);
+  scan.vec_len = sizeof regions / sizeof *regions;
+  scan.category_mask = scan.return_mask = page_is_written;
+  while (scan.start < scan.end) {
+    const int found = ioctl(fd_, pagemap_scan, &scan);
+    if (found < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      assert(!"PAGEMAP_SCAN failed on memory that userfaultfd watches");
+      return;
+    }
+    for (int r = 0; r < found; ++r)
+      for (uint64_t at = regions[r].start; at < regions[r].end; at += page_size) out.set((at - base) / page_size);
+    scan.start = scan.walk_end;
+  }
+}
+
+void Pagemap::copied(void* address, size_t pages, PageBits& out) const {
+  assert(pages <= PageBits::pages);
+  uint64_t entries[PageBits::pages];
+  const off_t at = static_cast<off_t>(reinterpret_cast<uint64_t>(address) / page_size * sizeof(uint64_t));
+  const ssize_t got = pread(fd_, entries, pages * sizeof(uint64_t), at);
+  assert(got == static_cast<ssize_t>(pages * sizeof(uint64_t)));
+  for (size_t page = 0; page < pages && got > 0; ++page)
+    if ((entries[page] & (pagemap_present | pagemap_swapped)) != 0 && (entries[page] & pagemap_file) == 0) out.set(page);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,14 @@
+// Statistics of arrays, as numbers and as a table. Reads counters while nothing else runs.
+#pragma once
+
+#include "memory/memory.hpp"
+#include "sms.h"
+
+namespace hiroba {
+
+void add_statistics(const Array& array, sms_statistics& sum);
+
+// This rank's table, a line per array, on stderr.
+void report_statistics(const Memory& memory);
+
+}  // namespace hiroba

@@ -1,0 +1,123 @@
+#include "transport/chaos/chaos.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+namespace {
+
+class Chaos final : public Wrapper {
+ public:
+  Chaos(std::unique_ptr<Transport> inner, uint64_t seed) : Wrapper(std::move(inner)), state_(seed) {}
+
+  Status start(const Config& config) override {
+    state_ = state_ * 1000003 + static_cast<uint64_t>(config.job.rank);
+    return Wrapper::start(config);
+  }
+
+  void stop() override {
+    fence();
+    Wrapper::stop();
+  }
+
+  void put(int rank, uint64_t to, const void* from, size_t bytes) override {
+    if (bytes <= Held::most && random() % 4 != 0 && hold(rank, to, from, bytes)) return;
+    delay();
+    Wrapper::put(rank, to, from, bytes);
+  }
+
+  void get(void* to, int rank, uint64_t from, size_t bytes) override {
+    delay();
+    Wrapper::get(to, rank, from, bytes);
+  }
+
+  void fence() override {
+    lock_.lock();
+    while (held_count_ > 0) {
+      std::swap(held_[random() % held_count_], held_[held_count_ - 1]);
+      const Held& h = held_[--held_count_];
+      Wrapper::put(h.rank, h.to, h.bytes.data(), h.size);
+    }
+    lock_.unlock();
+    Wrapper::fence();
+  }
+
+  void send(int rank, int handler, const void* payload, size_t bytes) override {
+    delay();
+    Wrapper::send(rank, handler, payload, bytes);
+  }
+
+  void put_packed(int rank, std::span<const PackedWord> pieces) override {
+    delay();
+    Wrapper::put_packed(rank, pieces);
+  }
+
+  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
+    delay();
+    return Wrapper::fetch_add64(rank, at, value);
+  }
+
+  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
+    delay();
+    return Wrapper::compare_swap64(rank, at, expected, desired);
+  }
+
+  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+    delay();
+    const Status status = Wrapper::exchange(tag, word, words);
+    delay();
+    return status;
+  }
+
+ private:
+  struct Held {
+    static constexpr size_t most = 512;
+    int rank;
+    uint64_t to;
+    size_t size;
+    std::array<char, most> bytes;
+  };
+
+  uint64_t random() {
+    uint64_t z = state_.fetch_add(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  void delay() {
+    const uint64_t r = random();
+    if (r % 16 == 0) usleep(static_cast<useconds_t>(r / 16 % 100));
+    else if (r % 4 == 0) sched_yield();
+  }
+
+  bool hold(int rank, uint64_t to, const void* from, size_t bytes) {
+    lock_.lock();
+    const bool room = held_count_ < held_.size();
+    if (room) {
+      Held& h = held_[held_count_++];
+      h.rank = rank, h.to = to, h.size = bytes;
+      std::memcpy(h.bytes.data(), from, bytes);
+    }
+    lock_.unlock();
+    return room;
+  }
+
+  std::atomic<uint64_t> state_;
+  SignalSafeLock lock_;  // guards what follows
+  std::array<Held, 64> held_;
+  size_t held_count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_chaos(std::unique_ptr<Transport> inner, uint64_t seed) {
+  return std::make_unique<Chaos>(std::move(inner), seed);
+}
+
+}  // namespace hiroba

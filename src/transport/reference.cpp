@@ -1,0 +1,290 @@
+// The reference implementation of what a transport need not do itself: everything here uses the core only.
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/wait.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+namespace {
+
+enum ReferenceHandler { on_atomic = 0, on_reply = 1, on_arrive = 2, on_verdict = 3 };
+
+enum class Atomic : uint32_t { add64, swap64, add32, swap32 };
+
+struct Reply {
+  std::atomic<uint32_t> done{0};
+  uint64_t value = 0;
+};
+
+struct AtomicRequest {
+  Atomic operation;
+  uint64_t at, operand, expected;
+  Reply* reply;  // meaningful only at the sender
+};
+
+struct ReplyMessage {
+  Reply* reply;
+  uint64_t value;
+};
+
+struct Arrival {
+  uint64_t sequence, tag, word;
+};
+
+// Part of the result of an exchange: words[first..first+count), or two ranks whose tags differ (a < b).
+struct Verdict {
+  static constexpr int most = 256;
+  uint64_t sequence;
+  int32_t first, count, a, b;
+  uint64_t words[most];
+};
+
+}  // namespace
+
+struct Transport::Reference {
+  Transport* owner;
+  Config config;
+  // Two generations, because a rank may enter the next exchange while others still leave this one.
+  struct Generation {
+    std::vector<uint64_t> tags, words;
+    std::vector<bool> here;
+    int arrived = 0;   // at rank 0
+    int received = 0;  // words of the result
+    int a = -1, b = -1;
+  } generation[2];
+  uint64_t sequence = 0;
+
+  void serve_atomic(int source, const AtomicRequest& request) {
+    char* const at = config.base + request.at;
+    uint64_t old = 0;
+    auto* word64 = reinterpret_cast<uint64_t*>(at);
+    auto* word32 = reinterpret_cast<uint32_t*>(at);
+    switch (request.operation) {
+      case Atomic::add64: old = std::atomic_ref(*word64).fetch_add(request.operand); break;
+      case Atomic::add32: old = std::atomic_ref(*word32).fetch_add(static_cast<uint32_t>(request.operand)); break;
+      case Atomic::swap64:
+        old = request.expected;
+        std::atomic_ref(*word64).compare_exchange_strong(old, request.operand);
+        break;
+      case Atomic::swap32: {
+        uint32_t found = static_cast<uint32_t>(request.expected);
+        std::atomic_ref(*word32).compare_exchange_strong(found, static_cast<uint32_t>(request.operand));
+        old = found;
+      }
+    }
+    const ReplyMessage reply = {request.reply, old};
+    owner->send(source, on_reply, &reply, sizeof reply);
+  }
+
+  uint64_t perform(int rank, const AtomicRequest& request) {
+    Reply reply;
+    AtomicRequest copy = request;
+    copy.reply = &reply;
+    owner->send(rank, on_atomic, &copy, sizeof copy);
+    Patience patience(config.threads_per_rank > 0 ? 100 : 0);
+    while (reply.done.load(std::memory_order_acquire) == 0)
+      if (!owner->progress() && !patience.step()) owner->sleep(0.001);
+    return reply.value;
+  }
+
+  void arrive(int source, const Arrival& arrival) {
+    Generation& g = generation[arrival.sequence % 2];
+    g.tags[static_cast<size_t>(source)] = arrival.tag;
+    g.words[static_cast<size_t>(source)] = arrival.word;
+    g.here[static_cast<size_t>(source)] = true;
+    ++g.arrived;
+  }
+
+  // At rank 0, when all are here: the result for everybody.
+  void announce(Generation& g) {
+    const int n = config.job.nranks;
+    for (int r = 1; r < n && g.b < 0; ++r)
+      if (g.tags[static_cast<size_t>(r)] != g.tags[0]) g.a = 0, g.b = r;
+    Verdict verdict;
+    verdict.sequence = sequence;
+    verdict.a = g.a, verdict.b = g.b;
+    for (int first = 0; first < n; first += Verdict::most) {
+      verdict.first = first;
+      verdict.count = std::min(Verdict::most, n - first);
+      std::memcpy(verdict.words, &g.words[static_cast<size_t>(first)], sizeof(uint64_t) * static_cast<size_t>(verdict.count));
+      for (int r = 1; r < n; ++r) owner->send(r, on_verdict, &verdict, sizeof verdict);
+    }
+    g.received = n;
+  }
+
+  void receive(const Verdict& verdict) {
+    Generation& g = generation[verdict.sequence % 2];
+    g.a = verdict.a, g.b = verdict.b;
+    std::memcpy(&g.words[static_cast<size_t>(verdict.first)], verdict.words,
+                sizeof(uint64_t) * static_cast<size_t>(verdict.count));
+    g.received += verdict.count;
+  }
+
+  void reset(Generation& g) {
+    g.arrived = g.received = 0;
+    g.a = g.b = -1;
+    std::fill(g.here.begin(), g.here.end(), false);
+  }
+};
+
+void Transport::start_reference(const Config& config) {
+  config_ = config;
+  reference_ = std::make_shared<Reference>();
+  reference_->owner = this;
+  reference_->config = config;
+  for (Reference::Generation& g : reference_->generation) {
+    const size_t n = static_cast<size_t>(config.job.nranks);
+    g.tags.assign(n, 0), g.words.assign(n, 0), g.here.assign(n, false);
+  }
+  set_handler(on_atomic, [](void* self, int source, const void* payload, size_t) {
+    static_cast<Reference*>(self)->serve_atomic(source, *static_cast<const AtomicRequest*>(payload));
+  }, reference_.get());
+  set_handler(on_reply, [](void*, int, const void* payload, size_t) {
+    const auto* message = static_cast<const ReplyMessage*>(payload);
+    message->reply->value = message->value;
+    message->reply->done.store(1, std::memory_order_release);
+  }, reference_.get());
+  set_handler(on_arrive, [](void* self, int source, const void* payload, size_t) {
+    static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
+  }, reference_.get());
+  set_handler(on_verdict, [](void* self, int, const void* payload, size_t) {
+    static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
+  }, reference_.get());
+}
+
+std::vector<Capability> Transport::capabilities() const {
+  return {{"strided put and get", false}, {"packed put", false}, {"atomics", false}, {"wait for a word", false}, {"exchange", false}};
+}
+
+namespace {
+
+// Calls move(local offset, remote offset) for each block of the box.
+template <typename Move>
+void for_each_block(const Strided& box, const Move& move) {
+  for (int d = 0; d < box.dims; ++d)
+    if (box.count[d] == 0) return;
+  size_t index[Strided::max_dims] = {};
+  for (;;) {
+    ptrdiff_t local = 0, remote = 0;
+    for (int d = 0; d < box.dims; ++d) {
+      local += static_cast<ptrdiff_t>(index[d]) * box.local_stride[d];
+      remote += static_cast<ptrdiff_t>(index[d]) * box.remote_stride[d];
+    }
+    move(local, remote);
+    int d = box.dims - 1;
+    while (d >= 0 && ++index[d] == box.count[d]) index[d--] = 0;
+    if (d < 0) return;
+  }
+}
+
+}  // namespace
+
+void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
+  for_each_block(box, [&](ptrdiff_t local, ptrdiff_t remote) {
+    put(rank, to + static_cast<uint64_t>(remote), static_cast<const char*>(from) + local, box.block_bytes);
+  });
+}
+
+void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
+  for_each_block(box, [&](ptrdiff_t local, ptrdiff_t remote) {
+    get(static_cast<char*>(to) + local, rank, from + static_cast<uint64_t>(remote), box.block_bytes);
+  });
+}
+
+void Transport::put_packed(int rank, std::span<const PackedWord> pieces) {
+  for (size_t i = 0; i < pieces.size();) {
+    const size_t bytes = pieces[i] & 0xffff;
+    put(rank, pieces[i] >> 16, &pieces[i + 1], bytes);
+    i += 1 + (bytes + 7) / 8;
+  }
+}
+
+uint64_t Transport::fetch_add64(int rank, uint64_t at, uint64_t value) {
+  return reference_->perform(rank, {Atomic::add64, at, value, 0, nullptr});
+}
+uint64_t Transport::compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) {
+  return reference_->perform(rank, {Atomic::swap64, at, desired, expected, nullptr});
+}
+uint32_t Transport::fetch_add32(int rank, uint64_t at, uint32_t value) {
+  return static_cast<uint32_t>(reference_->perform(rank, {Atomic::add32, at, value, 0, nullptr}));
+}
+uint32_t Transport::compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) {
+  return static_cast<uint32_t>(reference_->perform(rank, {Atomic::swap32, at, desired, expected, nullptr}));
+}
+
+uint32_t Transport::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
+  const double deadline = seconds_now() + seconds;
+  double pause = 1e-6;
+  for (;;) {
+    const uint32_t now = fetch_add32(rank, at, 0);
+    if (now != old || seconds_now() >= deadline) return now;
+    sleep(pause);
+    progress();
+    pause = std::min(pause * 2, 1e-3);
+  }
+}
+
+void Transport::wake(int, uint64_t) {}
+void Transport::forget(uint64_t, uint64_t) {}
+
+Status Transport::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  Reference& reference = *reference_;
+  const Config& config = config_;
+  Reference::Generation& g = reference.generation[reference.sequence % 2];
+  const Arrival arrival = {reference.sequence, tag, word};
+  if (config.job.rank == 0) reference.arrive(0, arrival);
+  else send(0, on_arrive, &arrival, sizeof arrival);
+  const double start = seconds_now();
+  Patience patience(spins_for(config.job.nranks * config.threads_per_rank));
+  while (g.received < config.job.nranks) {
+    if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
+    else if (!progress() && !patience.step()) sleep(0.001);
+    if (config.timeout > 0 && seconds_now() - start > config.timeout) {
+      std::vector<int> missing;
+      for (int r = 0; r < config.job.nranks && config.job.rank == 0; ++r)
+        if (!g.here[static_cast<size_t>(r)]) missing.push_back(r);
+      return late(config, missing);
+    }
+  }
+  const int a = g.a, b = g.b;
+  std::copy(g.words.begin(), g.words.end(), words.begin());
+  reference.reset(g);
+  ++reference.sequence;
+  return b < 0 ? Status() : unequal(config, a, b);
+}
+
+Status Transport::late(const Config& config, std::span<const int> missing) const {
+  RankBoard& self = config.board->rank(config.job.rank);
+  std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout, self.where,
+                            static_cast<unsigned long long>(self.calls.load()));
+  for (size_t i = 0; i < missing.size() && i < 8; ++i) {
+    RankBoard& other = config.board->rank(missing[i]);
+    text += format("%srank %d (%s%s)", i == 0 ? "" : ", ", missing[i],
+                   other.waiting.load() != 0 ? "waiting in " : other.where[0] == '\0' ? "not started" : "computing after ",
+                   other.where);
+  }
+  if (missing.empty()) text += "ranks that have not arrived";
+  if (missing.size() > 8) text += format(" and %zu more", missing.size() - 8);
+  return Status::error(text);
+}
+
+Status Transport::unequal(const Config& config, int a, int b) const {
+  return Status::error(format("collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
+                              "the same order with the same arguments",
+                              a, config.board->rank(a).where, b, config.board->rank(b).where));
+}
+
+Status Wrapper::start(const Config& config) {
+  // Messages are delivered by the inner transport, to the handlers that were set here.
+  for (int i = 0; i < max_handlers; ++i) inner_->handlers_[i] = handlers_[i];
+  config_ = config;
+  return inner_->start(config);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,215 @@
+#include "transport/shm/shm.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "base/wait.hpp"
+#include "transport/shm/ring.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// The transport's part of the board: 2 MiB with this at its start, then one Ring per rank at 1 MiB each.
+struct Shared {
+  alignas(64) std::atomic<uint64_t> arrivals;    // of all exchanges together
+  alignas(64) std::atomic<uint32_t> generation;  // exchanges completed (futex)
+  std::atomic<uint32_t> sleepers;
+  std::atomic<uint64_t> unequal;                 // 0, or 1 + (a << 32 | b) of two ranks whose tags differ
+  struct Word {
+    std::atomic<uint64_t> tag, word;
+  };
+  // Word[2][nranks]: two generations, because a rank may enter the next exchange while others read this one.
+  Word& word(uint64_t sequence, int nranks, int r) {
+    return reinterpret_cast<Word*>(reinterpret_cast<char*>(this) + 4096)[(sequence % 2) * static_cast<uint64_t>(nranks) +
+                                                                         static_cast<uint64_t>(r)];
+  }
+};
+
+static_assert(sizeof(Ring) <= 1 << 20);
+
+class Shm final : public Transport {
+ public:
+  const char* name() const override { return "shm"; }
+
+  std::vector<Capability> capabilities() const override {
+    return {{"strided put and get", false}, {"packed put", true}, {"atomics", true}, {"wait for a word", true}, {"exchange", true}};
+  }
+
+  Status start(const Config& config) override {
+    start_reference(config);
+    void* const at = mmap(nullptr, config.extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+      return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s); is ulimit -v set?",
+                                  static_cast<unsigned long long>(config.extent >> 30), std::strerror(errno)));
+    window_ = static_cast<char*>(at);
+    char* const part = reinterpret_cast<char*>(config.board) + Board::transport_offset(config.job.nranks);
+    shared_ = reinterpret_cast<Shared*>(part);
+    rings_ = part + (size_t{2} << 20);
+    spins_ = spins_for(config.job.nranks * config.threads_per_rank);
+    return {};
+  }
+
+  void stop() override {
+    if (window_ != nullptr) munmap(window_, config().extent);
+    window_ = nullptr;
+  }
+
+  Status attach(uint64_t offset, uint64_t bytes, int rank) override {
+    const int fd = config().job.node_fds[static_cast<size_t>(config().job.node_of(rank))];
+    void* const at = mmap(window_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
+    if (at != MAP_FAILED) return {};
+    return Status::error(format("cannot map %llu bytes of rank %d's memory (%s)%s", static_cast<unsigned long long>(bytes), rank,
+                                std::strerror(errno),
+                                errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces" : ""));
+  }
+
+  void detach(uint64_t offset, uint64_t bytes) override {
+    void* const at = mmap(window_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    assert(at != MAP_FAILED);
+    (void)at;
+  }
+
+  void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(window_ + to, from, bytes); }
+
+  void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, window_ + from, bytes); }
+
+  void fence() override { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+  void put_packed(int, std::span<const PackedWord> pieces) override {
+    for (size_t i = 0; i < pieces.size();) {
+      const size_t bytes = pieces[i] & 0xffff;
+      char* const to = window_ + (pieces[i] >> 16);
+      if (bytes == 8) std::memcpy(to, &pieces[i + 1], 8);  // by far the most frequent piece: one store
+      else std::memcpy(to, &pieces[i + 1], bytes);
+      i += 1 + (bytes + 7) / 8;
+    }
+  }
+
+  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override { return word<uint64_t>(at).fetch_add(value); }
+  uint32_t fetch_add32(int, uint64_t at, uint32_t value) override { return word<uint32_t>(at).fetch_add(value); }
+  uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
+    word<uint64_t>(at).compare_exchange_strong(expected, desired);
+    return expected;
+  }
+  uint32_t compare_swap32(int, uint64_t at, uint32_t expected, uint32_t desired) override {
+    word<uint32_t>(at).compare_exchange_strong(expected, desired);
+    return expected;
+  }
+
+  uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
+    auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_ + at);
+    for (Patience patience(spins_); futex.load() == old && patience.step();) {
+    }
+    if (futex.load() == old) futex_wait(futex, old, seconds);
+    return futex.load();
+  }
+
+  void wake(int, uint64_t at) override { futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_ + at)); }
+
+  void send(int rank, int handler, const void* payload, size_t bytes) override {
+    assert(bytes <= max_message);
+    Ring& inbox = ring(rank);
+    while (!inbox.push(config().job.rank, handler, payload, bytes))
+      if (!progress()) sched_yield();
+    inbox.bell.fetch_add(1);
+    if (inbox.sleepers.load() != 0) futex_wake_all(inbox.bell);
+  }
+
+  bool progress() override {
+    Ring& inbox = ring(config().job.rank);
+    if (inbox.consumer.exchange(1, std::memory_order_acquire) != 0) return false;  // another thread does it
+    bool any = false;
+    // A handler may send, find a full inbox and call progress again: it finds consumer set and only yields.
+    while (inbox.pop([this](const Ring::Slot& s) { deliver(s.handler, s.source, s.payload, s.bytes); })) any = true;
+    inbox.consumer.store(0, std::memory_order_release);
+    return any;
+  }
+
+  void sleep(double seconds) override {
+    Ring& inbox = ring(config().job.rank);
+    const uint32_t bell = inbox.bell.load();
+    inbox.sleepers.fetch_add(1);
+    const uint64_t number = inbox.tail.load();
+    if (inbox.slot[number % Ring::slots].turn.load() + number % Ring::slots != number + 1) futex_wait(inbox.bell, bell, seconds);
+    inbox.sleepers.fetch_sub(1);
+  }
+
+  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+    const int n = config().job.nranks;
+    Shared::Word& mine = shared_->word(sequence_, n, config().job.rank);
+    mine.tag.store(tag, std::memory_order_relaxed);
+    mine.word.store(word, std::memory_order_relaxed);
+    const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
+    if (shared_->arrivals.fetch_add(1) + 1 == static_cast<uint64_t>(n) * (sequence_ + 1)) {
+      compare_tags(n);
+      shared_->generation.store(done);
+      if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
+    } else {
+      HIROBA_TRY(await_generation(done));
+    }
+    for (int r = 0; r < n; ++r) words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
+    ++sequence_;
+    const uint64_t pair = shared_->unequal.load(std::memory_order_relaxed);
+    return pair == 0 ? Status() : unequal(config(), static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
+  }
+
+  // Reading through the window leaves page-table entries behind that count as this process's memory.
+  void forget(uint64_t offset, uint64_t bytes) override { madvise(window_ + offset, bytes, MADV_DONTNEED); }
+
+ private:
+  template <typename Word>
+  std::atomic_ref<Word> word(uint64_t at) const {
+    return std::atomic_ref<Word>(*reinterpret_cast<Word*>(window_ + at));
+  }
+
+  Ring& ring(int r) const { return *reinterpret_cast<Ring*>(rings_ + (static_cast<size_t>(r) << 20)); }
+
+  void compare_tags(int n) {
+    const uint64_t first = shared_->word(sequence_, n, 0).tag.load(std::memory_order_relaxed);
+    for (int r = 1; r < n; ++r)
+      if (shared_->word(sequence_, n, r).tag.load(std::memory_order_relaxed) != first)
+        shared_->unequal.store(1 + static_cast<uint64_t>(r), std::memory_order_relaxed);
+  }
+
+  Status await_generation(uint32_t done) {
+    const auto reached = [&] { return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0; };
+    for (Patience patience(spins_); patience.step();)
+      if (reached()) return {};
+    const double start = seconds_now();
+    shared_->sleepers.fetch_add(1);
+    Status status;
+    while (!reached() && status.ok()) {
+      progress();  // somebody may wait for a reply from this rank before it can come here
+      futex_wait(shared_->generation, done - 1, 0.1);
+      if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached()) status = late(config(), missing());
+    }
+    shared_->sleepers.fetch_sub(1);
+    return status;
+  }
+
+  // Ranks that have entered fewer collective calls than this one.
+  std::vector<int> missing() const {
+    std::vector<int> ranks;
+    const uint64_t calls = config().board->rank(config().job.rank).calls.load();
+    for (int r = 0; r < config().job.nranks; ++r)
+      if (config().board->rank(r).calls.load() < calls) ranks.push_back(r);
+    return ranks;
+  }
+
+  char* window_ = nullptr;
+  Shared* shared_ = nullptr;
+  char* rings_ = nullptr;
+  uint64_t sequence_ = 0;  // exchanges made
+  int spins_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_shm() { return std::make_unique<Shm>(); }
+
+}  // namespace hiroba

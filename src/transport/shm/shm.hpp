@@ -1,0 +1,16 @@
+// The one-machine transport: ranks reach each other's memory by mapping it, messages go through rings on the board.
+//
+// A "window" as large as the job's address range maps every attached range from the memory file of its home's node,
+// so that put, get and atomics are plain loads and stores; virtual nodes differ only in that the floors above do
+// not use the window as program memory. Nothing needs the target's help, so there is no progress thread.
+#pragma once
+
+#include <memory>
+
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+std::unique_ptr<Transport> make_shm();
+
+}  // namespace hiroba

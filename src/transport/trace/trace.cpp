@@ -1,0 +1,97 @@
+#include "transport/trace/trace.hpp"
+
+#include <atomic>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace hiroba {
+
+namespace {
+
+class Trace final : public Wrapper {
+ public:
+  using Wrapper::Wrapper;
+
+  void stop() override {
+    Wrapper::stop();
+    for (const Count* c : {&put_, &get_, &packed_, &strided_, &send_, &atomic_, &exchange_, &fence_})
+      if (c->calls.load() != 0)
+        log_line("trace: %-8s %10llu calls  %s", c->name, static_cast<unsigned long long>(c->calls.load()),
+                 show_bytes(c->bytes.load()).c_str());
+  }
+
+  void put(int rank, uint64_t to, const void* from, size_t bytes) override {
+    put_.add(bytes);
+    Wrapper::put(rank, to, from, bytes);
+  }
+  void get(void* to, int rank, uint64_t from, size_t bytes) override {
+    get_.add(bytes);
+    Wrapper::get(to, rank, from, bytes);
+  }
+  void fence() override {
+    fence_.add(0);
+    Wrapper::fence();
+  }
+  void send(int rank, int handler, const void* payload, size_t bytes) override {
+    send_.add(bytes);
+    Wrapper::send(rank, handler, payload, bytes);
+  }
+  void put_packed(int rank, std::span<const PackedWord> pieces) override {
+    packed_.add(pieces.size_bytes());
+    Wrapper::put_packed(rank, pieces);
+  }
+  void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override {
+    strided_.add(bytes_of(box));
+    Wrapper::put_strided(rank, to, from, box);
+  }
+  void get_strided(void* to, int rank, uint64_t from, const Strided& box) override {
+    strided_.add(bytes_of(box));
+    Wrapper::get_strided(to, rank, from, box);
+  }
+  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
+    atomic_.add(8);
+    return Wrapper::fetch_add64(rank, at, value);
+  }
+  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
+    atomic_.add(8);
+    return Wrapper::compare_swap64(rank, at, expected, desired);
+  }
+  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override {
+    atomic_.add(4);
+    return Wrapper::fetch_add32(rank, at, value);
+  }
+  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override {
+    atomic_.add(4);
+    return Wrapper::compare_swap32(rank, at, expected, desired);
+  }
+  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+    exchange_.add(words.size_bytes());
+    return Wrapper::exchange(tag, word, words);
+  }
+
+ private:
+  struct Count {
+    const char* name;
+    std::atomic<uint64_t> calls{0}, bytes{0};
+    void add(size_t n) {
+      calls.fetch_add(1, std::memory_order_relaxed);
+      bytes.fetch_add(n, std::memory_order_relaxed);
+    }
+  };
+
+  static size_t bytes_of(const Strided& box) {
+    size_t bytes = box.block_bytes;
+    for (int d = 0; d < box.dims; ++d) bytes *= box.count[d];
+    return bytes;
+  }
+
+  Count put_{"put"}, get_{"get"}, packed_{"packed"}, strided_{"strided"}, send_{"send"}, atomic_{"atomic"}, exchange_{"exchange"},
+      fence_{"fence"};
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_trace(std::unique_ptr<Transport> inner) { return std::make_unique<Trace>(std::move(inner)); }
+
+}  // namespace hiroba

@@ -1,0 +1,190 @@
+// The transport contract: everything the floors above may ask of what moves bytes between ranks.
+//
+// Addresses: memory is named by (rank, offset): the offset counts from the start of the job's address range, the
+// rank is the one whose node holds that memory (its home). attach() tells where each range lives; only attached
+// memory may be named.
+//
+// Core and reference: a transport must implement the core. The rest has a reference implementation on the core
+// (reference.cpp), which a transport overrides where it can do better; capabilities() says what it overrides.
+//
+// Order and completion:
+// - get: the data has arrived on return.
+// - put, put_strided, put_packed: the source may be reused on return; the data is visible at the target after the
+//   caller's next fence(). Two puts without a fence between them are not ordered, nor is a put with a later get.
+// - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
+// - send: the handler runs once at the target, some time later, in whichever thread drives progress there. Messages
+//   are not ordered.
+// - exchange: a barrier. Puts fenced before it are visible to everyone after it.
+//
+// Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
+// they take no lock that the interrupted code might hold and allocate no memory. start, stop, attach, detach and
+// exchange are collective and made by one thread.
+//
+// Errors: offsets outside attached memory are our own mistakes (assert). A peer that is gone ends the job through
+// the launcher; a wait that exceeds Config::timeout returns a status.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/job.hpp"
+#include "base/options.hpp"
+#include "base/status.hpp"
+
+namespace hiroba {
+
+struct Capability {
+  const char* name;
+  bool native;  // else the reference implementation
+};
+
+// A box of equal blocks: count[d] blocks along dimension d (outermost first), placed by byte strides.
+struct Strided {
+  static constexpr int max_dims = 4;
+  int dims = 0;
+  size_t block_bytes = 0;
+  size_t count[max_dims] = {};
+  ptrdiff_t local_stride[max_dims] = {};
+  ptrdiff_t remote_stride[max_dims] = {};
+};
+
+// A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the bytes,
+// padded to whole words. Offsets need 48 bits.
+using PackedWord = uint64_t;
+
+using Handler = void (*)(void* context, int source, const void* payload, size_t bytes);
+
+class Transport {
+ public:
+  struct Config {
+    Job job;
+    Board* board = nullptr;
+    char* base = nullptr;    // address of offset 0 here; memory whose home is on this node is mapped at base+offset
+    uint64_t extent = 0;     // offsets are below this
+    double timeout = 0;      // seconds that exchange may wait; 0: for ever
+    int threads_per_rank = 1;  // for deciding how long to spin
+  };
+
+  virtual ~Transport() = default;
+  virtual const char* name() const = 0;
+  virtual std::vector<Capability> capabilities() const;
+
+  // ---- core ----
+  virtual Status start(const Config& config) = 0;
+  virtual void stop() = 0;
+
+  // Memory [offset, offset+bytes) lives on the node of `rank`. Page-aligned.
+  virtual Status attach(uint64_t offset, uint64_t bytes, int rank) = 0;
+  virtual void detach(uint64_t offset, uint64_t bytes) = 0;
+
+  virtual void put(int rank, uint64_t to, const void* from, size_t bytes) = 0;
+  virtual void get(void* to, int rank, uint64_t from, size_t bytes) = 0;
+  virtual void fence() = 0;
+
+  // At most max_message bytes; blocks while the target's inbox is full, driving progress meanwhile.
+  static constexpr size_t max_message = 3968;
+  virtual void send(int rank, int handler, const void* payload, size_t bytes) = 0;
+  // Runs handlers of messages that have arrived; true if any did.
+  virtual bool progress() = 0;
+  // Blocks until a message may have arrived, or for at most `seconds`.
+  virtual void sleep(double seconds) = 0;
+
+  // Handlers 0..7 are the reference implementation's, 8..31 are for users; set between construction and start.
+  static constexpr int first_user_handler = 8, max_handlers = 32;
+  void set_handler(int index, Handler handler, void* context) { handlers_[index] = {handler, context}; }
+
+  // ---- with a reference implementation ----
+  virtual void put_strided(int rank, uint64_t to, const void* from, const Strided& box);
+  virtual void get_strided(void* to, int rank, uint64_t from, const Strided& box);
+  // Scatters pieces to memory of one rank; a piece does not cross attached ranges.
+  virtual void put_packed(int rank, std::span<const PackedWord> pieces);
+
+  virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
+  virtual uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired);
+  virtual uint32_t fetch_add32(int rank, uint64_t at, uint32_t value);
+  virtual uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired);
+  // Blocks until the 32-bit word is no longer `old`, or for at most `seconds`; returns what it is. wake() hastens that.
+  virtual uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds);
+  virtual void wake(int rank, uint64_t at);
+
+  // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
+  // one is a status that names a pair of ranks and what the board says of them.
+  virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
+
+  // The source of earlier gets in this range will not be needed soon: give back what mapping it costs.
+  virtual void forget(uint64_t offset, uint64_t bytes);
+
+ protected:
+  void deliver(int handler, int source, const void* payload, size_t bytes) const {
+    handlers_[handler].function(handlers_[handler].context, source, payload, bytes);
+  }
+  // For start(): what the reference implementation needs.
+  void start_reference(const Config& config);
+  // Where everyone is, for a barrier that rank `self` has waited too long in, or whose tags differ.
+  Status late(const Config& config, std::span<const int> missing) const;
+  Status unequal(const Config& config, int a, int b) const;
+  const Config& config() const { return config_; }
+
+ private:
+  struct Slot {
+    Handler function = nullptr;
+    void* context = nullptr;
+  };
+  friend class Wrapper;
+  struct Reference;
+  Slot handlers_[max_handlers];
+  Config config_;
+  std::shared_ptr<Reference> reference_;
+};
+
+// A transport that passes everything on to another one; the base of instruments and faults.
+class Wrapper : public Transport {
+ public:
+  explicit Wrapper(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
+  const char* name() const override { return inner_->name(); }
+  std::vector<Capability> capabilities() const override { return inner_->capabilities(); }
+  Status start(const Config& config) override;
+  void stop() override { inner_->stop(); }
+  Status attach(uint64_t o, uint64_t n, int r) override { return inner_->attach(o, n, r); }
+  void detach(uint64_t o, uint64_t n) override { inner_->detach(o, n); }
+  void put(int r, uint64_t to, const void* from, size_t n) override { inner_->put(r, to, from, n); }
+  void get(void* to, int r, uint64_t from, size_t n) override { inner_->get(to, r, from, n); }
+  void fence() override { inner_->fence(); }
+  void send(int r, int h, const void* p, size_t n) override { inner_->send(r, h, p, n); }
+  bool progress() override { return inner_->progress(); }
+  void sleep(double seconds) override { inner_->sleep(seconds); }
+  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override { inner_->put_strided(r, to, from, b); }
+  void get_strided(void* to, int r, uint64_t from, const Strided& b) override { inner_->get_strided(to, r, from, b); }
+  void put_packed(int r, std::span<const PackedWord> p) override { inner_->put_packed(r, p); }
+  uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return inner_->fetch_add64(r, at, v); }
+  uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override { return inner_->compare_swap64(r, at, e, d); }
+  uint32_t fetch_add32(int r, uint64_t at, uint32_t v) override { return inner_->fetch_add32(r, at, v); }
+  uint32_t compare_swap32(int r, uint64_t at, uint32_t e, uint32_t d) override { return inner_->compare_swap32(r, at, e, d); }
+  uint32_t await_change(int r, uint64_t at, uint32_t old, double s) override { return inner_->await_change(r, at, old, s); }
+  void wake(int r, uint64_t at) override { inner_->wake(r, at); }
+  Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return inner_->exchange(t, w, ws); }
+  void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }
+
+ protected:
+  Transport& inner() const { return *inner_; }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+};
+
+// Transports by name. One line each in registry.cpp; nothing else names them.
+struct TransportEntry {
+  const char* name;
+  const char* summary;
+  std::unique_ptr<Transport> (*make)();
+};
+std::span<const TransportEntry> transport_registry();
+
+// The transport that the options ask for, wrapped as they ask (chaos, trace); null with a status if there is none.
+Status make_transport(const Options& options, std::unique_ptr<Transport>& out);
+
+}  // namespace hiroba
