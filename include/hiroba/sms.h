@@ -45,7 +45,8 @@ void sms_abort(int status, const char* message) __attribute__((noreturn));
 void* sms_alloc(size_t elemsize, size_t n, int rank);
 
 /* An array of dim[0] x dim[1] x ... elements (C order, the list ends with -1; up to 8 dimensions), dimension d cut
- * into div[d] pieces of ceil(dim[d]/div[d]) elements (the last ones may be shorter or empty). Piece k, counted in C
+ * into div[d] pieces (1 <= div[d] <= dim[d]) of ceil(dim[d]/div[d]) elements (the last ones may be shorter or empty).
+ * Piece k, counted in C
  * order, lives on rank first+k; so the product of div is at most `count`, and first+count at most sms_nprocs. */
 void* sms_mapalloc(const int dim[], const int div[], size_t elemsize, int first, int count);
 

@@ -19,16 +19,14 @@ int info(bool options_markdown) {
   return 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Tells about this installation of Hiroba. Programs are started with hirobarun."};
   app.set_version_flag("--version", "hiroba " HIROBA_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   bool options_markdown = false;
-  CLI::App* info_command =
-      app.add_subcommand("info", "This machine, transports, and options with their present values");
-  info_command->add_flag("--options-markdown", options_markdown, "Print the options as docs/options.md has them");
+  const char* about = "This machine, transports, and options with their present values";
+  app.add_subcommand("info", about)
+      ->add_flag("--options-markdown", options_markdown, "Print the options as docs/options.md has them");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -38,4 +36,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   return info(options_markdown);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& unexpected) {  // a mistake of ours in declaring the options
+    std::fprintf(stderr, "hiroba: %s\n", unexpected.what());
+    return 1;
+  }
 }

@@ -125,12 +125,12 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   for (const Setting& setting : launch.settings) setenv(setting.variable.c_str(), setting.value.c_str(), 1);
   Options options;
   HIROBA_TRY(Options::from_environment(options));
-  if (launch.threads != 0 || std::getenv("OMP_NUM_THREADS") == nullptr) {
-    const int threads = launch.threads != 0 ? launch.threads : std::max(1, machine.cores() / launch.ranks);
-    setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-  }
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  const bool keep = launch.threads == 0 && given != nullptr;
+  const int shared_out = std::max(1, machine.cores() / launch.ranks);
+  const long threads = keep ? std::strtol(given, nullptr, 10) : launch.threads != 0 ? launch.threads : shared_out;
+  if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   // Threads that spin at a barrier while others want their core cost milliseconds each time.
-  const long threads = std::strtol(std::getenv("OMP_NUM_THREADS"), nullptr, 10);
   if (threads * launch.ranks > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
   return {};
 }

@@ -21,7 +21,7 @@ constexpr milliseconds failure_grace{1000};     // from SIGTERM to SIGKILL after
 constexpr milliseconds stop_grace{3000};        // after a signal by the user: a program may want to save its state
 constexpr milliseconds unkillable_after{2000};  // from SIGKILL until we stop waiting
 constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
-constexpr milliseconds leftover_grace{100};     // for what ends by itself when its rank has
+constexpr milliseconds leftover_grace{300};     // for what ends by itself when its rank has
 constexpr milliseconds flush_grace{1000};       // for a reader of our output, after a signal by the user
 constexpr int stop_exit_base = 128;             // as shells have it: 128 + signal
 

@@ -207,7 +207,14 @@ bool Cache::fault(Array& array, uint64_t page) {
   if (here(run)) return false;
   switch (config_.states->state(page)) {
     case PageState::busy: config_.states->wait_while_busy(page); return true;
-    case PageState::valid: array.tracker->install(view(page), page_bytes); return true;  // the kernel dropped the mapping
+    case PageState::valid:
+      // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
+      // could be on its way out.
+      if (config_.states->take(page, PageState::valid)) {
+        array.tracker->install(view(page), page_bytes);
+        config_.states->release(page, PageState::valid);
+      }
+      return true;
     default: break;
   }
   count(array.counters.faults, 1);
@@ -340,6 +347,15 @@ void Cache::evict_run(uint64_t page, uint64_t pages) {
 
 // ---- sending writes home -----------------------------------------------------------------------------------------
 
+// Takes the page if it is valid, also if another thread is just busy with it.
+bool Cache::take_valid(uint64_t page) {
+  while (!config_.states->take(page, PageState::valid)) {
+    if (config_.states->state(page) != PageState::busy) return false;
+    config_.states->wait_while_busy(page);
+  }
+  return true;
+}
+
 void Cache::flush_piece(const Piece& piece, bool alone) {
   const uint64_t pages = piece.end - piece.first;
   PageBits written;
@@ -347,7 +363,7 @@ void Cache::flush_piece(const Piece& piece, bool alone) {
   Packer packer(*this, piece.array);
   for (uint64_t i = 0; i < pages; ++i) {
     const uint64_t page = piece.first + i;
-    if (!written.test(i) || !config_.states->take(page, PageState::valid)) continue;  // not valid: being fetched, so clean
+    if (!written.test(i) || !take_valid(page)) continue;  // not valid: a marker of an absent page
     if (!packer.add(page) && alone) piece.array.tracker->settle(view(page), page_bytes);
     config_.states->release(page, PageState::valid);
   }
@@ -359,12 +375,7 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
   PageBits taken;
   uint64_t dropped = 0;
   for (uint64_t page = piece.first; page < piece.end; ++page) {
-    bool ours = config_.states->take(page, PageState::valid);
-    while (!ours && config_.states->state(page) == PageState::busy) {
-      config_.states->wait_while_busy(page);
-      ours = config_.states->take(page, PageState::valid);
-    }
-    if (!ours) continue;
+    if (!take_valid(page)) continue;
     taken.set(page - piece.first);
     ++dropped;
   }

@@ -79,6 +79,7 @@ class Cache {
   void evict_run(uint64_t page, uint64_t pages);
   void remember(uint64_t page);
 
+  bool take_valid(uint64_t page);
   void flush_piece(const Piece& piece, bool alone);
   void drop_piece(const Piece& piece, bool alone, bool written);
 

@@ -280,11 +280,17 @@ Status Transport::unequal(const Config& config, int a, int b) const {
                               a, config.board->rank(a).where, b, config.board->rank(b).where));
 }
 
+// Messages are delivered by the inner transport, to the handlers that were set here; twice, because its start sets its own.
 Status Wrapper::start(const Config& config) {
-  // Messages are delivered by the inner transport, to the handlers that were set here.
-  for (int i = 0; i < max_handlers; ++i) inner_->handlers_[i] = handlers_[i];
   config_ = config;
-  return inner_->start(config);
+  const auto hand_down = [this] {
+    for (int i = 0; i < max_handlers; ++i)
+      if (handlers_[i].function != nullptr) inner_->handlers_[i] = handlers_[i];
+  };
+  hand_down();
+  HIROBA_TRY(inner_->start(config));
+  hand_down();
+  return {};
 }
 
 }  // namespace hiroba

@@ -36,17 +36,30 @@ void require(const Status& status) {
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
 }
 
+// From here on messages carry the rank, and only the first rank that fails speaks.
+void introduce(Job& job) {
+  const Status described = Job::from_environment(job);
+  hiroba::set_reporter(job.rank, nullptr);
+  require(described);
+  hiroba::Board* board = nullptr;
+  require(hiroba::map_board(job, board));
+  hiroba::set_reporter(job.rank, &board->aborting);
+}
+
 Memory& memory(const char* call) {
-  if (the_memory == nullptr)
-    end_job(1, "%s %s", call, shut_down ? "after sms_shutdown; move it before" : "before sms_startup; call sms_startup(&argc, &argv) first");
-  return *the_memory;
+  if (the_memory != nullptr) return *the_memory;
+  if (!shut_down) {
+    Job job;
+    introduce(job);
+  }
+  end_job(1, "%s %s", call, shut_down ? "after sms_shutdown; move it before" : "before sms_startup; call sms_startup(&argc, &argv) first");
 }
 
 // A program that leaves without sms_shutdown leaves the others waiting for it.
-void left_early() {
+void left_early(int status, void*) {
   if (the_memory == nullptr) return;
-  the_memory.release();  // other threads may still use it
-  end_job(1, "the program ended (by exit or by returning from main) before sms_shutdown");
+  (void)the_memory.release();  // other threads may still use it
+  end_job(status == 0 ? 1 : status & 0xff, "the program ended with status %d, by exit or by returning from main, before sms_shutdown", status);
 }
 
 // The numbers up to -1.
@@ -141,19 +154,14 @@ SMS_EXPORT int sms_startup(int*, char***) {
   if (shut_down) end_job(1, "sms_startup after sms_shutdown; a job starts once");
   Options options;
   Job job;
-  const Status described = Job::from_environment(job);
-  hiroba::set_reporter(job.rank, nullptr);
-  require(described);
-  hiroba::Board* board = nullptr;
-  require(hiroba::map_board(job, board));
-  hiroba::set_reporter(job.rank, &board->aborting);
+  introduce(job);
   require(Options::from_environment(options));
   require(Memory::start(options, job, the_memory));
   sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   print_stats = options.flag("stats");
   // Output goes through hirobarun by pipe, where stdio would keep whole pages back.
   if (job.launched) setvbuf(stdout, nullptr, _IOLBF, 0);
-  std::atexit(left_early);
+  on_exit(left_early, nullptr);
   return 0;
 }
 
@@ -251,6 +259,7 @@ SMS_EXPORT int sms_home(const void* address) {
 
 SMS_EXPORT int sms_local_box(const void* array, int rank, size_t first[], size_t length[]) {
   const Array& a = array_of(array, "sms_local_box");
+  if (rank < 0 || rank >= sms_nprocs) end_job(1, "sms_local_box: rank %d does not exist: the job has ranks 0..%d", rank, sms_nprocs - 1);
   const auto box = a.distribution.box(rank);
   for (int d = 0; d < a.distribution.dims(); ++d) {
     first[d] = static_cast<size_t>(box[static_cast<size_t>(d)].base);

@@ -1,0 +1,147 @@
+// Atomics, messages, waiting, exchange.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/wait.hpp"
+#include "conformance/job.hpp"
+
+namespace hiroba {
+namespace {
+
+class Meeting : public testing::Test {
+ protected:
+  void SetUp() override { t.meet(); }
+  void TearDown() override { t.meet(); }
+
+  // Serves the others until all have come: atomics of the reference implementation need their target's help.
+  void meet() { t.meet(); }
+  TestJob& t = the_job();
+};
+
+TEST_F(Meeting, AddsFromAllThreadsOfAllRanksAreCounted) {
+  constexpr int threads = 3, times = 200;
+  *reinterpret_cast<uint64_t*>(t.mine(0)) = 0;
+  *reinterpret_cast<uint32_t*>(t.mine(8)) = 5;
+  meet();
+  std::vector<std::thread> pool;
+  for (int k = 0; k < threads; ++k)
+    pool.emplace_back([this] {
+      for (int i = 0; i < times; ++i) {
+        t.transport->fetch_add64(0, t.at(0, 0), uint64_t{1} << 33);
+        t.transport->fetch_add32(0, t.at(0, 8), 2);
+      }
+    });
+  for (std::thread& thread : pool) thread.join();
+  meet();
+  const auto all = static_cast<uint64_t>(threads * times * t.ranks());
+  EXPECT_EQ(all << 33, t.transport->fetch_add64(0, t.at(0, 0), 0));
+  EXPECT_EQ(5 + 2 * all, t.transport->fetch_add32(0, t.at(0, 8), 0));
+}
+
+TEST_F(Meeting, CompareSwapLetsOneIn) {
+  auto* const counter = reinterpret_cast<uint64_t*>(t.mine(64));  // changed only inside; a broken lock loses updates
+  *counter = 0;
+  *reinterpret_cast<uint64_t*>(t.mine(0)) = 0;
+  meet();
+  for (int i = 0; i < 100; ++i) {
+    while (t.transport->compare_swap64(0, t.at(0, 0), 0, 1) != 0) t.transport->progress();
+    uint64_t value = 0;
+    t.transport->get(&value, 0, t.at(0, 64), sizeof value);
+    ++value;
+    t.transport->put(0, t.at(0, 64), &value, sizeof value);
+    t.transport->fence();
+    EXPECT_EQ(1u, t.transport->compare_swap64(0, t.at(0, 0), 1, 0));
+  }
+  meet();
+  uint64_t value = 0;
+  t.transport->get(&value, 0, t.at(0, 64), sizeof value);
+  EXPECT_EQ(100u * static_cast<unsigned>(t.ranks()), value);
+}
+
+TEST_F(Meeting, CompareSwapReturnsWhatItFound) {
+  *reinterpret_cast<uint64_t*>(t.mine(128)) = 77;
+  *reinterpret_cast<uint32_t*>(t.mine(136)) = 78;
+  meet();
+  EXPECT_EQ(77u, t.transport->compare_swap64(t.right(), t.at(t.right(), 128), 1, 2));
+  EXPECT_EQ(78u, t.transport->compare_swap32(t.right(), t.at(t.right(), 136), 1, 2));
+  meet();
+  EXPECT_EQ(77u, t.transport->compare_swap64(t.right(), t.at(t.right(), 128), 77, 9));
+  EXPECT_EQ(78u, t.transport->compare_swap32(t.right(), t.at(t.right(), 136), 78, 9));
+  meet();
+  EXPECT_EQ(9u, *reinterpret_cast<uint64_t*>(t.mine(128)));
+  EXPECT_EQ(9u, *reinterpret_cast<uint32_t*>(t.mine(136)));
+}
+
+TEST_F(Meeting, EveryMessageArrivesOnceAndWhole) {
+  constexpr int times = 400;
+  t.messages = 0, t.message_sum = 0, t.damaged = false;
+  meet();
+  std::vector<uint64_t> payload(Transport::max_message / 8);
+  for (int i = 0; i < times; ++i)
+    for (int r = 0; r < t.ranks(); ++r) {
+      const size_t words = 1 + static_cast<size_t>(i) * 7 % payload.size();
+      for (size_t k = 0; k < words; ++k) payload[k] = (static_cast<uint64_t>(t.rank()) << 32 | static_cast<uint64_t>(i)) + k;
+      t.transport->send(r, Transport::first_user_handler, payload.data(), words * 8);
+    }
+  const double start = seconds_now();
+  while (t.messages < times * t.ranks() && seconds_now() - start < 20)
+    if (!t.transport->progress()) t.transport->sleep(0.01);
+  EXPECT_EQ(times * t.ranks(), t.messages);
+  EXPECT_EQ(static_cast<uint64_t>(t.ranks()) * times * (times - 1) / 2, t.message_sum);
+  EXPECT_FALSE(t.damaged);
+}
+
+TEST_F(Meeting, AWaitEndsWhenTheWordChanges) {
+  auto* const word = reinterpret_cast<uint32_t*>(t.mine(256));
+  *word = 0;
+  meet();
+  if (t.rank() == 0) {
+    usleep(50000);
+    t.transport->fetch_add32(0, t.at(0, 256), 1);
+    t.transport->wake(0, t.at(0, 256));
+  } else {
+    uint32_t value = 0;
+    const double start = seconds_now();
+    while (value == 0 && seconds_now() - start < 10) value = t.transport->await_change(0, t.at(0, 256), 0, 1.0);
+    EXPECT_EQ(1u, value);
+    EXPECT_LT(seconds_now() - start, 9.0);
+  }
+  meet();
+}
+
+TEST_F(Meeting, AWaitForAWordThatStaysEndsInTime) {
+  *reinterpret_cast<uint32_t*>(t.mine(260)) = 3;
+  const double start = seconds_now();
+  EXPECT_EQ(3u, t.transport->await_change(t.rank(), t.at(t.rank(), 260), 3, 0.05));
+  EXPECT_LT(seconds_now() - start, 5.0);
+}
+
+TEST_F(Meeting, ExchangeGivesEveryWordToEveryone) {
+  for (uint64_t i = 0; i < 300; ++i) {
+    const auto words = t.exchange(i * 1000 + static_cast<uint64_t>(t.rank()));
+    for (int r = 0; r < t.ranks(); ++r) ASSERT_EQ(i * 1000 + static_cast<uint64_t>(r), words[static_cast<size_t>(r)]);
+  }
+}
+
+TEST_F(Meeting, ExchangeIsABarrier) {
+  auto& here = *reinterpret_cast<std::atomic<uint64_t>*>(t.mine(512));
+  for (uint64_t i = 1; i <= 100; ++i) {
+    here = i;
+    if (t.rank() == static_cast<int>(i) % t.ranks()) usleep(200);
+    meet();
+    uint64_t theirs = 0;
+    t.transport->get(&theirs, t.right(), t.at(t.right(), 512), sizeof theirs);
+    ASSERT_EQ(i, theirs);
+    meet();
+  }
+}
+
+TEST(Capabilities, AreNamed) {
+  for (const Capability& capability : the_job().transport->capabilities()) EXPECT_NE(nullptr, capability.name);
+}
+
+}  // namespace
+}  // namespace hiroba

@@ -1,0 +1,187 @@
+// Put and get: contiguous, strided, packed; what a fence means; many threads.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "conformance/job.hpp"
+
+namespace hiroba {
+namespace {
+
+// Data that tells who wrote it, where, and when.
+std::vector<char> pattern(int writer, size_t bytes, unsigned round) {
+  std::vector<char> data(bytes);
+  for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 31 + i / 251 + static_cast<size_t>(writer) * 7 + round * 13 + 1);
+  return data;
+}
+
+class Moving : public testing::Test {
+ protected:
+  void SetUp() override { t.meet(); }
+  void TearDown() override { t.meet(); }
+  TestJob& t = the_job();
+};
+
+TEST_F(Moving, EverySizeAroundPowersOfTwoAtUnalignedPlaces) {
+  unsigned round = 0;
+  for (size_t power = 1; power <= 1 << 20; power *= 2)
+    for (const size_t bytes : {power - 1, power, power + 1})
+      for (const uint64_t offset : {0, 1, 4093}) {
+        const auto data = pattern(t.rank(), bytes, ++round);
+        t.transport->put(t.right(), t.at(t.right(), offset), data.data(), bytes);
+        t.transport->fence();
+        t.meet();
+        const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+        const auto expected = pattern(left, bytes, round);
+        ASSERT_EQ(0, std::memcmp(t.mine(offset), expected.data(), bytes)) << "put of " << bytes << " at " << offset;
+        std::vector<char> back(bytes, 0);
+        t.transport->get(back.data(), t.right(), t.at(t.right(), offset), bytes);
+        ASSERT_EQ(back, data) << "get of " << bytes << " at " << offset;
+        t.meet();
+      }
+}
+
+TEST_F(Moving, ZeroBytesTouchNothing) {
+  *t.mine() = 42;
+  t.meet();
+  t.transport->put(t.right(), t.at(t.right()), nullptr, 0);
+  t.transport->get(nullptr, t.right(), t.at(t.right()), 0);
+  t.transport->fence();
+  t.meet();
+  EXPECT_EQ(42, *t.mine());
+}
+
+TEST_F(Moving, FencedPutsToOnePlaceKeepTheirOrder) {
+  for (uint64_t i = 1; i <= 200; ++i) {
+    for (uint64_t half = 0; half < 2; ++half) {
+      const uint64_t value = 2 * i + half;
+      t.transport->put(t.right(), t.at(t.right(), 64), &value, sizeof value);
+      t.transport->fence();
+    }
+    t.meet();
+    uint64_t seen = 0;
+    std::memcpy(&seen, t.mine(64), sizeof seen);
+    ASSERT_EQ(2 * i + 1, seen);
+    t.meet();
+  }
+}
+
+TEST_F(Moving, DataIsThereBeforeAFlagSetAfterTheFence) {
+  constexpr uint64_t flag_at = 1 << 16;
+  *reinterpret_cast<uint64_t*>(t.mine(flag_at)) = 0;
+  t.meet();
+  const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+  auto& flag = *reinterpret_cast<std::atomic<uint64_t>*>(t.mine(flag_at));
+  for (unsigned round = 1; round <= 100; ++round) {
+    const auto data = pattern(t.rank(), 5000, round);
+    t.transport->put(t.right(), t.at(t.right()), data.data(), data.size());
+    t.transport->fence();
+    t.transport->fetch_add64(t.right(), t.at(t.right(), flag_at), 1);
+    while (flag.load() < round) t.transport->progress();
+    const auto expected = pattern(left, 5000, round);
+    ASSERT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size())) << "round " << round;
+    t.meet();
+  }
+}
+
+Strided random_box(std::mt19937& random, std::vector<char>& local) {
+  Strided box;
+  box.dims = 1 + static_cast<int>(random() % Strided::max_dims);
+  box.block_bytes = 1 + random() % 24;
+  ptrdiff_t near = static_cast<ptrdiff_t>(box.block_bytes), far = near;
+  for (int d = box.dims - 1; d >= 0; --d) {
+    box.count[d] = random() % 5;
+    box.local_stride[d] = near + static_cast<ptrdiff_t>(random() % 9);
+    box.remote_stride[d] = far + static_cast<ptrdiff_t>(random() % 9);
+    near = box.local_stride[d] * 5, far = box.remote_stride[d] * 5;
+  }
+  local.resize(static_cast<size_t>(near) + 64);
+  return box;
+}
+
+// Calls move for each block, by recursion: another way than the implementation's.
+template <typename Move>
+void blocks(const Strided& box, int d, ptrdiff_t local, ptrdiff_t remote, const Move& move) {
+  if (d == box.dims) return move(local, remote);
+  for (size_t i = 0; i < box.count[d]; ++i)
+    blocks(box, d + 1, local + static_cast<ptrdiff_t>(i) * box.local_stride[d], remote + static_cast<ptrdiff_t>(i) * box.remote_stride[d], move);
+}
+
+TEST_F(Moving, StridedBoxesOfUpToFourDimensions) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<char> local;
+    const Strided box = random_box(random, local);
+    for (char& c : local) c = static_cast<char>(random());
+    constexpr size_t room = 1 << 18;
+    std::memset(t.mine(), 0, room);
+    t.meet();
+    t.transport->put_strided(t.right(), t.at(t.right()), local.data(), box);
+    t.transport->fence();
+    t.meet();
+    std::vector<char> expected(room, 0), remote(room), back(local.size(), 0), expected_back(local.size(), 0);
+    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t r) { std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes); });
+    t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
+    ASSERT_EQ(expected, remote) << "put, round " << round;
+    t.transport->get_strided(back.data(), t.right(), t.at(t.right()), box);
+    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t) { std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes); });
+    ASSERT_EQ(expected_back, back) << "get, round " << round;
+    t.meet();
+  }
+}
+
+TEST_F(Moving, PackedPieces) {
+  std::mt19937 random(3);
+  std::vector<char> expected(1 << 16, 0);
+  std::memset(t.mine(), 0, expected.size());
+  t.meet();
+  std::vector<PackedWord> pieces;
+  for (size_t at = 0; at + 700 < expected.size(); at += 1 + random() % 900) {
+    const size_t bytes = 1 + random() % 300;
+    pieces.push_back(t.at(t.right(), at) << 16 | bytes);
+    const size_t first = pieces.size();
+    pieces.resize(first + (bytes + 7) / 8);
+    for (size_t i = 0; i < bytes; ++i) expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
+    at += bytes;
+  }
+  t.transport->put_packed(t.right(), pieces);
+  t.transport->fence();
+  t.meet();
+  EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));
+}
+
+TEST_F(Moving, ManyThreadsAtOnce) {
+  constexpr size_t threads = 4, bytes = 3000, stride = 8192;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> pool;
+  for (size_t k = 0; k < threads; ++k)
+    pool.emplace_back([&, k] {
+      const uint64_t place = t.at(t.right(), stride * (1 + static_cast<uint64_t>(t.rank()) * threads + k));
+      std::vector<char> back(bytes);
+      for (unsigned round = 0; round < 50; ++round) {
+        const auto data = pattern(static_cast<int>(k), bytes, round);
+        t.transport->put(t.right(), place, data.data(), bytes);
+        t.transport->fence();
+        t.transport->get(back.data(), t.right(), place, bytes);
+        if (back != data) ++wrong;
+      }
+    });
+  for (std::thread& thread : pool) thread.join();
+  EXPECT_EQ(0, wrong);
+}
+
+TEST_F(Moving, ForgettingTheWindowKeepsTheData) {
+  const auto data = pattern(t.rank(), 100000, 5);
+  t.transport->put(t.right(), t.at(t.right()), data.data(), data.size());
+  t.transport->fence();
+  t.transport->forget(t.at(t.right()), 1 << 17);
+  std::vector<char> back(data.size());
+  t.transport->get(back.data(), t.right(), t.at(t.right()), back.size());
+  EXPECT_EQ(data, back);
+}
+
+}  // namespace
+}  // namespace hiroba

@@ -1,0 +1,74 @@
+#include "memory/diff.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+
+namespace hiroba {
+namespace {
+
+using Page = std::array<unsigned char, page_bytes>;
+
+struct alignas(4096) Pages {
+  Page now, twin;
+};
+
+void apply(const uint64_t* pieces, size_t words, uint64_t offset, Page& page) {
+  for (size_t i = 0; i < words;) {
+    const size_t bytes = pieces[i] & 0xffff, at = (pieces[i] >> 16) - offset;
+    ASSERT_LE(at + bytes, page.size());
+    std::memcpy(&page[at], &pieces[i + 1], bytes);
+    i += 1 + (bytes + 7) / 8;
+  }
+}
+
+TEST(Diff, AppliedToTheTwinGivesThePageAndTouchesNothingElse) {
+  std::mt19937 random(5);
+  auto pages = std::make_unique<Pages>();
+  std::array<uint64_t, max_diff_words> out;
+  for (const unsigned density : {0u, 1u, 2u, 30u, 500u, 4096u})
+    for (int round = 0; round < 40; ++round) {
+      for (unsigned char& byte : pages->twin) byte = static_cast<unsigned char>(random());
+      pages->now = pages->twin;
+      Page changed{};
+      for (unsigned i = 0; i < density; ++i) {
+        const size_t at = random() % page_bytes;
+        pages->now[at] = static_cast<unsigned char>(pages->twin[at] + 1 + random() % 255);
+        changed[at] = 1;
+      }
+      constexpr uint64_t offset = uint64_t{123} << 20;
+      // The home has other values wherever this rank has not written: another writer's.
+      Page home;
+      for (size_t i = 0; i < home.size(); ++i) home[i] = static_cast<unsigned char>(~pages->twin[i]);
+      const size_t words = diff_page(pages->now.data(), pages->twin.data(), offset, out.data());
+      ASSERT_LE(words, max_diff_words);
+      EXPECT_EQ(density == 0, words == 0);
+      const Page before = home;
+      apply(out.data(), words, offset, home);
+      for (size_t i = 0; i < home.size(); ++i) ASSERT_EQ(changed[i] != 0 ? pages->now[i] : before[i], home[i]) << "byte " << i;
+      EXPECT_EQ(pages->now, pages->twin);
+      EXPECT_EQ(0u, diff_page(pages->now.data(), pages->twin.data(), offset, out.data()));
+    }
+}
+
+TEST(Diff, TheWorstCaseFits) {
+  auto pages = std::make_unique<Pages>();
+  std::array<uint64_t, max_diff_words> out;
+  pages->twin.fill(0);
+  for (size_t i = 0; i < page_bytes; ++i) pages->now[i] = i % 2 == 0;
+  EXPECT_EQ(max_diff_words, diff_page(pages->now.data(), pages->twin.data(), 0, out.data()));
+}
+
+TEST(Diff, OneChangedWordIsTwoWords) {
+  auto pages = std::make_unique<Pages>();
+  std::array<uint64_t, max_diff_words> out;
+  pages->twin.fill(0);
+  pages->now.fill(0);
+  std::memset(&pages->now[800], 0xff, 8);
+  EXPECT_EQ(2u, diff_page(pages->now.data(), pages->twin.data(), 0, out.data()));
+}
+
+}  // namespace
+}  // namespace hiroba

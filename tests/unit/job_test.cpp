@@ -1,0 +1,65 @@
+#include "base/job.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "memory/layout.hpp"
+
+namespace hiroba {
+namespace {
+
+TEST(Job, EveryRankIsOnOneNodeAndNodesAreContiguous) {
+  for (int nranks = 1; nranks <= 9; ++nranks)
+    for (int nnodes = 1; nnodes <= nranks; ++nnodes) {
+      Job job;
+      job.nranks = nranks, job.nnodes = nnodes;
+      int seen = 0;
+      for (int n = 0; n < nnodes; ++n) {
+        EXPECT_GE(job.ranks_on(n), 1) << nranks << " ranks, " << nnodes << " nodes";
+        for (int r = job.first_rank_of(n); r < job.first_rank_of(n) + job.ranks_on(n); ++r, ++seen) EXPECT_EQ(n, job.node_of(r));
+      }
+      EXPECT_EQ(nranks, seen);
+    }
+}
+
+TEST(Job, GoesThroughTheEnvironment) {
+  Job made;
+  ASSERT_TRUE(Job::create(3, 2, made).ok());
+  setenv("HIROBA_JOB", made.to_environment(2).c_str(), 1);
+  Job read;
+  ASSERT_TRUE(Job::from_environment(read).ok());
+  unsetenv("HIROBA_JOB");
+  EXPECT_EQ(2, read.rank);
+  EXPECT_EQ(3, read.nranks);
+  EXPECT_EQ(1, read.node);
+  EXPECT_EQ(made.node_fds, read.node_fds);
+  for (const int fd : made.node_fds) close(fd);
+  close(made.board_fd);
+}
+
+TEST(Job, ADamagedOrForeignDescriptionIsRefused) {
+  Job job;
+  for (const char* text : {"", "1:2", "0:1:1:999:998", "a:b:c:d:e", "0:2:2:5:6"}) {
+    setenv("HIROBA_JOB", text, 1);
+    EXPECT_FALSE(Job::from_environment(job).ok()) << text;
+  }
+  unsetenv("HIROBA_JOB");
+}
+
+TEST(Layout, PartsDoNotOverlap) {
+  Layout layout;
+  layout.space = uint64_t{8} << 40, layout.nranks = 5, layout.nnodes = 3;
+  EXPECT_LE(layout.news_slot(4, Layout::news_slots - 1) + 8, layout.outbox(4, 0));
+  EXPECT_LE(layout.outbox(4, 1) + Layout::outbox_bytes, layout.zone(5));
+  EXPECT_LE(layout.zone(5), layout.directory(0));
+  EXPECT_EQ(layout.extent(), layout.directory(2) + layout.pages());
+  for (int id : {0, 1, 4, 5, 65535}) {
+    EXPECT_GE(layout.lock(id), layout.zone(id % 5));
+    EXPECT_LT(layout.lock(id), layout.news(id % 5));
+  }
+}
+
+}  // namespace
+}  // namespace hiroba

@@ -1,0 +1,64 @@
+#include "memory/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace hiroba {
+namespace {
+
+constexpr uint64_t arrays = uint64_t{64} << 20;
+
+TEST(Space, PlacesAreDisjointAndLeaveAGapAfterEach) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  std::mt19937 random(1);
+  std::vector<std::pair<uint64_t, uint64_t>> taken;
+  for (int round = 0; round < 500; ++round) {
+    if (random() % 2 == 0 && !taken.empty()) {
+      const size_t victim = random() % taken.size();
+      space.give(taken[victim].first);
+      taken.erase(taken.begin() + static_cast<long>(victim));
+      continue;
+    }
+    const uint64_t bytes = 4096 * (1 + random() % 1024);
+    uint64_t offset = 0;
+    if (!space.take(bytes, offset).ok()) continue;
+    EXPECT_EQ(0u, offset % Space::unit);
+    for (const auto& [other, size] : taken) EXPECT_TRUE(offset + bytes < other || other + size < offset);
+    taken.emplace_back(offset, bytes);
+  }
+}
+
+TEST(Space, FreshAddressesFirst) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  uint64_t first = 0, second = 0;
+  ASSERT_TRUE(space.take(4096, first).ok());
+  space.give(first);
+  ASSERT_TRUE(space.take(4096, second).ok());
+  EXPECT_NE(first, second);
+}
+
+TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  for (int round = 0; round < 200; ++round) {
+    uint64_t offset = 0;
+    ASSERT_TRUE(space.take(arrays / 4, offset).ok());
+    space.give(offset);
+  }
+  uint64_t offset = 0;
+  const std::string message = space.take(arrays * 2, offset).message();
+  EXPECT_NE(std::string::npos, message.find("option space")) << message;
+}
+
+TEST(Space, TwoInOneProcessAreRefusedWithTheReason) {
+  Space one, two;
+  ASSERT_TRUE(one.reserve(arrays, arrays).ok());
+  EXPECT_NE(std::string::npos, two.reserve(arrays, arrays).message().find("cannot reserve"));
+}
+
+}  // namespace
+}  // namespace hiroba
