@@ -102,7 +102,7 @@ void Cache::remove(Array& array) {
 
 // How many pages, from this one, a fault on it should bring.
 uint64_t Cache::window(Array& array, uint64_t page) {
-  const uint64_t most = std::max<uint64_t>(1, std::min(config_.readahead_pages, config_.limit_pages / 4));
+  const uint64_t most = std::min(config_.readahead_pages, most_at_once());
   if (config_.states->state(page) == PageState::stale) {
     // It was here before: bring the neighbours that were here too.
     uint64_t n = 1;
@@ -160,13 +160,7 @@ uint64_t Cache::bring(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   count(array.counters.fetched, pages);
   count(array.counters.bytes_fetched, pages << page_shift);
   count(array.counters.cached, absent);
-  if (full_.load(std::memory_order_relaxed)) {
-    // The array is larger than the cache: these pages will be gone before they are fetched again, so what their
-    // other mappings cost is given back.
-    config_.transport->forget(page << page_shift, pages << page_shift);
-    madvise(cache_file_.data() + (page << page_shift), pages << page_shift, MADV_DONTNEED);
-    if (array.tracker->twin_at_fetch()) madvise(twin_file_.data() + (page << page_shift), pages << page_shift, MADV_DONTNEED);
-  }
+  if (absent == pages || full_.load(std::memory_order_relaxed)) forget_mappings(array, page, pages);
   return pages;
 }
 
@@ -223,7 +217,7 @@ bool Cache::fault(Array& array, uint64_t page) {
 }
 
 void Cache::preload(Array& array, uint64_t first, uint64_t end) {
-  const uint64_t batch = std::max<uint64_t>(1, std::min<uint64_t>(1024, config_.limit_pages / 4));
+  const uint64_t batch = std::min<uint64_t>(1024, most_at_once());
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
   for (const HomeRun& run : array.homes) {
     if (here(run) || run.first + run.pages <= first) continue;
@@ -291,11 +285,24 @@ void Cache::remember(uint64_t page) {
   order_lock_.unlock();
 }
 
+// Gives back what other mappings of these pages than the view cost, here and in the transport, so that this process
+// holds no more than the cache: for pages that come for the first time, and all that pass through a full cache. Pages
+// that are fetched again and again keep them, which is faster.
+void Cache::forget_mappings(const Array& array, uint64_t page, uint64_t pages) {
+  const uint64_t offset = page << page_shift, bytes = pages << page_shift;
+  config_.transport->forget(offset, bytes);
+  madvise(cache_file_.data() + offset, bytes, MADV_DONTNEED);
+  if (array.tracker->twin_at_fetch()) madvise(twin_file_.data() + offset, bytes, MADV_DONTNEED);
+}
+
 // Reserves room; called before pages are claimed, because evicting takes the flush lock.
 void Cache::make_room(uint64_t pages) {
   const uint64_t now = resident_.fetch_add(pages, std::memory_order_relaxed) + pages;
   if (now <= config_.limit_pages) return;
-  full_.store(true, std::memory_order_relaxed);
+  if (!full_.exchange(true, std::memory_order_relaxed))
+    config_.arrays->for_each_live([this](Array& array) {
+      if (array.tracker != nullptr) forget_mappings(array, array.first_page, array.end_page - array.first_page);
+    });
   evict(std::max(now - config_.limit_pages, std::min<uint64_t>(64, config_.limit_pages / 8)));
 }
 
@@ -336,6 +343,7 @@ void Cache::evict_run(uint64_t page, uint64_t pages) {
     if (written.test(p)) packer.add(page + p);
   packer.send_and_fence();
   array.tracker->discard(view(page), pages << page_shift, false);
+  forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::absent);

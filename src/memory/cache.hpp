@@ -7,6 +7,7 @@
 // after start.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "base/wait.hpp"
@@ -74,6 +75,9 @@ class Cache {
   void announce(const HomeRun& run, uint64_t page, uint64_t pages);
   void copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages);
 
+  // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
+  uint64_t most_at_once() const { return std::max<uint64_t>(1, config_.limit_pages / 32); }
+  void forget_mappings(const Array& array, uint64_t page, uint64_t pages);
   void make_room(uint64_t pages);
   void evict(uint64_t pages);
   void evict_run(uint64_t page, uint64_t pages);

@@ -1,5 +1,9 @@
 // The handler of SIGBUS and SIGSEGV. It may interrupt any code of the program, so what it calls allocates nothing
 // and takes only locks that no holder can fault under; the exception is the way out, when the job is going to end.
+//
+// A program may have handlers of its own, and may install them at any time: sigaction() and signal() of this library
+// stand before the C library's, and keep for these two signals what the program asks for as the handler to pass on to.
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,13 +20,22 @@ namespace {
 
 // A signal handler has no argument of ours, so this is where it finds its Memory: one per process.
 std::atomic<Memory*> current{nullptr};
-struct sigaction previous_bus, previous_segv;
+struct sigaction previous_bus, previous_segv;  // what the program wants
+
+using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
+Sigaction system_sigaction() {
+  static const auto function = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
+  return function;
+}
+
+struct sigaction& wanted(int signal) { return signal == SIGBUS ? previous_bus : previous_segv; }
+bool is_ours(int signal) { return (signal == SIGBUS || signal == SIGSEGV) && current.load(std::memory_order_relaxed) != nullptr; }
 
 const char* kind(int signal) { return signal == SIGBUS ? "bus error" : "segmentation fault"; }
 
 // Where the program's own handler, if any, takes over; else the crash is reported and the default action ends us.
 void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& previous = signal == SIGBUS ? previous_bus : previous_segv;
+  const struct sigaction& previous = wanted(signal);
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   if (first_to_report()) {
@@ -31,7 +44,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   }
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
-  sigaction(signal, &standard, nullptr);  // the access is repeated on return, and ends the process
+  system_sigaction()(signal, &standard, nullptr);  // the access is repeated on return, and ends the process
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -56,19 +69,33 @@ void handle(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void install_fault_handler(Memory* memory) {
-  current.store(memory, std::memory_order_release);
   struct sigaction action = {};
   action.sa_sigaction = handle;
   // NODEFER: the program's own handler may leave with longjmp. ONSTACK: it may want a stack of its own for overflows.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-  sigaction(SIGBUS, &action, &previous_bus);
-  sigaction(SIGSEGV, &action, &previous_segv);
+  for (const int signal : {SIGBUS, SIGSEGV}) system_sigaction()(signal, &action, &wanted(signal));
+  current.store(memory, std::memory_order_release);
 }
 
 void remove_fault_handler() {
-  sigaction(SIGBUS, &previous_bus, nullptr);
-  sigaction(SIGSEGV, &previous_segv, nullptr);
   current.store(nullptr, std::memory_order_release);
+  for (const int signal : {SIGBUS, SIGSEGV}) system_sigaction()(signal, &wanted(signal), nullptr);
 }
 
 }  // namespace hiroba
+
+extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+  if (!hiroba::is_ours(signal)) return hiroba::system_sigaction()(signal, action, old);
+  struct sigaction& wanted = hiroba::wanted(signal);
+  const struct sigaction before = wanted;
+  if (action != nullptr) wanted = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) sighandler_t signal(int signal, sighandler_t handler) noexcept {
+  struct sigaction action = {}, old = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  return sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
