@@ -376,6 +376,7 @@ void Cache::flush_piece(const Piece& piece, bool alone) {
     config_.states->release(page, PageState::valid);
   }
   packer.send();
+  if (full_.load(std::memory_order_relaxed)) forget_mappings(piece.array, piece.first, pages);
 }
 
 // `written`: there may be writes that no flush has seen.
@@ -408,6 +409,7 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
       if (bits.test(i) && taken.test(page + i - piece.first)) packer.add(page + i);
   });
   packer.send_and_fence();
+  if (written && full_.load(std::memory_order_relaxed)) forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(view(page), pages << page_shift, alone); });
   for (uint64_t page = piece.first; page < piece.end; ++page)
     if (taken.test(page - piece.first)) config_.states->release(page, PageState::stale);
