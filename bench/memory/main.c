@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   printf("usage: hirobarun -n 2 --nodes 2 bench_memory CASE [MIB [ROUNDS]]\n\n");
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) printf("  %-14s %s (default %zu MiB)\n", cases[i].name, cases[i].help, cases[i].mib);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    printf("  %-14s %s (default %zu MiB)\n", cases[i].name, cases[i].help, cases[i].mib);
   return strcmp(wanted, "--help") == 0 ? 0 : 2;
 }

@@ -55,7 +55,8 @@ void faults(parameters p) {
   }
   sms_statistics st;
   sms_stats(a, &st);
-  check(!user() || st.read_faults == pages * (size_t)(p.rounds + 1), "faults: readahead was on; set HIROBA_READAHEAD=4K");
+  check(!user() || st.read_faults == pages * (size_t)(p.rounds + 1),
+        "faults: readahead was on; set HIROBA_READAHEAD=4K");
   report("microseconds", 1e6 * median(&s));
 }
 
@@ -87,7 +88,8 @@ void barrier_dirty(parameters p) {
     const double start = now();
     sms_barrier();
     if (round > 0) add(&s, now() - start);
-    for (size_t k = 0; k < pages; k += 97) check(a[k * (page_bytes / 8) + 1] == (uint64_t)round + k, "barrier-dirty: a write was lost");
+    for (size_t k = 0; k < pages; k += 97)
+      check(a[k * (page_bytes / 8) + 1] == (uint64_t)round + k, "barrier-dirty: a write was lost");
     sms_barrier();
   }
   report("milliseconds", 1e3 * median(&s));
@@ -172,7 +174,8 @@ void release(parameters p) {
     }
     sms_barrier();
     if (sms_rank == 0)
-      for (size_t k = 0; k < pages; ++k) check(a[k * (page_bytes / 8) + 1] == (uint64_t)round + 5, "release: a write was lost");
+      for (size_t k = 0; k < pages; ++k)
+        check(a[k * (page_bytes / 8) + 1] == (uint64_t)round + 5, "release: a write was lost");
     sms_barrier();
   }
   report("milliseconds", 1e3 * median(&s));

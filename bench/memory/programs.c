@@ -28,17 +28,20 @@ void triad(parameters p) {
   }
   samples s = {0, {0}}, rival = {0, {0}};
   for (int round = 0; round <= p.rounds; ++round) {
-    const double ours = triad_seconds(shared[0], shared[1], shared[2], n), theirs = triad_seconds(plain[0], plain[1], plain[2], n);
+    const double ours = triad_seconds(shared[0], shared[1], shared[2], n),
+                 theirs = triad_seconds(plain[0], plain[1], plain[2], n);
     if (round > 0) add(&s, ours), add(&rival, theirs);
   }
-  for (size_t i = 0; i < n; i += 1001) check(shared[0][i] == 4.0 * (double)i && plain[0][i] == shared[0][i], "triad: wrong data");
+  for (size_t i = 0; i < n; i += 1001)
+    check(shared[0][i] == 4.0 * (double)i && plain[0][i] == shared[0][i], "triad: wrong data");
   report("GB/s", 3 * (double)p.bytes / median(&s) / 1e9);
   report("malloc GB/s", 3 * (double)p.bytes / median(&rival) / 1e9);
   report("ratio", median(&rival) / median(&s));
   for (int k = 0; k < 3; ++k) munmap(plain[k], p.bytes);
 }
 
-/* What two processes need at least to meet: each sets a flag that the other waits for. Measured by rank 0 with a child. */
+/* What two processes need at least to meet: each sets a flag that the other waits for. Measured by rank 0 with a child.
+ */
 static double raw_exchange_seconds(int times) {
   _Atomic int* flag = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const pid_t child = fork();
@@ -85,14 +88,17 @@ void jacobi(parameters p) {
   samples s = {0, {0}};
   for (int round = 0; round < p.rounds; ++round) {
     for (size_t i = first[0]; i < first[0] + length[0]; ++i)
-      for (size_t j = 0; j < n; ++j) u[i][j] = v[i][j] = i == 0 || j == 0 || i == n - 1 || j == n - 1 ? 0.0 : sin(k * (double)i) * sin(2 * k * (double)j);
+      for (size_t j = 0; j < n; ++j)
+        u[i][j] = v[i][j] =
+            i == 0 || j == 0 || i == n - 1 || j == n - 1 ? 0.0 : sin(k * (double)i) * sin(2 * k * (double)j);
     sms_barrier();
     const double start = now();
     for (int t = 0; t < steps; ++t) {
       double(*from)[n] = t % 2 == 0 ? u : v;
       double(*to)[n] = t % 2 == 0 ? v : u;
       for (size_t i = begin; i < end; ++i)
-        for (size_t j = 1; j < n - 1; ++j) to[i][j] = 0.25 * (from[i - 1][j] + from[i + 1][j] + from[i][j - 1] + from[i][j + 1]);
+        for (size_t j = 1; j < n - 1; ++j)
+          to[i][j] = 0.25 * (from[i - 1][j] + from[i + 1][j] + from[i][j - 1] + from[i][j + 1]);
       sms_barrier();
     }
     add(&s, now() - start);

@@ -15,7 +15,9 @@ namespace hiroba {
 namespace {
 
 // Room for the transport behind the rank slots: 2 MiB for the job and 1 MiB per rank, sparse.
-size_t board_bytes(int nranks) { return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20); }
+size_t board_bytes(int nranks) {
+  return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
+}
 
 Status memory_file(const char* name, size_t bytes, int& fd) {
   fd = memfd_create(name, 0);
@@ -65,11 +67,13 @@ Status Job::from_environment(Job& out) {
     rest = end;
   }
   if (!head || static_cast<int>(out.node_fds.size()) != out.nnodes)
-    return Status::error(format("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is", text));
+    return Status::error(
+        format("HIROBA_JOB='%s' is damaged; it is set by hirobarun and must reach the program as it is", text));
   struct stat info;
   if (fstat(out.board_fd, &info) != 0)
-    return Status::error("the descriptors that hirobarun opened are closed: does a wrapper script between hirobarun and the program "
-                         "close them, or was HIROBA_JOB copied from another job?");
+    return Status::error(
+        "the descriptors that hirobarun opened are closed: does a wrapper script between hirobarun and the program "
+        "close them, or was HIROBA_JOB copied from another job?");
   out.node = out.node_of(out.rank);
   return {};
 }

@@ -23,17 +23,19 @@ enum class Phase : uint32_t { launched = 0, started = 1, finished = 2 };
 
 struct alignas(128) RankBoard {
   std::atomic<Phase> phase;
-  std::atomic<int32_t> pid;          // set at start
-  std::atomic<uint64_t> calls;       // collective calls entered so far
-  char where[176];                   // the last collective call or lock: "sms_barrier", "sms_lock(3)"
-  std::atomic<uint32_t> waiting;     // 1 while blocked in `where`
+  std::atomic<int32_t> pid;       // set at start
+  std::atomic<uint64_t> calls;    // collective calls entered so far
+  char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
+  std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
 };
 
 struct Board {
   static constexpr uint64_t magic_value = 0x3161626f72696821;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
-  std::atomic<uint32_t> aborting;  // 1 when some rank has reported the error that ends the job
+  // Set by the rank that reports the error which ends the job: reported | the job's exit status.
+  static constexpr uint32_t reported = 0x100;
+  std::atomic<uint32_t> aborting;
   // RankBoard[nranks], then the transport's part, page-aligned
 
   RankBoard& rank(int r) { return reinterpret_cast<RankBoard*>(reinterpret_cast<char*>(this) + 4096)[r]; }

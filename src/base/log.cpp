@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/job.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -42,10 +44,14 @@ void log_line(const char* pattern, ...) {
   va_end(arguments);
 }
 
-bool first_to_report() { return aborting == nullptr || aborting->exchange(1) == 0; }
+bool first_to_report(int status) {
+  uint32_t nobody = 0;
+  return aborting == nullptr ||
+         aborting->compare_exchange_strong(nobody, Board::reported | static_cast<uint32_t>(status));
+}
 
 void end_job(int status, const char* pattern, ...) {
-  if (first_to_report()) {
+  if (first_to_report(status)) {
     va_list arguments;
     va_start(arguments, pattern);
     write_line(pattern, arguments);

@@ -20,7 +20,7 @@ void log_backtrace();
 // status `status`; the launcher ends the other ranks.
 [[noreturn]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
 
-// True for the one rank that gets to report why the job ends.
-bool first_to_report();
+// True for the one rank that gets to report why the job ends, with which exit status.
+bool first_to_report(int status);
 
 }  // namespace hiroba

@@ -94,12 +94,13 @@ Status check_option(const Option& option, std::string_view value) {
     }
   }
   if (good) return {};
-  return Status::error(format("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
-                              static_cast<int>(value.size()), value.data(),
-                              option.kind == OptionKind::bytes    ? "a size such as 64M"
-                              : option.kind == OptionKind::number ? "a number >= 0"
-                                                                  : "one of ",
-                              option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : ""));
+  return Status::error(
+      format("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
+             static_cast<int>(value.size()), value.data(),
+             option.kind == OptionKind::bytes    ? "a size such as 64M"
+             : option.kind == OptionKind::number ? "a number >= 0"
+                                                 : "one of ",
+             option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : ""));
 }
 
 std::string unknown_option(std::string_view name) {
@@ -113,7 +114,8 @@ std::string unknown_option(std::string_view name) {
 
 std::string options_markdown() {
   std::string text =
-      "# Options\n\nPrinted from the table in `src/base/options.cpp` by `hiroba info --options-markdown`; do not edit.\n\n"
+      "# Options\n\nPrinted from the table in `src/base/options.cpp` by `hiroba info --options-markdown`; do not "
+      "edit.\n\n"
       "Each option is given as `hirobarun --NAME VALUE` or as an environment variable.\n\n"
       "| option | variable | values | default | meaning |\n|---|---|---|---|---|\n";
   for (const Option& option : table) {
@@ -144,7 +146,8 @@ Status Options::from_environment(Options& out) {
     }
     if (known) continue;
     std::string plain;
-    for (const char c : name.substr(7)) plain += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const char c : name.substr(7))
+      plain += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
                                 unknown_option(plain).c_str()));
   }

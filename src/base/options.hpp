@@ -16,11 +16,11 @@ namespace hiroba {
 enum class OptionKind { text, choice, bytes, number, flag };
 
 struct Option {
-  const char* name;     // lower case, words joined by '-'
+  const char* name;  // lower case, words joined by '-'
   OptionKind kind;
-  const char* fallback; // value when nobody sets it
-  const char* choices;  // for choice: "a|b|c"; else what to show for the value, e.g. "SIZE"
-  const char* help;     // one sentence or two
+  const char* fallback;  // value when nobody sets it
+  const char* choices;   // for choice: "a|b|c"; else what to show for the value, e.g. "SIZE"
+  const char* help;      // one sentence or two
 };
 
 std::span<const Option> option_table();
@@ -43,9 +43,9 @@ class Options {
   static Status from_environment(Options& out);
 
   const std::string& text(std::string_view name) const;
-  uint64_t bytes(std::string_view name) const;   // kind bytes
-  double number(std::string_view name) const;    // kind number
-  bool flag(std::string_view name) const;        // kind flag
+  uint64_t bytes(std::string_view name) const;  // kind bytes
+  double number(std::string_view name) const;   // kind number
+  bool flag(std::string_view name) const;       // kind flag
 
  private:
   std::vector<std::string> values_;  // in the order of the table

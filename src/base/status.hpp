@@ -27,8 +27,8 @@ std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)
 }  // namespace hiroba
 
 // Hands a failure to the caller.
-#define HIROBA_TRY(expression)                     \
-  do {                                             \
-    ::hiroba::Status try_status = (expression);    \
-    if (!try_status.ok()) return try_status;       \
+#define HIROBA_TRY(expression)                  \
+  do {                                          \
+    ::hiroba::Status try_status = (expression); \
+    if (!try_status.ok()) return try_status;    \
   } while (false)

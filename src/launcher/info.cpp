@@ -8,7 +8,8 @@
 #include "base/text.hpp"
 #include "launcher/machine.hpp"
 #include "launcher/processes.hpp"
-#include "launcher/tracking_probe.hpp"
+#include "memory/memory.hpp"
+#include "transport/transport.hpp"
 
 namespace hiroba {
 
@@ -31,15 +32,22 @@ std::string describe_machine() {
 }
 
 std::string describe_tracking() {
-  const auto answer = [](const std::string& why_not) { return why_not.empty() ? "yes" : "no: " + why_not; };
-  const TrackingSupport support = probe_tracking();
-  return line("userfaultfd, MINOR", answer(support.minor_faults)) +
-         line("userfaultfd, WP_ASYNC", answer(support.async_writes)) +
-         line("PAGEMAP_SCAN", answer(support.pagemap_scan)) + line("mprotect", "yes");
+  std::string text;
+  for (const TrackingWay& way : tracking_ways())
+    text += format("  %-42s %s\n", way.name, way.why_not.empty() ? "yes" : ("no: " + way.why_not).c_str());
+  return text;
 }
 
-// The transports and which capabilities each has natively.
-std::string describe_transports() { return line("shm", "memory of this machine"); }
+std::string describe_transports() {
+  std::string text;
+  for (const TransportEntry& entry : transport_registry()) {
+    text += line(entry.name, entry.summary);
+    for (const Capability& capability : entry.make()->capabilities())
+      text +=
+          format("    %-22s %s\n", capability.name, capability.native ? "native" : "emulated on put, get and messages");
+  }
+  return text;
+}
 
 std::string describe_options() {
   std::string text;

@@ -89,15 +89,16 @@ void Supervisor::on_exit(int rank, int wait_status) {
     member.left_early = phase == Phase::launched;
     return;
   }
-  const int exit_status =
-      WIFSIGNALED(wait_status) ? stop_exit_base + WTERMSIG(wait_status) : std::max(1, WEXITSTATUS(wait_status));
-  const bool reported = board_.aborting != 0;
-  if (phase == Phase::finished && !reported) {  // nobody needs it any more
+  const uint32_t reported = board_.aborting;
+  const int exit_status = reported != 0              ? static_cast<int>(reported & ~Board::reported)
+                          : WIFSIGNALED(wait_status) ? stop_exit_base + WTERMSIG(wait_status)
+                                                     : std::max(1, WEXITSTATUS(wait_status));
+  if (phase == Phase::finished && reported == 0) {  // nobody needs it any more
     if (exit_status_ == 0) forwarder_.message(describe_exit(rank, wait_status, phase));
     if (exit_status_ == 0) exit_status_ = exit_status;
     return;
   }
-  fail(exit_status, reported ? "" : describe_exit(rank, wait_status, phase) + others_ended());
+  fail(exit_status, reported != 0 ? "" : describe_exit(rank, wait_status, phase) + others_ended());
 }
 
 std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) const {
@@ -151,7 +152,7 @@ void Supervisor::watch_board() {
   if (board_.aborting == 0) return;
   if (!aborting_seen_) aborting_since_ = Clock::now();
   aborting_seen_ = true;
-  if (Clock::now() - aborting_since_ > abort_grace) fail(1, "");
+  if (Clock::now() - aborting_since_ > abort_grace) fail(static_cast<int>(board_.aborting & ~Board::reported), "");
 }
 
 void Supervisor::watch_outputs() {

@@ -30,21 +30,27 @@ std::string Memory::explain(const void* address) const {
   });
   const char* const at = static_cast<const char*>(address);
   const auto describe = [](const Array& a) {
-    return format("array %s (%llu elements of %llu bytes)", a.name, static_cast<unsigned long long>(a.distribution.elements()),
+    return format("array %s (%llu elements of %llu bytes)", a.name,
+                  static_cast<unsigned long long>(a.distribution.elements()),
                   static_cast<unsigned long long>(a.distribution.element_bytes()));
   };
   if (before != nullptr && before->freed && page < before->end_page)
     return format("use after sms_free of %s, index %lld", describe(*before).c_str(),
-                  static_cast<long long>((at - before->data) / static_cast<int64_t>(before->distribution.element_bytes())));
-  const uint64_t past = before == nullptr ? UINT64_MAX : static_cast<uint64_t>(at - (before->data + before->distribution.bytes()));
+                  static_cast<long long>((at - before->data) /
+                                         static_cast<int64_t>(before->distribution.element_bytes())));
+  const uint64_t past =
+      before == nullptr ? UINT64_MAX : static_cast<uint64_t>(at - (before->data + before->distribution.bytes()));
   const uint64_t short_of = after == nullptr ? UINT64_MAX : static_cast<uint64_t>(after->data - at);
   if (after != nullptr && short_of < past && short_of < Space::unit)
-    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(short_of), describe(*after).c_str());
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(short_of),
+                  describe(*after).c_str());
   if (before == nullptr) return format("address %p belongs to no shared array", address);
   if (at < before->data)
-    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(before->data - at), describe(*before).c_str());
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(before->data - at),
+                  describe(*before).c_str());
   return format("out of range: index %llu, %llu bytes past the end of %s",
-                static_cast<unsigned long long>(static_cast<uint64_t>(at - before->data) / before->distribution.element_bytes()),
+                static_cast<unsigned long long>(static_cast<uint64_t>(at - before->data) /
+                                                before->distribution.element_bytes()),
                 static_cast<unsigned long long>(past), describe(*before).c_str());
 }
 
@@ -76,8 +82,10 @@ Status Memory::preload(const void* data, std::span<const Range> section) {
     const bool fits = r.base >= 0 && r.length >= 0 && r.step >= 1 && r.base <= d.dim(i) &&
                       (r.length == 0 || (r.base < d.dim(i) && (r.length - 1) <= (d.dim(i) - 1 - r.base) / r.step));
     if (!fits)
-      return Status::error(format("section %lld:%lld:%lld of dimension %d of array %s is outside 0..%lld (base:length:step)", static_cast<long long>(r.base),
-                                  static_cast<long long>(r.length), static_cast<long long>(r.step), i, array->name, static_cast<long long>(d.dim(i) - 1)));
+      return Status::error(
+          format("section %lld:%lld:%lld of dimension %d of array %s is outside 0..%lld (base:length:step)",
+                 static_cast<long long>(r.base), static_cast<long long>(r.length), static_cast<long long>(r.step), i,
+                 array->name, static_cast<long long>(d.dim(i) - 1)));
   }
   if (cache_ != nullptr && !empty) preload_box(*array, section);
   return {};
@@ -106,18 +114,21 @@ void Memory::preload_box(Array& array, std::span<const Range> section) {
     if (end > next) cache_->preload(array, std::max(first, next), end);
     next = std::max(next, end);
     int i = outer - 1;
-    while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length) index[static_cast<size_t>(i--)] = 0;
+    while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length)
+      index[static_cast<size_t>(i--)] = 0;
     if (i < 0) return;
   }
 }
 
-// ---- atomics ---------------------------------------------------------------------------------------------------------
+// ---- atomics
+// ---------------------------------------------------------------------------------------------------------
 
 Status Memory::locate(void* address, unsigned bytes, AtomicPlace& out) const {
   Array* array = nullptr;
   HIROBA_TRY(find(address, array));
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0)
-    return Status::error(format("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address, bytes, array->name));
+    return Status::error(format("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address,
+                                bytes, array->name));
   const int rank = array->home(page_of(address)).rank;
   out = {rank, space_.offset(address), array, job_.node_of(rank) == job_.node};
   return {};
@@ -158,7 +169,8 @@ Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uin
     return {};
   }
   old = bytes == 8 ? transport_->compare_swap64(place.rank, place.offset, expected, desired)
-                   : transport_->compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected), static_cast<uint32_t>(desired));
+                   : transport_->compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
+                                                static_cast<uint32_t>(desired));
   if (old == expected) forget_atomic(place);
   return {};
 }

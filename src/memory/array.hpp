@@ -34,18 +34,19 @@ inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_ad
 
 struct Array {
   Distribution distribution;
-  char* data = nullptr;           // the first element
-  uint64_t first_page = 0;        // pages that hold it, numbered from the start of the address range
+  char* data = nullptr;     // the first element
+  uint64_t first_page = 0;  // pages that hold it, numbered from the start of the address range
   uint64_t end_page = 0;
-  std::vector<HomeRun> homes;     // in order, covering all pages
+  std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
-  Tracker* tracker = nullptr;     // of the pages whose home is another node
+  Tracker* tracker = nullptr;                                    // of the pages whose home is another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
 
   const HomeRun& home(uint64_t page) const {
-    return *std::prev(std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));
+    return *std::prev(
+        std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));
   }
 };
 
@@ -55,8 +56,8 @@ class ArrayTable {
   Array* find(uint64_t page) const {
     const std::vector<Array*>* const arrays = current_.load(std::memory_order_acquire);
     if (arrays == nullptr) return nullptr;
-    const auto after =
-        std::upper_bound(arrays->begin(), arrays->end(), page, [](uint64_t p, const Array* a) { return p < a->first_page; });
+    const auto after = std::upper_bound(arrays->begin(), arrays->end(), page,
+                                        [](uint64_t p, const Array* a) { return p < a->first_page; });
     return after == arrays->begin() ? nullptr : *std::prev(after);
   }
 
@@ -89,7 +90,8 @@ class ArrayTable {
   static constexpr size_t freed_kept = 256;
 
   void forget_old() {
-    size_t freed = static_cast<size_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& a) { return a->freed; }));
+    size_t freed =
+        static_cast<size_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& a) { return a->freed; }));
     std::erase_if(owned_, [&](const auto& a) { return a->freed && freed-- > freed_kept; });
   }
 

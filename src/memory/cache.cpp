@@ -11,7 +11,8 @@ namespace hiroba {
 namespace {
 
 constexpr uint64_t chunk_pages = PageBits::pages;
-constexpr uint64_t copy_slice = 16;  // pages copied to the cache and then to the twin while they are in the core's own cache
+constexpr uint64_t copy_slice =
+    16;  // pages copied to the cache and then to the twin while they are in the core's own cache
 
 // What one rank puts into another node's directory.
 constexpr auto ones = [] {
@@ -55,8 +56,7 @@ void Cache::for_each_piece(Array& array, uint64_t first, uint64_t end, const Vis
     for (uint64_t p = std::max(run.first, first); p < run_end;) {
       const uint64_t chunk = p / chunk_pages;
       const uint64_t piece_end = std::min(run_end, (chunk + 1) * chunk_pages);
-      if (chunk_count_[chunk].load(std::memory_order_relaxed) != 0)
-        visit(Piece{array, run, p, piece_end});
+      if (chunk_count_[chunk].load(std::memory_order_relaxed) != 0) visit(Piece{array, run, p, piece_end});
       p = piece_end;
     }
   }
@@ -244,7 +244,8 @@ class Cache::Packer {
     const HomeRun& run = array_.home(page);
     if (run.rank != rank_ || used_ + max_diff_words > packed_words) send();
     rank_ = run.rank;
-    char* const twin = (array_.tracker->twin_at_fetch() ? cache_.twin_file_ : cache_.cache_file_).data() + (page << page_shift);
+    char* const twin =
+        (array_.tracker->twin_at_fetch() ? cache_.twin_file_ : cache_.cache_file_).data() + (page << page_shift);
     const char* const now = array_.tracker->content(cache_.view(page));
     const size_t words = diff_page(now, twin, page << page_shift, cache_.packed_ + used_);
     count(array_.counters.diffed, 1);
@@ -409,7 +410,8 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
       if (bits.test(i) && taken.test(page + i - piece.first)) packer.add(page + i);
   });
   packer.send_and_fence();
-  if (written && full_.load(std::memory_order_relaxed)) forget_mappings(piece.array, piece.first, piece.end - piece.first);
+  if (written && full_.load(std::memory_order_relaxed))
+    forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(view(page), pages << page_shift, alone); });
   for (uint64_t page = piece.first; page < piece.end; ++page)
     if (taken.test(page - piece.first)) config_.states->release(page, PageState::stale);
@@ -428,7 +430,8 @@ void Cache::flush(bool alone) {
 void Cache::flush_and_drop(bool alone) {
   flush_lock_.lock();
   config_.arrays->for_each_live([&](Array& array) {
-    for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) { drop_piece(piece, alone, true); });
+    for_each_piece(array, array.first_page, array.end_page,
+                   [&](const Piece& piece) { drop_piece(piece, alone, true); });
   });
   flush_lock_.unlock();
 }

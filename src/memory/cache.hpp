@@ -61,8 +61,8 @@ class Cache {
   uint64_t resident() const { return resident_.load(std::memory_order_relaxed); }
 
  private:
-  struct Piece;   // pages of one home run within one chunk
-  class Packer;   // diffs on their way to a home
+  struct Piece;  // pages of one home run within one chunk
+  class Packer;  // diffs on their way to a home
 
   bool here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }

@@ -4,13 +4,15 @@
 
 namespace hiroba {
 
-Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first, int count,
-                          int nranks, Distribution& out) {
+Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
+                          int count, int nranks, Distribution& out) {
   const auto n = dim.size();
   if (n == 0 || n > max_dims) return Status::error(format("an array has 1 to %d dimensions, not %zu", max_dims, n));
-  if (div.size() != n) return Status::error(format("dim has %zu entries and div has %zu; both end with -1", n, div.size()));
+  if (div.size() != n)
+    return Status::error(format("dim has %zu entries and div has %zu; both end with -1", n, div.size()));
   if (element_bytes == 0 || element_bytes > (uint64_t{1} << 40))
-    return Status::error(format("element size %llu is not in 1..2^40; was it negative?", static_cast<unsigned long long>(element_bytes)));
+    return Status::error(format("element size %llu is not in 1..2^40; was it negative?",
+                                static_cast<unsigned long long>(element_bytes)));
   if (first < 0 || first >= nranks || count < 1 || count > nranks - first)
     return Status::error(format("ranks %d..%lld do not exist: the job has ranks 0..%d", first,
                                 static_cast<long long>(first) + count - 1, nranks - 1));
@@ -21,18 +23,22 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
   int64_t pieces = 1;
   uint64_t elements = 1;
   for (size_t i = n; i-- > 0;) {
-    if (dim[i] < 1) return Status::error(format("dim[%zu] = %lld; an extent is at least 1", i, static_cast<long long>(dim[i])));
+    if (dim[i] < 1)
+      return Status::error(format("dim[%zu] = %lld; an extent is at least 1", i, static_cast<long long>(dim[i])));
     if (div[i] < 1 || div[i] > dim[i])
-      return Status::error(format("div[%zu] = %lld does not fit dim[%zu] = %lld: pieces are 1..%lld", i, static_cast<long long>(div[i]), i,
-                                  static_cast<long long>(dim[i]), static_cast<long long>(dim[i])));
+      return Status::error(format("div[%zu] = %lld does not fit dim[%zu] = %lld: pieces are 1..%lld", i,
+                                  static_cast<long long>(div[i]), i, static_cast<long long>(dim[i]),
+                                  static_cast<long long>(dim[i])));
     d.dim_[i] = dim[i], d.div_[i] = div[i], d.block_[i] = (dim[i] + div[i] - 1) / div[i];
     d.stride_[i] = elements;
-    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim[i]), &elements) || __builtin_mul_overflow(pieces, div[i], &pieces))
+    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim[i]), &elements) ||
+        __builtin_mul_overflow(pieces, div[i], &pieces))
       return Status::error("the number of elements overflows 64 bits");
   }
   if (uint64_t bytes = 0; __builtin_mul_overflow(elements, element_bytes, &bytes) || bytes > (uint64_t{1} << 62))
     return Status::error(format("%llu elements of %llu bytes overflow the address range; was a size negative?",
-                                static_cast<unsigned long long>(elements), static_cast<unsigned long long>(element_bytes)));
+                                static_cast<unsigned long long>(elements),
+                                static_cast<unsigned long long>(element_bytes)));
   if (pieces > count)
     return Status::error(format("div makes %lld pieces for %d ranks; the product of div is at most the number of ranks",
                                 static_cast<long long>(pieces), count));

@@ -22,8 +22,8 @@ class Distribution {
   static constexpr int max_dims = 8;
 
   // `count` ranks from `first`, out of `nranks`. Says what is wrong with the arguments, if anything.
-  static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first, int count,
-                     int nranks, Distribution& out);
+  static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
+                     int count, int nranks, Distribution& out);
 
   int dims() const { return dims_; }
   int64_t dim(int d) const { return dim_[static_cast<size_t>(d)]; }

@@ -29,7 +29,9 @@ Sigaction system_sigaction() {
 }
 
 struct sigaction& wanted(int signal) { return signal == SIGBUS ? previous_bus : previous_segv; }
-bool is_ours(int signal) { return (signal == SIGBUS || signal == SIGSEGV) && current.load(std::memory_order_relaxed) != nullptr; }
+bool is_ours(int signal) {
+  return (signal == SIGBUS || signal == SIGSEGV) && current.load(std::memory_order_relaxed) != nullptr;
+}
 
 const char* kind(int signal) { return signal == SIGBUS ? "bus error" : "segmentation fault"; }
 
@@ -38,8 +40,9 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = wanted(signal);
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
-  if (first_to_report()) {
-    log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal), info->si_addr);
+  if (first_to_report(128 + signal)) {
+    log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
+             info->si_addr);
     log_backtrace();
   }
   struct sigaction standard = {};
@@ -56,7 +59,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (!memory->serve_fault(info->si_addr)) {
     Array* array = nullptr;
     const bool inside = memory->find(info->si_addr, array).ok();
-    if (first_to_report()) {
+    if (first_to_report(128 + signal)) {
       if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
       else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());
       log_backtrace();
@@ -84,7 +87,8 @@ void remove_fault_handler() {
 
 }  // namespace hiroba
 
-extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
+extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
+                                                                struct sigaction* old) noexcept {
   if (!hiroba::is_ours(signal)) return hiroba::system_sigaction()(signal, action, old);
   struct sigaction& wanted = hiroba::wanted(signal);
   const struct sigaction before = wanted;

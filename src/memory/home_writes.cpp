@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t merge_gap = 4;
 }  // namespace
 
-void HomeWrites::start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
-                       PageStates* states) {
+void HomeWrites::start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd,
+                       Pagemap* pagemap, PageStates* states) {
   base_ = base, layout_ = layout, job_ = job, arrays_ = arrays, pagemap_ = pagemap, states_ = states;
   uffd_ = uffd->tracks_writes() ? uffd : nullptr;
 }
@@ -27,7 +27,8 @@ void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const
     const HomeRun& run = array.homes[i++];
     if (job_.node_of(run.rank) != job_.node) continue;
     uint64_t end = run.first + run.pages;
-    while (i < array.homes.size() && job_.node_of(array.homes[i].rank) == job_.node) end = array.homes[i].first + array.homes[i].pages, ++i;
+    while (i < array.homes.size() && job_.node_of(array.homes[i].rank) == job_.node)
+      end = array.homes[i].first + array.homes[i].pages, ++i;
     visit(run.first, end - run.first);
   }
 }
@@ -36,7 +37,8 @@ Status HomeWrites::add(const Array& array) {
   Status status;
   if (exact())
     for_each_home_run(array, [&](uint64_t page, uint64_t pages) {
-      if (status.ok()) status = uffd_->watch(base_ + (page << page_shift), pages << page_shift, Userfaultfd::write_protect);
+      if (status.ok())
+        status = uffd_->watch(base_ + (page << page_shift), pages << page_shift, Userfaultfd::write_protect);
     });
   return status;
 }
@@ -74,7 +76,8 @@ void HomeWrites::arm_new(NoticeLog& notices) {
 }
 
 void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
-  auto& slot = *reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news_slot(job_.first_rank_of(job_.node), index));
+  auto& slot =
+      *reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news_slot(job_.first_rank_of(job_.node), index));
   const uint64_t lap = news_word(index, 0, 0);
   uint64_t word = slot.load(std::memory_order_acquire);
   for (Patience patience(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
@@ -121,7 +124,8 @@ void HomeWrites::merge_armed() {
   std::vector<Run> merged;
   for (const Run& run : armed_) {
     bool near = !merged.empty() && run.first <= merged.back().first + merged.back().pages + merge_gap;
-    for (uint64_t p = near ? merged.back().first + merged.back().pages : run.first; p < run.first; ++p) near = near && home_here(p);
+    for (uint64_t p = near ? merged.back().first + merged.back().pages : run.first; p < run.first; ++p)
+      near = near && home_here(p);
     if (near) merged.back().pages = std::max(merged.back().pages, run.first + run.pages - merged.back().first);
     else merged.push_back(run);
   }

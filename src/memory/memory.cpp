@@ -55,6 +55,9 @@ Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Mem
   for (const int fd : job.node_fds)
     if (ftruncate(fd, static_cast<off_t>(m.layout_.extent())) != 0)
       return Status::error(format("cannot size the node's memory file (%s)", std::strerror(errno)));
+  RankBoard& self = m.board_->rank(job.rank);
+  self.pid = getpid();
+  self.phase = Phase::started;  // from here on the launcher counts on this rank
   Transport::Config config;
   config.job = job, config.board = m.board_, config.base = m.space_.base(), config.extent = m.layout_.extent();
   config.timeout = m.timeout_, config.threads_per_rank = threads_per_rank();
@@ -62,9 +65,6 @@ Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Mem
   HIROBA_TRY(m.transport_->start(config));
   HIROBA_TRY(m.attach_zones());
   if (job.nnodes > 1) HIROBA_TRY(m.start_cache(options));
-  RankBoard& self = m.board_->rank(job.rank);
-  self.pid = getpid();
-  self.phase = Phase::started;
   install_fault_handler(memory.get());
   HIROBA_TRY(m.enter("sms_startup", 1, 0, m.words_));
   out = std::move(memory);
@@ -77,7 +77,8 @@ Status Memory::attach_zones() {
     HIROBA_TRY(transport_->attach(offset, bytes, rank));
     if (job_.node_of(rank) != job_.node) return {};
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
-    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED)
+    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(format("cannot map the node's memory (%s)", std::strerror(errno)));
     return {};
   };
@@ -91,7 +92,8 @@ Status Memory::start_tracking(const Options& options) {
   const std::string& way = options.text("tracking");
   HIROBA_TRY(pagemap_.open());
   if (way == "mprotect") {
-    if (twin_at_fetch_) return Status::error("option twin=fetch needs tracking by userfaultfd; drop tracking=mprotect or use twin=write");
+    if (twin_at_fetch_)
+      return Status::error("option twin=fetch needs tracking by userfaultfd; drop tracking=mprotect or use twin=write");
     return {};
   }
   const Status tracks = uffd_.open(true);
@@ -110,16 +112,26 @@ Status Memory::start_cache(const Options& options) {
   if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(job_.nranks);
   constexpr uint64_t least = 64;
   if (limit < least * page_bytes)
-    return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(), show_bytes(least * page_bytes).c_str()));
+    return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),
+                                show_bytes(least * page_bytes).c_str()));
   Cache::Config config;
   config.layout = layout_, config.job = job_, config.base = space_.base(), config.transport = transport_.get();
-  config.arrays = &arrays_, config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices_, config.states = &states_;
+  config.arrays = &arrays_, config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices_,
+  config.states = &states_;
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   cache_ = std::make_unique<Cache>();
   HIROBA_TRY(cache_->start(config));
   home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
   return {};
+}
+
+std::vector<TrackingWay> tracking_ways() {
+  Userfaultfd tracks, faults;
+  Pagemap pagemap;
+  return {{"userfaultfd, asynchronous write tracking", tracks.open(true).message()},
+          {"userfaultfd, copy-on-write twins", faults.open(false).message()},
+          {"mprotect, copy-on-write twins", pagemap.open().message()}};
 }
 
 std::string Memory::tracking() const {
@@ -152,7 +164,9 @@ Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<ui
   return status;
 }
 
-Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) { return enter(call, tag_of(call), word, words); }
+Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) {
+  return enter(call, tag_of(call), word, words);
+}
 
 // ---- arrays --------------------------------------------------------------------------------------------------------
 
@@ -162,7 +176,8 @@ std::vector<HomeRun> home_runs(const Array& array, uint64_t data_offset) {
   const Distribution& d = array.distribution;
   std::vector<HomeRun> runs;
   for (uint64_t page = array.first_page; page < array.end_page;) {
-    // A page lives with the owner of its first byte; the space before an array that does not begin on a page, with the first.
+    // A page lives with the owner of its first byte; the space before an array that does not begin on a page, with the
+    // first.
     const uint64_t at = std::max(page << page_shift, data_offset) - data_offset;
     const uint64_t element = std::min(at / d.element_bytes(), d.elements() - 1);
     const uint64_t end_byte = data_offset + d.owner_run_end(element) * d.element_bytes();
@@ -180,7 +195,8 @@ std::vector<HomeRun> home_runs(const Array& array, uint64_t data_offset) {
 Status Memory::allocate(const Request& request, void*& out) {
   HIROBA_TRY(enter(format("%s at %s", request.call, request.place).c_str(), tag_of(request.call), 0, words_));
   auto array = std::make_unique<Array>();
-  HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count, job_.nranks, array->distribution));
+  HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
+                                job_.nranks, array->distribution));
   const uint64_t bytes = array->distribution.bytes();
   const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
   uint64_t offset = 0;
@@ -207,15 +223,19 @@ Status Memory::allocate(const Request& request, void*& out) {
 Status Memory::map_homes(Array& array) {
   constexpr size_t most_runs = 16384;
   if (array.homes.size() > most_runs)
-    return Status::error(format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension instead",
-                                array.homes.size(), most_runs));
+    return Status::error(
+        format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
+               "instead",
+               array.homes.size(), most_runs));
   for (const HomeRun& run : array.homes) {
     const uint64_t offset = run.first << page_shift, bytes = run.pages << page_shift;
     HIROBA_TRY(transport_->attach(offset, bytes, run.rank));
     if (job_.node_of(run.rank) != job_.node) continue;
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
-    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset)) == MAP_FAILED)
-      return Status::error(format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
+    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+             static_cast<off_t>(offset)) == MAP_FAILED)
+      return Status::error(
+          format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
   }
   return {};
 }
@@ -226,9 +246,12 @@ Status Memory::check_room(const Array& array) const {
   uint64_t wanted = array.distribution.bytes();
   arrays_.for_each_live([&](const Array& other) { wanted += other.distribution.bytes(); });
   if (wanted <= machine_memory()) return {};
-  return Status::error(format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be touched only in "
-                              "parts, use --sparse yes",
-                              show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(), show_bytes(machine_memory()).c_str()));
+  return Status::error(
+      format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
+             "touched only in "
+             "parts, use --sparse yes",
+             show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(),
+             show_bytes(machine_memory()).c_str()));
 }
 
 // What lies in the last page past the end, or in the first page before the start, is nobody's and stays zero.
@@ -239,8 +262,7 @@ Status Memory::check_canary(const Array& array) const {
   const auto here = [&](uint64_t page) { return job_.node_of(array.home(page).rank) == job_.node; };
   if (here(array.end_page - 1))
     for (const char* p = data_end; p < end; ++p)
-      if (*p != 0)
-        return Status::error("something wrote past the end of an array: " + explain(p));
+      if (*p != 0) return Status::error("something wrote past the end of an array: " + explain(p));
   if (here(array.first_page))
     for (const char* p = begin; p < array.data; ++p)
       if (*p != 0) return Status::error("something wrote before the start of an array: " + explain(p));
@@ -252,8 +274,9 @@ Status Memory::free(void* data, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   if (array->data != data)
-    return Status::error(format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
-                                static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
+    return Status::error(
+        format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
+               static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
   HIROBA_TRY(check_canary(*array));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true;
@@ -268,7 +291,8 @@ Status Memory::free(void* data, const char* call) {
   if (job_.rank == job_.first_rank_of(job_.node)) {
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(layout_.directory(job_.node) + array->first_page),
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(layout_.directory(job_.node) + array->first_page),
               static_cast<off_t>(array->end_page - array->first_page));
   }
   space_.give(offset);
@@ -281,7 +305,9 @@ Status Memory::set_twin(void* data, Twin twin, const char* call) {
   const bool at_fetch = twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
   if (cache_ == nullptr) return enter(call, tag_of(call), 0, words_);
   if (at_fetch && !uffd_.tracks_writes())
-    return Status::error(format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd); here: %s", call, tracking().c_str()));
+    return Status::error(
+        format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd); here: %s", call,
+               tracking().c_str()));
   HIROBA_TRY(sync_drop(call));  // what is cached and written goes home first
   cache_->remove(*array);
   // The states of home pages stay: their writes go on being tracked.

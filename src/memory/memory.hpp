@@ -25,7 +25,7 @@ namespace hiroba {
 class Memory {
  public:
   static Status start(const Options& options, const Job& job, std::unique_ptr<Memory>& out);  // collective
-  Status stop();                                                                               // collective
+  Status stop();                                                                              // collective
   ~Memory();
 
   const Job& job() const { return job_; }
@@ -111,9 +111,16 @@ class Memory {
   NoticeLog notices_;
   std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
   HomeWrites home_writes_;
-  std::vector<uint64_t> words_;   // for exchanges whose words nobody wants
+  std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
   std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
 };
+
+// What this machine offers to see accesses, the best first; why_not is empty for what works.
+struct TrackingWay {
+  const char* name;
+  std::string why_not;
+};
+std::vector<TrackingWay> tracking_ways();
 
 // SIGBUS and SIGSEGV: serves accesses to absent pages of `memory`, explains other accesses to its range, and reports
 // crashes. Handlers that the program had installed are called for everything that is not ours. One Memory at a time.

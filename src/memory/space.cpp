@@ -19,12 +19,14 @@ Space::~Space() {
 }
 
 Status Space::reserve(uint64_t arrays, uint64_t extent) {
-  void* const at = mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const at =
+      mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != preferred_base) {
     const std::string why = at == MAP_FAILED ? std::strerror(errno) : "this kernel ignores MAP_FIXED_NOREPLACE";
     if (at != MAP_FAILED) munmap(at, extent);
-    return Status::error(format("cannot reserve %s of addresses at %p (%s); a smaller option space, or lifting ulimit -v, may help",
-                                show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
+    return Status::error(
+        format("cannot reserve %s of addresses at %p (%s); a smaller option space, or lifting ulimit -v, may help",
+               show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
   }
   madvise(at, extent, MADV_DONTDUMP);
   base_ = preferred_base;
@@ -42,7 +44,8 @@ Status Space::take(uint64_t bytes, uint64_t& offset) {
     auto fit = given_.begin();
     while (fit != given_.end() && fit->second < units) ++fit;
     if (fit == given_.end())
-      return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(), show_bytes(arrays_).c_str()));
+      return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
+                                  show_bytes(arrays_).c_str()));
     offset = fit->first;
     const uint64_t rest = fit->second - units;
     given_.erase(fit);

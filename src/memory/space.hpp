@@ -23,11 +23,13 @@ class Space {
   Status reserve(uint64_t arrays, uint64_t extent);
 
   char* base() const { return base_; }
-  uint64_t offset(const void* address) const { return static_cast<uint64_t>(static_cast<const char*>(address) - base_); }
+  uint64_t offset(const void* address) const {
+    return static_cast<uint64_t>(static_cast<const char*>(address) - base_);
+  }
   bool contains(const void* address) const { return base_ != nullptr && offset(address) < arrays_; }
 
-  // Room for `bytes`, with at least a page after it that belongs to nobody. Fresh addresses while there are any, so that
-  // a use after free is seen.
+  // Room for `bytes`, with at least a page after it that belongs to nobody. Fresh addresses while there are any, so
+  // that a use after free is seen.
   Status take(uint64_t bytes, uint64_t& offset);
   void give(uint64_t offset);
 

@@ -33,8 +33,9 @@ class SparseFile {
       return Status::error(format("cannot create a memory file for %s (%s)", name, std::strerror(errno)));
     void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     if (at == MAP_FAILED)
-      return Status::error(format("cannot map %llu GiB of addresses for %s (%s); is ulimit -v set, or the option space too large?",
-                                  static_cast<unsigned long long>(bytes >> 30), name, std::strerror(errno)));
+      return Status::error(
+          format("cannot map %llu GiB of addresses for %s (%s); is ulimit -v set, or the option space too large?",
+                 static_cast<unsigned long long>(bytes >> 30), name, std::strerror(errno)));
     madvise(at, bytes, MADV_DONTDUMP);
     data_ = static_cast<char*>(at);
     return {};

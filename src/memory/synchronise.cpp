@@ -1,5 +1,5 @@
-// Release and acquire: barrier, sync_drop, sync and locks. docs/memory-model.md says what they promise; README.md beside
-// this file how.
+// Release and acquire: barrier, sync_drop, sync and locks. docs/memory-model.md says what they promise; README.md
+// beside this file how.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace hiroba {
 
 namespace {
 
-// In a rank's word of a barrier: the number of its notices, and whether it may have written home pages that it cannot name.
+// In a rank's word of a barrier: the number of its notices, and whether it may have written home pages that it cannot
+// name.
 constexpr uint64_t unknown_writes = uint64_t{1} << 63;
 
 }  // namespace
@@ -60,8 +61,9 @@ void Memory::sync() {
   else cache_->flush_and_drop(false);
 }
 
-// ---- locks -----------------------------------------------------------------------------------------------------------
-// A ticket lock in the zone of rank id % nranks: next ticket, ticket being served, who took it last.
+// ---- locks
+// ----------------------------------------------------------------------------------------------------------- A ticket
+// lock in the zone of rank id % nranks: next ticket, ticket being served, who took it last.
 
 namespace {
 constexpr uint64_t at_next = 0, at_serving = 4, at_holder = 8;
@@ -72,8 +74,11 @@ Status Memory::check_lock(int id, bool held) const {
     return Status::error(format("lock %d does not exist; locks are 0..%d", id, static_cast<int>(Layout::locks) - 1));
   const int holder = held_[static_cast<size_t>(id)].load(std::memory_order_relaxed);
   if (held && holder != gettid())
-    return Status::error(format("sms_unlock(%d) by a thread that does not hold lock %d; unlock in the thread that locked", id, id));
-  if (!held && holder == gettid()) return Status::error(format("sms_lock(%d) by the thread that holds lock %d already; locks are not recursive", id, id));
+    return Status::error(
+        format("sms_unlock(%d) by a thread that does not hold lock %d; unlock in the thread that locked", id, id));
+  if (!held && holder == gettid())
+    return Status::error(
+        format("sms_lock(%d) by the thread that holds lock %d already; locks are not recursive", id, id));
   return {};
 }
 
@@ -100,7 +105,8 @@ Status Memory::await_turn(int id, uint32_t ticket) {
     serving = transport_->await_change(rank, at, serving, 0.1);
     if (timeout_ <= 0 || serving == ticket || seconds_now() - start <= timeout_) continue;
     const uint32_t holder = transport_->fetch_add32(rank, layout_.lock(id) + at_holder, 0);
-    return Status::error(format("waited %.3g s (option timeout) in sms_lock(%d); rank %u holds it", timeout_, id, holder - 1));
+    return Status::error(
+        format("waited %.3g s (option timeout) in sms_lock(%d); rank %u holds it", timeout_, id, holder - 1));
   }
   self.waiting.store(0, std::memory_order_relaxed);
   return {};

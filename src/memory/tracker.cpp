@@ -24,8 +24,8 @@ class SharedTracker final : public Tracker {
   bool twin_at_fetch() const override { return true; }
 
   Status map(char* view, size_t bytes, uint64_t offset) override {
-    if (mmap(view, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(), static_cast<off_t>(offset)) ==
-        MAP_FAILED)
+    if (mmap(view, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
+             static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
     return parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor | Userfaultfd::write_protect);
   }
@@ -51,7 +51,8 @@ class PrivateTracker final : public Tracker {
 
   Status map(char* view, size_t bytes, uint64_t offset) override {
     const int protection = parts_.uffd.is_open() ? PROT_READ | PROT_WRITE : PROT_NONE;
-    if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(), static_cast<off_t>(offset)) == MAP_FAILED)
+    if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
+             static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
     return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor) : Status();
   }
@@ -93,7 +94,11 @@ class PrivateTracker final : public Tracker {
 
 }  // namespace
 
-std::unique_ptr<Tracker> make_shared_tracker(const TrackerParts& parts) { return std::make_unique<SharedTracker>(parts); }
-std::unique_ptr<Tracker> make_private_tracker(const TrackerParts& parts) { return std::make_unique<PrivateTracker>(parts); }
+std::unique_ptr<Tracker> make_shared_tracker(const TrackerParts& parts) {
+  return std::make_unique<SharedTracker>(parts);
+}
+std::unique_ptr<Tracker> make_private_tracker(const TrackerParts& parts) {
+  return std::make_unique<PrivateTracker>(parts);
+}
 
 }  // namespace hiroba

@@ -31,7 +31,8 @@ struct ScanArguments {
 constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArguments);
 constexpr uint64_t scan_wp_matching = 1, scan_check_wp = 2, page_is_written = 2;
 
-constexpr uint64_t pagemap_present = uint64_t{1} << 63, pagemap_swapped = uint64_t{1} << 62, pagemap_file = uint64_t{1} << 61;
+constexpr uint64_t pagemap_present = uint64_t{1} << 63, pagemap_swapped = uint64_t{1} << 62,
+                   pagemap_file = uint64_t{1} << 61;
 constexpr size_t page_size = 4096;
 
 }  // namespace
@@ -43,15 +44,17 @@ Userfaultfd::~Userfaultfd() {
 Status Userfaultfd::open(bool track_writes) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
   if (fd < 0)
-    return Status::error(format("userfaultfd is not available here (%s)%s", std::strerror(errno),
-                                errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
+    return Status::error(
+        format("userfaultfd is not available here (%s)%s", std::strerror(errno),
+               errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
   uffdio_api api = {};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_SIGBUS | feature_minor_shmem | (track_writes ? feature_wp_shmem | feature_wp_async : 0);
   if (ioctl(fd, UFFDIO_API, &api) != 0) {
     close(fd);
-    return Status::error(track_writes ? "this kernel cannot track writes asynchronously (userfaultfd WP_ASYNC, Linux 6.7)"
-                                      : "this kernel's userfaultfd lacks minor faults on shared memory (Linux 5.14)");
+    return Status::error(track_writes
+                             ? "this kernel cannot track writes asynchronously (userfaultfd WP_ASYNC, Linux 6.7)"
+                             : "this kernel's userfaultfd lacks minor faults on shared memory (Linux 5.14)");
   }
   fd_ = fd;
   tracks_writes_ = track_writes;
@@ -77,7 +80,7 @@ void Userfaultfd::install(void* address, size_t bytes, bool protect) {
     const int error = errno;
     if (request.mapped > 0) at += static_cast<uint64_t>(request.mapped);
     else if (error == EEXIST) at += page_size;  // another thread was faster
-    else if (error != EAGAIN) return;           // the range is being unmapped: the access faults again and is judged then
+    else if (error != EAGAIN) return;  // the range is being unmapped: the access faults again and is judged then
   }
 }
 
@@ -95,7 +98,9 @@ Pagemap::~Pagemap() {
 
 Status Pagemap::open() {
   fd_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) return Status::error(format("cannot open /proc/self/pagemap (%s); written pages are found there", std::strerror(errno)));
+  if (fd_ < 0)
+    return Status::error(
+        format("cannot open /proc/self/pagemap (%s); written pages are found there", std::strerror(errno)));
   return {};
 }
 
@@ -131,7 +136,8 @@ void Pagemap::copied(void* address, size_t pages, PageBits& out) const {
   const ssize_t got = pread(fd_, entries, pages * sizeof(uint64_t), at);
   assert(got == static_cast<ssize_t>(pages * sizeof(uint64_t)));
   for (size_t page = 0; page < pages && got > 0; ++page)
-    if ((entries[page] & (pagemap_present | pagemap_swapped)) != 0 && (entries[page] & pagemap_file) == 0) out.set(page);
+    if ((entries[page] & (pagemap_present | pagemap_swapped)) != 0 && (entries[page] & pagemap_file) == 0)
+      out.set(page);
 }
 
 }  // namespace hiroba

@@ -112,7 +112,8 @@ struct Transport::Reference {
     for (int first = 0; first < n; first += Verdict::most) {
       verdict.first = first;
       verdict.count = std::min(Verdict::most, n - first);
-      std::memcpy(verdict.words, &g.words[static_cast<size_t>(first)], sizeof(uint64_t) * static_cast<size_t>(verdict.count));
+      std::memcpy(verdict.words, &g.words[static_cast<size_t>(first)],
+                  sizeof(uint64_t) * static_cast<size_t>(verdict.count));
       for (int r = 1; r < n; ++r) owner->send(r, on_verdict, &verdict, sizeof verdict);
     }
     g.received = n;
@@ -142,24 +143,40 @@ void Transport::start_reference(const Config& config) {
     const size_t n = static_cast<size_t>(config.job.nranks);
     g.tags.assign(n, 0), g.words.assign(n, 0), g.here.assign(n, false);
   }
-  set_handler(on_atomic, [](void* self, int source, const void* payload, size_t) {
-    static_cast<Reference*>(self)->serve_atomic(source, *static_cast<const AtomicRequest*>(payload));
-  }, reference_.get());
-  set_handler(on_reply, [](void*, int, const void* payload, size_t) {
-    const auto* message = static_cast<const ReplyMessage*>(payload);
-    message->reply->value = message->value;
-    message->reply->done.store(1, std::memory_order_release);
-  }, reference_.get());
-  set_handler(on_arrive, [](void* self, int source, const void* payload, size_t) {
-    static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
-  }, reference_.get());
-  set_handler(on_verdict, [](void* self, int, const void* payload, size_t) {
-    static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
-  }, reference_.get());
+  set_handler(
+      on_atomic,
+      [](void* self, int source, const void* payload, size_t) {
+        static_cast<Reference*>(self)->serve_atomic(source, *static_cast<const AtomicRequest*>(payload));
+      },
+      reference_.get());
+  set_handler(
+      on_reply,
+      [](void*, int, const void* payload, size_t) {
+        const auto* message = static_cast<const ReplyMessage*>(payload);
+        message->reply->value = message->value;
+        message->reply->done.store(1, std::memory_order_release);
+      },
+      reference_.get());
+  set_handler(
+      on_arrive,
+      [](void* self, int source, const void* payload, size_t) {
+        static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
+      },
+      reference_.get());
+  set_handler(
+      on_verdict,
+      [](void* self, int, const void* payload, size_t) {
+        static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
+      },
+      reference_.get());
 }
 
 std::vector<Capability> Transport::capabilities() const {
-  return {{"strided put and get", false}, {"packed put", false}, {"atomics", false}, {"wait for a word", false}, {"exchange", false}};
+  return {{"strided put and get", false},
+          {"packed put", false},
+          {"atomics", false},
+          {"wait for a word", false},
+          {"exchange", false}};
 }
 
 namespace {
@@ -261,12 +278,14 @@ Status Transport::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> word
 
 Status Transport::late(const Config& config, std::span<const int> missing) const {
   RankBoard& self = config.board->rank(config.job.rank);
-  std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout, self.where,
-                            static_cast<unsigned long long>(self.calls.load()));
+  std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout,
+                            self.where, static_cast<unsigned long long>(self.calls.load()));
   for (size_t i = 0; i < missing.size() && i < 8; ++i) {
     RankBoard& other = config.board->rank(missing[i]);
     text += format("%srank %d (%s%s)", i == 0 ? "" : ", ", missing[i],
-                   other.waiting.load() != 0 ? "waiting in " : other.where[0] == '\0' ? "not started" : "computing after ",
+                   other.waiting.load() != 0 ? "waiting in "
+                   : other.where[0] == '\0'  ? "not started"
+                                             : "computing after ",
                    other.where);
   }
   if (missing.empty()) text += "ranks that have not arrived";
@@ -275,12 +294,14 @@ Status Transport::late(const Config& config, std::span<const int> missing) const
 }
 
 Status Transport::unequal(const Config& config, int a, int b) const {
-  return Status::error(format("collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
-                              "the same order with the same arguments",
-                              a, config.board->rank(a).where, b, config.board->rank(b).where));
+  return Status::error(
+      format("collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
+             "the same order with the same arguments",
+             a, config.board->rank(a).where, b, config.board->rank(b).where));
 }
 
-// Messages are delivered by the inner transport, to the handlers that were set here; twice, because its start sets its own.
+// Messages are delivered by the inner transport, to the handlers that were set here; twice, because its start sets its
+// own.
 Status Wrapper::start(const Config& config) {
   config_ = config;
   const auto hand_down = [this] {

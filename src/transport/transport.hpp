@@ -52,8 +52,8 @@ struct Strided {
   ptrdiff_t remote_stride[max_dims] = {};
 };
 
-// A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the bytes,
-// padded to whole words. Offsets need 48 bits.
+// A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the
+// bytes, padded to whole words. Offsets need 48 bits.
 using PackedWord = uint64_t;
 
 using Handler = void (*)(void* context, int source, const void* payload, size_t bytes);
@@ -63,9 +63,9 @@ class Transport {
   struct Config {
     Job job;
     Board* board = nullptr;
-    char* base = nullptr;    // address of offset 0 here; memory whose home is on this node is mapped at base+offset
-    uint64_t extent = 0;     // offsets are below this
-    double timeout = 0;      // seconds that exchange may wait; 0: for ever
+    char* base = nullptr;      // address of offset 0 here; memory whose home is on this node is mapped at base+offset
+    uint64_t extent = 0;       // offsets are below this
+    double timeout = 0;        // seconds that exchange may wait; 0: for ever
     int threads_per_rank = 1;  // for deciding how long to spin
   };
 
@@ -157,14 +157,22 @@ class Wrapper : public Transport {
   void send(int r, int h, const void* p, size_t n) override { inner_->send(r, h, p, n); }
   bool progress() override { return inner_->progress(); }
   void sleep(double seconds) override { inner_->sleep(seconds); }
-  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override { inner_->put_strided(r, to, from, b); }
+  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
+    inner_->put_strided(r, to, from, b);
+  }
   void get_strided(void* to, int r, uint64_t from, const Strided& b) override { inner_->get_strided(to, r, from, b); }
   void put_packed(int r, std::span<const PackedWord> p) override { inner_->put_packed(r, p); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return inner_->fetch_add64(r, at, v); }
-  uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override { return inner_->compare_swap64(r, at, e, d); }
+  uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {
+    return inner_->compare_swap64(r, at, e, d);
+  }
   uint32_t fetch_add32(int r, uint64_t at, uint32_t v) override { return inner_->fetch_add32(r, at, v); }
-  uint32_t compare_swap32(int r, uint64_t at, uint32_t e, uint32_t d) override { return inner_->compare_swap32(r, at, e, d); }
-  uint32_t await_change(int r, uint64_t at, uint32_t old, double s) override { return inner_->await_change(r, at, old, s); }
+  uint32_t compare_swap32(int r, uint64_t at, uint32_t e, uint32_t d) override {
+    return inner_->compare_swap32(r, at, e, d);
+  }
+  uint32_t await_change(int r, uint64_t at, uint32_t old, double s) override {
+    return inner_->await_change(r, at, old, s);
+  }
   void wake(int r, uint64_t at) override { inner_->wake(r, at); }
   Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return inner_->exchange(t, w, ws); }
   void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }

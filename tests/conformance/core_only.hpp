@@ -17,14 +17,24 @@ class CoreOnly final : public Wrapper {
     start_reference(config);
     return Wrapper::start(config);
   }
-  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override { Transport::put_strided(r, to, from, b); }
-  void get_strided(void* to, int r, uint64_t from, const Strided& b) override { Transport::get_strided(to, r, from, b); }
+  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
+    Transport::put_strided(r, to, from, b);
+  }
+  void get_strided(void* to, int r, uint64_t from, const Strided& b) override {
+    Transport::get_strided(to, r, from, b);
+  }
   void put_packed(int r, std::span<const PackedWord> p) override { Transport::put_packed(r, p); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return Transport::fetch_add64(r, at, v); }
-  uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override { return Transport::compare_swap64(r, at, e, d); }
+  uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {
+    return Transport::compare_swap64(r, at, e, d);
+  }
   uint32_t fetch_add32(int r, uint64_t at, uint32_t v) override { return Transport::fetch_add32(r, at, v); }
-  uint32_t compare_swap32(int r, uint64_t at, uint32_t e, uint32_t d) override { return Transport::compare_swap32(r, at, e, d); }
-  uint32_t await_change(int r, uint64_t at, uint32_t old, double s) override { return Transport::await_change(r, at, old, s); }
+  uint32_t compare_swap32(int r, uint64_t at, uint32_t e, uint32_t d) override {
+    return Transport::compare_swap32(r, at, e, d);
+  }
+  uint32_t await_change(int r, uint64_t at, uint32_t old, double s) override {
+    return Transport::await_change(r, at, old, s);
+  }
   void wake(int r, uint64_t at) override { Transport::wake(r, at); }
   Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return Transport::exchange(t, w, ws); }
   void forget(uint64_t o, uint64_t n) override { Transport::forget(o, n); }

@@ -58,7 +58,8 @@ Status start(TestJob& t) {
   const uint64_t extent = static_cast<uint64_t>(t.ranks()) * TestJob::region;
   for (const int fd : t.job.node_fds)
     if (ftruncate(fd, static_cast<off_t>(extent)) != 0) return Status::error("cannot size the memory files");
-  t.base = static_cast<char*>(mmap(nullptr, extent, PROT_READ | PROT_WRITE, MAP_SHARED, t.job.node_fds[static_cast<size_t>(t.job.node)], 0));
+  t.base = static_cast<char*>(
+      mmap(nullptr, extent, PROT_READ | PROT_WRITE, MAP_SHARED, t.job.node_fds[static_cast<size_t>(t.job.node)], 0));
   Transport::Config config;
   config.job = t.job, config.base = t.base, config.extent = extent, config.timeout = 20;
   HIROBA_TRY(map_board(t.job, config.board));

@@ -83,7 +83,8 @@ TEST_F(Meeting, EveryMessageArrivesOnceAndWhole) {
   for (int i = 0; i < times; ++i)
     for (int r = 0; r < t.ranks(); ++r) {
       const size_t words = 1 + static_cast<size_t>(i) * 7 % payload.size();
-      for (size_t k = 0; k < words; ++k) payload[k] = (static_cast<uint64_t>(t.rank()) << 32 | static_cast<uint64_t>(i)) + k;
+      for (size_t k = 0; k < words; ++k)
+        payload[k] = (static_cast<uint64_t>(t.rank()) << 32 | static_cast<uint64_t>(i)) + k;
       t.transport->send(r, Transport::first_user_handler, payload.data(), words * 8);
     }
   const double start = seconds_now();

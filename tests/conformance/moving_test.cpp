@@ -14,7 +14,8 @@ namespace {
 // Data that tells who wrote it, where, and when.
 std::vector<char> pattern(int writer, size_t bytes, unsigned round) {
   std::vector<char> data(bytes);
-  for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<char>(i * 31 + i / 251 + static_cast<size_t>(writer) * 7 + round * 13 + 1);
+  for (size_t i = 0; i < bytes; ++i)
+    data[i] = static_cast<char>(i * 31 + i / 251 + static_cast<size_t>(writer) * 7 + round * 13 + 1);
   return data;
 }
 
@@ -107,7 +108,8 @@ template <typename Move>
 void blocks(const Strided& box, int d, ptrdiff_t local, ptrdiff_t remote, const Move& move) {
   if (d == box.dims) return move(local, remote);
   for (size_t i = 0; i < box.count[d]; ++i)
-    blocks(box, d + 1, local + static_cast<ptrdiff_t>(i) * box.local_stride[d], remote + static_cast<ptrdiff_t>(i) * box.remote_stride[d], move);
+    blocks(box, d + 1, local + static_cast<ptrdiff_t>(i) * box.local_stride[d],
+           remote + static_cast<ptrdiff_t>(i) * box.remote_stride[d], move);
 }
 
 TEST_F(Moving, StridedBoxesOfUpToFourDimensions) {
@@ -123,11 +125,15 @@ TEST_F(Moving, StridedBoxesOfUpToFourDimensions) {
     t.transport->fence();
     t.meet();
     std::vector<char> expected(room, 0), remote(room), back(local.size(), 0), expected_back(local.size(), 0);
-    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t r) { std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes); });
+    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t r) {
+      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes);
+    });
     t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
     ASSERT_EQ(expected, remote) << "put, round " << round;
     t.transport->get_strided(back.data(), t.right(), t.at(t.right()), box);
-    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t) { std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes); });
+    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t) {
+      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes);
+    });
     ASSERT_EQ(expected_back, back) << "get, round " << round;
     t.meet();
   }
@@ -144,7 +150,8 @@ TEST_F(Moving, PackedPieces) {
     pieces.push_back(t.at(t.right(), at) << 16 | bytes);
     const size_t first = pieces.size();
     pieces.resize(first + (bytes + 7) / 8);
-    for (size_t i = 0; i < bytes; ++i) expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
+    for (size_t i = 0; i < bytes; ++i)
+      expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
     at += bytes;
   }
   t.transport->put_packed(t.right(), pieces);

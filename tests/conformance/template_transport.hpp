@@ -1,6 +1,6 @@
 // A template for a new transport: the smallest thing that satisfies the contract, for one rank. Copy it to
-// src/transport/NAME/, make each function of the core reach other ranks, add one line to src/transport/registry.cpp, and run
-// this suite over it. Everything that is not overridden comes from the reference implementation.
+// src/transport/NAME/, make each function of the core reach other ranks, add one line to src/transport/registry.cpp,
+// and run this suite over it. Everything that is not overridden comes from the reference implementation.
 #pragma once
 
 #include <cstring>

@@ -47,7 +47,8 @@ TEST(Diff, AppliedToTheTwinGivesThePageAndTouchesNothingElse) {
       EXPECT_EQ(density == 0, words == 0);
       const Page before = home;
       apply(out.data(), words, offset, home);
-      for (size_t i = 0; i < home.size(); ++i) ASSERT_EQ(changed[i] != 0 ? pages->now[i] : before[i], home[i]) << "byte " << i;
+      for (size_t i = 0; i < home.size(); ++i)
+        ASSERT_EQ(changed[i] != 0 ? pages->now[i] : before[i], home[i]) << "byte " << i;
       EXPECT_EQ(pages->now, pages->twin);
       EXPECT_EQ(0u, diff_page(pages->now.data(), pages->twin.data(), offset, out.data()));
     }

@@ -11,7 +11,8 @@ namespace {
 // The owner of an element, by the definition: index by index.
 int owner_by_definition(const std::vector<int64_t>& dim, const std::vector<int64_t>& div, int first, uint64_t element) {
   std::vector<int64_t> index(dim.size());
-  for (size_t d = dim.size(); d-- > 0;) index[d] = static_cast<int64_t>(element % static_cast<uint64_t>(dim[d])), element /= static_cast<uint64_t>(dim[d]);
+  for (size_t d = dim.size(); d-- > 0;)
+    index[d] = static_cast<int64_t>(element % static_cast<uint64_t>(dim[d])), element /= static_cast<uint64_t>(dim[d]);
   int64_t piece = 0;
   for (size_t d = 0; d < dim.size(); ++d) piece = piece * div[d] + index[d] / ((dim[d] + div[d] - 1) / div[d]);
   return first + static_cast<int>(piece);
@@ -30,7 +31,8 @@ TEST(Distribution, AgreesWithItsDefinitionEverywhere) {
     }
     const int first = static_cast<int>(random() % 3);
     Distribution distribution;
-    const Status status = Distribution::make(dim, div, 8, first, static_cast<int>(pieces), static_cast<int>(pieces) + first, distribution);
+    const Status status = Distribution::make(dim, div, 8, first, static_cast<int>(pieces),
+                                             static_cast<int>(pieces) + first, distribution);
     ASSERT_TRUE(status.ok()) << status.message();
     std::vector<uint64_t> owned(static_cast<size_t>(pieces) + static_cast<size_t>(first) + 1, 0);
     for (uint64_t e = 0; e < distribution.elements(); ++e) {

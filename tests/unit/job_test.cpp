@@ -18,7 +18,8 @@ TEST(Job, EveryRankIsOnOneNodeAndNodesAreContiguous) {
       int seen = 0;
       for (int n = 0; n < nnodes; ++n) {
         EXPECT_GE(job.ranks_on(n), 1) << nranks << " ranks, " << nnodes << " nodes";
-        for (int r = job.first_rank_of(n); r < job.first_rank_of(n) + job.ranks_on(n); ++r, ++seen) EXPECT_EQ(n, job.node_of(r));
+        for (int r = job.first_rank_of(n); r < job.first_rank_of(n) + job.ranks_on(n); ++r, ++seen)
+          EXPECT_EQ(n, job.node_of(r));
       }
       EXPECT_EQ(nranks, seen);
     }

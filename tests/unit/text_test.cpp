@@ -16,7 +16,8 @@ TEST(Text, BytesWithAndWithoutUnits) {
 }
 
 TEST(Text, WhatIsNoSize) {
-  for (const char* text : {"", "M", "12X", "-1", "1MM", "1e30", "nan", "inf", "64 M x"}) EXPECT_FALSE(parse_bytes(text)) << text;
+  for (const char* text : {"", "M", "12X", "-1", "1MM", "1e30", "nan", "inf", "64 M x"})
+    EXPECT_FALSE(parse_bytes(text)) << text;
 }
 
 TEST(Text, ShownBytesAreShort) {

@@ -31,7 +31,8 @@ class TrackerTest : public testing::TestWithParam<std::string> {
     sigaction(SIGSEGV, &action, &segv_);
     ASSERT_TRUE(cache_.create("test", pages * page).ok());
     ASSERT_TRUE(pagemap_.open().ok());
-    base_ = static_cast<char*>(mmap(nullptr, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    base_ =
+        static_cast<char*>(mmap(nullptr, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     const bool shared = GetParam() == "shared";
     if (GetParam() != "mprotect") {
       const Status status = uffd_.open(shared);
@@ -134,7 +135,8 @@ TEST_P(TrackerTest, AWriteJustBeforeFreezingIsNotLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, TrackerTest, testing::Values("shared", "private", "mprotect"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Ways, TrackerTest, testing::Values("shared", "private", "mprotect"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace hiroba

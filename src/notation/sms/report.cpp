@@ -25,9 +25,11 @@ void report_statistics(const Memory& memory) {
     sms_statistics s = {};
     add_statistics(array, s);
     const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-    log_line("%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu invalidated", array.name,
-             n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded), n(s.pages_diffed),
-             show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated));
+    log_line(
+        "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "
+        "invalidated",
+        array.name, n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
+        n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated));
   });
 }
 

@@ -2,6 +2,9 @@
 #define SMS_NO_PLACES
 #include "sms.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -52,14 +55,17 @@ Memory& memory(const char* call) {
     Job job;
     introduce(job);
   }
-  end_job(1, "%s %s", call, shut_down ? "after sms_shutdown; move it before" : "before sms_startup; call sms_startup(&argc, &argv) first");
+  end_job(1, "%s %s", call,
+          shut_down ? "after sms_shutdown; move it before"
+                    : "before sms_startup; call sms_startup(&argc, &argv) first");
 }
 
 // A program that leaves without sms_shutdown leaves the others waiting for it.
 void left_early(int status, void*) {
   if (the_memory == nullptr) return;
   (void)the_memory.release();  // other threads may still use it
-  end_job(status == 0 ? 1 : status & 0xff, "the program ended with status %d, by exit or by returning from main, before sms_shutdown", status);
+  end_job(status == 0 ? 1 : status & 0xff,
+          "the program ended with status %d, by exit or by returning from main, before sms_shutdown", status);
 }
 
 // The numbers up to -1.
@@ -69,7 +75,8 @@ std::vector<int64_t> list(const Int* numbers, const char* call, const char* what
   if (numbers == nullptr) end_job(1, "%s: %s is NULL; it is a list of numbers that ends with -1", call, what);
   for (; *numbers != -1; ++numbers) {
     out.push_back(*numbers);
-    if (out.size() > Distribution::max_dims) end_job(1, "%s: %s has more than %d entries; does it end with -1?", call, what, Distribution::max_dims);
+    if (out.size() > Distribution::max_dims)
+      end_job(1, "%s: %s has more than %d entries; does it end with -1?", call, what, Distribution::max_dims);
   }
   return out;
 }
@@ -90,12 +97,14 @@ void* allocate(Memory::Request request, const std::string& call, const char* pla
 }
 
 template <typename Int>
-void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first, int count, const char* name, const char* place) {
+void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first, int count, const char* name,
+                   const char* place) {
   memory(name);
   Memory::Request request;
   request.dim = list(dim, name, "dim"), request.div = list(div, name, "div");
   request.element_bytes = elemsize, request.first = first, request.count = count;
-  const std::string call = format("%s(%s, %s, %zu, %d, %d)", name, show(request.dim).c_str(), show(request.div).c_str(), elemsize, first, count);
+  const std::string call = format("%s(%s, %s, %zu, %d, %d)", name, show(request.dim).c_str(), show(request.div).c_str(),
+                                  elemsize, first, count);
   return allocate(request, call, place);
 }
 
@@ -159,8 +168,10 @@ SMS_EXPORT int sms_startup(int*, char***) {
   require(Memory::start(options, job, the_memory));
   sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   print_stats = options.flag("stats");
-  // Output goes through hirobarun by pipe, where stdio would keep whole pages back.
-  if (job.launched) setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (job.launched) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);  // to hirobarun it is a pipe, where stdio would keep whole pages back
+    prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
+  }
   on_exit(left_early, nullptr);
   return 0;
 }
@@ -185,11 +196,13 @@ SMS_EXPORT void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* p
   return allocate({{static_cast<int64_t>(n)}, {1}, elemsize, rank, 1, nullptr, nullptr}, call, place);
 }
 
-SMS_EXPORT void* sms_mapalloc_at(const int dim[], const int div[], size_t elemsize, int first, int count, const char* place) {
+SMS_EXPORT void* sms_mapalloc_at(const int dim[], const int div[], size_t elemsize, int first, int count,
+                                 const char* place) {
   return map_allocate(dim, div, elemsize, first, count, "sms_mapalloc", place);
 }
 
-SMS_EXPORT void* sms_mapalloc_large_at(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* place) {
+SMS_EXPORT void* sms_mapalloc_large_at(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count,
+                                       const char* place) {
   return map_allocate(dim, div, elemsize, first, count, "sms_mapalloc_large", place);
 }
 
@@ -219,7 +232,8 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
   const auto twin = when == SMS_TWIN_AT_FETCH   ? Memory::Twin::at_fetch
                     : when == SMS_TWIN_AT_WRITE ? Memory::Twin::at_write
                                                 : Memory::Twin::by_option;
-  require(memory("sms_set_twin").set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
+  require(memory("sms_set_twin")
+              .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
 SMS_EXPORT void sms_barrier(void) { require(memory("sms_barrier").barrier("sms_barrier")); }
@@ -254,12 +268,14 @@ SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
 
 SMS_EXPORT int sms_home(const void* address) {
   const Array& a = array_of(address, "sms_home");
-  return a.distribution.owner(static_cast<uint64_t>(static_cast<const char*>(address) - a.data) / a.distribution.element_bytes());
+  return a.distribution.owner(static_cast<uint64_t>(static_cast<const char*>(address) - a.data) /
+                              a.distribution.element_bytes());
 }
 
 SMS_EXPORT int sms_local_box(const void* array, int rank, size_t first[], size_t length[]) {
   const Array& a = array_of(array, "sms_local_box");
-  if (rank < 0 || rank >= sms_nprocs) end_job(1, "sms_local_box: rank %d does not exist: the job has ranks 0..%d", rank, sms_nprocs - 1);
+  if (rank < 0 || rank >= sms_nprocs)
+    end_job(1, "sms_local_box: rank %d does not exist: the job has ranks 0..%d", rank, sms_nprocs - 1);
   const auto box = a.distribution.box(rank);
   for (int d = 0; d < a.distribution.dims(); ++d) {
     first[d] = static_cast<size_t>(box[static_cast<size_t>(d)].base);
@@ -273,7 +289,8 @@ SMS_EXPORT int64_t sms_fetch_add(int64_t* address, int64_t value) {
 }
 
 SMS_EXPORT int64_t sms_compare_swap(int64_t* address, int64_t expected, int64_t desired) {
-  return static_cast<int64_t>(swap(address, 8, static_cast<uint64_t>(expected), static_cast<uint64_t>(desired), "sms_compare_swap"));
+  return static_cast<int64_t>(
+      swap(address, 8, static_cast<uint64_t>(expected), static_cast<uint64_t>(desired), "sms_compare_swap"));
 }
 
 SMS_EXPORT int64_t sms_atomic_load(const int64_t* address) {
@@ -282,7 +299,8 @@ SMS_EXPORT int64_t sms_atomic_load(const int64_t* address) {
 
 SMS_EXPORT void sms_atomic_store(int64_t* address, int64_t value) {
   uint64_t old = add(address, 8, 0, "sms_atomic_store");
-  for (uint64_t seen = 0; (seen = swap(address, 8, old, static_cast<uint64_t>(value), "sms_atomic_store")) != old;) old = seen;
+  for (uint64_t seen = 0; (seen = swap(address, 8, old, static_cast<uint64_t>(value), "sms_atomic_store")) != old;)
+    old = seen;
 }
 
 SMS_EXPORT int32_t sms_fetch_add32(int32_t* address, int32_t value) {
@@ -290,7 +308,8 @@ SMS_EXPORT int32_t sms_fetch_add32(int32_t* address, int32_t value) {
 }
 
 SMS_EXPORT int32_t sms_compare_swap32(int32_t* address, int32_t expected, int32_t desired) {
-  return static_cast<int32_t>(swap(address, 4, static_cast<uint32_t>(expected), static_cast<uint32_t>(desired), "sms_compare_swap32"));
+  return static_cast<int32_t>(
+      swap(address, 4, static_cast<uint32_t>(expected), static_cast<uint32_t>(desired), "sms_compare_swap32"));
 }
 
 SMS_EXPORT double sms_reduce_double(double value, enum sms_op op) { return reduce(value, op, "sms_reduce_double"); }

@@ -19,14 +19,14 @@ struct Shared {
   alignas(64) std::atomic<uint64_t> arrivals;    // of all exchanges together
   alignas(64) std::atomic<uint32_t> generation;  // exchanges completed (futex)
   std::atomic<uint32_t> sleepers;
-  std::atomic<uint64_t> unequal;                 // 0, or 1 + (a << 32 | b) of two ranks whose tags differ
+  std::atomic<uint64_t> unequal;  // 0, or 1 + (a << 32 | b) of two ranks whose tags differ
   struct Word {
     std::atomic<uint64_t> tag, word;
   };
   // Word[2][nranks]: two generations, because a rank may enter the next exchange while others read this one.
   Word& word(uint64_t sequence, int nranks, int r) {
-    return reinterpret_cast<Word*>(reinterpret_cast<char*>(this) + 4096)[(sequence % 2) * static_cast<uint64_t>(nranks) +
-                                                                         static_cast<uint64_t>(r)];
+    return reinterpret_cast<Word*>(reinterpret_cast<char*>(this) +
+                                   4096)[(sequence % 2) * static_cast<uint64_t>(nranks) + static_cast<uint64_t>(r)];
   }
 };
 
@@ -37,7 +37,11 @@ class Shm final : public Transport {
   const char* name() const override { return "shm"; }
 
   std::vector<Capability> capabilities() const override {
-    return {{"strided put and get", false}, {"packed put", true}, {"atomics", true}, {"wait for a word", true}, {"exchange", true}};
+    return {{"strided put and get", false},
+            {"packed put", true},
+            {"atomics", true},
+            {"wait for a word", true},
+            {"exchange", true}};
   }
 
   Status start(const Config& config) override {
@@ -61,15 +65,20 @@ class Shm final : public Transport {
 
   Status attach(uint64_t offset, uint64_t bytes, int rank) override {
     const int fd = config().job.node_fds[static_cast<size_t>(config().job.node_of(rank))];
-    void* const at = mmap(window_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
+    void* const at =
+        mmap(window_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
     if (at != MAP_FAILED) return {};
-    return Status::error(format("cannot map %llu bytes of rank %d's memory (%s)%s", static_cast<unsigned long long>(bytes), rank,
-                                std::strerror(errno),
-                                errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces" : ""));
+    return Status::error(
+        format("cannot map %llu bytes of rank %d's memory (%s)%s", static_cast<unsigned long long>(bytes), rank,
+               std::strerror(errno),
+               errno == ENOMEM
+                   ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces"
+                   : ""));
   }
 
   void detach(uint64_t offset, uint64_t bytes) override {
-    void* const at = mmap(window_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    void* const at =
+        mmap(window_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     assert(at != MAP_FAILED);
     (void)at;
   }
@@ -135,7 +144,8 @@ class Shm final : public Transport {
     const uint32_t bell = inbox.bell.load();
     inbox.sleepers.fetch_add(1);
     const uint64_t number = inbox.tail.load();
-    if (inbox.slot[number % Ring::slots].turn.load() + number % Ring::slots != number + 1) futex_wait(inbox.bell, bell, seconds);
+    if (inbox.slot[number % Ring::slots].turn.load() + number % Ring::slots != number + 1)
+      futex_wait(inbox.bell, bell, seconds);
     inbox.sleepers.fetch_sub(1);
   }
 
@@ -152,7 +162,8 @@ class Shm final : public Transport {
     } else {
       HIROBA_TRY(await_generation(done));
     }
-    for (int r = 0; r < n; ++r) words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
+    for (int r = 0; r < n; ++r)
+      words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
     ++sequence_;
     const uint64_t pair = shared_->unequal.load(std::memory_order_relaxed);
     return pair == 0 ? Status() : unequal(config(), static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
@@ -177,7 +188,9 @@ class Shm final : public Transport {
   }
 
   Status await_generation(uint32_t done) {
-    const auto reached = [&] { return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0; };
+    const auto reached = [&] {
+      return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
+    };
     for (Patience patience(spins_); patience.step();)
       if (reached()) return {};
     const double start = seconds_now();
@@ -186,7 +199,8 @@ class Shm final : public Transport {
     while (!reached() && status.ok()) {
       progress();  // somebody may wait for a reply from this rank before it can come here
       futex_wait(shared_->generation, done - 1, 0.1);
-      if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached()) status = late(config(), missing());
+      if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
+        status = late(config(), missing());
     }
     shared_->sleepers.fetch_sub(1);
     return status;

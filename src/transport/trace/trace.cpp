@@ -86,12 +86,14 @@ class Trace final : public Wrapper {
     return bytes;
   }
 
-  Count put_{"put"}, get_{"get"}, packed_{"packed"}, strided_{"strided"}, send_{"send"}, atomic_{"atomic"}, exchange_{"exchange"},
-      fence_{"fence"};
+  Count put_{"put"}, get_{"get"}, packed_{"packed"}, strided_{"strided"}, send_{"send"}, atomic_{"atomic"},
+      exchange_{"exchange"}, fence_{"fence"};
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_trace(std::unique_ptr<Transport> inner) { return std::make_unique<Trace>(std::move(inner)); }
+std::unique_ptr<Transport> make_trace(std::unique_ptr<Transport> inner) {
+  return std::make_unique<Trace>(std::move(inner));
+}
 
 }  // namespace hiroba

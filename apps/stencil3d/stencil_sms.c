@@ -1,0 +1,68 @@
+/* The 7-point stencil of the mSMS paper with shared arrays and the threads of OpenMP. A rank computes the planes that
+ * live with it and reads the planes beside them through plain pointers, wherever they are. */
+#include <sms.h>
+
+#include "common.h"
+
+static void sweep(int z0, int z1, int ny, int nx, double (*restrict dst)[ny + 2][nx + 2],
+                  double (*src)[ny + 2][nx + 2]) {
+#pragma omp parallel for collapse(2) schedule(static)
+  for (int zb = z0; zb < z1; zb += BLOCK_Z)
+    for (int yb = 1; yb <= ny; yb += BLOCK_Y)
+      for (int z = zb; z < smaller(zb + BLOCK_Z, z1); z++)
+        for (int y = yb; y < smaller(yb + BLOCK_Y, ny + 1); y++)
+          for (int x = 1; x <= nx; x++)
+            dst[z][y][x] = 0.4 * src[z][y][x] + 0.1 * (src[z - 1][y][x] + src[z + 1][y][x] + src[z][y - 1][x] +
+                                                       src[z][y + 1][x] + src[z][y][x - 1] + src[z][y][x + 1]);
+}
+
+static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_MAX); }
+
+static void leave(void) { sms_shutdown(); }
+
+/* Fetches the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
+static void preload(const job* job, const void* field) {
+  const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
+  const sms_range above[] = {{job->hi, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
+  sms_preload(field, below);
+  sms_preload(field, above);
+}
+
+static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  job job;
+  job_begin(&job, "stencil_sms", (team){sms_rank, sms_nprocs, max_over_ranks, leave}, argc, argv);
+  typedef double plane[job.ny + 2][job.nx + 2];
+
+  const int dim[] = {job.nz + 2, job.ny + 2, job.nx + 2, -1}, div[] = {sms_nprocs, 1, 1, -1};
+  plane* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
+  plane* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
+  job_fill(&job, *src[job.first], *dst[job.first]);
+  sms_sync_drop();
+
+  job_start(&job);
+  for (int t = job.step; t < job.steps; t++) {
+    if (job.preload && job.lo < job.hi) preload(&job, src);
+    sweep(job.lo, job.hi, job.ny, job.nx, dst, src);
+    sms_sync_drop();
+    plane* old = src;
+    src = dst;
+    dst = old;
+    job_step(&job, t + 1, *src[job.first]);
+  }
+  job_stop(&job);
+
+  sms_statistics mine;
+  sms_stats(NULL, &mine);
+  const counter counters[] = {{"nodes", sms_nnodes},
+                              {"read_faults", total(mine.read_faults)},
+                              {"pages_fetched", total(mine.pages_fetched)},
+                              {"pages_preloaded", total(mine.pages_preloaded)},
+                              {"bytes_fetched", total(mine.bytes_fetched)},
+                              {"pages_diffed", total(mine.pages_diffed)},
+                              {"bytes_sent", total(mine.bytes_sent)},
+                              {NULL, 0}};
+  return job_finish(&job, *src[job.first], counters);
+}

@@ -1,0 +1,140 @@
+"""Installs to a temporary folder, moves it, and builds and runs a ten-line C program against it outside the tree: with
+pkg-config, statically, with find_package; then against the build folder in place, by way of `./dev env`. Every public
+header must also compile alone, as C and as C++. Called by ctest (see CMakeLists.txt)."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = """#include <sms.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  int* sum = sms_alloc(sizeof *sum, 1, 0);
+  sms_fetch_add32(sum, sms_rank + 1);
+  sms_barrier();
+  if (sms_rank == 0) printf("sum %d over %d\\n", *sum, sms_nprocs);
+  return sms_shutdown();
+}
+"""
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(Stranger LANGUAGES C CXX)
+find_package(Hiroba 0.1 REQUIRED)
+add_executable(shared program.c)
+target_link_libraries(shared PRIVATE Hiroba::hiroba)
+add_executable(static program.c)
+target_link_libraries(static PRIVATE Hiroba::hiroba_static)
+enable_testing()
+add_test(NAME ranks COMMAND Hiroba::hirobarun -n 3 $<TARGET_FILE:shared>)
+set_tests_properties(ranks PROPERTIES PASS_REGULAR_EXPRESSION "sum 6 over 3")
+"""
+
+arguments = argparse.Namespace()
+
+
+def run(command: list[str], where: Path, environment: dict[str, str] | None = None) -> str:
+    """The output of a command that must succeed."""
+    result = subprocess.run(
+        command, cwd=where, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if result.returncode != 0:
+        raise AssertionError(f"{' '.join(command)}\nended with {result.returncode}:\n{result.stdout}")
+    return result.stdout
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours, without what would lead a compiler or pkg-config back into the tree."""
+    paths = ("CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH")
+    return {name: value for name, value in os.environ.items() if name not in paths}
+
+
+class InstallTest(unittest.TestCase):
+    folder: Path
+    prefix: Path
+    environment: dict[str, str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        temporary = tempfile.TemporaryDirectory(prefix="hiroba-install-")
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        first = cls.folder / "first"
+        run([arguments.cmake, "--install", arguments.build, "--prefix", str(first)], cls.folder)
+        cls.prefix = first.rename(cls.folder / "moved")
+        pkgconfig = next(cls.prefix.glob("lib*/**/hiroba.pc")).parent
+        cls.environment = clean_environment() | {
+            "PKG_CONFIG_PATH": str(pkgconfig),
+            "LD_LIBRARY_PATH": str(pkgconfig.parent),
+            "PATH": f"{cls.prefix / 'bin'}:{os.environ['PATH']}",
+        }
+        (cls.folder / "program.c").write_text(PROGRAM)
+
+    def compile_and_run(self, name: str, environment: dict[str, str], *options: str) -> None:
+        pkgconfig = ["pkg-config", *(["--static"] if "-static" in options else []), "--cflags", "--libs", "hiroba"]
+        flags = run(pkgconfig, self.folder, environment).split()
+        run([arguments.cc, *options, "program.c", "-o", name, *flags], self.folder, environment)
+        self.assertEqual(run([f"./{name}"], self.folder, environment), "sum 1 over 1\n")
+        self.assertEqual(run(["hirobarun", "-n", "3", f"./{name}"], self.folder, environment), "sum 6 over 3\n")
+
+    def test_pkg_config(self) -> None:
+        self.compile_and_run("with_pkg_config", self.environment)
+
+    def test_pkg_config_static(self) -> None:
+        self.compile_and_run("linked_statically", self.environment, "-static")
+
+    def test_tree_in_place(self) -> None:
+        # ./dev env speaks of build/dev; another build folder has no such lines.
+        if Path(arguments.build) != Path(arguments.source) / "build" / "dev":
+            self.skipTest("not the folder that ./dev env names")
+        lines = run([f"{arguments.source}/dev", "env"], self.folder, clean_environment()).splitlines()
+        self.assertTrue(lines and all(line.startswith("export ") for line in lines), lines)
+        shell = ["bash", "-c", f'eval "$({arguments.source}/dev env)" && env -0']
+        settings = run(shell, self.folder, clean_environment()).split("\0")
+        environment = dict(setting.split("=", 1) for setting in settings if "=" in setting)
+        self.compile_and_run("in_place", environment)
+        run([arguments.cc, "program.c", "-o", "bare", "-lhiroba"], self.folder, environment)
+        self.build_project("project_in_place", environment, [])
+
+    def build_project(self, name: str, environment: dict[str, str], options: list[str]) -> None:
+        project = self.folder / name
+        project.mkdir()
+        (project / "program.c").write_text(PROGRAM)
+        (project / "CMakeLists.txt").write_text(PROJECT)
+        configure = [arguments.cmake, "-S", ".", "-B", "build", "-G", "Ninja", *options]
+        compilers = [f"-DCMAKE_C_COMPILER={arguments.cc}", f"-DCMAKE_CXX_COMPILER={arguments.cxx}"]
+        run(configure + compilers, project, environment)
+        run([arguments.cmake, "--build", "build"], project, environment)
+        self.assertEqual(run(["build/static"], project, environment), "sum 1 over 1\n")
+        run(["ctest", "--test-dir", "build", "--output-on-failure"], project, environment)
+
+    def test_find_package(self) -> None:
+        # Without any path of ours but the one that find_package is given.
+        self.build_project("project", clean_environment(), [f"-DCMAKE_PREFIX_PATH={self.prefix}"])
+
+    def test_headers_stand_alone(self) -> None:
+        headers = sorted((self.prefix / "include" / "hiroba").iterdir())
+        self.assertEqual(
+            [header.name for header in headers],
+            sorted(path.name for path in Path(arguments.source, "include", "hiroba").iterdir()),
+        )
+        strict = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+        for header in headers:
+            with self.subTest(header=header.name):
+                if header.suffix == ".h":
+                    run([arguments.cc, "-x", "c", "-std=c99", *strict, str(header)], self.folder)
+                    run([arguments.cxx, "-x", "c++", "-std=c++11", *strict, str(header)], self.folder)
+                else:
+                    run([arguments.cxx, "-x", "c++", "-std=c++20", *strict, str(header)], self.folder)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option in ("source", "build", "cmake", "cc", "cxx"):
+        parser.add_argument(f"--{option}", required=True)
+    parser.parse_known_args(namespace=arguments)
+    unittest.main(argv=[sys.argv[0], "-v"])

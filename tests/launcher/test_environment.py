@@ -1,0 +1,135 @@
+"""What a rank finds when it starts: descriptors, standard input, OpenMP settings, its place."""
+
+import ast
+import functools
+import os
+import pathlib
+
+from launching import PHASES, PYTHON, LauncherTest, cores, main
+
+LIST_DESCRIPTORS = (
+    "import os; print(sorted(os.readlink(f'/proc/self/fd/{f}') for f in os.listdir('/proc/self/fd') "
+    "if os.path.exists(f'/proc/self/fd/{f}')))"
+)
+
+
+def close_all(descriptors: tuple[int, ...]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+class Descriptors(LauncherTest):
+    def test_a_rank_inherits_the_memory_files_and_nothing_else(self) -> None:
+        result = self.launch("-n", 1, PYTHON, "-c", LIST_DESCRIPTORS)
+        names = [name.split(" ")[0] for name in ast.literal_eval(result.stdout)]
+        self.assertEqual(names.count("/memfd:hiroba-board"), 1)
+        self.assertEqual(names.count("/memfd:hiroba-node"), 1)
+        rest = [name for name in names if not name.startswith("/memfd:hiroba")]
+        self.assertEqual(len(rest), 3, rest)  # stdin, stdout, stderr (the list's own is closed by then)
+
+    def test_one_memory_file_per_node(self) -> None:
+        result = self.launch("-n", 3, "--nodes", 2, PYTHON, "-c", LIST_DESCRIPTORS)
+        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 2 * 3)
+
+    def test_the_launcher_opens_no_socket(self) -> None:
+        process = self.start("-n", 2, "sh", "-c", "echo ready; sleep 0.3")
+        self.wait_for_line(process, "ready")
+        opened = [str(fd.readlink()) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
+        self.assertEqual([name for name in opened if name.startswith("socket")], [])
+        self.assertEqual(process.wait(5), 0)
+
+    def test_started_with_standard_descriptors_closed(self) -> None:
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            result = self.launch(
+                "-n",
+                2,
+                PHASES,
+                "*:start,print=x,all-started,finish",
+                preexec_fn=functools.partial(close_all, closed),
+            )
+            self.assertEqual(result.returncode, 0, closed)
+
+    def test_standard_input_goes_to_rank_0(self) -> None:
+        result = self.launch("-n", 3, "--tag", "cat", input="one\ntwo\n")
+        self.assertEqual((result.stdout, result.returncode), ("[0] one\n[0] two\n", 0))
+        result = self.launch("-n", 3, "--tag", "readlink", "/proc/self/fd/0", input="")
+        self.assertRegex("".join(sorted(result.stdout.splitlines(True))), r"^\[0\] pipe.*\n(\[[12]\] /dev/null\n){2}$")
+
+    def test_signals_are_as_a_program_expects_them(self) -> None:
+        result = self.launch("-n", 1, "grep", "-E", "SigBlk|SigIgn", "/proc/self/status")
+        self.assertEqual(result.stdout.split(), ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16])
+
+
+class OpenMP(LauncherTest):
+    def settings(self, *words: object, env: dict[str, str] | None = None) -> str:
+        shown = self.launch(*words, "sh", "-c", "echo $OMP_NUM_THREADS/$OMP_WAIT_POLICY", env=env).stdout.splitlines()
+        self.assertEqual(len(set(shown)), 1, shown)
+        return shown[0]
+
+    def test_threads(self) -> None:
+        self.assertEqual(self.settings("-n", 1), f"{cores()}/")
+        self.assertEqual(self.settings("-n", cores()), "1/")
+        self.assertEqual(self.settings("-n", cores() + 1), "1/passive")
+        self.assertEqual(self.settings("-n", 1, "--threads", cores() + 1), f"{cores() + 1}/passive")
+
+    def test_what_the_user_has_set_stays(self) -> None:
+        self.assertEqual(self.settings("-n", 1, env={"OMP_NUM_THREADS": "7,2"})[:4], "7,2/")
+        self.assertEqual(self.settings("-n", 99, env={"OMP_WAIT_POLICY": "active"}), "1/active")
+        self.assertEqual(self.settings("-n", 1, "--threads", 1, env={"OMP_NUM_THREADS": "7"}), "1/")
+
+    def test_cores_are_counted_not_hardware_threads(self) -> None:
+        described = {"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}
+        self.assertEqual(self.settings("-n", 2, env=described), "4/")
+        self.assertEqual(self.settings("-n", 8, env=described), "1/")
+        self.assertEqual(self.settings("-n", 9, env=described), "1/passive")
+
+
+class Binding(LauncherTest):
+    SHOW = "import os; print(','.join(map(str, sorted(os.sched_getaffinity(0)))))"
+
+    def places(self, *words: object) -> tuple[list[set[int]], str]:
+        result = self.launch("--tag", *words, PYTHON, "-c", self.SHOW)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        ranks = sorted(line.split(" ") for line in result.stdout.splitlines())
+        return [set(map(int, cpus.split(","))) for _, cpus in ranks], result.stderr
+
+    def test_none_leaves_all(self) -> None:
+        places, _ = self.places("-n", 2)
+        self.assertEqual(places, [os.sched_getaffinity(0)] * 2)
+
+    def test_core_gives_each_rank_its_own(self) -> None:
+        places, stderr = self.places("-n", cores(), "--bind", "core")
+        self.assertEqual(stderr, "")
+        self.assertEqual(set().union(*places), os.sched_getaffinity(0))
+        self.assertEqual(sum(map(len, places)), len(os.sched_getaffinity(0)))
+
+    def test_one_rank_gets_all_cores(self) -> None:
+        self.assertEqual(self.places("-n", 1, "--bind", "core")[0], [os.sched_getaffinity(0)])
+
+    def test_more_ranks_than_cores_share_and_say_so(self) -> None:
+        places, stderr = self.places("-n", cores() + 1, "--bind", "core")
+        self.assertIn(f"{cores() + 1} ranks share {cores()} core", stderr)
+        self.assertEqual(set().union(*places), os.sched_getaffinity(0))
+
+    def test_numa_is_a_part_of_what_we_have(self) -> None:
+        for place in self.places("-n", 3, "--bind", "numa")[0]:
+            self.assertTrue(place and place <= os.sched_getaffinity(0))
+
+    def test_only_what_the_launcher_may_use(self) -> None:
+        one = min(os.sched_getaffinity(0))
+        result = self.launch(
+            "-n", 2, "--bind", "core", PYTHON, "-c", self.SHOW, preexec_fn=lambda: os.sched_setaffinity(0, {one})
+        )
+        self.assertEqual(result.stdout, f"{one}\n" * 2)
+        self.assertIn("2 ranks share 1 core", result.stderr)
+
+
+class Speed(LauncherTest):
+    def test_32_ranks_start_and_end_well_under_a_second(self) -> None:
+        best = min(self.launch("-n", 32, "true").seconds for _ in range(3))
+        print(f"hirobarun -n 32 true: {best:.3f} s")
+        self.assertLess(best, 0.7)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What `hiroba` tells."""
+
+import re
+import subprocess
+
+from launching import HIROBA, LauncherTest, main
+
+
+class Info(LauncherTest):
+    def hiroba(self, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [HIROBA, *words], capture_output=True, text=True, timeout=10, env={**self.environment, **(env or {})}
+        )
+
+    def test_version(self) -> None:
+        self.assertRegex(self.hiroba("--version").stdout, r"^hiroba \d+\.\d+\.\d+\n$")
+
+    def test_help(self) -> None:
+        self.assertIn("info", self.hiroba("--help").stdout)
+        wrong = self.hiroba("inof")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("hiroba --help", wrong.stderr)
+
+    def test_info(self) -> None:
+        result = self.hiroba("info")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for part in (
+            "Hiroba ",
+            "cores",
+            "NUMA nodes",
+            "memory",
+            "userfaultfd, asynchronous write tracking",
+            "Transports",
+            "shm",
+            "HIROBA_CACHE",
+        ):
+            self.assertIn(part, result.stdout)
+
+    def test_info_of_a_described_machine(self) -> None:
+        text = self.hiroba("info", env={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}).stdout
+        self.assertRegex(text, r"cores +8, with 16 hardware threads")
+        self.assertRegex(text, r"NUMA nodes +2\n")
+
+    def test_present_values(self) -> None:
+        text = self.hiroba("info", env={"HIROBA_CACHE": "64M"}).stdout
+        self.assertTrue(re.search(r"--cache +HIROBA_CACHE +64M \(default: 0\)", text), text)
+
+    def test_a_bad_value_is_said(self) -> None:
+        result = self.hiroba("info", env={"HIROBA_CACHE": "much"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("'much'", result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_markdown(self) -> None:
+        text = self.hiroba("info", "--options-markdown").stdout
+        self.assertTrue(text.startswith("# Options"))
+        self.assertIn("| `--cache` | `HIROBA_CACHE` |", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Signals to the launcher, polite and not."""
+
+import os
+import signal
+import time
+
+from launching import PYTHON, LauncherTest, main, marked_processes
+
+
+class Stopping(LauncherTest):
+    def stop(self, program: list[str], *signals: int, gap: float = 0.3) -> tuple[int, float, str]:
+        """Starts two ranks, sends the signals, returns exit status, seconds from the first signal, stderr."""
+        process = self.start("-n", 2, *program)
+        self.wait_for_line(process, "ready")
+        self.wait_for_line(process, "ready")
+        begun = time.monotonic()
+        for i, number in enumerate(signals):
+            time.sleep(gap if i > 0 else 0)  # equal signals that come together are one
+            process.send_signal(number)
+        _, stderr = process.communicate(timeout=8)
+        return process.returncode, time.monotonic() - begun, stderr
+
+    def test_a_signal_ends_all_ranks(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            status, seconds, stderr = self.stop(["sh", "-c", "echo ready; exec sleep 100"], number)
+            self.assertEqual((status, stderr), (128 + number, ""))
+            self.assertLess(seconds, 1)
+
+    def test_a_program_may_catch_it_and_save_its_state(self) -> None:
+        saving = (
+            "import signal, sys, time\n"
+            "def save(*_): time.sleep(0.5); print('saved', flush=True); sys.exit(0)\n"
+            "signal.signal(2, save)\n"
+            "print('ready', flush=True)\n"
+            "time.sleep(100)\n"
+        )
+        process = self.start("-n", 2, PYTHON, "-c", saving)
+        self.wait_for_line(process, "ready")
+        self.wait_for_line(process, "ready")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=5)
+        self.assertEqual((process.returncode, stdout, stderr), (130, "saved\nsaved\n", ""))
+
+    STUBBORN = ["sh", "-c", "trap '' INT TERM; echo ready; while :; do sleep 0.1; done"]
+
+    def test_ranks_that_do_not_listen_are_killed(self) -> None:
+        status, seconds, stderr = self.stop(self.STUBBORN, signal.SIGINT)
+        self.assertEqual(status, 130)
+        self.assertIn("killing rank 0 (pid ", stderr)
+        self.assertLess(seconds, 5)
+
+    def test_the_second_signal_kills_at_once(self) -> None:
+        status, seconds, stderr = self.stop(self.STUBBORN, signal.SIGINT, signal.SIGINT)
+        self.assertEqual((status, stderr), (130, ""))
+        self.assertLess(seconds, 2.5)
+
+    def test_stopped_ranks_end_too(self) -> None:
+        process = self.start("-n", 2, "sh", "-c", "echo ready $$; exec sleep 100")
+        for _ in range(2):
+            os.kill(int(self.wait_for_line(process, "ready").split()[1]), signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(5), 143)
+
+    def test_nohup(self) -> None:
+        process = self.start(
+            "-n",
+            2,
+            "sh",
+            "-c",
+            "echo ready; sleep 0.5; echo done",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
+        self.wait_for_line(process, "ready")
+        process.send_signal(signal.SIGHUP)
+        stdout, _ = process.communicate(timeout=5)
+        self.assertEqual((process.returncode, stdout.count("done")), (0, 2))
+
+    def test_background_of_a_script(self) -> None:
+        process = self.start(
+            "-n",
+            1,
+            "sh",
+            "-c",
+            "echo ready; exec sleep 100",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        )
+        self.wait_for_line(process, "ready")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(2), 130)
+
+
+class KilledLauncher(LauncherTest):
+    def test_kill_9_of_the_launcher_leaves_nothing(self) -> None:
+        process = self.start("-n", 4, "sh", "-c", "trap '' TERM INT HUP; echo ready; while :; do :; done")
+        for _ in range(4):
+            self.wait_for_line(process, "ready")
+        self.assertEqual(len(marked_processes(self.mark.encode())), 5)
+        process.kill()
+        process.wait(5)
+        deadline = time.monotonic() + 2
+        while marked_processes(self.mark.encode()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(marked_processes(self.mark.encode()), [])
+
+    def test_kill_9_while_it_starts_ranks(self) -> None:
+        for delay in (0.002, 0.005, 0.01, 0.02, 0.03):
+            process = self.start("-n", 16, "sleep", 100)
+            time.sleep(delay)
+            process.kill()
+            process.wait(5)
+        # tearDown sees whether a rank has missed it
+
+
+if __name__ == "__main__":
+    main()

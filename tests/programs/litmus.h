@@ -1,0 +1,68 @@
+/* Litmus tests of the memory model, each a function that every rank calls. They need at least the ranks stated in
+ * litmus.c; roles move over the ranks from round to round, so that writer, reader and home meet in every way. A
+ * forbidden outcome ends the job.
+ */
+#ifndef HIROBA_TESTS_LITMUS_H
+#define HIROBA_TESTS_LITMUS_H
+
+#include "programs.h"
+
+/* litmus_order.c: which orders a reader may see. */
+void mp_lock(int rounds);
+void mp_flag(int rounds);
+void mp_barrier(int rounds);
+void mp_drop(int rounds);
+void sb_lock(int rounds);
+void sb_atomic(int rounds);
+void iriw_lock(int rounds);
+void iriw_atomic(int rounds);
+void iriw_barrier(int rounds);
+void coherence_lock(int rounds);
+void coherence_atomic(int rounds);
+void chain_lock(int rounds);
+void chain_flag(int rounds);
+
+/* litmus_pages.c: what becomes of bytes that share a page. */
+void share_barrier(int rounds);
+void share_drop(int rounds);
+void share_lock(int rounds);
+void share_churn(int rounds);
+void blind_write(int rounds);
+void toggle(int rounds);
+void counter_lock(int rounds);
+void counter_trylock(int rounds);
+void counter_swap(int rounds);
+void counter_busy(int rounds);
+void evict(int rounds);
+void thread_release(int rounds);
+void preload_stale(int rounds);
+
+/* A few steps of nothing, different in each rank and round, so that ranks do not march in step. */
+static inline void stagger(uint64_t round) {
+  for (volatile uint64_t n = mix2(round, (uint64_t)sms_rank) % 64; n > 0; --n) continue;
+}
+
+static inline int64_t read_locked(int lock, const int64_t* at) {
+  sms_lock(lock);
+  const int64_t value = *at;
+  sms_unlock(lock);
+  return value;
+}
+
+static inline void write_locked(int lock, int64_t* at, int64_t value) {
+  sms_lock(lock);
+  *at = value;
+  sms_unlock(lock);
+}
+
+static inline void wait_locked(int lock, const int64_t* at, int64_t value) {
+  for (int looks = 0; read_locked(lock, at) != value; ++looks) pause_between_looks(looks);
+}
+
+static inline void wait_atomic(const int64_t* at, int64_t value) {
+  for (int looks = 0; sms_atomic_load(at) != value; ++looks) pause_between_looks(looks);
+}
+
+static inline int64_t* word_on(int rank) { return sms_alloc(sizeof(int64_t), 1, rank % sms_nprocs); }
+
+#endif

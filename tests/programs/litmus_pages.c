@@ -1,0 +1,292 @@
+/* Litmus tests of bytes that share a page: written by several ranks, several threads, never read before, evicted,
+ * or fetched ahead of time.
+ */
+#include <pthread.h>
+
+#include "litmus.h"
+
+enum { PAGES = 3, BYTES = PAGES * PAGE - 37 };
+
+static unsigned char* pages_create(void) { return spread(BYTES, 1, 1); }
+
+/* In each round another interleaving: single bytes, words, lines, odd runs. */
+static int owner_of(int64_t round, int byte) {
+  static const int grains[] = {1, 2, 3, 4, 8, 13, 64, 1000};
+  return (int)((byte / grains[round & 7] + round) % sms_nprocs);
+}
+
+static unsigned char value_of(int64_t round, int byte) { return (unsigned char)mix2((uint64_t)round, (uint64_t)byte); }
+
+static void write_own(unsigned char* bytes, int64_t round) {
+  for (int b = 0; b < BYTES; ++b)
+    if (owner_of(round, b) == sms_rank) bytes[b] = value_of(round, b);
+}
+
+static void check_byte(const unsigned char* bytes, int b, unsigned char want, int64_t round, const char* test) {
+  if (bytes[b] != want)
+    fail("litmus %s, round %ld, rank %d: byte %d, written by rank %d, home rank %d, is %u, expected %u", test, round,
+         sms_rank, b, owner_of(round, b), sms_home(bytes + b), bytes[b], want);
+}
+
+static void check_all(const unsigned char* bytes, int64_t round, const char* test) {
+  for (int b = 0; b < BYTES; ++b) check_byte(bytes, b, value_of(round, b), round, test);
+}
+
+/* ---- false sharing --------------------------------------------------------------------------------------- */
+
+static void share(int rounds, void (*synchronise)(void), const char* test) {
+  unsigned char* bytes = pages_create();
+  for (int64_t i = 1; i <= rounds; ++i) {
+    write_own(bytes, i);
+    synchronise();
+    check_all(bytes, i, test);
+    synchronise();
+  }
+}
+
+void share_barrier(int rounds) { share(rounds, sms_barrier, "share_barrier"); }
+void share_drop(int rounds) { share(rounds, sms_sync_drop, "share_drop"); }
+
+/* The ranks take turns under a lock; whoever is before in the round has written its bytes, the others not yet. */
+void share_lock(int rounds) {
+  unsigned char* bytes = pages_create();
+  int64_t* turn = word_on(1);
+  for (int b = 0; b < BYTES; ++b)
+    if (owner_of(0, b) == sms_rank) bytes[b] = value_of(0, b);
+  sms_barrier();
+  for (int64_t i = 1; i <= rounds; ++i) {
+    for (int looks = 0, done = 0; !done; ++looks) {
+      sms_lock(50);
+      done = *turn == (i - 1) * sms_nprocs + sms_rank;
+      for (int b = 0; done && b < BYTES; b += 1 + b % 5)
+        check_byte(bytes, b, value_of(owner_of(i, b) < sms_rank ? i : i - 1, b), i, "share_lock");
+      if (done) write_own(bytes, i), ++*turn;
+      sms_unlock(50);
+      if (!done) pause_between_looks(looks);
+    }
+  }
+}
+
+/* While all write, they take and give locks and synchronise, so pages are sent home again and again, half written. */
+void share_churn(int rounds) {
+  unsigned char* bytes = pages_create();
+  int64_t* words = sms_alloc(sizeof(int64_t), 4, 0);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    rng r = {mix2((uint64_t)i, (uint64_t)sms_rank)};
+    for (int b = 0; b < BYTES; ++b) {
+      if (owner_of(i, b) != sms_rank) continue;
+      bytes[b] = (unsigned char)~value_of(i, b);
+      if (rng_once_in(&r, 2000)) write_locked(60 + (int)(i & 3), &words[i & 3], i);
+      if (rng_once_in(&r, 2000)) sms_sync();
+      bytes[b] = value_of(i, b);
+    }
+    sms_barrier();
+    check_all(bytes, i, "share_churn");
+    sms_barrier();
+  }
+}
+
+/* ---- writes without reads, and back to an earlier value -------------------------------------------------- */
+
+/* Nothing is cached, and the first access to a page is a write: of one byte, of some, or of all. */
+void blind_write(int rounds) {
+  unsigned char* bytes = spread(PAGES * 4 * PAGE, 1, 1);
+  unsigned char* model = calloc(1, PAGES * 4 * PAGE);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    sms_sync_drop();
+    for (int page = 0; page < PAGES * 4; ++page) {
+      const uint64_t hash = mix2((uint64_t)i, (uint64_t)page);
+      const size_t lengths[] = {1, 8, 1 + hash % PAGE, PAGE};
+      const size_t length = lengths[hash >> 60 & 3], from = (hash >> 20) % (PAGE - length + 1);
+      if ((int)(hash >> 40) % sms_nprocs == sms_rank) memset(bytes + page * PAGE + from, (int)(hash & 255), length);
+      memset(model + page * PAGE + from, (int)(hash & 255), length);
+    }
+    if ((i & 1) != 0) sms_barrier();
+    else sms_sync_drop();
+    if (memcmp(bytes, model, PAGES * 4 * PAGE) != 0)
+      for (int b = 0; b < PAGES * 4 * PAGE; ++b)
+        if (bytes[b] != model[b])
+          fail("litmus blind_write, round %ld, rank %d: byte %d is %u, expected %u", i, sms_rank, b, bytes[b],
+               model[b]);
+  }
+  free(model);
+}
+
+/* Words that go to and fro between 0 and 1, in the hands of one rank after the other: an unmodified copy that is too
+ * old makes a change look like none. */
+void toggle(int rounds) {
+  enum { WORDS = 16 };
+  int64_t* words = sms_alloc(sizeof(int64_t), WORDS, 1 % sms_nprocs);
+  int64_t* turn = word_on(0);
+  for (int64_t i = sms_rank; i < rounds; i += sms_nprocs) {
+    wait_atomic(turn, i);
+    sms_sync();
+    for (int k = 0; k < WORDS; ++k) {
+      const int64_t want = i == 0 ? 0 : (int64_t)(mix2((uint64_t)i - 1, (uint64_t)k) & 1);
+      if (words[k] != want)
+        fail("litmus toggle, round %ld, rank %d: word %d is %ld, expected %ld", i, sms_rank, k, words[k], want);
+    }
+    for (int step = 3; step >= 0; --step) {
+      for (int k = 0; k < WORDS; ++k) words[k] = (int64_t)(mix2((uint64_t)i, (uint64_t)k) >> step & 1);
+      sms_sync();
+    }
+    sms_atomic_store(turn, i + 1);
+  }
+}
+
+/* ---- releases on the side -------------------------------------------------------------------------------- */
+
+typedef struct releasing {
+  int stop;
+  int64_t* word;
+} releasing;
+
+static void* release_again_and_again(void* argument) {
+  releasing* r = argument;
+  for (int64_t i = 0; !__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE); ++i)
+    if ((i & 3) != 0) sms_sync();
+    else write_locked(80 + sms_rank, r->word, i), pause_between_looks(50);
+  return NULL;
+}
+
+/* ---- counters -------------------------------------------------------------------------------------------- */
+
+static void take(int id) { sms_lock(id); }
+static void give(int id) { sms_unlock(id); }
+static void take_trying(int id) {
+  for (int looks = 0; !sms_trylock(id); ++looks) pause_between_looks(looks);
+}
+
+static int64_t* swap_word; /* a lock made of a compare_swap, as sms_sync is there for */
+static void take_swap(int id) {
+  (void)id;
+  for (int looks = 0; sms_compare_swap(swap_word, 0, 1) != 0; ++looks) pause_between_looks(looks);
+  sms_sync();
+}
+static void give_swap(int id) {
+  (void)id;
+  sms_sync();
+  sms_atomic_store(swap_word, 0);
+}
+
+typedef struct counting {
+  int64_t* words;
+  int rounds;
+  void (*take)(int id);
+  void (*give)(int id);
+  const char* test;
+} counting;
+
+enum { COUNTERS = 5, COUNTER_APART = 300 };
+
+static void* count(void* argument) {
+  const counting* c = argument;
+  for (int i = 0; i < c->rounds; ++i) {
+    c->take(70);
+    for (int k = 1; k < COUNTERS; ++k)
+      if (c->words[k * COUNTER_APART] != c->words[0])
+        fail("litmus %s, round %d, rank %d: counter %d is %ld, counter 0 is %ld", c->test, i, sms_rank, k,
+             c->words[k * COUNTER_APART], c->words[0]);
+    for (int k = 0; k < COUNTERS; ++k) ++c->words[k * COUNTER_APART];
+    c->give(70);
+  }
+  return NULL;
+}
+
+/* Two threads of each rank add to counters on several pages; a third one, if `beside`, does other things. */
+static void count_together(int rounds, void (*take)(int), void (*give)(int), releasing* beside, const char* test) {
+  counting c = {NULL, rounds, take, give, test};
+  c.words = spread(COUNTERS * COUNTER_APART, 1, sizeof(int64_t));
+  pthread_t other, third;
+  if (pthread_create(&other, NULL, count, &c) != 0) fail("cannot start a thread");
+  if (beside != NULL && pthread_create(&third, NULL, release_again_and_again, beside) != 0)
+    fail("cannot start a thread");
+  count(&c);
+  pthread_join(other, NULL);
+  if (beside != NULL) {
+    __atomic_store_n(&beside->stop, 1, __ATOMIC_RELEASE);
+    pthread_join(third, NULL);
+  }
+  sms_barrier();
+  for (int k = 0; k < COUNTERS; ++k)
+    if (c.words[k * COUNTER_APART] != (int64_t)2 * rounds * sms_nprocs)
+      fail("litmus %s, rank %d: counter %d is %ld, expected %ld", test, sms_rank, k, c.words[k * COUNTER_APART],
+           (int64_t)2 * rounds * sms_nprocs);
+}
+
+void counter_lock(int rounds) { count_together(rounds, take, give, NULL, "counter_lock"); }
+void counter_trylock(int rounds) { count_together(rounds, take_trying, give, NULL, "counter_trylock"); }
+void counter_swap(int rounds) {
+  swap_word = word_on(1);
+  count_together(rounds, take_swap, give_swap, NULL, "counter_swap");
+}
+
+/* The same beside a thread that releases and acquires all the time: what it takes in hand to send home must be home
+ * before another thread of the rank gives its lock away. */
+void counter_busy(int rounds) {
+  int64_t* words = spread(sms_nprocs, 1, sizeof(int64_t));
+  releasing beside = {0, words + sms_rank};
+  count_together(rounds, take, give, &beside, "counter_busy");
+}
+
+/* ---- eviction, threads, preload -------------------------------------------------------------------------- */
+
+/* Each rank writes a byte of every page of 4 MiB, more than a small cache holds, forwards and backwards. */
+void evict(int rounds) {
+  enum { MANY = 1024 };
+  unsigned char* bytes = spread(MANY, PAGE, 1);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    for (int k = 0; k < MANY; ++k) {
+      const int page = (i & 1) != 0 ? k : MANY - 1 - k;
+      bytes[page * PAGE + sms_rank * 5] = (unsigned char)(i + page + sms_rank);
+    }
+    if ((i & 2) != 0) sms_barrier();
+    else sms_sync_drop();
+    for (int page = 0; page < MANY; ++page)
+      for (int r = 0; r < sms_nprocs; ++r)
+        if (bytes[page * PAGE + r * 5] != (unsigned char)(i + page + r))
+          fail("litmus evict, round %ld, rank %d: page %d, byte of rank %d is %u, expected %u", i, sms_rank, page, r,
+               bytes[page * PAGE + r * 5], (unsigned char)(i + page + r));
+    sms_barrier();
+  }
+}
+
+/* One thread of a rank releases all the time, while another writes: no write may fall between a page's comparison
+ * with its twin and its becoming clean. */
+void thread_release(int rounds) {
+  unsigned char* bytes = pages_create();
+  int64_t* words = sms_alloc(sizeof(int64_t), (size_t)sms_nprocs, 0);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    releasing r = {0, words + sms_rank};
+    pthread_t other;
+    if (pthread_create(&other, NULL, release_again_and_again, &r) != 0) fail("cannot start a thread");
+    for (int again = 2; again >= 0; --again)
+      for (int b = 0; b < BYTES; ++b)
+        if (owner_of(i, b) == sms_rank) {
+          *(volatile unsigned char*)(bytes + b) = (unsigned char)(value_of(i, b) + again);
+          if (bytes[b] != (unsigned char)(value_of(i, b) + again))
+            fail("litmus thread_release, round %ld, rank %d: byte %d lost at once", i, sms_rank, b);
+        }
+    __atomic_store_n(&r.stop, 1, __ATOMIC_RELEASE);
+    pthread_join(other, NULL);
+    sms_barrier();
+    check_all(bytes, i, "thread_release");
+    sms_barrier();
+  }
+}
+
+/* Data asked for before a barrier may arrive after it; then it must be new. */
+void preload_stale(int rounds) {
+  unsigned char* bytes = pages_create();
+  for (int64_t i = 1; i <= rounds; ++i) {
+    const sms_range all[] = {{0, BYTES, 1}, {0, 1, 1}};
+    sms_request request = sms_preload_start(bytes, all);
+    write_own(bytes, i);
+    if ((i & 4) != 0) sms_preload_wait(&request);
+    if ((i & 2) != 0) sms_barrier();
+    else sms_sync_drop();
+    if ((i & 1) != 0) sms_preload_bytes(bytes + i % BYTES, 1);
+    check_all(bytes, i, "preload_stale");
+    sms_barrier();
+  }
+}

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Runs every case of misuse.c and checks what comes of it: the job ends within the limit, with a non-zero status and
+one message that has the right words in it, and leaves nothing behind. Cases that must work are here, too.
+
+    misuse.py --build BUILD [--tracking WAY] [--jobs N] [CASE ...]
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import pathlib
+import re
+import signal
+import sys
+from typing import Any, NamedTuple
+
+import jobs
+
+SECONDS = 5
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    words: list[str]  # regular expressions, all of which the message must match, whatever their case
+    options: list[str] = dataclasses.field(default_factory=list)  # of hirobarun
+    settings: dict[str, str] = dataclasses.field(default_factory=dict)  # environment variables
+    status: int | None = None  # the exact exit status, if it is defined
+    ranks: int = 2
+    nodes: int = 2
+    alone: bool = False  # without hirobarun
+    program: str = ""  # case of misuse.c, if not the name
+    good: bool = False  # must work
+    extra_seconds: float = 0
+    sees_memory: bool = False  # worth repeating for each way of tracking
+
+
+PLACE = r"misuse\.c:\d+"
+RANK1 = r"rank 1\b"
+PAST = r"past the end"
+CHECK = ["--check", "yes"]
+BACKTRACE = r"\[0x[0-9a-f]+\]"
+SIGNALLED = 128
+
+
+def refused(name: str, *words: str, **more: Any) -> Case:
+    return Case(name, list(words), **more)
+
+
+def works(name: str, **more: Any) -> Case:
+    return Case(name, [], good=True, **more)
+
+
+def alone(program: str) -> dict[str, Any]:
+    return {"alone": True, "program": program}
+
+
+ENDING = [
+    refused("leave", RANK1, r"sms_shutdown|early|exited"),
+    refused("vanish", RANK1, r"sms_shutdown|early|exited"),
+    refused("exit_3", RANK1, r"\b3\b", status=3),
+    refused("killed", RANK1, r"signal 9|killed", status=SIGNALLED + signal.SIGKILL),
+    refused("segfault", RANK1, r"segmentation fault", BACKTRACE, sees_memory=True),
+    refused("segfault_all", r"segmentation fault", BACKTRACE, ranks=4, sees_memory=True),
+    refused("segfault_wild", RANK1, r"segmentation fault", r"123456789000", BACKTRACE, sees_memory=True),
+    refused("segfault_thread", RANK1, r"segmentation fault", BACKTRACE, sees_memory=True),
+    refused("segfault alone", r"segmentation fault", BACKTRACE, **alone("segfault")),
+    refused("aborts", RANK1, r"signal 6|abort", status=SIGNALLED + signal.SIGABRT),
+    refused("gives_up", RANK1, r"the flux capacitor is empty", status=7),
+]
+
+ACCESS = [
+    refused("past_read", RANK1, PAST, PLACE, r"\b1000\b", options=CHECK, sees_memory=True),
+    refused("past_write", RANK1, PAST, PLACE, r"\b1000\b", options=CHECK, sees_memory=True),
+    refused("past_write_named", r"rank 0", PAST, r"temperature", r"\b1000\b", options=CHECK, sees_memory=True),
+    refused("past_write one node", RANK1, PAST, PLACE, r"\b1000\b", options=CHECK, nodes=1, program="past_write"),
+    refused(
+        "past_write alone", PAST, PLACE, r"\b1000\b", settings={"HIROBA_CHECK": "yes"}, alone=True, program="past_write"
+    ),
+    refused("past_all", PAST, PLACE, r"\b1000\b", options=CHECK, ranks=4),
+    refused("page_past_read", RANK1, PAST, PLACE, r"\b1600\b", sees_memory=True),
+    refused("page_past_write", r"rank 0", PAST, r"temperature", r"\b1600\b", sees_memory=True),
+    refused("page_before_read", RANK1, r"before|past the end|no shared array", sees_memory=True),
+    refused("freed_read", RANK1, r"sms_free|freed", r"temperature", sees_memory=True),
+    refused("freed_write", r"rank 0", r"sms_free|freed", PLACE, sees_memory=True),
+    refused("no_array_read", RANK1, r"no (shared )?array|outside|not in|out of range", sees_memory=True),
+]
+
+COLLECTIVE = [
+    refused("unequal_size", r"rank 0\b", RANK1, r"sms_alloc", r"\b100\b", r"\b200\b"),
+    refused("unequal_element", r"rank 0\b", RANK1, r"sms_alloc"),
+    refused("unequal_home", r"rank 0\b", RANK1, r"sms_alloc"),
+    refused("unequal_div", r"rank 0\b", RANK1, r"sms_mapalloc"),
+    refused("unequal_order", r"rank 0\b", RANK1, r"sms_alloc", r"\b100\b", r"\b5000\b"),
+    refused("alloc_or_barrier", r"rank 0\b", RANK1, r"sms_alloc", r"sms_barrier"),
+    refused("barrier_or_drop", r"rank 0\b", RANK1, r"sms_sync_drop", r"sms_barrier"),
+    refused("barrier_or_reduce", r"rank 0\b", RANK1, r"sms_reduce", r"sms_barrier"),
+    refused("alloc_or_shutdown", r"rank 0\b", RANK1, r"sms_alloc", r"sms_barrier"),
+    refused("unequal_free", r"rank 0\b", RANK1, r"sms_free"),
+    refused(
+        "unequal_size of four", r"sms_alloc", RANK1, r"\b100\b", r"\b200\b", ranks=4, nodes=3, program="unequal_size"
+    ),
+    refused("late_for_barrier", r"sms_barrier", r"rank 1\b", r"timeout", options=["--timeout", "2"], extra_seconds=2),
+    refused("late_for_lock", r"sms_lock", r"\b5\b", r"timeout", options=["--timeout", "2"], extra_seconds=2),
+]
+
+SIZES = [
+    refused("too_much", r"sparse", PLACE),
+    works("too_much but sparse", options=["--sparse", "yes"], program="too_much"),
+    refused("beyond_space", r"space", options=["--sparse", "yes"]),
+    refused("overflow_alloc", r"sms_alloc", r"overflow|too large|exceed|more than|limit"),
+    refused("negative_alloc", r"sms_alloc", r"overflow|too large|exceed|more than|limit|negative"),
+    refused("negative_dim", r"dim", r"-5"),
+    refused("overflow_dim", r"sms_mapalloc", r"overflow|too large|exceed|more than|limit"),
+    refused("zero_div", r"div", r"\b0\b"),
+    refused("negative_div", r"div", r"-3"),
+    refused("wide_div", r"div", r"\b1\b", r"\b2\b"),
+    refused("too_many_pieces", r"div", r"\b4\b", r"\b2\b"),
+    refused("short_div", r"div", r"dim"),
+    refused("long_div", r"div", r"dim"),
+    refused("too_many_ranks", r"first|count|ranks", r"\b[23]\b"),
+    refused("negative_first", r"first|rank", r"-1"),
+    refused("no_ranks", r"count|ranks", r"\b0\b"),
+    refused("rank_too_large", r"sms_alloc", r"rank 2\b|rank.*\b2\b"),
+    refused("rank_negative", r"sms_alloc", r"-1"),
+]
+
+LOCKS = [
+    refused("unlock_unlocked", RANK1, r"sms_unlock", r"\b3\b"),
+    refused("unlock_of_other_rank", RANK1, r"sms_unlock", r"\b3\b"),
+    refused("lock_twice", RANK1, r"sms_lock", r"\b3\b"),
+    refused("lock_negative", RANK1, r"lock -1"),
+    refused("lock_too_large", RANK1, r"lock 65536", r"65535"),
+]
+
+LIFE = [
+    refused("before_barrier", r"sms_barrier", r"sms_startup"),
+    refused("before_alloc", r"sms_alloc", r"sms_startup"),
+    refused("before_lock", r"sms_lock", r"sms_startup"),
+    refused("before_barrier alone", r"sms_barrier", r"sms_startup", **alone("before_barrier")),
+    refused("after_barrier", r"sms_barrier", r"sms_shutdown"),
+    refused("after_alloc", r"sms_alloc", r"sms_shutdown"),
+    refused("after_stats", r"sms_stats", r"sms_shutdown"),
+]
+
+OPTIONS = [
+    refused("wrong variable", r"HIROBA_CAHE", r"\bcache\b", settings={"HIROBA_CAHE": "64M"}, program="nothing"),
+    refused(
+        "wrong variable alone",
+        r"HIROBA_CAHE",
+        r"\bcache\b",
+        settings={"HIROBA_CAHE": "64M"},
+        alone=True,
+        program="nothing",
+    ),
+    refused("wrong option", r"cahe", r"\bcache\b", options=["--cahe", "64M"], program="nothing"),
+    refused("wrong value", r"cache", r"plenty", options=["--cache", "plenty"], program="nothing"),
+    refused(
+        "wrong value alone", r"cache", r"plenty", settings={"HIROBA_CACHE": "plenty"}, alone=True, program="nothing"
+    ),
+    refused("wrong transport", r"transport", r"pigeon", options=["--transport", "pigeon"], program="nothing"),
+    works("nothing"),
+    works("nothing alone", **alone("nothing")),
+]
+
+ADDRESSES = [
+    refused("preload_past", RANK1, r"section", r"temperature", r"\b(999|1000)\b"),
+    refused("preload_stride_past", RANK1, r"section", r"temperature", r"\b(999|1000)\b"),
+    refused("preload_negative", RANK1, r"section", r"temperature", r"-1"),
+    refused("preload_no_step", RANK1, r"section", r"step"),
+    refused("preload_bytes_past", RANK1, r"preload", r"past the end", r"temperature"),
+    refused("preload_private", RANK1, r"no (shared )?array|not in|not shared"),
+    refused("atomic_unaligned", RANK1, r"sms_fetch_add", r"align|multiple of 8"),
+    refused("atomic_private", RANK1, r"sms_fetch_add", r"no (shared )?array|not in|not shared"),
+    refused("free_inside", r"sms_free", r"temperature|inside"),
+    refused("free_twice", r"sms_free", r"temperature|already|twice"),
+    refused("free_private", r"sms_free", r"no (shared )?array|not in|not shared|did not return"),
+    refused("home_private", RANK1, r"sms_home", r"no (shared )?array|not in|not shared"),
+    refused("box_rank", RANK1, r"sms_local_box", r"\b2\b"),
+]
+
+CASES = ENDING + ACCESS + COLLECTIVE + SIZES + LOCKS + LIFE + OPTIONS + ADDRESSES
+
+
+def faults_of(case: Case, job: jobs.Job, took: float) -> list[str]:
+    """What is wrong with how the job ended, as lines; none if all is right."""
+    faults = []
+    limit = SECONDS + case.extra_seconds
+    if job.hung or took > limit:
+        faults.append(f"not over within {limit:g} s")
+    if job.left:
+        faults.append(f"left running: {job.left}")
+    if case.good:
+        if job.status != 0 or job.messages() != 0:
+            faults.append(f"must work, but ended with status {job.status} and {job.messages()} messages")
+        return faults
+    if job.status == 0 or (case.status is not None and job.status != case.status):
+        faults.append(f"exit status {job.status}, expected {case.status or 'another than 0'}")
+    if job.messages() != 1:
+        faults.append(f"{job.messages()} messages, expected one")
+    faults += [f"no /{word}/ in the message" for word in case.words if not re.search(word, job.err, re.IGNORECASE)]
+    return faults
+
+
+class Outcome(NamedTuple):
+    case: Case
+    faults: list[str]
+    text: str  # how it was run, and what it printed
+
+
+def run_case(case: Case, build: pathlib.Path, tracking: str) -> Outcome:
+    program = [build / "tests/programs/misuse", case.program or case.name]
+    settings = dict(case.settings)
+    if tracking:
+        settings["HIROBA_TRACKING"] = tracking
+    launcher = [build / "bin/hirobarun", "-n", case.ranks, "--nodes", case.nodes, *case.options]
+    job = jobs.Job(program if case.alone else launcher + program, settings)
+    took = job.finish(SECONDS + case.extra_seconds + 1)
+    shown = " ".join([f"{name}={value}" for name, value in settings.items()] + job.command)
+    output = "".join(f"  | {line}\n" for line in (job.out + job.err).splitlines()[:12])
+    return Outcome(case, faults_of(case, job, took), f"  {took:.2f} s: {shown}\n{output}")
+
+
+def chosen_cases(names: list[str], tracking: str) -> list[Case]:
+    return [case for case in CASES if (not names or case.name in names) and (not tracking or case.sees_memory)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder")
+    parser.add_argument("--tracking", default="", help="only the cases that depend on it, with this way of tracking")
+    parser.add_argument("--jobs", type=int, default=2, help="cases run at once")
+    parser.add_argument("--show", action="store_true", help="print every message")
+    parser.add_argument("cases", nargs="*", help="default: all")
+    options = parser.parse_args()
+    unknown = set(options.cases) - {case.name for case in CASES}
+    if unknown:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}")
+    chosen = chosen_cases(options.cases, options.tracking)
+    before = jobs.named_leftovers()
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for outcome in pool.map(lambda case: run_case(case, options.build, options.tracking), chosen):
+            wrong += bool(outcome.faults)
+            if outcome.faults:
+                print(f"WRONG {outcome.case.name}: {'; '.join(outcome.faults)}\n{outcome.text}", end="", flush=True)
+            elif options.show:
+                print(f"right {outcome.case.name}\n{outcome.text}", end="", flush=True)
+    for name in set(jobs.named_leftovers()) - set(before):
+        print(f"WRONG: /dev/shm/{name} is left")
+        wrong += 1
+    print(f"{len(chosen)} cases, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

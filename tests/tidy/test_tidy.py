@@ -1,0 +1,202 @@
+"""The rules of tidy.py, each on a small bad tree in a temporary folder that differs from a good one in one breach."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+from functions import c_functions
+from source import blank_comments
+
+# Two floors, a room, a program and a page, without any breach.
+GOOD = {
+    "src/CMakeLists.txt": "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp USES base)\n",
+    "src/base/a.hpp": "// What a is.\n#pragma once\n\nint a();\n",
+    "src/base/a.cpp": '#include "base/a.hpp"\n\nint a() { return 1; }\n',
+    "src/transport/transport.hpp": '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n',
+    "src/transport/registry.cpp": '#include "transport/shm/shm.hpp"\n',
+    "src/transport/shm/shm.hpp": '// A room.\n#pragma once\n\n#include "transport/transport.hpp"\n',
+    "include/hiroba/sms.h": "/* The interface. */\n#ifndef SMS_H\n#define SMS_H\n#endif\n",
+    "src/notation/sms/sms.cpp": "#include <sms.h>\n",
+    "apps/hello.c": "#include <sms.h>\n#include <stdio.h>\n",
+    "docs/page.md": "# A page\n\n[up](../apps/hello.c) [here](#a-page) `src/base/a.cpp` `bench/NAME/run.py`\n",
+    "tools/tool.py": '"""A tool."""\n',
+}
+
+
+class TidyTest(unittest.TestCase):
+    def rules(self, changes: dict[str, str]) -> list[str]:
+        """The rules broken by the good tree with these files changed or added, as 'path:line rule'."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (GOOD | changes).items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            found = tidy.findings(Path(folder))
+        for finding in found:
+            self.assertRegex(str(finding), r"^\S+:\d+: \S+: .+\. Why: .+\. Remedy: .+\.$")
+        return [f"{finding.path}:{finding.line} {finding.rule}" for finding in found]
+
+    def broken(self, path: str, text: str, *expected: str) -> None:
+        self.assertEqual(self.rules({path: text}), list(expected))
+
+    def test_good_tree(self) -> None:
+        self.assertEqual(self.rules({}), [])
+
+    # The include graph
+
+    def test_upward(self) -> None:
+        text = 'int x;\n#include "transport/transport.hpp"\n'
+        # The circle is told at the include that closes it, which is the other one.
+        circle = "src/transport/transport.hpp:4 include-cycle"
+        self.broken("src/base/b.cpp", text, "src/base/b.cpp:2 include-floor", circle)
+
+    def test_commented_include_does_not_count(self) -> None:
+        self.broken("src/base/b.cpp", '/*\n#include "transport/transport.hpp"\n*/\n')
+
+    def test_unknown_floor(self) -> None:
+        self.broken("src/attic/x.cpp", "int x;\n", "src/attic/x.cpp:1 unknown-floor")
+
+    def test_contract_only(self) -> None:
+        inside = '#include "transport/shm/shm.hpp"\n'
+        self.broken("src/memory/m.cpp", inside, "src/memory/m.cpp:1 include-contract")
+        self.broken("src/memory/m.cpp", '#include "transport/transport.hpp"\n')
+
+    def test_launcher_does_not_know_notations(self) -> None:
+        notation = {"src/notation/sms/report.hpp": "// Report.\n#pragma once\n"}
+        launcher = {"src/launcher/l.cpp": '#include "notation/sms/report.hpp"\n'}
+        self.assertIn("src/launcher/l.cpp:1 include-floor", self.rules(notation | launcher))
+
+    def test_uses(self) -> None:
+        lines = "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp)\n"
+        self.broken("src/CMakeLists.txt", lines, "src/transport/transport.hpp:4 include-uses")
+        lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(memory USES base\n  SOURCES m.cpp)\n"
+        self.broken("src/CMakeLists.txt", lines, "src/CMakeLists.txt:3 unused-uses")
+
+    def test_spelling(self) -> None:
+        self.broken("src/base/b.cpp", '#include "a.hpp"\n', "src/base/b.cpp:1 include-spelling")
+        self.broken("src/base/b.cpp", '#include "../base/a.hpp"\n', "src/base/b.cpp:1 include-spelling")
+
+    def test_public_header_below_notation(self) -> None:
+        self.broken("src/base/b.cpp", "#include <sms.h>\n", "src/base/b.cpp:1 include-public")
+
+    def test_programs_see_public_headers_only(self) -> None:
+        self.broken("apps/hello.c", '#include "base/a.hpp"\n', "apps/hello.c:1 include-program")
+        self.broken("bench/b.cpp", '#include "../src/base/a.hpp"\n', "bench/b.cpp:1 include-program")
+
+    def test_source_included(self) -> None:
+        self.broken("tests/t.cpp", '#include "base/a.cpp"\n', "tests/t.cpp:1 include-source")
+
+    def test_cycle_between_rooms(self) -> None:
+        shm = GOOD["src/transport/shm/shm.hpp"] + '#include "transport/trace/trace.hpp"\n'
+        trace = '// Another.\n#pragma once\n\n#include "transport/shm/shm.hpp"\n'
+        rooms = {"src/transport/shm/shm.hpp": shm, "src/transport/trace/trace.hpp": trace}
+        self.assertEqual(self.rules(rooms), ["src/transport/trace/trace.hpp:4 include-cycle"])
+
+    def test_cycle_between_floor_and_room(self) -> None:
+        text = '#include "transport/shm/shm.hpp"\n'
+        self.broken("src/transport/other.cpp", text, "src/transport/shm/shm.hpp:4 include-cycle")
+
+    # Style
+
+    def test_blanks(self) -> None:
+        self.broken("docs/x.md", "a\tb\n", "docs/x.md:1 tab")
+        self.broken("docs/x.md", "a \n", "docs/x.md:1 trailing-blank")
+        self.broken("docs/x.md", "a", "docs/x.md:1 last-newline")
+
+    def test_length(self) -> None:
+        self.broken("apps/x.c", "int x;\n" * 500)
+        self.broken("apps/x.c", "int x;\n" * 501, "apps/x.c:501 file-length")
+        self.broken("apps/x.c", "/" * 121 + "\n", "apps/x.c:1 columns")
+        self.broken("docs/x.md", "word " * 30 + "end\n")
+
+    def test_depth(self) -> None:
+        self.broken("apps/a/b/x.c", "int x;\n")
+        self.broken("apps/a/b/c/x.c", "int x;\n", "apps/a/b/c/x.c:1 folder-depth")
+
+    def test_function_length(self) -> None:
+        self.broken("apps/x.c", "int f(void) {\n" + "  f();\n" * 68 + "}\n")
+        self.broken("apps/x.c", "int x;\nint f(void) {\n" + "  f();\n" * 69 + "}\n", "apps/x.c:2 function-length")
+        python = '"""X."""\n\n\ndef f():\n' + "    f()\n" * 70
+        self.broken("tools/x.py", python, "tools/x.py:4 function-length")
+
+    def test_header(self) -> None:
+        self.broken("src/base/b.hpp", "#pragma once\n", "src/base/b.hpp:1 header-comment")
+        self.broken("src/base/b.hpp", "// What.\n", "src/base/b.hpp:1 header-guard")
+        self.broken("include/hiroba/x.h", "/* What. */\n", "include/hiroba/x.h:1 header-guard")
+        self.broken("tools/tool.py", "x = 1\n", "tools/tool.py:1 docstring")
+
+    def test_printing(self) -> None:
+        for call in ("printf(x)", "std::cout << 1", "fprintf(stderr, x)", "std::printf(x)", "fputs(x, stdout)"):
+            with self.subTest(call=call):
+                self.broken("src/base/b.cpp", f"void f() {{ {call}; }}\n", "src/base/b.cpp:1 printing")
+        allowed = {"src/base/log.cpp", "src/launcher/main.cpp", "apps/x.c"}
+        self.assertEqual(self.rules(dict.fromkeys(allowed, "void f() { printf(x); }\n")), [])
+        for other in ("snprintf(x)", "fprintf(file, x)", 'g("printf(x)")', "text_printf(x)"):
+            with self.subTest(other=other):
+                self.broken("src/base/b.cpp", f"void f() {{ {other}; }}  // not printf(x)\n")
+
+    def test_unfinished(self) -> None:
+        self.broken("docs/x.md", "Todo\n")
+        self.broken("docs/x.md", "TO" + "DO\n", "docs/x.md:1 unfinished")
+
+    def test_absolute_path(self) -> None:
+        self.broken("apps/x.c", 'open("/ho' + 'me/me");\n', "apps/x.c:1 absolute-path")
+        self.broken("apps/x.c", 'open("/dev/shm"); // and/or, https://a.example/b/c\nint b = a/c/d;\n')
+
+    def test_dead_code(self) -> None:
+        self.broken("apps/x.c", "// int y = f();\n// return y;\n", "apps/x.c:1 dead-code")
+        self.broken("apps/x.c", "// Use it so:\n//   int y = f();\n//   return y;\n")
+        self.broken("apps/x.c", "// It returns at once (see f);\n// then all is said.\n")
+        self.broken("apps/x.c", "#if 0\n#endif\n", "apps/x.c:1 dead-code")
+
+    def test_links(self) -> None:
+        self.broken("docs/x.md", "[a](no.md)\n", "docs/x.md:1 link")
+        self.broken("docs/x.md", "[a](page.md#nowhere)\n", "docs/x.md:1 link")
+        self.broken("docs/x.md", "`src/base/no.cpp`\n", "docs/x.md:1 link")
+        self.broken("docs/x.md", "[a](page.md#a-page) [b](https://a.example/x) [c](../src/base/)\n")
+
+
+class ParsingTest(unittest.TestCase):
+    def names(self, text: str) -> list[tuple[str, int, int]]:
+        return list(c_functions(blank_comments(text).split("\n")))
+
+    def test_blank_comments(self) -> None:
+        self.assertEqual(blank_comments('a("x//y"); // b\n/* c\n */ d'), 'a("    ");     \n    \n    d')
+        self.assertEqual(blank_comments('c(\'"\', 1\'000) + "\\"" x'), "c(' ', 1'000) + \"  \" x")
+        self.assertEqual(blank_comments('R"(a\n")" b'), 'R   \n  " b')
+
+    def test_functions(self) -> None:
+        text = """namespace a {
+struct B : C {
+ public:
+  B() : x{1}, y(2) {
+    go();
+  }
+  int f() const override { return 1; }
+  int table[2] = {1, 2};
+};
+template <class T>
+auto g(T t) -> int {
+  if (t) { h([&] { return 1; }); }
+  return 1;
+}
+#define M(x) do { \\
+  } while (0)
+TEST_P(Suite, Name) {
+}
+}  // namespace a
+extern "C" int h(void)
+{
+}
+"""
+        found = self.names(text)
+        self.assertIn(("B", 4, 6), found)
+        self.assertEqual(
+            [function for function in found if function[0] != "B"],
+            [("f", 7, 7), ("g", 10, 14), ("TEST_P", 17, 18), ("h", 20, 22)],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
