@@ -14,6 +14,8 @@
 #include "base/log.hpp"
 #include "memory/memory.hpp"
 
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
+
 namespace hiroba {
 
 namespace {
@@ -22,10 +24,11 @@ namespace {
 std::atomic<Memory*> current{nullptr};
 struct sigaction previous_bus, previous_segv;  // what the program wants
 
+// The C library's own: in a shared library behind ours, in a static program under its internal name.
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 Sigaction system_sigaction() {
-  static const auto function = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
-  return function;
+  static const auto next = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
+  return next != nullptr ? next : &__sigaction;
 }
 
 struct sigaction& wanted(int signal) { return signal == SIGBUS ? previous_bus : previous_segv; }

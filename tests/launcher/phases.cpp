@@ -28,7 +28,7 @@ static bool perform(const std::string& step, const Job& job, Board& board) {
   const int number = std::atoi(value.c_str());
   if (name == "start") mine.phase = Phase::started;
   else if (name == "finish") mine.phase = Phase::finished;
-  else if (name == "abort") board.aborting = 1;
+  else if (name == "abort") board.aborting = Board::reported | static_cast<uint32_t>(number);
   else if (name == "where") std::strncpy(mine.where, value.c_str(), sizeof mine.where - 1), mine.waiting = 1;
   else if (name == "all-started") wait_until_all_started(job, board);
   else if (name == "sleep") usleep(static_cast<useconds_t>(number) * 1000);

@@ -84,11 +84,11 @@ class Phases(LauncherTest):
 
     def test_a_reported_error_is_not_reported_again(self) -> None:
         for end, status in (("exit=5", 5), ("kill=6", 134)):
-            result = self.phases(f"1:{STARTED},print=the reason,abort,{end}", "*:start,sleep=30000")
+            result = self.phases(f"1:{STARTED},print=the reason,abort={status},{end}", "*:start,sleep=30000")
             self.assertEqual((result.returncode, result.stderr, result.stdout), (status, "", "the reason\n"))
 
     def test_a_rank_that_reports_and_hangs(self) -> None:
-        result = self.phases(f"1:{STARTED},abort,sleep=30000", "*:start,sleep=30000")
+        result = self.phases(f"1:{STARTED},abort=1,sleep=30000", "*:start,sleep=30000")
         self.assertEqual((result.returncode, result.stderr), (1, ""))
         self.assertLess(result.seconds, 5)
 

@@ -24,6 +24,7 @@ static const test tests[] = {
     {"iriw_barrier", iriw_barrier, 2, 100},
     {"coherence_lock", coherence_lock, 1, 100},
     {"coherence_atomic", coherence_atomic, 1, 2000},
+    {"atomic_then_read", atomic_then_read, 1, 25},
     {"chain_lock", chain_lock, 2, 25},
     {"chain_flag", chain_flag, 2, 25},
     {"share_barrier", share_barrier, 1, 25},

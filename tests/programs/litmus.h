@@ -19,6 +19,7 @@ void iriw_atomic(int rounds);
 void iriw_barrier(int rounds);
 void coherence_lock(int rounds);
 void coherence_atomic(int rounds);
+void atomic_then_read(int rounds);
 void chain_lock(int rounds);
 void chain_flag(int rounds);
 

@@ -183,6 +183,21 @@ void coherence_atomic(int rounds) {
          *narrow, all);
 }
 
+/* Atomics of one rank, plain reads of all after the barrier; copies from before stay cached until then. */
+void atomic_then_read(int rounds) {
+  int64_t* words = spread(WORDS * APART, 1, sizeof(int64_t));
+  for (int64_t i = 1; i <= rounds; ++i) {
+    if (i % sms_nprocs == sms_rank)
+      for (int k = 0; k < WORDS; ++k) sms_fetch_add(&words[k * APART], k);
+    sms_barrier();
+    for (int k = 0; k < WORDS; ++k)
+      if (words[k * APART] != i * k)
+        fail("litmus atomic_then_read, round %ld, rank %d: word %d (home rank %d) is %ld, expected %ld", i, sms_rank, k,
+             sms_home(&words[k * APART]), words[k * APART], i * k);
+    sms_barrier();
+  }
+}
+
 /* ---- chains ---------------------------------------------------------------------------------------------- */
 
 /* The first writes a message, and word goes from rank to rank, each time through another lock; the last, who shared

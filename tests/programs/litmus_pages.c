@@ -251,24 +251,45 @@ void evict(int rounds) {
   }
 }
 
-/* One thread of a rank releases all the time, while another writes: no write may fall between a page's comparison
- * with its twin and its becoming clean. */
+enum { WRITERS = 3 };
+
+typedef struct writing {
+  unsigned char* bytes;
+  int64_t round;
+  int number;
+} writing;
+
+static void* write_part(void* argument) {
+  const writing* w = argument;
+  for (int again = 2; again >= 0; --again)
+    for (int b = 0; b < BYTES; ++b) {
+      if (owner_of(w->round, b) != sms_rank || (b + b / 5) % WRITERS != w->number) continue;
+      volatile unsigned char* byte = w->bytes + b;
+      const unsigned char value = (unsigned char)(value_of(w->round, b) + again);
+      *byte = value;
+      if (*byte != value)
+        fail("litmus thread_release, round %ld, rank %d: byte %d is lost at once", w->round, sms_rank, b);
+    }
+  return NULL;
+}
+
+/* One thread of a rank releases and acquires all the time, while others write to the same pages: no write may fall
+ * between a page's comparison with its twin and its becoming clean, or between two threads that fetch the page. */
 void thread_release(int rounds) {
   unsigned char* bytes = pages_create();
   int64_t* words = sms_alloc(sizeof(int64_t), (size_t)sms_nprocs, 0);
   for (int64_t i = 1; i <= rounds; ++i) {
     releasing r = {0, words + sms_rank};
-    pthread_t other;
-    if (pthread_create(&other, NULL, release_again_and_again, &r) != 0) fail("cannot start a thread");
-    for (int again = 2; again >= 0; --again)
-      for (int b = 0; b < BYTES; ++b)
-        if (owner_of(i, b) == sms_rank) {
-          *(volatile unsigned char*)(bytes + b) = (unsigned char)(value_of(i, b) + again);
-          if (bytes[b] != (unsigned char)(value_of(i, b) + again))
-            fail("litmus thread_release, round %ld, rank %d: byte %d lost at once", i, sms_rank, b);
-        }
+    pthread_t releaser, writer[WRITERS];
+    writing parts[WRITERS];
+    if (pthread_create(&releaser, NULL, release_again_and_again, &r) != 0) fail("cannot start a thread");
+    for (int w = 0; w < WRITERS; ++w) {
+      parts[w] = (writing){bytes, i, w};
+      if (pthread_create(&writer[w], NULL, write_part, &parts[w]) != 0) fail("cannot start a thread");
+    }
+    for (int w = 0; w < WRITERS; ++w) pthread_join(writer[w], NULL);
     __atomic_store_n(&r.stop, 1, __ATOMIC_RELEASE);
-    pthread_join(other, NULL);
+    pthread_join(releaser, NULL);
     sms_barrier();
     check_all(bytes, i, "thread_release");
     sms_barrier();

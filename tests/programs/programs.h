@@ -56,10 +56,12 @@ static inline void* spread(int rows, int columns, size_t elemsize) {
 }
 
 /* Between two looks at something another rank will change: gives the core away, and sleeps when that was not enough,
- * because there may be more ranks than cores. */
+ * because there may be more ranks than cores. After at least 15 s the change is taken for lost. */
 static inline void pause_between_looks(int looks) {
   if (looks < 50) {
     sched_yield();
+  } else if (looks == 300000) {
+    fail("waited for long for what another rank should have changed");
   } else {
     const struct timespec nap = {0, 50000};
     nanosleep(&nap, NULL);

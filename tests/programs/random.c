@@ -92,6 +92,7 @@ static void check_all(const program* p) {
 
 static void run_program(const settings* set, uint64_t seed) {
   program p = {.set = set, .seed = seed, .script = {mix2(seed, (uint64_t)sms_nprocs)}};
+  p.calm = rng_once_in(&p.script, 3);
   p.control = sms_alloc(sizeof(int64_t), 2, rng_int(&p.script, sms_nprocs));
   for (int arrays = 1 + rng_int(&p.script, 3); arrays > 0; --arrays) array_create(&p);
   const int phases = set->phases > 0 ? set->phases : 1 + rng_int(&p.script, 6);

@@ -46,6 +46,7 @@ typedef struct program {
   const settings* set;
   uint64_t seed;
   rng script; /* the same on all ranks */
+  int calm;   /* nothing but barriers synchronises, so that copies stay for long */
   int allocated, phase;
   array arrays[MAX_ARRAYS];
   int narrays;

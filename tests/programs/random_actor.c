@@ -24,9 +24,11 @@ typedef struct run {
 static chore draw_chore(run* x) {
   static const enum chore_kind often[] = {WRITE, WRITE, WRITE,  WRITE,   READ, READ, READ,
                                           LOCK,  LOCK,  ATOMIC, PRELOAD, SYNC, PAUSE};
+  static const enum chore_kind calm[] = {WRITE, WRITE, WRITE, READ, READ, READ, ATOMIC, PRELOAD, PAUSE};
   rng* r = &x->script;
   chore c;
-  c.kind = often[rng_int(r, (int)(sizeof often / sizeof often[0]))];
+  c.kind = x->p->calm ? calm[rng_int(r, (int)(sizeof calm / sizeof calm[0]))]
+                      : often[rng_int(r, (int)(sizeof often / sizeof often[0]))];
   c.key = rng_next(r);
   c.array = rng_int(r, x->p->narrays);
   const layer* l = &x->ph->layers[c.array];

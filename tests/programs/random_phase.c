@@ -65,7 +65,7 @@ static int take(program* p, phase* ph, spot* s) {
 }
 
 static void plan_groups(program* p, phase* ph) {
-  ph->ngroups = rng_int(&p->script, MAX_GROUPS + 1);
+  ph->ngroups = p->calm ? 0 : rng_int(&p->script, MAX_GROUPS + 1);
   for (int g = 0; g < ph->ngroups; ++g) {
     group* to = &ph->groups[g];
     to->lock = rng_int(&p->script, rng_once_in(&p->script, 2) ? 8 : SMS_LOCKS);
@@ -90,7 +90,7 @@ static void plan_relay(program* p, phase* ph) {
   rng* r = &p->script;
   relay* to = &ph->relay;
   memset(to, 0, sizeof *to);
-  if (!rng_once_in(r, 2)) return;
+  if (p->calm || !rng_once_in(r, 2)) return;
   to->by_lock = rng_once_in(r, 3);
   to->lock = rng_int(r, SMS_LOCKS);
   for (int tries = 1 + rng_int(r, MAX_RELAY); tries > 0; --tries)
