@@ -220,6 +220,7 @@ def plot(
     axis: str,
     line: float | None = None,
     columns: int = 3,
+    sharey: bool = True,
 ) -> Path:
     """One panel per key: a bar per contestant at the median of its values, with the quartiles, and a dashed line to
     compare with. A contestant has the same colour in all panels."""
@@ -234,7 +235,7 @@ def plot(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(1 + 3.6 * columns, 0.6 + 3.4 * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    grid = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.remove()
     for axes, (label, bars) in zip(grid.flat, panels.items(), strict=False):

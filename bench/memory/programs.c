@@ -4,6 +4,7 @@
 #include <sms.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,14 +19,19 @@ static double triad_seconds(double* a, const double* b, const double* c, size_t 
 
 void triad(parameters p) {
   const size_t n = p.bytes / sizeof(double);
+  const char* const option = getenv("HIROBA_HUGE");
+  const int huge = option == NULL || strcmp(option, "no") != 0; /* alike for both */
   double *shared[3], *plain[3];
   for (int k = 0; k < 3; ++k) {
     shared[k] = sms_alloc(sizeof(double), n, 0);
-    plain[k] = mmap(NULL, p.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(plain[k] != MAP_FAILED, "triad: no memory");
-    madvise(plain[k], p.bytes, MADV_NOHUGEPAGE); /* as the shared ones: small pages for both */
+    plain[k] = malloc(p.bytes);
+    check(plain[k] != NULL, "triad: no memory");
+    char* const first = (char*)plain[k] - (size_t)plain[k] % page_bytes;
+    madvise(first, p.bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     for (size_t i = 0; i < n; ++i) shared[k][i] = plain[k][i] = k == 0 ? 0.0 : (double)i;
   }
+  sms_barrier();
+  sms_barrier(); /* from here on shared memory is in huge pages, if it may be */
   samples s = {0, {0}}, rival = {0, {0}};
   for (int round = 0; round <= p.rounds; ++round) {
     const double ours = triad_seconds(shared[0], shared[1], shared[2], n),
@@ -37,7 +43,7 @@ void triad(parameters p) {
   report("GB/s", 3 * (double)p.bytes / median(&s) / 1e9);
   report("malloc GB/s", 3 * (double)p.bytes / median(&rival) / 1e9);
   report("ratio", median(&rival) / median(&s));
-  for (int k = 0; k < 3; ++k) munmap(plain[k], p.bytes);
+  for (int k = 0; k < 3; ++k) free(plain[k]);
 }
 
 /* What two processes need at least to meet: each sets a flag that the other waits for. Measured by rank 0 with a child.

@@ -28,9 +28,13 @@ constexpr std::array table = {
            "When the unmodified copy of a cached page is made. write: by the kernel, at the first write (memory only "
            "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "
            "Linux 6.7)."},
-    Option{"readahead", OptionKind::bytes, "1M", "SIZE",
+    Option{"readahead", OptionKind::bytes, "2M", "SIZE",
            "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
            "4K: one page, no readahead."},
+    Option{
+        "huge", OptionKind::flag, "yes", "yes|no",
+        "Gather shared memory into huge pages once it is in use: home memory at the first two barriers after its "
+        "allocation, cached memory when 2 MiB of it are fetched again (Linux 6.1; without, this option does nothing)."},
     Option{"space", OptionKind::bytes, "8T", "SIZE", "Size of the shared address range. Costs nothing until used."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
            "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},

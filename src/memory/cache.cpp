@@ -11,6 +11,7 @@ namespace hiroba {
 namespace {
 
 constexpr uint64_t chunk_pages = PageBits::pages;
+constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
 constexpr uint64_t copy_slice =
     16;  // pages copied to the cache and then to the twin while they are in the core's own cache
 
@@ -154,6 +155,7 @@ uint64_t Cache::bring(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   resident_.fetch_add(absent - reserved, std::memory_order_relaxed);
   if (pages == 0) return 0;
   announce(run, page, pages);
+  if (absent == 0 && config_.huge && !full_.load(std::memory_order_relaxed)) use_huge_pages(page, pages);
   copy_in(array, run, page, pages);
   array.tracker->install(view(page), pages << page_shift);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
@@ -184,6 +186,14 @@ void Cache::announce(const HomeRun& run, uint64_t page, uint64_t pages) {
     transport.fence();
     p += n;
   }
+}
+
+// Chunks that are fetched a second time as a whole are worth huge pages.
+void Cache::use_huge_pages(uint64_t page, uint64_t pages) {
+  for (uint64_t p = (page + chunk_pages - 1) / chunk_pages * chunk_pages; p + chunk_pages <= page + pages;
+       p += chunk_pages)
+    if ((chunk_count_[p / chunk_pages].fetch_or(chunk_tried, std::memory_order_relaxed) & chunk_tried) == 0)
+      collapse(cache_file_.data() + (p << page_shift), huge_page_bytes);
 }
 
 void Cache::copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages) {
@@ -217,7 +227,7 @@ bool Cache::fault(Array& array, uint64_t page) {
 }
 
 void Cache::preload(Array& array, uint64_t first, uint64_t end) {
-  const uint64_t batch = std::min<uint64_t>(1024, most_at_once());
+  const uint64_t batch = std::min<uint64_t>(16384, most_at_once());
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
   for (const HomeRun& run : array.homes) {
     if (here(run) || run.first + run.pages <= first) continue;
@@ -349,6 +359,7 @@ void Cache::evict_run(uint64_t page, uint64_t pages) {
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::absent);
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);
+  chunk_count_[page / chunk_pages].fetch_and(static_cast<uint16_t>(~chunk_tried), std::memory_order_relaxed);
   resident_.fetch_sub(pages, std::memory_order_relaxed);
   count(array.counters.evicted, pages);
   array.counters.cached.fetch_sub(pages, std::memory_order_relaxed);

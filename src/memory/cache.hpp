@@ -34,6 +34,7 @@ class Cache {
     PageStates* states = nullptr;
     uint64_t limit_pages = 0;
     uint64_t readahead_pages = 1;
+    bool huge = false;
   };
 
   Status start(const Config& config);
@@ -73,6 +74,7 @@ class Cache {
   uint64_t claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent);
   uint64_t bring(Array& array, const HomeRun& run, uint64_t page, uint64_t end);
   void announce(const HomeRun& run, uint64_t page, uint64_t pages);
+  void use_huge_pages(uint64_t page, uint64_t pages);
   void copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages);
 
   // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/log.hpp"
 #include "base/wait.hpp"
 #include "memory/diff.hpp"
 
@@ -33,17 +34,11 @@ void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const
   }
 }
 
-Status HomeWrites::add(const Array& array) {
-  Status status;
-  if (exact())
-    for_each_home_run(array, [&](uint64_t page, uint64_t pages) {
-      if (status.ok())
-        status = uffd_->watch(base_ + (page << page_shift), pages << page_shift, Userfaultfd::write_protect);
-    });
-  return status;
-}
-
 void HomeWrites::remove(const Array& array) {
+  const auto inside = [&](uint64_t chunk) {
+    return chunk >= array.first_page / PageBits::pages && chunk * PageBits::pages < array.end_page;
+  };
+  std::erase_if(watched_, inside);  // arrays do not share chunks
   std::erase_if(armed_, [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
 }
 
@@ -111,12 +106,26 @@ bool HomeWrites::home_here(uint64_t page) const {
   return array != nullptr && job_.node_of(array->home(page).rank) == job_.node;
 }
 
+// Only the chunks with armed pages are given to userfaultfd: the rest may use huge pages.
 void HomeWrites::arm(uint64_t page, NoticeLog& notices) {
   if (states_->flag(page, PageStates::armed)) return;
+  if (watched_.insert(page / PageBits::pages).second) watch_chunk(page);
   states_->set_flag(page, PageStates::armed);
   uffd_->protect(base_ + (page << page_shift), page_bytes);
   armed_.push_back({page, 1});
   notices.add(page, 1);
+}
+
+void HomeWrites::watch_chunk(uint64_t page) {
+  const Array& array = *arrays_->live(page);
+  const uint64_t chunk = page / PageBits::pages * PageBits::pages;
+  for_each_home_run(array, [&](uint64_t first, uint64_t pages) {
+    const uint64_t begin = std::max(first, chunk), end = std::min(first + pages, chunk + PageBits::pages);
+    if (begin >= end) return;
+    const Status status =
+        uffd_->watch(base_ + (begin << page_shift), (end - begin) << page_shift, Userfaultfd::write_protect);
+    if (!status.ok()) end_job(1, "array %s: %s; use --tracking mprotect", array.name, status.message().c_str());
+  });
 }
 
 void HomeWrites::merge_armed() {

@@ -4,6 +4,7 @@
 // Pages that nobody else has copied are not tracked and cost nothing. Collective calls only.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "memory/array.hpp"
@@ -21,8 +22,7 @@ class HomeWrites {
 
   bool exact() const { return uffd_ != nullptr; }
 
-  // Prepares / clears the pages of an array whose home is this node.
-  Status add(const Array& array);
+  // Forgets the pages of an array that is being freed.
   void remove(const Array& array);
 
   // Adds the pages written since the last call.
@@ -36,6 +36,7 @@ class HomeWrites {
   void read_news(uint64_t index, NoticeLog& notices);
   void read_directory(NoticeLog& notices);
   void arm(uint64_t page, NoticeLog& notices);
+  void watch_chunk(uint64_t page);
   void merge_armed();
   bool home_here(uint64_t page) const;
   template <typename Visit>
@@ -49,7 +50,8 @@ class HomeWrites {
   Pagemap* pagemap_ = nullptr;
   PageStates* states_ = nullptr;
   uint64_t news_seen_ = 0;
-  std::vector<Run> armed_;  // sorted, disjoint
+  std::vector<Run> armed_;      // sorted, disjoint
+  std::set<uint64_t> watched_;  // chunks of PageBits::pages that userfaultfd watches
 };
 
 }  // namespace hiroba

@@ -49,6 +49,7 @@ Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Mem
   m.timeout_ = options.number("timeout");
   m.sparse_ = options.flag("sparse"), m.check_ = options.flag("check");
   m.twin_at_fetch_ = options.text("twin") == "fetch";
+  m.huge_ = options.flag("huge");
   m.words_.resize(static_cast<size_t>(job.nranks));
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
@@ -120,6 +121,7 @@ Status Memory::start_cache(const Options& options) {
   config.states = &states_;
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
+  config.huge = huge_;
   cache_ = std::make_unique<Cache>();
   HIROBA_TRY(cache_->start(config));
   home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
@@ -209,10 +211,7 @@ Status Memory::allocate(const Request& request, void*& out) {
   array->homes = home_runs(*array, data_offset);
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
-  if (cache_ != nullptr) {
-    HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
-    HIROBA_TRY(home_writes_.add(*array));
-  }
+  if (cache_ != nullptr) HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
   out = array->data;
   arrays_.insert(std::move(array));
   // Nobody may use the array before everybody has it.
@@ -238,6 +237,30 @@ Status Memory::map_homes(Array& array) {
           format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
   }
   return {};
+}
+
+// Gathers what this rank has touched of its own part of new arrays into huge pages. Before the first barrier nothing
+// is known to be in use, and by the second a program has filled its arrays.
+void Memory::use_huge_pages() {
+  if (!huge_) return;
+  const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+  constexpr int last_barrier = 2;
+  arrays_.for_each_live([&](Array& array) {
+    if (array.barriers == last_barrier) return;
+    ++array.barriers;
+    for (const HomeRun& run : array.homes) {
+      if (run.rank != job_.rank || run.pages < huge_page_bytes / page_bytes) continue;
+      const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);
+      for (off_t hole = static_cast<off_t>(run.first << page_shift); hole < end;) {
+        const off_t data = lseek(fd, hole, SEEK_DATA);
+        if (data < 0 || data >= end) break;
+        hole = std::min(end, lseek(fd, data, SEEK_HOLE));
+        const uint64_t from = (static_cast<uint64_t>(data) + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+        const uint64_t to = static_cast<uint64_t>(hole) / huge_page_bytes * huge_page_bytes;
+        if (from < to) collapse(space_.base() + from, to - from);
+      }
+    }
+  });
 }
 
 // All virtual nodes share this machine's memory.
@@ -285,7 +308,7 @@ Status Memory::free(void* data, const char* call) {
     cache_->remove(*array);
     states_.reset(array->first_page, array->end_page - array->first_page);
   }
-  space_.clear(offset, bytes);
+  HIROBA_TRY(space_.clear(offset, bytes));
   transport_->detach(offset, bytes);
   HIROBA_TRY(enter(call, tag_of(call) + 1, 0, words_));
   if (job_.rank == job_.first_rank_of(job_.node)) {

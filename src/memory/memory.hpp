@@ -87,8 +87,9 @@ class Memory {
   Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
   Status map_homes(Array& array);
   Status check_room(const Array& array) const;
+  void use_huge_pages();
   Status check_canary(const Array& array) const;
-  Status read_notices(std::span<const uint64_t> words);
+  void read_notices(std::span<const uint64_t> words);
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
   void took_lock(int id);
@@ -101,7 +102,7 @@ class Memory {
   Board* board_ = nullptr;
   Layout layout_;
   double timeout_ = 0;
-  bool sparse_ = false, check_ = false, twin_at_fetch_ = false;
+  bool sparse_ = false, check_ = false, twin_at_fetch_ = false, huge_ = false;
   Space space_;
   std::unique_ptr<Transport> transport_;
   ArrayTable arrays_;

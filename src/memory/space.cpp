@@ -36,7 +36,8 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
 }
 
 Status Space::take(uint64_t bytes, uint64_t& offset) {
-  const uint64_t units = (bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
+  const uint64_t stagger = takes_++ % stagger_steps * stagger_bytes;
+  const uint64_t units = (stagger + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
   if (next_ + units <= arrays_) {
     offset = next_;
     next_ += units;
@@ -52,10 +53,12 @@ Status Space::take(uint64_t bytes, uint64_t& offset) {
     if (rest > 0) given_[offset + units] = rest;
   }
   taken_[offset] = units;
+  offset += stagger;
   return {};
 }
 
 void Space::give(uint64_t offset) {
+  offset = offset / unit * unit;
   auto node = taken_.extract(offset);
   uint64_t bytes = node.mapped();
   const auto after = given_.lower_bound(offset);
@@ -71,8 +74,10 @@ void Space::give(uint64_t offset) {
   given_[offset] = bytes;
 }
 
-void Space::clear(uint64_t offset, uint64_t bytes) {
-  mmap(base_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+Status Space::clear(uint64_t offset, uint64_t bytes) {
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
+  return Status::error(format("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
 }
 
 }  // namespace hiroba

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/addresses.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -31,13 +32,14 @@ class SparseFile {
     fd_ = memfd_create(name, MFD_CLOEXEC);
     if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
       return Status::error(format("cannot create a memory file for %s (%s)", name, std::strerror(errno)));
-    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-    if (at == MAP_FAILED)
+    char* const at = reserve_addresses(bytes);
+    constexpr int flags = MAP_SHARED | MAP_FIXED;
+    if (at == nullptr || mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd_, 0) == MAP_FAILED)
       return Status::error(
           format("cannot map %llu GiB of addresses for %s (%s); is ulimit -v set, or the option space too large?",
                  static_cast<unsigned long long>(bytes >> 30), name, std::strerror(errno)));
     madvise(at, bytes, MADV_DONTDUMP);
-    data_ = static_cast<char*>(at);
+    data_ = at;
     return {};
   }
 

@@ -19,22 +19,26 @@ constexpr uint64_t unknown_writes = uint64_t{1} << 63;
 }  // namespace
 
 Status Memory::barrier(const char* call) {
-  if (cache_ == nullptr) return enter(call, 3, 0, words_);
-  cache_->flush(true);
-  home_writes_.collect(notices_);
-  transport_->fence();
-  HIROBA_TRY(enter(call, 3, notices_.count() | (home_writes_.exact() ? 0 : unknown_writes), words_));
-  return read_notices(words_);
+  uint64_t notices = 0;
+  if (cache_ != nullptr) {
+    cache_->flush(true);
+    home_writes_.collect(notices_);
+    notices = notices_.count() | (home_writes_.exact() ? 0 : unknown_writes);
+  }
+  HIROBA_TRY(enter(call, 3, notices, words_));
+  if (cache_ != nullptr) read_notices(words_);
+  use_huge_pages();
+  return {};
 }
 
-Status Memory::read_notices(std::span<const uint64_t> words) {
+void Memory::read_notices(std::span<const uint64_t> words) {
   const uint64_t parity = notices_.parity();
   notices_.turn();
   if (std::any_of(words.begin(), words.end(), [](uint64_t word) { return (word & unknown_writes) != 0; })) {
     cache_->flush_and_drop(true);
-    return {};
+    return;
   }
-  if (cache_->resident() == 0) return {};
+  if (cache_->resident() == 0) return;
   Notice buffer[512];
   for (int r = 0; r < job_.nranks; ++r) {
     if (r == job_.rank) continue;
@@ -45,7 +49,6 @@ Status Memory::read_notices(std::span<const uint64_t> words) {
       for (uint64_t i = 0; i < n; ++i) cache_->invalidate(buffer[i].page(), buffer[i].pages());
     }
   }
-  return {};
 }
 
 Status Memory::sync_drop(const char* call) {
@@ -53,7 +56,9 @@ Status Memory::sync_drop(const char* call) {
     cache_->flush_and_drop(true);
     notices_.clear();  // nobody keeps a copy that they could be about
   }
-  return enter(call, 4, 0, words_);
+  HIROBA_TRY(enter(call, 4, 0, words_));
+  use_huge_pages();
+  return {};
 }
 
 void Memory::sync() {

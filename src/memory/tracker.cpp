@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -54,12 +55,17 @@ class PrivateTracker final : public Tracker {
     if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
              static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
-    return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor) : Status();
+    return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, absent_modes) : Status();
   }
 
   void install(char* view, size_t bytes) override {
-    if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
-    else protect(view, bytes, PROT_READ | PROT_WRITE);
+    if (!parts_.uffd.is_open()) return protect(view, bytes, PROT_READ | PROT_WRITE);
+    // Whole huge pages go the short way: it costs two system calls, not a table entry per page.
+    const size_t before = std::min<size_t>(bytes, -reinterpret_cast<uintptr_t>(view) % huge_page_bytes);
+    const size_t whole = (bytes - before) / huge_page_bytes * huge_page_bytes, after = bytes - before - whole;
+    if (before > 0) parts_.uffd.install(view, before, false);
+    if (whole > 0) parts_.uffd.install_unwatched(view + before, whole);
+    if (after > 0) parts_.uffd.install(view + before + whole, after, false);
   }
 
   void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.copied(view, pages, out); }
@@ -70,7 +76,8 @@ class PrivateTracker final : public Tracker {
   }
 
   void discard(char* view, size_t bytes, bool alone) override {
-    if (!parts_.uffd.is_open()) protect(view, bytes, PROT_NONE);
+    if (parts_.uffd.is_open()) watch(view, bytes);
+    else protect(view, bytes, PROT_NONE);
     madvise(view, bytes, MADV_DONTNEED);
     if (parts_.uffd.is_open() && !alone) protect(view, bytes, PROT_READ | PROT_WRITE);
   }
@@ -81,6 +88,13 @@ class PrivateTracker final : public Tracker {
   }
 
  private:
+  static constexpr uint64_t absent_modes = Userfaultfd::missing | Userfaultfd::minor;
+
+  // Again, for what install_unwatched() has made visible.
+  void watch(char* view, size_t bytes) {
+    const Status status = parts_.uffd.watch(view, bytes, absent_modes);
+    if (!status.ok()) end_job(1, "%s; use --tracking mprotect", status.message().c_str());
+  }
   static void protect(char* view, size_t bytes, int protection) {
     if (mprotect(view, bytes, protection) != 0)
       end_job(1,

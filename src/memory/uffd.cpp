@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,6 +83,13 @@ void Userfaultfd::install(void* address, size_t bytes, bool protect) {
     else if (error == EEXIST) at += page_size;  // another thread was faster
     else if (error != EAGAIN) return;  // the range is being unmapped: the access faults again and is judged then
   }
+}
+
+void Userfaultfd::install_unwatched(void* address, size_t bytes) {
+  constexpr int madv_populate_read = 22;
+  uffdio_range range = {reinterpret_cast<uint64_t>(address), bytes};
+  if (ioctl(fd_, UFFDIO_UNREGISTER, &range) == 0) madvise(address, bytes, madv_populate_read);
+  else install(address, bytes, false);  // too many mappings
 }
 
 void Userfaultfd::protect(void* address, size_t bytes) {

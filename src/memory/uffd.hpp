@@ -35,6 +35,9 @@ class Userfaultfd {
   Status watch(void* address, size_t bytes, uint64_t modes);
   // Makes pages of the underlying file visible at their addresses.
   void install(void* address, size_t bytes, bool protect);
+  // The same for whole huge pages, by no longer watching them: the kernel maps them at once, and they must be watched
+  // again before they become absent. Pages that are not in the file would read as zero.
+  void install_unwatched(void* address, size_t bytes);
   // Starts tracking writes.
   void protect(void* address, size_t bytes);
 

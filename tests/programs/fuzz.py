@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random programs (random.c) with new seeds, over ever other configurations, until the time is up or one goes wrong.
+"""Random programs (random.c) with new seeds, and now and then the litmus tests, over ever other configurations, until
+the time is up or one goes wrong.
 
     fuzz.py --build BUILD [--seconds N] [--seed S] [--kill]
 
@@ -44,6 +45,7 @@ class Setup:
     readahead: str = ""
     check: str = ""
     chaos: int = 0
+    litmus: int = 0  # rounds of litmus tests, instead of random programs
 
     def command(self, build: pathlib.Path) -> list[str]:
         words: list[object] = [
@@ -58,6 +60,8 @@ class Setup:
         for name in ("cache", "tracking", "twin", "readahead", "check", "chaos"):
             if getattr(self, name):
                 words += [f"--{name}", getattr(self, name)]
+        if self.litmus:
+            return [str(word) for word in [*words, build / "tests/programs/litmus", "--rounds", self.litmus]]
         words += [build / "tests/programs/random", "--seed", self.seed, "--seeds", self.seeds]
         for name, default in (("phases", 0), ("threads", 1), ("scale", 1), ("twins", 0)):
             if getattr(self, name) != default:
@@ -83,6 +87,7 @@ def draw_setup(dice: random.Random, seed: int, seeds: int) -> Setup:
         readahead=dice.choice(["", "4K", "64K", "1M"]),
         check=dice.choice(["", "", "yes"]),
         chaos=dice.choice([0, 0, dice.randint(1, 1 << 30)]),
+        litmus=dice.choice([0] * 11 + [200]),
     )
 
 
@@ -111,13 +116,15 @@ def failing_seed(setup: Setup, text: str) -> int:
 
 def simpler(setup: Setup, text: str) -> Iterator[Setup]:
     """Setups that differ from this one in one thing that is easier to look at."""
-    yield dataclasses.replace(setup, seed=failing_seed(setup, text), seeds=1)
+    if not setup.litmus:
+        yield dataclasses.replace(setup, seed=failing_seed(setup, text), seeds=1)
     for phases in (1, 2, 4):
-        if setup.phases == 0:
+        if setup.phases == 0 and not setup.litmus:
             yield dataclasses.replace(setup, phases=phases)
     for field in dataclasses.fields(setup):
         default: Any = field.default
-        if default is not dataclasses.MISSING and field.name != "phases" and getattr(setup, field.name) != default:
+        optional = default is not dataclasses.MISSING and field.name not in ("phases", "litmus")
+        if optional and getattr(setup, field.name) != default:
             yield dataclasses.replace(setup, **{field.name: default})
     for ranks in (2, 3):
         if ranks < setup.ranks:
@@ -138,15 +145,19 @@ def simplified(setup: Setup, text: str, build: pathlib.Path, until: float) -> tu
 
 def soak(setup: Setup, build: pathlib.Path, dice: random.Random) -> str:
     """Kills a part of a job that would run for long. Returns what is wrong with how it ended, or nothing."""
-    job = jobs.Job(dataclasses.replace(setup, seeds=10**9).command(build))
+    job = jobs.Job(dataclasses.replace(setup, seeds=10**9, litmus=0).command(build))
     launcher_too = dice.random() < 0.1
     time.sleep(dice.choice([0.02, 0.1, 0.5, 2]) * dice.random())
     ranks = [pid for pid, name in job.processes() if name == "random" and pid != job.process.pid]
     victim = job.process.pid if launcher_too or not ranks else dice.choice(ranks)
+    faults = []
     if job.process.poll() is None:
         os.kill(victim, signal.SIGKILL)
+    else:
+        faults.append("ended before the kill")
     job.finish(KILL_SECONDS)
-    faults = []
+    if "sms_abort" in job.err:
+        faults.append("wrong result")
     if job.hung:
         faults.append(f"not over {KILL_SECONDS} s after a kill")
     if job.left:
@@ -187,8 +198,7 @@ def main() -> int:
             told = time.monotonic()
             print(f"fuzz: {told - begun:.0f} s, {done} jobs, all right", flush=True)
     left = set(jobs.named_leftovers()) - set(files)
-    ran = f"{done} jobs" if options.kill else f"{done} jobs, {done * options.seeds} programs"
-    print(f"fuzz: {ran}, {f'left in /dev/shm: {left}' if left else 'all right'}")
+    print(f"fuzz: {done} jobs, {f'left in /dev/shm: {left}' if left else 'all right'}")
     return 1 if left else 0
 
 

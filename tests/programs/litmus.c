@@ -18,9 +18,9 @@ static const test tests[] = {
     {"mp_barrier", mp_barrier, 1, 100},
     {"mp_drop", mp_drop, 1, 100},
     {"sb_lock", sb_lock, 2, 100},
-    {"sb_atomic", sb_atomic, 2, 2000},
+    {"sb_atomic", sb_atomic, 2, 500},
     {"iriw_lock", iriw_lock, 4, 100},
-    {"iriw_atomic", iriw_atomic, 4, 2000},
+    {"iriw_atomic", iriw_atomic, 4, 500},
     {"iriw_barrier", iriw_barrier, 2, 100},
     {"coherence_lock", coherence_lock, 1, 100},
     {"coherence_atomic", coherence_atomic, 1, 2000},
@@ -39,6 +39,7 @@ static const test tests[] = {
     {"counter_busy", counter_busy, 1, 5},
     {"evict", evict, 1, 1},
     {"thread_release", thread_release, 1, 5},
+    {"acquire_beside", acquire_beside, 2, 5},
     {"preload_stale", preload_stale, 1, 25},
 };
 

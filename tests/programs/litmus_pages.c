@@ -296,6 +296,54 @@ void thread_release(int rounds) {
   }
 }
 
+enum { NEIGHBOURS = 2, MESSAGE_PAGES = 24 };
+
+typedef struct fetching {
+  const int64_t* message;
+  int stop;
+} fetching;
+
+/* Words that nobody writes, on the pages of the message. */
+static void* fetch_again_and_again(void* argument) {
+  fetching* f = argument;
+  for (int64_t i = 0; !__atomic_load_n(&f->stop, __ATOMIC_ACQUIRE); ++i) {
+    for (int page = 0; page < MESSAGE_PAGES; ++page)
+      if (f->message[page * (PAGE / 8) + 1] != 0) fail("litmus acquire_beside: a word that nobody writes is not 0");
+    if ((i & 3) == 0) sms_sync();
+  }
+  return NULL;
+}
+
+/* Message passing to one thread of a rank, while others fetch the same pages all the time: a page that was on its way
+ * here before the acquire must not be taken for new after it. */
+void acquire_beside(int rounds) {
+  const int producer = sms_nprocs - 1;
+  int64_t* message = sms_alloc(PAGE, MESSAGE_PAGES, producer);
+  int64_t *flag = word_on(producer), *answers = word_on(producer);
+  fetching f = {message, 0};
+  pthread_t beside[NEIGHBOURS];
+  for (int t = 0; t < NEIGHBOURS; ++t)
+    if (pthread_create(&beside[t], NULL, fetch_again_and_again, &f) != 0) fail("cannot start a thread");
+  for (int64_t i = 1; i <= rounds; ++i) {
+    if (sms_rank == producer) {
+      wait_atomic(answers, (i - 1) * (sms_nprocs - 1));
+      for (int page = 0; page < MESSAGE_PAGES; ++page) message[page * (PAGE / 8)] = i;
+      sms_sync();
+      sms_atomic_store(flag, i);
+      continue;
+    }
+    wait_atomic(flag, i);
+    sms_sync();
+    for (int page = 0; page < MESSAGE_PAGES; ++page)
+      if (message[page * (PAGE / 8)] != i)
+        fail("litmus acquire_beside, round %ld, rank %d: page %d has %ld", i, sms_rank, page,
+             message[page * (PAGE / 8)]);
+    sms_fetch_add(answers, 1);
+  }
+  __atomic_store_n(&f.stop, 1, __ATOMIC_RELEASE);
+  for (int t = 0; t < NEIGHBOURS; ++t) pthread_join(beside[t], NULL);
+}
+
 /* Data asked for before a barrier may arrive after it; then it must be new. */
 void preload_stale(int rounds) {
   unsigned char* bytes = pages_create();

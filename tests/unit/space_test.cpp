@@ -25,8 +25,10 @@ TEST(Space, PlacesAreDisjointAndLeaveAGapAfterEach) {
     const uint64_t bytes = 4096 * (1 + random() % 1024);
     uint64_t offset = 0;
     if (!space.take(bytes, offset).ok()) continue;
-    EXPECT_EQ(0u, offset % Space::unit);
-    for (const auto& [other, size] : taken) EXPECT_TRUE(offset + bytes < other || other + size < offset);
+    EXPECT_EQ(0u, offset % 4096);
+    for (const auto& [other, size] : taken)
+      EXPECT_TRUE(offset + bytes < other / Space::unit * Space::unit ||
+                  other + size < offset / Space::unit * Space::unit);
     taken.emplace_back(offset, bytes);
   }
 }

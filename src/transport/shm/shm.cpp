@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/addresses.hpp"
 #include "base/wait.hpp"
 #include "transport/shm/ring.hpp"
 
@@ -46,11 +47,10 @@ class Shm final : public Transport {
 
   Status start(const Config& config) override {
     start_reference(config);
-    void* const at = mmap(nullptr, config.extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
+    window_ = reserve_addresses(config.extent);
+    if (window_ == nullptr)
       return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s); is ulimit -v set?",
                                   static_cast<unsigned long long>(config.extent >> 30), std::strerror(errno)));
-    window_ = static_cast<char*>(at);
     char* const part = reinterpret_cast<char*>(config.board) + Board::transport_offset(config.job.nranks);
     shared_ = reinterpret_cast<Shared*>(part);
     rings_ = part + (size_t{2} << 20);

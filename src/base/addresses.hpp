@@ -1,0 +1,32 @@
+// Reserving ranges of addresses, and huge pages. Reserving costs nothing but the addresses.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+namespace hiroba {
+
+constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
+
+// An inaccessible range that begins at a multiple of huge_page_bytes, so that files mapped into it at equal offsets can
+// use huge pages; nullptr if there is none.
+inline char* reserve_addresses(uint64_t bytes) {
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const at = mmap(nullptr, bytes + huge_page_bytes, PROT_NONE, flags, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  const uint64_t begin = reinterpret_cast<uint64_t>(at);
+  const uint64_t aligned = (begin + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  if (aligned > begin) munmap(at, aligned - begin);
+  munmap(reinterpret_cast<void*>(aligned + bytes), begin + huge_page_bytes - aligned);
+  return reinterpret_cast<char*>(aligned);
+}
+
+// Gathers mapped memory, whole huge pages of it, into huge pages; false if the kernel does not (Linux 6.1) or has none
+// left. Works whatever the system's settings for transparent huge pages; the data stays as it is.
+inline bool collapse(char* address, uint64_t bytes) {
+  constexpr int madv_collapse = 25;  // newer than the headers that we may be built with
+  return madvise(address, bytes, madv_collapse) == 0;
+}
+
+}  // namespace hiroba
