@@ -186,6 +186,12 @@ def circumstances() -> dict[str, Any]:
     }
 
 
+def threads(count: int) -> dict[str, str]:
+    """The environment for OpenMP: threads that wait sleep, as one that spins on a core that another needs costs that
+    other one milliseconds."""
+    return {"OMP_NUM_THREADS": str(count), "OMP_WAIT_POLICY": "passive"}
+
+
 def mpirun(ranks: int) -> list[str]:
     """How MPI contestants start: ranks side by side, none waiting on a core that another needs."""
     return [

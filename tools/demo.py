@@ -74,7 +74,7 @@ def rivals(programs: Path, counts: list[int]) -> list[Contestant]:
 
     def contestant(kind: str, count: int, start: Sequence[str | Path], threads: int, *extra: str) -> Contestant:
         command = [*start, programs / f"stencil_{kind.split()[0]}", *options, *extra]
-        return Contestant(name_of(kind, count), command, {"OMP_NUM_THREADS": str(threads)})
+        return Contestant(name_of(kind, count), command, harness.threads(threads))
 
     def hirobarun(ranks: int, nodes: int) -> list[str | Path]:
         return [programs / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]

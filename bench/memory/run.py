@@ -15,8 +15,8 @@ import harness
 from harness import Contestant, Samples, Target
 
 RAW = (
-    "the same loop over a plain memory file and over malloc'ed memory, without Hiroba, differs as much: where the kernel "
-    "puts small pages decides it"
+    "the same loop over a plain memory file and over malloc'ed memory, without Hiroba, differs as much: where the "
+    "kernel puts small pages decides it"
 )
 
 
@@ -107,7 +107,8 @@ def run() -> int:
             for label in ("triad", "triad, small pages", "sequential faults / memcpy", "preload / memcpy")
         },
         "microseconds per page (lower is better)": {
-            label: samples.values(label, "microseconds") for label in ("read fault", "first write", "first write, tracked")
+            label: samples.values(label, "microseconds")
+            for label in ("read fault", "first write", "first write, tracked")
         },
         "Jacobi speed-up (2 is ideal)": {
             label: samples.values(label, "speed-up") for label in ("jacobi, 2 ranks", "jacobi, 2 nodes")

@@ -23,13 +23,14 @@ def teams(build: Path, size: int, steps: int) -> dict[str, list[Contestant]]:
 
     def mpi(ranks: int, threads: int) -> Contestant:
         command: list[str | Path] = [*harness.mpirun(ranks), programs / "stencil_mpi", *options]
-        return Contestant("mpi", command, {"OMP_NUM_THREADS": str(threads)})
+        return Contestant("mpi", command, harness.threads(threads))
 
     def sms(name: str, ranks: int, threads: int, nodes: int, *extra: str) -> Contestant:
         shape = ["-n", str(ranks), "--nodes", str(nodes), "--threads", str(threads)]
-        return Contestant(name, [programs / "hirobarun", *shape, programs / "stencil_sms", *options, *extra])
+        command: list[str | Path] = [programs / "hirobarun", *shape, programs / "stencil_sms", *options, *extra]
+        return Contestant(name, command, harness.threads(threads))
 
-    omp = Contestant("omp", [programs / "stencil_omp", *options], {"OMP_NUM_THREADS": "2"})
+    omp = Contestant("omp", [programs / "stencil_omp", *options], harness.threads(2))
     return {
         "2 ranks x 1 thread": [
             mpi(2, 1),

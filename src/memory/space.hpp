@@ -13,8 +13,8 @@ namespace hiroba {
 class Space {
  public:
   // Arrays do not share such a unit. They begin at different places of one: loops over several arrays of a kind would
-  // else have all their streams in the same sets of the caches and the same banks of memory (measured on STREAM triad: 34
-  // against 30 GB/s).
+  // else have all their streams in the same sets of the caches and the same banks of memory (measured on STREAM triad:
+  // 34 against 30 GB/s).
   static constexpr uint64_t unit = huge_page_bytes;
 
   Space() = default;

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 # What git ignores, git itself, and a text that is not ours.
-SKIPPED = {".git", "build", "out", ".venv", ".cache", "__pycache__", "LICENSE"}
+SKIPPED = {".git", "build", "out", ".venv", ".cache", "__pycache__"}
 C_SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
 
 

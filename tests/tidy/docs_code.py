@@ -1,0 +1,55 @@
+"""What the documentation shows is true: code blocks compile, the first program is the example, its output is real.
+
+Usage: docs_code.py ROOT INCLUDE_FOLDER HIROBARUN HELLO
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# Names that fragments use without declaring them.
+FRAGMENT = """#include <sms.h>
+extern double data[]; extern int64_t flag; extern int i; void use(double);
+void fragment(void) {{
+{}
+}}
+"""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Fenced blocks, also those indented inside a list."""
+    fenced = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, name, text in fenced if name == language]
+
+
+class DocsCode(unittest.TestCase):
+    def test_code_blocks_compile(self) -> None:
+        for page in PAGES:
+            for text in blocks(page, "c"):
+                source = text if "main(" in text else FRAGMENT.format(text)
+                command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc", "-"]
+                done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
+
+    def test_the_first_program_is_the_example(self) -> None:
+        example = (ROOT / "examples" / "hello.c").read_text()
+        self.assertEqual(blocks(ROOT / "README.md", "c")[0], example[example.index("#include") :])
+
+    def test_its_output_is_real(self) -> None:
+        shown = next(block for block in blocks(ROOT / "README.md", "") if block.startswith("$ hirobarun"))
+        command, _, output = shown.partition("\n")
+        self.assertEqual(command, "$ hirobarun -n 4 --nodes 2 hello")
+        run = [HIROBARUN, "-n", "4", "--nodes", "2", HELLO]
+        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(done.stdout, output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
