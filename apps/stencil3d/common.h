@@ -51,7 +51,7 @@ typedef struct job {
   int step; /* steps done when the loop starts */
   double *sine_x, *sine_y, *sine_z;
   double* plane;   /* room for one plane: files are never read or written in shared memory */
-  void* fields[2]; /* what job_private allocated */
+  void* fields[2]; /* those of job_private */
   double started, last_shown, seconds;
 } job;
 
