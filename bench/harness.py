@@ -250,7 +250,8 @@ def plot(
             low, high = quartiles(values)
             colour = COLOURS[names.index(name) % len(COLOURS)]
             axes.bar(place, middle, 0.7, color=colour, yerr=[[middle - low], [high - middle]], capsize=3)
-            axes.text(place, high, f"{middle:.3g}", ha="center", va="bottom", fontsize=9)
+            plate = {"facecolor": "white", "alpha": 0.7, "pad": 0.5, "linewidth": 0}
+            axes.text(place, high, f"{middle:.3g}", ha="center", va="bottom", fontsize=9, bbox=plate)
         axes.set_xticks(range(len(bars)), list(bars), rotation=30, ha="right", rotation_mode="anchor")
         axes.set_title(label, fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)

@@ -107,7 +107,7 @@ def run() -> int:
     panels = {label: {name: part.ratios(name, "mpi") for name in part.runs} for label, part in samples.items()}
     name = "stencil3d_small" if options.small else "stencil3d"
     title = "7-point stencil (lower is better)"
-    picture = harness.plot(options.out / f"{name}.png", title, panels, "time / time of MPI+OpenMP", 1.0)
+    picture = harness.plot(options.out / f"{name}.png", title, panels, "time / time of MPI+OpenMP", 1.0, columns=2)
     print(f"\nkept in {harness.write(options.out, name, around, samples, reached)} and {picture}")
     return 0
 

@@ -33,10 +33,11 @@ Status Cache::start(const Config& config) {
   HIROBA_TRY(chunk_file_.create("hiroba-chunks", config.layout.pages() / chunk_pages * sizeof(uint16_t)));
   order_ = order_file_.as<uint32_t>();
   chunk_count_ = chunk_file_.as<std::atomic<uint16_t>>();
-  const TrackerParts parts = {config.base, cache_file_, *config.uffd, *config.pagemap};
+  const TrackerParts parts = {config.base, config.layout.space, cache_file_, *config.uffd, *config.pagemap};
   shared_tracker_ = make_shared_tracker(parts);
   private_tracker_ = make_private_tracker(parts);
-  return {};
+  HIROBA_TRY(shared_tracker_->start());
+  return private_tracker_->start();
 }
 
 struct Cache::Piece {

@@ -48,6 +48,7 @@ class SharedTracker final : public Tracker {
 class PrivateTracker final : public Tracker {
  public:
   explicit PrivateTracker(const TrackerParts& parts) : parts_(parts) {}
+  Status start() override { return unwatched_.create("hiroba-unwatched", parts_.extent / huge_page_bytes + 1); }
   bool twin_at_fetch() const override { return false; }
 
   Status map(char* view, size_t bytes, uint64_t offset) override {
@@ -65,6 +66,7 @@ class PrivateTracker final : public Tracker {
     const size_t whole = (bytes - before) / huge_page_bytes * huge_page_bytes, after = bytes - before - whole;
     if (before > 0) parts_.uffd.install(view, before, false);
     if (whole > 0) parts_.uffd.install_unwatched(view + before, whole);
+    for (size_t done = 0; done < whole; done += huge_page_bytes) *unwatched(view + before + done) = true;
     if (after > 0) parts_.uffd.install(view + before + whole, after, false);
   }
 
@@ -76,7 +78,7 @@ class PrivateTracker final : public Tracker {
   }
 
   void discard(char* view, size_t bytes, bool alone) override {
-    if (parts_.uffd.is_open()) watch(view, bytes);
+    if (parts_.uffd.is_open()) watch_again(view, bytes);
     else protect(view, bytes, PROT_NONE);
     madvise(view, bytes, MADV_DONTNEED);
     if (parts_.uffd.is_open() && !alone) protect(view, bytes, PROT_READ | PROT_WRITE);
@@ -90,10 +92,19 @@ class PrivateTracker final : public Tracker {
  private:
   static constexpr uint64_t absent_modes = Userfaultfd::missing | Userfaultfd::minor;
 
-  // Again, for what install_unwatched() has made visible.
-  void watch(char* view, size_t bytes) {
+  // Whether this huge page was made visible by install_unwatched().
+  bool* unwatched(const char* view) const {
+    return unwatched_.as<bool>() + static_cast<size_t>(view - parts_.base) / huge_page_bytes;
+  }
+
+  void watch_again(char* view, size_t bytes) {
+    bool any = false;
+    for (size_t done = 0; done < bytes; done += std::min<size_t>(bytes - done, huge_page_bytes))
+      any = any || *unwatched(view + done);
+    if (!any && !*unwatched(view + bytes - 1)) return;
     const Status status = parts_.uffd.watch(view, bytes, absent_modes);
     if (!status.ok()) end_job(1, "%s; use --tracking mprotect", status.message().c_str());
+    if (bytes == huge_page_bytes) *unwatched(view) = false;  // parts of one may be given back one by one
   }
   static void protect(char* view, size_t bytes, int protection) {
     if (mprotect(view, bytes, protection) != 0)
@@ -104,6 +115,7 @@ class PrivateTracker final : public Tracker {
   }
 
   TrackerParts parts_;
+  SparseFile unwatched_;
 };
 
 }  // namespace

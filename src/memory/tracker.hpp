@@ -21,6 +21,8 @@ class Tracker {
  public:
   virtual ~Tracker() = default;
 
+  virtual Status start() { return {}; }
+
   // True if a twin must be kept from the moment that a page is installed; else the cache file is the twin.
   virtual bool twin_at_fetch() const = 0;
 
@@ -40,9 +42,11 @@ class Tracker {
   virtual void settle(char* view, size_t bytes) = 0;
 };
 
-// What every tracker works with. base: the address of offset 0; cache: the copies, at the same offsets.
+// What every tracker works with. base: the address of offset 0; extent: of the views; cache: the copies, at the same
+// offsets.
 struct TrackerParts {
   char* base;
+  uint64_t extent;
   SparseFile& cache;
   Userfaultfd& uffd;  // may be closed
   Pagemap& pagemap;

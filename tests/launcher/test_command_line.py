@@ -80,7 +80,7 @@ class Options(LauncherTest):
             "--threads T",
             "--tag",
             "--cache SIZE",
-            "(default: 1M)",
+            "(default: 8T)",
             "HIROBA_NAME",
             "Ctrl-C",
         ):

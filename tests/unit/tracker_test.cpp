@@ -38,8 +38,9 @@ class TrackerTest : public testing::TestWithParam<std::string> {
       const Status status = uffd_.open(shared);
       if (!status.ok()) GTEST_SKIP() << status.message();
     }
-    const TrackerParts parts = {base_, cache_, uffd_, pagemap_};
+    const TrackerParts parts = {base_, pages * page, cache_, uffd_, pagemap_};
     tracker_ = shared ? make_shared_tracker(parts) : make_private_tracker(parts);
+    ASSERT_TRUE(tracker_->start().ok());
     ASSERT_TRUE(tracker_->map(base_, pages * page, 0).ok());
   }
   void TearDown() override {
