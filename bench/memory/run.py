@@ -52,17 +52,12 @@ SMALL = ["4", "2"]  # MiB and rounds within a run
 
 
 def contestants(build: Path, small: bool) -> list[Contestant]:
-    program = build / "bench" / "memory" / "bench_memory"
-    return [
-        Contestant(
-            case.label,
-            [
-                *(build / "bin" / "hirobarun", "-n", str(case.ranks), "--nodes", str(case.nodes), *case.options),
-                *(program, case.case, *(SMALL if small else [])),
-            ],
-        )
-        for case in CASES
-    ]
+    def command(case: Case) -> list[str | Path]:
+        shape = ["-n", str(case.ranks), "--nodes", str(case.nodes)]
+        program = build / "bench" / "memory" / "bench_memory"
+        return [build / "bin" / "hirobarun", *shape, *case.options, program, case.case, *(SMALL if small else [])]
+
+    return [Contestant(case.label, command(case)) for case in CASES]
 
 
 def derive(samples: Samples) -> None:

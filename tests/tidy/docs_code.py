@@ -46,7 +46,7 @@ class DocsCode(unittest.TestCase):
         shown = next(block for block in blocks(ROOT / "README.md", "") if block.startswith("$ hirobarun"))
         command, _, output = shown.partition("\n")
         self.assertEqual(command, "$ hirobarun -n 4 --nodes 2 hello")
-        run = [HIROBARUN, "-n", "4", "--nodes", "2", HELLO]
+        run = [str(HIROBARUN), "-n", "4", "--nodes", "2", str(HELLO)]
         done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
         self.assertEqual(done.stdout, output)
 
