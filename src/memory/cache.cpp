@@ -323,38 +323,43 @@ void Cache::make_room(uint64_t pages) {
 void Cache::evict(uint64_t pages) {
   flush_lock_.lock();
   uint64_t run = 0, length = 0;  // taken, not yet dropped
+  bool run_valid = false;
   for (uint64_t attempts = order_last_ - order_first_; attempts > 0 && pages > 0; --attempts) {
     order_lock_.lock();
     const bool any = order_first_ < order_last_;
     const uint64_t page = any ? order_[order_first_++ % order_size_] : 0;
     order_lock_.unlock();
     if (!any) break;
-    if (!config_.states->take(page, PageState::valid) && !config_.states->take(page, PageState::stale)) {
+    const bool valid = config_.states->take(page, PageState::valid);
+    if (!valid && !config_.states->take(page, PageState::stale)) {
       remember(page);  // busy
       continue;
     }
-    if (length > 0 && (page != run + length || page % chunk_pages == 0)) {
-      evict_run(run, length);
+    if (length > 0 && (page != run + length || page % chunk_pages == 0 || valid != run_valid)) {
+      evict_run(run, length, run_valid);
       length = 0;
     }
-    if (length++ == 0) run = page;
+    if (length++ == 0) run = page, run_valid = valid;
     --pages;
   }
-  if (length > 0) evict_run(run, length);
+  if (length > 0) evict_run(run, length, run_valid);
   flush_lock_.unlock();
 }
 
-// Pages within a chunk, all busy and ours. Written ones go home first.
-void Cache::evict_run(uint64_t page, uint64_t pages) {
+// Pages within a chunk, all busy and ours. Written ones go home first. Stale ones are not even frozen: that would let
+// another thread read them.
+void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
   Array& array = *config_.arrays->live(page);
-  PageBits written;
-  array.tracker->freeze(view(page), pages << page_shift, false);
-  array.tracker->collect(view(page), pages, written);
-  Packer packer(*this, array);
-  for (uint64_t p = 0; p < pages; ++p)
-    if (written.test(p)) packer.add(page + p);
-  packer.send_and_fence();
-  array.tracker->discard(view(page), pages << page_shift, false);
+  if (valid) {
+    PageBits written;
+    array.tracker->freeze(view(page), pages << page_shift, false);
+    array.tracker->collect(view(page), pages, written);
+    Packer packer(*this, array);
+    for (uint64_t p = 0; p < pages; ++p)
+      if (written.test(p)) packer.add(page + p);
+    packer.send_and_fence();
+    array.tracker->discard(view(page), pages << page_shift, false);
+  }
   forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);

@@ -82,7 +82,7 @@ class Cache {
   void forget_mappings(const Array& array, uint64_t page, uint64_t pages);
   void make_room(uint64_t pages);
   void evict(uint64_t pages);
-  void evict_run(uint64_t page, uint64_t pages);
+  void evict_run(uint64_t page, uint64_t pages, bool valid);
   void remember(uint64_t page);
 
   bool take_valid(uint64_t page);

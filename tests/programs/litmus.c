@@ -40,6 +40,7 @@ static const test tests[] = {
     {"evict", evict, 1, 1},
     {"thread_release", thread_release, 1, 5},
     {"acquire_beside", acquire_beside, 2, 5},
+    {"stale_eviction", stale_eviction, 2, 25},
     {"preload_stale", preload_stale, 1, 25},
 };
 

@@ -251,6 +251,45 @@ void evict(int rounds) {
   }
 }
 
+typedef struct old_pages {
+  const volatile int64_t* words; /* one per page, all set to the round by rank 0 */
+  const volatile unsigned char* crowd;
+  int64_t round;
+} old_pages;
+
+enum { OLD = 48, CROWD = 512 };
+
+static void* crowd_out(void* argument) {
+  const old_pages* o = argument;
+  unsigned sum = 0;
+  for (int page = 0; page < CROWD; ++page) sum += o->crowd[page * PAGE];
+  if (sum != 0) fail("litmus stale_eviction: a byte that nobody writes is not 0");
+  return NULL;
+}
+
+/* While one thread's fetches evict pages that are out of date, another reads them: it must never see the old bytes.
+ * Once, taking such a page away made it readable for a moment. */
+void stale_eviction(int rounds) {
+  int64_t* words = sms_alloc(PAGE, OLD, 0);
+  const unsigned char* crowd = sms_alloc(PAGE, CROWD, 0);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    if (sms_rank == 0)
+      for (int page = 0; page < OLD; ++page) words[page * (PAGE / 8)] = i;
+    sms_barrier(); /* what others have of these pages is out of date now */
+    old_pages o = {words, crowd, i};
+    pthread_t crowding;
+    if (pthread_create(&crowding, NULL, crowd_out, &o) != 0) fail("cannot start a thread");
+    for (int k = 0; k < OLD; ++k) {
+      const int page = (int)((k * 29 + i) % OLD);
+      const int64_t seen = o.words[page * (PAGE / 8)];
+      if (seen != i) fail("litmus stale_eviction, round %ld, rank %d: page %d has %ld", i, sms_rank, page, seen);
+    }
+    pthread_join(crowding, NULL);
+    for (int page = 0; page < OLD; ++page) (void)o.words[page * (PAGE / 8)];
+    sms_barrier();
+  }
+}
+
 enum { WRITERS = 3 };
 
 typedef struct writing {
