@@ -107,7 +107,7 @@ def run() -> int:
         },
     }
     name = "memory_small" if options.small else "memory"
-    picture = harness.plot(options.out / f"{name}.png", "Shared memory, two ranks", panels, "", 1.0, sharey=False)
+    picture = harness.plot(options.out / f"{name}.png", "Shared memory, two ranks", panels, "", sharey=False)
     kept = harness.write(options.out, name, around, {"memory": samples}, [] if options.small else targets)
     print(f"\nkept in {kept} and {picture}")
     return 0

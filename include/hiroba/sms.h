@@ -40,14 +40,15 @@ int sms_shutdown(void);
 void sms_abort(int status, const char* message) __attribute__((noreturn));
 
 /* ---- allocation (collective, blocking, zero-filled) --------------------------------------------------------- */
+/* Extents, element counts and element sizes are at least 1. */
 
 /* An array of n elements of elemsize bytes, whole on `rank`. Never returns NULL. */
 void* sms_alloc(size_t elemsize, size_t n, int rank);
 
 /* An array of dim[0] x dim[1] x ... elements (C order, the list ends with -1; up to 8 dimensions), dimension d cut
  * into div[d] pieces (1 <= div[d] <= dim[d]) of ceil(dim[d]/div[d]) elements (the last ones may be shorter or empty).
- * Piece k, counted in C
- * order, lives on rank first+k; so the product of div is at most `count`, and first+count at most sms_nprocs. */
+ * Piece k, counted in C order, lives on rank first+k; so the product of div is at most `count`, and first+count at most
+ * sms_nprocs. */
 void* sms_mapalloc(const int dim[], const int div[], size_t elemsize, int first, int count);
 
 /* The same for extents beyond INT_MAX. */
