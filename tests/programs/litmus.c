@@ -41,6 +41,7 @@ static const test tests[] = {
     {"thread_release", thread_release, 1, 5},
     {"acquire_beside", acquire_beside, 2, 5},
     {"stale_eviction", stale_eviction, 2, 25},
+    {"huge_pages", huge_pages, 1, 3},
     {"preload_stale", preload_stale, 1, 25},
 };
 

@@ -38,6 +38,7 @@ void evict(int rounds);
 void thread_release(int rounds);
 void acquire_beside(int rounds);
 void stale_eviction(int rounds);
+void huge_pages(int rounds);
 void preload_stale(int rounds);
 
 /* A few steps of nothing, different in each rank and round, so that ranks do not march in step. */

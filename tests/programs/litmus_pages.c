@@ -251,6 +251,28 @@ void evict(int rounds) {
   }
 }
 
+/* Arrays large enough for huge pages, at home and in the cache, which come into use while pages are being tracked:
+ * every rank writes a byte of every page of its own part and of some pages of everybody's. */
+void huge_pages(int rounds) {
+  enum { PART = 1280 };
+  const int many = PART * sms_nprocs;
+  unsigned char* bytes = spread(many, PAGE, 1);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    for (int page = 0; page < many; ++page)
+      if (sms_home(bytes + page * PAGE) == sms_rank || (page + i) % 7 == 0)
+        bytes[page * PAGE + 1 + sms_rank] = (unsigned char)(i + page + sms_rank);
+    if (i % 3 == 0) sms_sync_drop();
+    else sms_barrier();
+    for (int page = 0; page < many; ++page)
+      for (int r = 0; r < sms_nprocs; ++r)
+        if ((sms_home(bytes + page * PAGE) == r || (page + i) % 7 == 0) &&
+            bytes[page * PAGE + 1 + r] != (unsigned char)(i + page + r))
+          fail("litmus huge_pages, round %ld, rank %d: page %d, byte of rank %d is %u, expected %u", i, sms_rank, page,
+               r, bytes[page * PAGE + 1 + r], (unsigned char)(i + page + r));
+    sms_barrier();
+  }
+}
+
 typedef struct old_pages {
   const volatile int64_t* words; /* one per page, all set to the round by rank 0 */
   const volatile unsigned char* crowd;
