@@ -102,27 +102,33 @@ void Cache::remove(Array& array) {
 
 // ---- bringing pages ----------------------------------------------------------------------------------------------
 
-// How many pages, from this one, a fault on it should bring.
-uint64_t Cache::window(Array& array, uint64_t page) {
+// Whether a page is out of date and was used when it was not.
+bool Cache::was_used(uint64_t page) const {
+  return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
+}
+
+// How many pages, from this one, a fault on it should bring, and how many of them are not guesses.
+Cache::Window Cache::window(const Array& array, uint64_t page) {
   const uint64_t most = std::min(config_.readahead_pages, most_at_once());
-  if (config_.states->state(page) == PageState::stale) {
-    // It was here before: bring the neighbours that were here too.
+  if (was_used(page)) {  // the neighbours that were used too are likely to be used again
     uint64_t n = 1;
-    while (n < most && page + n < array.end_page && config_.states->state(page + n) == PageState::stale) ++n;
-    return n;
+    while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
+    return {n, n};
   }
   for (size_t s = 0; s < streams; ++s) {
     uint64_t expected = page;
-    const uint64_t size = std::min(most, stream_window_[s].load(std::memory_order_relaxed) * 4);
+    const uint64_t last = stream_window_[s].load(std::memory_order_relaxed), size = std::min(most, last * 4);
     if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
     if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
     stream_window_[s].store(size, std::memory_order_relaxed);
-    return size;
+    // The accesses have come past the last window, so guessing it was right.
+    for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
+    return {size, 1};
   }
   const size_t s = stream_turn_.fetch_add(1, std::memory_order_relaxed) % streams;
   stream_next_[s].store(page + 1, std::memory_order_relaxed);
   stream_window_[s].store(1, std::memory_order_relaxed);
-  return 1;
+  return {1, 1};
 }
 
 // Takes absent and stale pages from `page` up to the first other one; returns how many, and how many were absent.
@@ -223,7 +229,10 @@ bool Cache::fault(Array& array, uint64_t page) {
     default: break;
   }
   count(array.counters.faults, 1);
-  bring(array, run, page, page + window(array, page));
+  const Window w = window(array, page);
+  const uint64_t brought = bring(array, run, page, page + w.pages);
+  config_.states->clear_flag(page, PageStates::guessed);
+  for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
   return true;
 }
 
@@ -240,6 +249,7 @@ void Cache::preload(Array& array, uint64_t first, uint64_t end) {
       if (state == PageState::busy || state == PageState::valid) continue;
       const uint64_t brought = bring(array, run, p, std::min({run_end, p + batch, p + room}));
       count(array.counters.preloaded, brought);
+      for (uint64_t i = 0; i < brought; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
       p += brought, room -= brought;
     }
   }

@@ -70,7 +70,11 @@ class Cache {
   template <typename Visit>
   void for_each_piece(Array& array, uint64_t first, uint64_t end, const Visit& visit);
 
-  uint64_t window(Array& array, uint64_t page);
+  struct Window {
+    uint64_t pages, sure;
+  };
+  bool was_used(uint64_t page) const;
+  Window window(const Array& array, uint64_t page);
   uint64_t claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent);
   uint64_t bring(Array& array, const HomeRun& run, uint64_t page, uint64_t end);
   void announce(const HomeRun& run, uint64_t page, uint64_t pages);

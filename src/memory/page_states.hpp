@@ -19,6 +19,7 @@ class PageStates {
  public:
   static constexpr uint8_t announced = 4;  // the home knows that this node has a copy
   static constexpr uint8_t armed = 8;      // of a home page: its writes are tracked
+  static constexpr uint8_t guessed = 16;   // brought ahead of its use, which has not been seen yet
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 
@@ -45,6 +46,10 @@ class PageStates {
 
   bool flag(uint64_t page, uint8_t flag) const { return (at(page).load(std::memory_order_relaxed) & flag) != 0; }
   void set_flag(uint64_t page, uint8_t flag) { at(page).fetch_or(flag, std::memory_order_relaxed); }
+
+  void clear_flag(uint64_t page, uint8_t flag) {
+    if (this->flag(page, flag)) at(page).fetch_and(static_cast<uint8_t>(~flag), std::memory_order_relaxed);
+  }
 
   // For pages of an array that is gone; nobody uses them.
   void reset(uint64_t page, uint64_t pages) { file_.punch(page, pages); }
