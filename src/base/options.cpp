@@ -21,9 +21,9 @@ constexpr std::array table = {
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},
-    Option{"tracking", OptionKind::choice, "auto", "auto|uffd|mprotect",
-           "How accesses to absent pages are seen. uffd: userfaultfd (Linux 5.14). mprotect: any kernel. auto: the "
-           "first of these that works here."},
+    Option{"tracking", OptionKind::choice, "auto", "auto|uffd-async|uffd|mprotect",
+           "How accesses to absent pages and writes are seen. uffd-async: userfaultfd with asynchronous write tracking "
+           "(Linux 6.7). uffd: userfaultfd (5.14). mprotect: any kernel. auto: the first of these that works here."},
     Option{"twin", OptionKind::choice, "write", "write|fetch",
            "When the unmodified copy of a cached page is made. write: by the kernel, at the first write (memory only "
            "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "

@@ -88,17 +88,16 @@ Status Memory::attach_zones() {
   return {};
 }
 
-// Chooses how accesses are seen: by what the kernel has, or as the options force it.
+// Chooses how accesses are seen: the best that the kernel has, or what the option asks for.
 Status Memory::start_tracking(const Options& options) {
   const std::string& way = options.text("tracking");
   HIROBA_TRY(pagemap_.open());
-  if (way == "mprotect") {
-    if (twin_at_fetch_)
-      return Status::error("option twin=fetch needs tracking by userfaultfd; drop tracking=mprotect or use twin=write");
-    return {};
-  }
-  const Status tracks = uffd_.open(true);
+  if (twin_at_fetch_ && way != "auto" && way != "uffd-async")
+    return Status::error(format("option twin=fetch needs tracking=uffd-async, not %s", way.c_str()));
+  if (way == "mprotect") return {};
+  const Status tracks = way == "uffd" ? Status::error("not asked for") : uffd_.open(true);
   if (tracks.ok()) return {};
+  if (way == "uffd-async") return Status::error("option tracking=uffd-async: " + tracks.message());
   if (twin_at_fetch_) return Status::error("option twin=fetch: " + tracks.message());
   const Status faults = uffd_.open(false);
   if (!faults.ok() && way == "uffd") return Status::error("option tracking=uffd: " + faults.message());
@@ -329,8 +328,8 @@ Status Memory::set_twin(void* data, Twin twin, const char* call) {
   if (cache_ == nullptr) return enter(call, tag_of(call), 0, words_);
   if (at_fetch && !uffd_.tracks_writes())
     return Status::error(
-        format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd); here: %s", call,
-               tracking().c_str()));
+        format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",
+               call, tracking().c_str()));
   HIROBA_TRY(sync_drop(call));  // what is cached and written goes home first
   cache_->remove(*array);
   // The states of home pages stay: their writes go on being tracked.

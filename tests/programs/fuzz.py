@@ -71,8 +71,8 @@ class Setup:
 
 def draw_setup(dice: random.Random, seed: int, seeds: int) -> Setup:
     ranks = dice.choice([1, 2, 2, 3, 3, 4, 4, 5])
-    tracking = dice.choice(["", "", "uffd", "mprotect"])
-    asynchronous = tracking != "mprotect"  # what twins at the fetch need
+    tracking = dice.choice(["", "", "uffd-async", "uffd", "mprotect"])
+    asynchronous = tracking not in ("uffd", "mprotect")  # what twins at the fetch need
     return Setup(
         seed=seed,
         seeds=seeds,

@@ -65,7 +65,7 @@ Memory& memory(const char* call) {
 void left_early(int status, void*) {
   if (the_memory == nullptr) return;
   if (the_memory->board().rank(sms_rank).pid != getpid()) return;  // a child that the program forked
-  (void)the_memory.release();  // other threads may still use it
+  (void)the_memory.release();                                      // other threads may still use it
   end_job(status == 0 ? 1 : status & 0xff,
           "the program ended with status %d, by exit or by returning from main, before sms_shutdown", status);
 }
