@@ -244,21 +244,12 @@ void Memory::use_huge_pages() {
   if (!huge_) return;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   constexpr int last_barrier = 2;
-  constexpr uint64_t huge_pages = huge_page_bytes / page_bytes;  // small ones in a huge one
   arrays_.for_each_live([&](Array& array) {
     if (array.barriers == last_barrier) return;
     ++array.barriers;
-    for (size_t r = 0; r < array.homes.size(); ++r) {
-      const HomeRun& run = array.homes[r];
-      if (run.rank != job_.rank) continue;
-      // A huge page that begins here and goes on in the next rank's part, on the same node, is ours to gather.
-      const uint64_t ours = (run.first + run.pages + huge_pages - 1) / huge_pages * huge_pages;
-      uint64_t end_page = run.first + run.pages;
-      for (size_t next = r + 1; next < array.homes.size() && end_page < ours; ++next) {
-        if (job_.node_of(array.homes[next].rank) != job_.node) break;
-        end_page = array.homes[next].first + array.homes[next].pages;
-      }
-      const auto end = static_cast<off_t>(std::min(end_page, ours) << page_shift);
+    for (const HomeRun& run : array.homes) {
+      if (run.rank != job_.rank || run.pages < huge_page_bytes / page_bytes) continue;
+      const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);
       for (off_t hole = static_cast<off_t>(run.first << page_shift); hole < end;) {
         const off_t data = lseek(fd, hole, SEEK_DATA);
         if (data < 0 || data >= end) break;
