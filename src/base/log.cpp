@@ -1,6 +1,7 @@
 #include "base/log.hpp"
 
 #include <execinfo.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,8 +47,12 @@ void log_line(const char* pattern, ...) {
 
 bool first_to_report(int status) {
   uint32_t nobody = 0;
-  return aborting == nullptr ||
-         aborting->compare_exchange_strong(nobody, Board::reported | static_cast<uint32_t>(status));
+  const bool first =
+      aborting == nullptr || aborting->compare_exchange_strong(nobody, Board::reported | static_cast<uint32_t>(status));
+  // Another rank's end must not make the launcher end this one in the middle of its report; if it takes too long, it
+  // is killed.
+  if (first) signal(SIGTERM, SIG_IGN);
+  return first;
 }
 
 void end_job(int status, const char* pattern, ...) {
