@@ -87,7 +87,7 @@ struct Transport::Reference {
     AtomicRequest copy = request;
     copy.reply = &reply;
     owner->send(rank, on_atomic, &copy, sizeof copy);
-    Patience patience(config.threads_per_rank > 0 ? 100 : 0);
+    Patience patience(100);
     while (reply.done.load(std::memory_order_acquire) == 0)
       if (!owner->progress() && !patience.step()) owner->sleep(0.001);
     return reply.value;
