@@ -19,6 +19,8 @@ size_t board_bytes(int nranks) {
   return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
 }
 
+}  // namespace
+
 Status memory_file(const char* name, size_t bytes, int& fd) {
   fd = memfd_create(name, 0);
   if (fd < 0) return Status::error(format("cannot create a memory file (%s)", std::strerror(errno)));
@@ -27,24 +29,47 @@ Status memory_file(const char* name, size_t bytes, int& fd) {
   return {};
 }
 
-}  // namespace
+Status create_board(int nranks, int nnodes, int& fd) {
+  HIROBA_TRY(memory_file("hiroba-board", board_bytes(nranks), fd));
+  Job job;
+  job.nranks = nranks, job.board_fd = fd;
+  Board* board = nullptr;
+  HIROBA_TRY(map_board(job, board));
+  board->nranks = nranks;
+  board->nnodes = nnodes;
+  board->magic = Board::magic_value;
+  munmap(board, board_bytes(nranks));
+  return {};
+}
+
+void Job::place(const std::vector<int>& ranks_per_node) {
+  node_of_rank.clear();
+  first_ranks.assign(1, 0);
+  for (const int ranks : ranks_per_node) {
+    node_of_rank.insert(node_of_rank.end(), static_cast<size_t>(ranks), static_cast<int>(first_ranks.size()) - 1);
+    first_ranks.push_back(static_cast<int>(node_of_rank.size()));
+  }
+  nnodes = static_cast<int>(ranks_per_node.size());
+  node = node_of(rank);
+}
+
+void Job::place_evenly() {
+  std::vector<int> ranks(static_cast<size_t>(nnodes), 0);
+  for (int r = 0; r < nranks; ++r) ++ranks[static_cast<size_t>(static_cast<int64_t>(r) * nnodes / nranks)];
+  place(ranks);
+}
 
 Status Job::create(int nranks, int nnodes, Job& out) {
   out = Job{};
   out.nranks = nranks;
   out.nnodes = nnodes;
-  HIROBA_TRY(memory_file("hiroba-board", board_bytes(nranks), out.board_fd));
+  out.place_evenly();
+  HIROBA_TRY(create_board(nranks, nnodes, out.board_fd));
   for (int n = 0; n < nnodes; ++n) {
     int fd = -1;
     HIROBA_TRY(memory_file("hiroba-node", 0, fd));  // ranks give it its size, which options decide
     out.node_fds.push_back(fd);
   }
-  Board* board = nullptr;
-  HIROBA_TRY(map_board(out, board));
-  board->nranks = nranks;
-  board->nnodes = nnodes;
-  board->magic = Board::magic_value;
-  munmap(board, board_bytes(nranks));
   return {};
 }
 
@@ -53,6 +78,8 @@ std::string Job::to_environment(int r) const {
   for (const int fd : node_fds) text += format(":%d", fd);
   return text;
 }
+
+bool Job::in_environment() { return std::getenv("HIROBA_JOB") != nullptr; }
 
 Status Job::from_environment(Job& out) {
   const char* text = std::getenv("HIROBA_JOB");
@@ -74,7 +101,7 @@ Status Job::from_environment(Job& out) {
     return Status::error(
         "the descriptors that hirobarun opened are closed: does a wrapper script between hirobarun and the program "
         "close them, or was HIROBA_JOB copied from another job?");
-  out.node = out.node_of(out.rank);
+  out.place_evenly();
   return {};
 }
 

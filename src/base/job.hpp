@@ -1,8 +1,10 @@
 // What a rank knows of its job, and the board on which ranks and launcher see each other's state.
 //
-// The launcher (src/launcher) creates two kinds of anonymous memory files and hands them to the ranks as inherited
-// descriptors, named in the variable HIROBA_JOB: the board, and one memory file per node, which holds all memory
-// whose home is on that node. Nothing has a name in a file system, so nothing survives the job.
+// There are two kinds of anonymous memory files: the board, and one memory file per node, which holds all memory whose
+// home is on that node. On one machine the launcher (src/launcher) creates them and hands them to the ranks as
+// inherited descriptors, named in the variable HIROBA_JOB. On several hosts, the first rank of each node creates that
+// node's, with a board for each host, and the other ranks there take them over (src/transport/net/join.hpp). Nothing
+// has a name in a file system, so nothing survives the job.
 //
 // Board fields are written by the rank they belong to and read by anyone; all are atomics or plain text that is only
 // ever used in messages.
@@ -47,12 +49,18 @@ struct Board {
 struct Job {
   int rank = 0, nranks = 1, node = 0, nnodes = 1;
   int board_fd = -1;
-  std::vector<int> node_fds;
-  bool launched = false;  // by hirobarun; else a job of one rank made by itself
+  std::vector<int> node_fds;  // -1: memory of a node that cannot be mapped here
+  bool launched = false;      // by hirobarun; else a job of one rank made by itself, or started by another launcher
 
-  int node_of(int r) const { return static_cast<int>(static_cast<int64_t>(r) * nnodes / nranks); }
-  int first_rank_of(int n) const { return static_cast<int>((static_cast<int64_t>(n) * nranks + nnodes - 1) / nnodes); }
+  // Nodes hold consecutive ranks.
+  int node_of(int r) const { return node_of_rank[static_cast<size_t>(r)]; }
+  int first_rank_of(int n) const { return first_ranks[static_cast<size_t>(n)]; }
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
+  // Ranks whose memory this machine holds: all, or those of this node.
+  int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
+  // Distributes the ranks over the nodes evenly, or as told: how many ranks each node has.
+  void place_evenly();
+  void place(const std::vector<int>& ranks_per_node);
 
   // Creates the memory files for a job (fills board_fd and node_fds; the descriptors are inherited by children) and
   // writes the head of the board.
@@ -61,10 +69,20 @@ struct Job {
   // The value of HIROBA_JOB for one rank.
   std::string to_environment(int rank) const;
 
+  // Whether HIROBA_JOB is set.
+  static bool in_environment();
   // Reads HIROBA_JOB; without it, creates a job of one rank.
   static Status from_environment(Job& out);
+
+ private:
+  std::vector<int> node_of_rank = {0}, first_ranks = {0, 1};
 };
 
+// An anonymous memory file, inherited by children.
+Status memory_file(const char* name, size_t bytes, int& fd);
+
+// A board's memory file, with its head written.
+Status create_board(int nranks, int nnodes, int& fd);
 // The whole board mapped; never unmapped while the process lives.
 Status map_board(const Job& job, Board*& out);
 

@@ -16,8 +16,13 @@ namespace hiroba {
 namespace {
 
 constexpr std::array table = {
-    Option{"transport", OptionKind::choice, "shm", "shm",
-           "What moves bytes between nodes. shm: memory of this machine."},
+    Option{"transport", OptionKind::choice, "auto", "auto|shm|mpi|ucx",
+           "What moves bytes between nodes. shm: memory of this machine. mpi: messages of the MPI that starts the "
+           "program. ucx: UCX (TCP, InfiniBand, RoCE). auto: shm for ranks on one machine, mpi under mpirun or srun."},
+    Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
+           "Who lets communication advance while the program computes. thread: a helper thread that takes only the "
+           "time nobody else wants. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
+           "none: nobody; only calls of Hiroba do. Transport shm needs none."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},
@@ -69,8 +74,8 @@ bool in_choices(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// Variables that hirobarun sets for its ranks; not options.
-constexpr std::string_view reserved[] = {"HIROBA_JOB"};
+// Variables that hirobarun sets for its ranks, and where plug-ins are; not options.
+constexpr std::string_view reserved[] = {"HIROBA_JOB", "HIROBA_NODES", "HIROBA_PLUGINS"};
 
 }  // namespace
 

@@ -72,6 +72,10 @@ class SignalSafeLock {
       if (word_.load(std::memory_order_relaxed) == 2) futex_wait(word_, 2, 0.01);
     }
   }
+  bool try_lock() {
+    uint32_t free = 0;
+    return word_.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  }
   void unlock() {
     if (word_.exchange(0, std::memory_order_release) == 2) futex_wake_all(word_);
   }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/launchers.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 
@@ -23,12 +24,14 @@ constexpr const char* runtime_group =
     "Runtime options; each is also an environment variable, HIROBA_NAME; --stats alone is --stats yes";
 
 constexpr const char* description =
-    "Starts a program as N ranks on this machine, forwards their output in whole lines, and ends all of them when\n"
-    "one fails.";
+    "Starts a program as N ranks on this machine, or on hosts, forwards their output in whole lines, and ends all of\n"
+    "them when one fails.";
 
 constexpr const char* usage =
     R"(
 Usage: hirobarun -n N [OPTION VALUE ...] PROGRAM [ARGUMENT ...]
+       hirobarun --hosts LIST [OPTION VALUE ...] PROGRAM [ARGUMENT ...]
+       mpirun|srun ... hirobarun [OPTION VALUE ...] PROGRAM [ARGUMENT ...]
 
 Examples:
   hirobarun -n 4 ./stencil3d --size 256
@@ -39,6 +42,10 @@ Examples:
   hirobarun -n 8 --threads 2 --bind core --cache 64M --stats ./program input.dat
         each rank with two OpenMP threads on cores of its own, holding at most 64 MiB of other
         nodes' pages; statistics at the end
+  hirobarun --hosts left:2,right:2 ./program
+        two ranks on each of two hosts, started by mpirun, which must be able to reach them
+  srun -N 4 --ntasks-per-node 16 --mpi=pmix hirobarun --cache 4G ./program
+        ranks that Slurm starts
 )";
 
 constexpr const char* footer =
@@ -73,7 +80,7 @@ class HelpFormat : public CLI::Formatter {
 
 // What was typed, before it is checked.
 struct Words {
-  std::string ranks, nodes = "1", threads, bind = "none";
+  std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi;
   std::vector<std::string> runtime = std::vector<std::string>(option_table().size());
   std::vector<CLI::Option*> runtime_options;  // in the order of option_table()
 };
@@ -90,6 +97,16 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
                  "Deal the ranks to K virtual nodes, 1 to N: ranks of one node share memory, "
                  "others do not (default: 1).")
       ->type_name("K")
+      ->group(group);
+  app.add_option("--hosts", words.hosts,
+                 "Start the ranks on these hosts, through mpirun: names, each with the number of its ranks "
+                 "(default: -n shared out evenly, or one each).")
+      ->type_name("HOST[:N],...")
+      ->group(group);
+  app.add_option("--mpi", words.mpi,
+                 "Whose mpirun starts ranks for --hosts and --transport mpi (default: the MPI that the program is "
+                 "linked with, else the first found).")
+      ->type_name("openmpi|mpich")
       ->group(group);
   app.add_option("--threads", words.threads,
                  "OpenMP threads per rank: sets OMP_NUM_THREADS (default: OMP_NUM_THREADS "
@@ -182,12 +199,49 @@ Status whole_number(const char* name, const std::string& text, long least, long 
   return {};
 }
 
+// "a,b:2" and -n: how many ranks on which host.
+Status check_hosts(const Words& words, Launch& out) {
+  std::vector<std::string> counts;
+  for (size_t at = 0; at <= words.hosts.size();) {
+    const size_t end = std::min(words.hosts.find(',', at), words.hosts.size());
+    const std::string entry = words.hosts.substr(at, end - at);
+    const size_t colon = std::min(entry.find(':'), entry.size());
+    if (colon == 0) return Status::error(format("option --hosts: '%s' has an empty name", words.hosts.c_str()));
+    out.hosts.push_back({entry.substr(0, colon), 0});
+    counts.push_back(colon == entry.size() ? "" : entry.substr(colon + 1));
+    at = end + 1;
+  }
+  const int hosts = static_cast<int>(out.hosts.size());
+  int sum = 0;
+  for (int h = 0; h < hosts; ++h) {
+    int& ranks = out.hosts[static_cast<size_t>(h)].ranks;
+    const std::string& count = counts[static_cast<size_t>(h)];
+    if (!count.empty()) HIROBA_TRY(whole_number("--hosts", count, 1, most_ranks, ranks));
+    else ranks = out.ranks == 0 ? 1 : out.ranks * (h + 1) / hosts - out.ranks * h / hosts;
+    sum += ranks;
+  }
+  if (out.ranks != 0 && sum != out.ranks)
+    return Status::error(
+        format("-n %d and --hosts %s do not agree: the hosts get %d ranks", out.ranks, words.hosts.c_str(), sum));
+  out.ranks = sum;
+  return {};
+}
+
 Status check(const Words& words, Launch& out) {
-  if (words.ranks.empty())
+  const bool started = !launching_mpi().empty();
+  if (words.ranks.empty() && words.hosts.empty() && !started)
     return Status::error("how many ranks? write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
-  HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
+  if (started && !(words.ranks.empty() && words.hosts.empty()))
+    return Status::error(
+        "mpirun or srun has started hirobarun as one of its processes, and says how many ranks there "
+        "are; leave out -n and --hosts");
+  if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
+  if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
+  if (!words.mpi.empty() && words.mpi != "openmpi" && words.mpi != "mpich")
+    return Status::error(format("option --mpi: '%s' is not one of openmpi|mpich", words.mpi.c_str()));
+  out.mpi = words.mpi;
   HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
-  if (out.nodes > out.ranks)
+  if (out.nodes > out.ranks && !started)
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
                                 out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
   if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));

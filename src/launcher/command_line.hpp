@@ -14,8 +14,15 @@ struct Setting {
   std::string variable, value;  // an environment variable for the ranks
 };
 
+struct Host {
+  std::string name;
+  int ranks;
+};
+
 struct Launch {
-  int ranks = 0;
+  int ranks = 0;            // 0: mpirun or srun has started us as one of its processes
+  std::vector<Host> hosts;  // empty: this machine
+  std::string mpi;          // whose mpirun starts ranks on hosts; "": what suits the program
   int nodes = 1;
   int threads = 0;  // OpenMP threads per rank; 0: not given
   Bind bind = Bind::none;

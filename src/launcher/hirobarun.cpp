@@ -1,4 +1,5 @@
-// hirobarun: starts a program as the ranks of a job on this machine. `hirobarun --help` tells the rest.
+// hirobarun: starts a program as the ranks of a job, on this machine by itself, on hosts through mpirun. `hirobarun
+// --help` tells the rest.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 
 #include "launcher/command_line.hpp"
 #include "launcher/ranks.hpp"
+#include "launcher/relay.hpp"
 #include "launcher/supervise.hpp"
 
 namespace hiroba {
@@ -18,6 +20,8 @@ int refuse(const Status& why, int exit_status) {
   std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
   return exit_status;
 }
+
+int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
 // If we were started with one of them closed, a descriptor of ours would get its number and the program's output.
 void open_standard_descriptors() {
@@ -35,6 +39,8 @@ int launch(const Launch& wish) {
   if (!seen.ok()) return refuse(seen, cannot_launch);
   const Status set = set_environment(wish, machine);
   if (!set.ok()) return refuse(set, cannot_launch);
+  if (wish.ranks == 0) return refuse_with(become_program(wish));
+  if (needs_mpirun(wish)) return refuse_with(become_mpirun(wish));
   if (wish.bind == Bind::core && wish.ranks > machine.cores())
     std::fprintf(stderr, "hirobarun: --bind core: %d ranks share %d core%s\n", wish.ranks, machine.cores(),
                  machine.cores() == 1 ? "" : "s");

@@ -42,7 +42,8 @@ std::string describe_transports() {
   std::string text;
   for (const TransportEntry& entry : transport_registry()) {
     text += line(entry.name, entry.summary);
-    for (const Capability& capability : entry.make()->capabilities())
+    for (const std::string& found : entry.found()) text += "    " + found + "\n";
+    for (const Capability& capability : entry.capabilities())
       text +=
           format("    %-22s %s\n", capability.name, capability.native ? "native" : "emulated on put, get and messages");
   }

@@ -127,11 +127,14 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   HIROBA_TRY(Options::from_environment(options));
   const char* given = std::getenv("OMP_NUM_THREADS");
   const bool keep = launch.threads == 0 && given != nullptr;
-  const int shared_out = std::max(1, machine.cores() / launch.ranks);
+  int ranks_here = std::max(1, launch.ranks);  // on the host with most of them
+  if (!launch.hosts.empty()) ranks_here = 1;
+  for (const Host& host : launch.hosts) ranks_here = std::max(ranks_here, host.ranks);
+  const int shared_out = std::max(1, machine.cores() / ranks_here);
   const long threads = keep ? std::strtol(given, nullptr, 10) : launch.threads != 0 ? launch.threads : shared_out;
   if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   // Threads that spin at a barrier while others want their core cost milliseconds each time.
-  if (threads * launch.ranks > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
+  if (threads * ranks_here > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
   return {};
 }
 

@@ -56,7 +56,11 @@ std::string Memory::explain(const void* address) const {
 
 bool Memory::serve_fault(void* address) {
   Array* const array = arrays_.live(page_of(address));
-  return array != nullptr && cache_ != nullptr && cache_->fault(*array, page_of(address));
+  if (array == nullptr || cache_ == nullptr) return false;
+  transport_->faulting(true);
+  const bool served = cache_->fault(*array, page_of(address));
+  transport_->faulting(false);
+  return served;
 }
 
 Status Memory::preload_bytes(const void* address, size_t bytes) {
@@ -66,11 +70,16 @@ Status Memory::preload_bytes(const void* address, size_t bytes) {
   const char* const last = static_cast<const char*>(address) + bytes - 1;
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
-  if (cache_ != nullptr) cache_->preload(*array, page_of(address), page_of(last) + 1);
+  if (cache_ != nullptr) cache_->start_preload(*array, page_of(address), page_of(last) + 1);
+  preload_wait();
   return {};
 }
 
-Status Memory::preload(const void* data, std::span<const Range> section) {
+void Memory::preload_wait() {
+  if (cache_ != nullptr) cache_->finish_preloads();
+}
+
+Status Memory::start_preload(const void* data, std::span<const Range> section) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   const Distribution& d = array->distribution;
@@ -111,7 +120,7 @@ void Memory::preload_box(Array& array, std::span<const Range> section) {
       step *= d.dim(i);
     }
     const uint64_t first = page_of(array.data + offset), end = page_of(array.data + offset + run_bytes - 1) + 1;
-    if (end > next) cache_->preload(array, std::max(first, next), end);
+    if (end > next) cache_->start_preload(array, std::max(first, next), end);
     next = std::max(next, end);
     int i = outer - 1;
     while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length)

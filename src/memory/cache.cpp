@@ -11,16 +11,6 @@ namespace hiroba {
 namespace {
 
 constexpr uint64_t chunk_pages = PageBits::pages;
-constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
-constexpr uint64_t copy_slice =
-    16;  // pages copied to the cache and then to the twin while they are in the core's own cache
-
-// What one rank puts into another node's directory.
-constexpr auto ones = [] {
-  std::array<char, 4096> bytes{};
-  bytes.fill(1);
-  return bytes;
-}();
 
 }  // namespace
 
@@ -77,6 +67,7 @@ Status Cache::add(Array& array, bool twin_at_fetch) {
 }
 
 void Cache::remove(Array& array) {
+  finish_preloads();
   uint64_t gone = 0;
   for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
     for (uint64_t p = piece.first; p < piece.end; ++p) {
@@ -98,161 +89,6 @@ void Cache::remove(Array& array) {
     if (page < array.first_page || page >= array.end_page) order_[kept++ % order_size_] = page;
   }
   order_last_ = kept;
-}
-
-// ---- bringing pages ----------------------------------------------------------------------------------------------
-
-// Whether a page is out of date and was used when it was not.
-bool Cache::was_used(uint64_t page) const {
-  return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
-}
-
-// How many pages, from this one, a fault on it should bring, and how many of them are not guesses.
-Cache::Window Cache::window(const Array& array, uint64_t page) {
-  const uint64_t most = std::min(config_.readahead_pages, most_at_once());
-  if (was_used(page)) {  // the neighbours that were used too are likely to be used again
-    uint64_t n = 1;
-    while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
-    return {n, n};
-  }
-  for (size_t s = 0; s < streams; ++s) {
-    uint64_t expected = page;
-    const uint64_t last = stream_window_[s].load(std::memory_order_relaxed), size = std::min(most, last * 4);
-    if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
-    if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
-    stream_window_[s].store(size, std::memory_order_relaxed);
-    // The accesses have come past the last window, so guessing it was right.
-    for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
-    return {size, 1};
-  }
-  const size_t s = stream_turn_.fetch_add(1, std::memory_order_relaxed) % streams;
-  stream_next_[s].store(page + 1, std::memory_order_relaxed);
-  stream_window_[s].store(1, std::memory_order_relaxed);
-  return {1, 1};
-}
-
-// Takes absent and stale pages from `page` up to the first other one; returns how many, and how many were absent.
-uint64_t Cache::claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent) {
-  const auto extend = [](std::atomic<uint64_t>& bound, uint64_t to, auto better) {
-    uint64_t old = bound.load(std::memory_order_relaxed);
-    while (better(to, old) && !bound.compare_exchange_weak(old, to, std::memory_order_relaxed)) {
-    }
-  };
-  extend(array.cached_low, page, std::less<>());
-  uint64_t p = page;
-  absent = 0;
-  for (; p < end; ++p) {
-    if (config_.states->take(p, PageState::stale)) continue;
-    if (!config_.states->take(p, PageState::absent)) break;
-    ++absent;
-    chunk_count_[p / chunk_pages].fetch_add(1, std::memory_order_relaxed);
-    remember(p);
-  }
-  extend(array.cached_high, p, std::greater<>());
-  return p - page;
-}
-
-// Fetches pages from `page` on that are not here, at most up to `end`, all of one home. Returns how many it brought.
-uint64_t Cache::bring(Array& array, const HomeRun& run, uint64_t page, uint64_t end) {
-  end = std::min(end, run.first + run.pages);
-  uint64_t reserved = 0, absent = 0;
-  for (uint64_t p = page; p < end; ++p) reserved += config_.states->state(p) == PageState::absent;
-  make_room(reserved);
-  const uint64_t pages = claim(array, page, end, absent);
-  resident_.fetch_add(absent - reserved, std::memory_order_relaxed);
-  if (pages == 0) return 0;
-  announce(run, page, pages);
-  if (absent == 0 && config_.huge && !full_.load(std::memory_order_relaxed)) use_huge_pages(page, pages);
-  copy_in(array, run, page, pages);
-  array.tracker->install(view(page), pages << page_shift);
-  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
-  count(array.counters.fetched, pages);
-  count(array.counters.bytes_fetched, pages << page_shift);
-  count(array.counters.cached, absent);
-  if (absent == pages || full_.load(std::memory_order_relaxed)) forget_mappings(array, page, pages);
-  return pages;
-}
-
-// Tells the home node that these pages have copies elsewhere, before they are read: see README.md, "Home pages".
-void Cache::announce(const HomeRun& run, uint64_t page, uint64_t pages) {
-  Transport& transport = *config_.transport;
-  const int node = config_.job.node_of(run.rank), keeper = config_.job.first_rank_of(node);
-  for (uint64_t p = page; p < page + pages;) {
-    if (config_.states->flag(p, PageStates::announced)) {
-      ++p;
-      continue;
-    }
-    uint64_t n = 0;
-    while (p + n < page + pages && n < ones.size() && !config_.states->flag(p + n, PageStates::announced))
-      config_.states->set_flag(p + n++, PageStates::announced);
-    transport.put(keeper, config_.layout.directory(node) + p, ones.data(), n);
-    transport.fence();
-    const uint64_t index = transport.fetch_add64(keeper, config_.layout.news(keeper), 1);
-    const uint64_t word = news_word(index, p, n);
-    transport.put(keeper, config_.layout.news_slot(keeper, index), &word, sizeof word);
-    transport.fence();
-    p += n;
-  }
-}
-
-// Chunks that are fetched a second time as a whole are worth huge pages.
-void Cache::use_huge_pages(uint64_t page, uint64_t pages) {
-  for (uint64_t p = (page + chunk_pages - 1) / chunk_pages * chunk_pages; p + chunk_pages <= page + pages;
-       p += chunk_pages)
-    if ((chunk_count_[p / chunk_pages].fetch_or(chunk_tried, std::memory_order_relaxed) & chunk_tried) == 0)
-      collapse(cache_file_.data() + (p << page_shift), huge_page_bytes);
-}
-
-void Cache::copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages) {
-  const uint64_t slice = array.tracker->twin_at_fetch() ? copy_slice : pages;
-  for (uint64_t done = 0; done < pages; done += slice) {
-    const uint64_t offset = (page + done) << page_shift;
-    const size_t bytes = std::min(slice, pages - done) << page_shift;
-    config_.transport->get(cache_file_.data() + offset, run.rank, offset, bytes);
-    if (array.tracker->twin_at_fetch()) std::memcpy(twin_file_.data() + offset, cache_file_.data() + offset, bytes);
-  }
-}
-
-bool Cache::fault(Array& array, uint64_t page) {
-  const HomeRun& run = array.home(page);
-  if (here(run)) return false;
-  switch (config_.states->state(page)) {
-    case PageState::busy: config_.states->wait_while_busy(page); return true;
-    case PageState::valid:
-      // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
-      // could be on its way out.
-      if (config_.states->take(page, PageState::valid)) {
-        array.tracker->install(view(page), page_bytes);
-        config_.states->release(page, PageState::valid);
-      }
-      return true;
-    default: break;
-  }
-  count(array.counters.faults, 1);
-  const Window w = window(array, page);
-  const uint64_t brought = bring(array, run, page, page + w.pages);
-  config_.states->clear_flag(page, PageStates::guessed);
-  for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
-  return true;
-}
-
-void Cache::preload(Array& array, uint64_t first, uint64_t end) {
-  const uint64_t batch = std::min<uint64_t>(16384, most_at_once());
-  uint64_t room = config_.limit_pages - config_.limit_pages / 4;
-  for (const HomeRun& run : array.homes) {
-    if (here(run) || run.first + run.pages <= first) continue;
-    const uint64_t run_end = std::min(run.first + run.pages, end);
-    for (uint64_t p = std::max(run.first, first); p < run_end && room > 0;) {
-      const PageState state = config_.states->state(p);
-      if (state == PageState::busy) config_.states->wait_while_busy(p);
-      if (state == PageState::valid) ++p;
-      if (state == PageState::busy || state == PageState::valid) continue;
-      const uint64_t brought = bring(array, run, p, std::min({run_end, p + batch, p + room}));
-      count(array.counters.preloaded, brought);
-      for (uint64_t i = 0; i < brought; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
-      p += brought, room -= brought;
-    }
-  }
 }
 
 // Diffs of pages of one array, gathered per home and sent when there are enough. Under the flush lock.
@@ -387,7 +223,7 @@ void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
 bool Cache::take_valid(uint64_t page) {
   while (!config_.states->take(page, PageState::valid)) {
     if (config_.states->state(page) != PageState::busy) return false;
-    config_.states->wait_while_busy(page);
+    wait_while_busy(page);
   }
   return true;
 }
@@ -436,7 +272,8 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
     for (uint64_t i = 0; i < pages; ++i)
       if (bits.test(i) && taken.test(page + i - piece.first)) packer.add(page + i);
   });
-  packer.send_and_fence();
+  if (alone) packer.send();  // nobody fetches before the fence that ends the whole drop
+  else packer.send_and_fence();
   if (written && full_.load(std::memory_order_relaxed))
     forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(view(page), pages << page_shift, alone); });
@@ -460,6 +297,7 @@ void Cache::flush_and_drop(bool alone) {
     for_each_piece(array, array.first_page, array.end_page,
                    [&](const Piece& piece) { drop_piece(piece, alone, true); });
   });
+  config_.transport->fence();
   flush_lock_.unlock();
 }
 

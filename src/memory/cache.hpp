@@ -37,6 +37,8 @@ class Cache {
     bool huge = false;
   };
 
+  // Before the transport starts.
+  void listen(Transport& transport) { transport.set_handler(announced_handler, on_announced, this); }
   Status start(const Config& config);
 
   // Prepares / clears the pages of an array whose home is another node.
@@ -46,8 +48,10 @@ class Cache {
   // The page was accessed and is not there: brings it, and more if that pays. False if its home is this node.
   bool fault(Array& array, uint64_t page);
 
-  // Brings pages [first, end) of the array, as many as the cache has room for.
-  void preload(Array& array, uint64_t first, uint64_t end);
+  // Begins to bring pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
+  // for it; finish_preloads() waits for all.
+  void start_preload(Array& array, uint64_t first, uint64_t end);
+  void finish_preloads();
 
   // Release: what was written is at the homes and noted in the notices.
   void flush(bool alone);
@@ -76,10 +80,24 @@ class Cache {
   bool was_used(uint64_t page) const;
   Window window(const Array& array, uint64_t page);
   uint64_t claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent);
-  uint64_t bring(Array& array, const HomeRun& run, uint64_t page, uint64_t end);
-  void announce(const HomeRun& run, uint64_t page, uint64_t pages);
+  // Pages that this rank has claimed and that are on their way.
+  struct Fetch {
+    enum State : uint32_t { free, filling, under_way, finishing };
+    std::atomic<uint32_t> state{free};  // of a slot
+    Array* array = nullptr;
+    uint64_t page = 0, pages = 0, absent = 0;
+    bool twins_missing = false;
+    Completion completion;
+  };
+  uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
+  void finish(Fetch& fetch);
+  Fetch& free_slot();
+  bool finish_slot(Fetch& fetch);
+  void wait_while_busy(uint64_t page);
+  static constexpr int announced_handler = Transport::first_user_handler;
+  static void on_announced(void* self, int source, const void* payload, size_t bytes);
   void use_huge_pages(uint64_t page, uint64_t pages);
-  void copy_in(Array& array, const HomeRun& run, uint64_t page, uint64_t pages);
+  void copy_in(Fetch& fetch, int rank, const Note* note);
 
   // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
   uint64_t most_at_once() const { return std::max<uint64_t>(1, config_.limit_pages / 32); }
@@ -105,6 +123,11 @@ class Cache {
 
   std::atomic<uint16_t>* chunk_count_ = nullptr;  // resident pages per chunk of 512
 
+  static constexpr size_t most_fetches = 8;
+  Fetch fetches_[most_fetches];
+  std::atomic<uint32_t> slot_turn_{0};
+
+  static constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
   static constexpr size_t streams = 16;
   std::atomic<uint64_t> stream_next_[streams] = {}, stream_window_[streams] = {};
   std::atomic<uint32_t> stream_turn_{0};

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace hiroba {
@@ -37,13 +38,15 @@ uint64_t tag_of(const char* call) {
 
 Memory::~Memory() = default;
 
-Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Memory>& out) {
+Status Memory::start(const Options& options, std::unique_ptr<Memory>& out) {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
     return Status::error(format("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE)));
   std::unique_ptr<Memory> memory(new Memory);
   Memory& m = *memory;
-  m.job_ = job;
+  HIROBA_TRY(make_transport(options, m.job_, m.transport_));
+  const Job& job = m.job_;
   HIROBA_TRY(map_board(job, m.board_));
+  set_reporter(job.rank, &m.board_->aborting);
   m.layout_.space = options.bytes("space") / Space::unit * Space::unit;
   m.layout_.nranks = job.nranks, m.layout_.nnodes = job.nnodes;
   m.timeout_ = options.number("timeout");
@@ -54,7 +57,7 @@ Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Mem
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
   for (const int fd : job.node_fds)
-    if (ftruncate(fd, static_cast<off_t>(m.layout_.extent())) != 0)
+    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(m.layout_.extent())) != 0)
       return Status::error(format("cannot size the node's memory file (%s)", std::strerror(errno)));
   RankBoard& self = m.board_->rank(job.rank);
   self.pid = getpid();
@@ -62,10 +65,13 @@ Status Memory::start(const Options& options, const Job& job, std::unique_ptr<Mem
   Transport::Config config;
   config.job = job, config.board = m.board_, config.base = m.space_.base(), config.extent = m.layout_.extent();
   config.timeout = m.timeout_, config.threads_per_rank = threads_per_rank();
-  HIROBA_TRY(make_transport(options, m.transport_));
+  if (job.nnodes > 1) {
+    m.cache_ = std::make_unique<Cache>();
+    m.cache_->listen(*m.transport_);
+  }
   HIROBA_TRY(m.transport_->start(config));
   HIROBA_TRY(m.attach_zones());
-  if (job.nnodes > 1) HIROBA_TRY(m.start_cache(options));
+  if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
   install_fault_handler(memory.get());
   HIROBA_TRY(m.enter("sms_startup", 1, 0, m.words_));
   out = std::move(memory);
@@ -109,7 +115,7 @@ Status Memory::start_cache(const Options& options) {
   HIROBA_TRY(states_.create(layout_.pages()));
   notices_.start(space_.base(), layout_, job_.rank);
   uint64_t limit = options.bytes("cache");
-  if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(job_.nranks);
+  if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(job_.ranks_here());
   constexpr uint64_t least = 64;
   if (limit < least * page_bytes)
     return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),
@@ -121,7 +127,6 @@ Status Memory::start_cache(const Options& options) {
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = huge_;
-  cache_ = std::make_unique<Cache>();
   HIROBA_TRY(cache_->start(config));
   home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
   return {};
@@ -142,6 +147,7 @@ std::string Memory::tracking() const {
 }
 
 Status Memory::stop() {
+  preload_wait();
   HIROBA_TRY(enter("sms_shutdown", 2, 0, words_));
   Status status;
   arrays_.for_each_live([&](Array& array) {
@@ -262,11 +268,16 @@ void Memory::use_huge_pages() {
   });
 }
 
-// All virtual nodes share this machine's memory.
+// All virtual nodes share this machine's memory; other hosts have their own.
 Status Memory::check_room(const Array& array) const {
   if (sparse_) return {};
-  uint64_t wanted = array.distribution.bytes();
-  arrays_.for_each_live([&](const Array& other) { wanted += other.distribution.bytes(); });
+  uint64_t wanted = 0;
+  const auto add = [&](const Array& a) {
+    for (const HomeRun& run : a.homes)
+      if (job_.node_fds[static_cast<size_t>(job_.node_of(run.rank))] >= 0) wanted += run.pages << page_shift;
+  };
+  add(array);
+  arrays_.for_each_live(add);
   if (wanted <= machine_memory()) return {};
   return Status::error(
       format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "

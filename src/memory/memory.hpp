@@ -24,8 +24,9 @@ namespace hiroba {
 
 class Memory {
  public:
-  static Status start(const Options& options, const Job& job, std::unique_ptr<Memory>& out);  // collective
-  Status stop();                                                                              // collective
+  // Joins the job; from there on messages carry the rank. Collective.
+  static Status start(const Options& options, std::unique_ptr<Memory>& out);
+  Status stop();  // collective
   ~Memory();
 
   const Job& job() const { return job_; }
@@ -61,7 +62,9 @@ class Memory {
   // The live array that contains the address, or a status that explains what the address is.
   Status find(const void* address, Array*& out) const;
   std::string explain(const void* address) const;
-  Status preload(const void* array, std::span<const Range> section);
+  // Begins to bring a section; preload_wait() waits for all that were begun.
+  Status start_preload(const void* array, std::span<const Range> section);
+  void preload_wait();
   Status preload_bytes(const void* address, size_t bytes);
   Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
   Status atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);

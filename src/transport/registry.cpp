@@ -1,24 +1,54 @@
 #include <array>
+#include <cstring>
 
 #include "transport/chaos/chaos.hpp"
+#include "transport/net/join.hpp"
+#include "transport/net/net.hpp"
+#include "transport/net/plugin.hpp"
 #include "transport/shm/shm.hpp"
 #include "transport/trace/trace.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
 
-static constexpr std::array registry = {
-    TransportEntry{"shm", "memory of this machine; virtual nodes", make_shm},
+namespace {
+
+Status make_shm_in_job(const Options&, Job& job, std::unique_ptr<Transport>& out) {
+  HIROBA_TRY(Job::from_environment(job));
+  out = make_shm();
+  return {};
+}
+
+std::vector<Capability> shm_capabilities() { return make_shm()->capabilities(); }
+std::vector<std::string> always() { return {}; }
+
+template <const char* transport>
+std::vector<std::string> wires_of() {
+  std::vector<std::string> lines;
+  for (const WireEntry& wire : known_wires()) {
+    if (std::strcmp(wire.transport, transport) != 0) continue;
+    const std::string name = wire.flavour[0] == '\0' ? "plug-in" : wire.flavour;
+    lines.push_back(name + ": " + (wire.why_not.empty() ? "yes" : "no: " + wire.why_not));
+  }
+  return lines;
+}
+
+constexpr char mpi[] = "mpi", ucx[] = "ucx";
+constexpr std::array registry = {
+    TransportEntry{"shm", "memory of this machine; virtual nodes", make_shm_in_job, shm_capabilities, always},
+    TransportEntry{mpi, "two-sided messages of any MPI", make_net, net_capabilities, wires_of<mpi>},
+    TransportEntry{ucx, "UCX: TCP, InfiniBand, RoCE", make_net, net_capabilities, wires_of<ucx>},
 };
+
+}  // namespace
 
 std::span<const TransportEntry> transport_registry() { return registry; }
 
-Status make_transport(const Options& options, std::unique_ptr<Transport>& out) {
+Status make_transport(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
   out.reset();
+  const std::string chosen = chosen_transport(options);
   for (const TransportEntry& entry : registry)
-    if (options.text("transport") == entry.name) out = entry.make();
-  if (out == nullptr)
-    return Status::error(format("no transport '%s' in this build; see hiroba info", options.text("transport").c_str()));
+    if (chosen == entry.name) HIROBA_TRY(entry.make(options, job, out));
   if (const double seed = options.number("chaos"); seed > 0)
     out = make_chaos(std::move(out), static_cast<uint64_t>(seed));
   if (options.flag("trace")) out = make_trace(std::move(out));

@@ -24,6 +24,7 @@
 // the launcher; a wait that exceeds Config::timeout returns a status.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,19 @@ struct Strided {
 // A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the
 // bytes, padded to whole words. Offsets need 48 bits.
 using PackedWord = uint64_t;
+
+// Counts what is still under way of operations that were started and are awaited together. Must outlive them.
+struct Completion {
+  std::atomic<uint32_t> left{0};
+};
+
+// A handler to run, with its payload, before a get reads.
+struct Note {
+  int handler;
+  const void* payload;
+  size_t bytes;  // at most max_note
+  static constexpr size_t max_note = 64;
+};
 
 using Handler = void (*)(void* context, int source, const void* payload, size_t bytes);
 
@@ -103,6 +117,14 @@ class Transport {
   // Scatters pieces to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);
 
+  // Where this process can access that memory by itself; null if it cannot.
+  virtual char* reach(int rank, uint64_t offset) const;
+  // A get that need not have arrived on return: await() waits for all that were started with this completion. The
+  // note's handler runs before the memory is read, in a process that can reach it: this one, or the rank's. It must not
+  // block. A transport that cannot reach all memory implements this itself.
+  virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
+  virtual void await(Completion& completion);
+
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
   virtual uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired);
   virtual uint32_t fetch_add32(int rank, uint64_t at, uint32_t value);
@@ -114,6 +136,9 @@ class Transport {
   // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
   // one is a status that names a pair of ranks and what the board says of them.
   virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
+
+  // Between these two calls the calling thread is in the page-fault handler.
+  virtual void faulting(bool inside);
 
   // The source of earlier gets in this range will not be needed soon: give back what mapping it costs.
   virtual void forget(uint64_t offset, uint64_t bytes);
@@ -162,6 +187,12 @@ class Wrapper : public Transport {
   }
   void get_strided(void* to, int r, uint64_t from, const Strided& b) override { inner_->get_strided(to, r, from, b); }
   void put_packed(int r, std::span<const PackedWord> p) override { inner_->put_packed(r, p); }
+  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
+    inner_->start_get(to, r, from, n, c, note);
+  }
+  void await(Completion& completion) override { inner_->await(completion); }
+  char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }
+  void faulting(bool inside) override { inner_->faulting(inside); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return inner_->fetch_add64(r, at, v); }
   uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {
     return inner_->compare_swap64(r, at, e, d);
@@ -188,11 +219,15 @@ class Wrapper : public Transport {
 struct TransportEntry {
   const char* name;
   const char* summary;
-  std::unique_ptr<Transport> (*make)();
+  Status (*make)(const Options& options, Job& job, std::unique_ptr<Transport>& out);
+  std::vector<Capability> (*capabilities)();
+  // One line for each form in which this installation may have it: "openmpi: yes", "mpich: no: ...".
+  std::vector<std::string> (*found)();
 };
 std::span<const TransportEntry> transport_registry();
 
-// The transport that the options ask for, wrapped as they ask (chaos, trace); null with a status if there is none.
-Status make_transport(const Options& options, std::unique_ptr<Transport>& out);
+// Joins the job, by the transport that the options ask for, wrapped as they ask (chaos, trace); null with a status if
+// that fails. Collective.
+Status make_transport(const Options& options, Job& job, std::unique_ptr<Transport>& out);
 
 }  // namespace hiroba

@@ -24,6 +24,10 @@ class CoreOnly final : public Wrapper {
     Transport::get_strided(to, r, from, b);
   }
   void put_packed(int r, std::span<const PackedWord> p) override { Transport::put_packed(r, p); }
+  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
+    Transport::start_get(to, r, from, n, c, note);
+  }
+  void await(Completion& completion) override { Transport::await(completion); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return Transport::fetch_add64(r, at, v); }
   uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {
     return Transport::compare_swap64(r, at, e, d);

@@ -31,7 +31,8 @@ struct TestJob {
   void meet() const { exchange(0); }
 };
 
-// Started by main() from the environment: CONFORMANCE_TRANSPORT is shm, core, chaos, chaos-core, trace or template.
+// Started by main() from the environment: CONFORMANCE_TRANSPORT is shm, core, chaos, chaos-core, trace,
+// template, or options for what the options say.
 TestJob& the_job();
 
 }  // namespace hiroba

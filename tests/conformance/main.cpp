@@ -33,13 +33,25 @@ std::vector<uint64_t> TestJob::exchange(uint64_t word) const {
 
 namespace {
 
-std::unique_ptr<Transport> make(const std::string& name) {
+std::unique_ptr<Transport> make_on_shm(const std::string& name) {
   if (name == "template") return std::make_unique<TemplateTransport>();
   if (name == "core") return std::make_unique<CoreOnly>(make_shm());
   if (name == "chaos") return make_chaos(make_shm(), 1);
   if (name == "chaos-core") return std::make_unique<CoreOnly>(make_chaos(make_shm(), 2));
   if (name == "trace") return make_trace(make_shm());
   return make_shm();
+}
+
+// "options": as a program would, from the options in the environment.
+Status make(const std::string& name, Job& job, std::unique_ptr<Transport>& out) {
+  if (name == "options") {
+    Options options;
+    HIROBA_TRY(Options::from_environment(options));
+    return make_transport(options, job, out);
+  }
+  HIROBA_TRY(Job::from_environment(job));
+  out = make_on_shm(name);
+  return {};
 }
 
 // Counts arrivals and checks that each carries what its first word says.
@@ -54,18 +66,17 @@ void on_message(void* context, int source, const void* payload, size_t bytes) {
 }
 
 Status start(TestJob& t) {
-  HIROBA_TRY(Job::from_environment(t.job));
+  const char* const name = std::getenv("CONFORMANCE_TRANSPORT");
+  HIROBA_TRY(make(name == nullptr ? "shm" : name, t.job, t.transport));
   const uint64_t extent = static_cast<uint64_t>(t.ranks()) * TestJob::region;
   for (const int fd : t.job.node_fds)
-    if (ftruncate(fd, static_cast<off_t>(extent)) != 0) return Status::error("cannot size the memory files");
+    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(extent)) != 0) return Status::error("cannot size the memory files");
   t.base = static_cast<char*>(
       mmap(nullptr, extent, PROT_READ | PROT_WRITE, MAP_SHARED, t.job.node_fds[static_cast<size_t>(t.job.node)], 0));
   Transport::Config config;
   config.job = t.job, config.base = t.base, config.extent = extent, config.timeout = 20;
   HIROBA_TRY(map_board(t.job, config.board));
   config.board->rank(t.rank()).phase = Phase::started;
-  const char* const name = std::getenv("CONFORMANCE_TRANSPORT");
-  t.transport = make(name == nullptr ? "shm" : name);
   t.transport->set_handler(Transport::first_user_handler, on_message, &t);
   HIROBA_TRY(t.transport->start(config));
   for (int r = 0; r < t.ranks(); ++r) HIROBA_TRY(t.transport->attach(t.at(r), TestJob::region, r));

@@ -15,6 +15,7 @@ TEST(Job, EveryRankIsOnOneNodeAndNodesAreContiguous) {
     for (int nnodes = 1; nnodes <= nranks; ++nnodes) {
       Job job;
       job.nranks = nranks, job.nnodes = nnodes;
+      job.place_evenly();
       int seen = 0;
       for (int n = 0; n < nnodes; ++n) {
         EXPECT_GE(job.ranks_on(n), 1) << nranks << " ranks, " << nnodes << " nodes";

@@ -19,7 +19,7 @@ TEST_F(OptionsTest, DefaultsAreValid) {
   for (const Option& option : option_table()) EXPECT_TRUE(check_option(option, option.fallback).ok()) << option.name;
   Options options;
   ASSERT_TRUE(Options::from_environment(options).ok());
-  EXPECT_EQ("shm", options.text("transport"));
+  EXPECT_EQ("auto", options.text("transport"));
   EXPECT_EQ(uint64_t{8} << 40, options.bytes("space"));
   EXPECT_FALSE(options.flag("check"));
 }

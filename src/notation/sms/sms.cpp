@@ -40,8 +40,10 @@ void require(const Status& status) {
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
 }
 
-// From here on messages carry the rank, and only the first rank that fails speaks.
-void introduce(Job& job) {
+// Messages before the start carry the rank, too, if hirobarun has given it, and only the first rank that fails speaks.
+void introduce() {
+  if (!Job::in_environment()) return;
+  Job job;
   const Status described = Job::from_environment(job);
   hiroba::set_reporter(job.rank, nullptr);
   require(described);
@@ -52,10 +54,7 @@ void introduce(Job& job) {
 
 Memory& memory(const char* call) {
   if (the_memory != nullptr) return *the_memory;
-  if (!shut_down) {
-    Job job;
-    introduce(job);
-  }
+  if (!shut_down) introduce();
   end_job(1, "%s %s", call,
           shut_down ? "after sms_shutdown; move it before"
                     : "before sms_startup; call sms_startup(&argc, &argv) first");
@@ -164,10 +163,10 @@ SMS_EXPORT int sms_startup(int*, char***) {
   if (the_memory != nullptr) end_job(1, "sms_startup called twice");
   if (shut_down) end_job(1, "sms_startup after sms_shutdown; a job starts once");
   Options options;
-  Job job;
-  introduce(job);
+  introduce();
   require(Options::from_environment(options));
-  require(Memory::start(options, job, the_memory));
+  require(Memory::start(options, the_memory));
+  const Job& job = the_memory->job();
   sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   print_stats = options.flag("stats");
   if (job.launched) {
@@ -250,19 +249,23 @@ SMS_EXPORT int sms_trylock(int id) {
   return taken ? 1 : 0;
 }
 
-SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
+SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range section[]) {
   const Array& a = array_of(array, "sms_preload");
   Range ranges[Distribution::max_dims];
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
-  require(the_memory->preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}));
-}
-
-SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range section[]) {
-  sms_preload(array, section);  // this transport's gets are copies by the caller: there is nothing to overlap
+  require(the_memory->start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}));
   return {1};
 }
 
-SMS_EXPORT void sms_preload_wait(sms_request* request) { request->state = 0; }
+SMS_EXPORT void sms_preload_wait(sms_request* request) {
+  memory("sms_preload_wait").preload_wait();
+  request->state = 0;
+}
+
+SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
+  sms_request request = sms_preload_start(array, section);
+  sms_preload_wait(&request);
+}
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
   require(memory("sms_preload_bytes").preload_bytes(address, bytes));

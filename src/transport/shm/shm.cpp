@@ -1,15 +1,11 @@
 #include "transport/shm/shm.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-
 #include <cassert>
-#include <cerrno>
 #include <cstring>
 
-#include "base/addresses.hpp"
 #include "base/wait.hpp"
 #include "transport/shm/ring.hpp"
+#include "transport/window.hpp"
 
 namespace hiroba {
 
@@ -47,10 +43,7 @@ class Shm final : public Transport {
 
   Status start(const Config& config) override {
     start_reference(config);
-    window_ = reserve_addresses(config.extent);
-    if (window_ == nullptr)
-      return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s); is ulimit -v set?",
-                                  static_cast<unsigned long long>(config.extent >> 30), std::strerror(errno)));
+    HIROBA_TRY(window_.start(config.extent));
     char* const part = reinterpret_cast<char*>(config.board) + Board::transport_offset(config.job.nranks);
     shared_ = reinterpret_cast<Shared*>(part);
     rings_ = part + (size_t{2} << 20);
@@ -58,67 +51,55 @@ class Shm final : public Transport {
     return {};
   }
 
-  void stop() override {
-    if (window_ != nullptr) munmap(window_, config().extent);
-    window_ = nullptr;
-  }
+  void stop() override { window_.stop(); }
 
   Status attach(uint64_t offset, uint64_t bytes, int rank) override {
-    const int fd = config().job.node_fds[static_cast<size_t>(config().job.node_of(rank))];
-    void* const at =
-        mmap(window_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
-    if (at != MAP_FAILED) return {};
-    return Status::error(
-        format("cannot map %llu bytes of rank %d's memory (%s)%s", static_cast<unsigned long long>(bytes), rank,
-               std::strerror(errno),
-               errno == ENOMEM
-                   ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces"
-                   : ""));
+    return window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node_of(rank))]);
   }
+  void detach(uint64_t offset, uint64_t bytes) override { window_.detach(offset, bytes); }
 
-  void detach(uint64_t offset, uint64_t bytes) override {
-    void* const at =
-        mmap(window_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    assert(at != MAP_FAILED);
-    (void)at;
-  }
+  void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(window_.at(to), from, bytes); }
 
-  void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(window_ + to, from, bytes); }
-
-  void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, window_ + from, bytes); }
+  void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, window_.at(from), bytes); }
 
   void fence() override { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+  char* reach(int, uint64_t offset) const override { return window_.at(offset); }
 
   void put_packed(int, std::span<const PackedWord> pieces) override {
     for (size_t i = 0; i < pieces.size();) {
       const size_t bytes = pieces[i] & 0xffff;
-      char* const to = window_ + (pieces[i] >> 16);
+      char* const to = window_.at(pieces[i] >> 16);
       if (bytes == 8) std::memcpy(to, &pieces[i + 1], 8);  // by far the most frequent piece: one store
       else std::memcpy(to, &pieces[i + 1], bytes);
       i += 1 + (bytes + 7) / 8;
     }
   }
 
-  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override { return word<uint64_t>(at).fetch_add(value); }
-  uint32_t fetch_add32(int, uint64_t at, uint32_t value) override { return word<uint32_t>(at).fetch_add(value); }
+  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override {
+    return window_.word<uint64_t>(at).fetch_add(value);
+  }
+  uint32_t fetch_add32(int, uint64_t at, uint32_t value) override {
+    return window_.word<uint32_t>(at).fetch_add(value);
+  }
   uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
-    word<uint64_t>(at).compare_exchange_strong(expected, desired);
+    window_.word<uint64_t>(at).compare_exchange_strong(expected, desired);
     return expected;
   }
   uint32_t compare_swap32(int, uint64_t at, uint32_t expected, uint32_t desired) override {
-    word<uint32_t>(at).compare_exchange_strong(expected, desired);
+    window_.word<uint32_t>(at).compare_exchange_strong(expected, desired);
     return expected;
   }
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
-    auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_ + at);
+    auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
     for (Patience patience(spins_); futex.load() == old && patience.step();) {
     }
     if (futex.load() == old) futex_wait(futex, old, seconds);
     return futex.load();
   }
 
-  void wake(int, uint64_t at) override { futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_ + at)); }
+  void wake(int, uint64_t at) override { futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at))); }
 
   void send(int rank, int handler, const void* payload, size_t bytes) override {
     assert(bytes <= max_message);
@@ -169,15 +150,9 @@ class Shm final : public Transport {
     return pair == 0 ? Status() : unequal(config(), static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
   }
 
-  // Reading through the window leaves page-table entries behind that count as this process's memory.
-  void forget(uint64_t offset, uint64_t bytes) override { madvise(window_ + offset, bytes, MADV_DONTNEED); }
+  void forget(uint64_t offset, uint64_t bytes) override { window_.forget(offset, bytes); }
 
  private:
-  template <typename Word>
-  std::atomic_ref<Word> word(uint64_t at) const {
-    return std::atomic_ref<Word>(*reinterpret_cast<Word*>(window_ + at));
-  }
-
   Ring& ring(int r) const { return *reinterpret_cast<Ring*>(rings_ + (static_cast<size_t>(r) << 20)); }
 
   void compare_tags(int n) {
@@ -215,7 +190,7 @@ class Shm final : public Transport {
     return ranks;
   }
 
-  char* window_ = nullptr;
+  Window window_;
   Shared* shared_ = nullptr;
   char* rings_ = nullptr;
   uint64_t sequence_ = 0;  // exchanges made

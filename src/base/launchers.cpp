@@ -1,0 +1,15 @@
+#include "base/launchers.hpp"
+
+#include <cstdlib>
+
+namespace hiroba {
+
+std::string launching_mpi() {
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";
+  if (is_set("PMI_SIZE") || is_set("PMI_FD")) return "mpich";  // Hydra, and srun --mpi=pmi2
+  if (is_set("PMIX_RANK")) return "openmpi";                   // srun --mpi=pmix
+  return "";
+}
+
+}  // namespace hiroba

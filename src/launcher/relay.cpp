@@ -1,0 +1,128 @@
+#include "launcher/relay.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/options.hpp"
+
+extern char** environ;
+
+namespace hiroba {
+
+namespace {
+
+constexpr int not_found = 127, cannot_start = 1;
+
+bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
+
+// "openmpi" or "mpich", by the libraries that the program names; "" if it calls no MPI itself, or is a script.
+std::string mpi_of_program(const std::string& program) {
+  const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info) != 0 || info.st_size == 0) return "";
+  const size_t size = static_cast<size_t>(info.st_size);
+  void* const bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (bytes == MAP_FAILED) return "";
+  const auto names = [&](const char* library) { return memmem(bytes, size, library, std::strlen(library)) != nullptr; };
+  const std::string found = names("libmpich.so.") ? "mpich" : names("libmpi.so.") ? "openmpi" : "";
+  munmap(bytes, size);
+  return found;
+}
+
+struct Mpirun {
+  std::string mpi, path;
+};
+
+// The mpirun of the MPI that was asked for, that the program needs, or that is there.
+Status choose_mpirun(const Launch& launch, Mpirun& out) {
+  std::string mpi = launch.mpi.empty() ? mpi_of_program(launch.program[0]) : launch.mpi;
+  const auto mpirun_of = [](const std::string& name) {
+    return name == "openmpi"         ? in_path("mpirun.openmpi") ? "mpirun.openmpi" : "orterun"
+           : in_path("mpirun.mpich") ? "mpirun.mpich"
+                                     : "mpiexec.hydra";
+  };
+  if (mpi.empty()) mpi = in_path(mpirun_of("openmpi")) ? "openmpi" : "mpich";
+  out = {mpi, mpirun_of(mpi)};
+  if (in_path(out.path)) return {};
+  return Status::error(
+      format("cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
+             "another with --mpi",
+             out.path.c_str(), mpi == "openmpi" ? "Open MPI" : "MPICH", mpi == "openmpi" ? "openmpi-bin" : "mpich"));
+}
+
+using Words = std::vector<std::string>;
+
+std::string host_list(const Launch& launch) {
+  std::string list;
+  for (const Host& host : launch.hosts)
+    list += (list.empty() ? "" : ",") + host.name + ":" + std::to_string(host.ranks);
+  return list;
+}
+
+Words openmpi_words(const Launch& launch) {
+  static constexpr const char* bind[] = {"none", "core", "numa"};
+  Words words = {"--bind-to", bind[static_cast<int>(launch.bind)], "--map-by", "slot", "--oversubscribe"};
+  if (!launch.hosts.empty()) words.insert(words.end(), {"--host", host_list(launch)});
+  if (launch.tag) words.push_back("--tag-output");
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string name(*entry, std::strcspn(*entry, "="));
+    if (name.starts_with("HIROBA_") || name.starts_with("OMP_") || name.starts_with("UCX_") ||
+        name == "LD_LIBRARY_PATH")
+      words.insert(words.end(), {"-x", name});
+  }
+  return words;
+}
+
+Words mpich_words(const Launch& launch) {
+  static constexpr const char* bind[] = {"none", "core", "numa"};
+  Words words = {"-bind-to", bind[static_cast<int>(launch.bind)]};
+  if (!launch.hosts.empty()) words.insert(words.end(), {"-hosts", host_list(launch)});
+  if (launch.tag) words.push_back("-prepend-rank");
+  return words;
+}
+
+Refusal become(Words words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  return {Status::error(format("cannot execute '%s' (%s)", arguments[0], std::strerror(errno))),
+          errno == ENOENT ? not_found : cannot_start};
+}
+
+std::string transport_of(const Launch& launch) {
+  for (const Setting& setting : launch.settings)
+    if (setting.variable == "HIROBA_TRANSPORT") return setting.value;
+  const char* const given = std::getenv("HIROBA_TRANSPORT");
+  return given == nullptr ? "auto" : given;
+}
+
+}  // namespace
+
+bool needs_mpirun(const Launch& launch) { return !launch.hosts.empty() || transport_of(launch) == "mpi"; }
+
+Refusal become_mpirun(const Launch& launch) {
+  Mpirun mpirun;
+  const Status chosen = choose_mpirun(launch, mpirun);
+  if (!chosen.ok()) return {chosen, not_found};
+  if (transport_of(launch) == "shm")
+    return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use mpi or ucx"),
+            cannot_start};
+  if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
+  Words words = mpirun.mpi == "openmpi" ? openmpi_words(launch) : mpich_words(launch);
+  words.insert(words.begin(), mpirun.path);
+  words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
+  words.insert(words.end(), launch.program.begin(), launch.program.end());
+  return become(std::move(words));
+}
+
+Refusal become_program(const Launch& launch) { return become(launch.program); }
+
+}  // namespace hiroba

@@ -1,0 +1,233 @@
+// Bringing pages into the cache: what a fault or a preload fetches, and how it is announced to the home.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory/cache.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// Pages copied to the cache and then to the twin while they are in the core's own cache.
+constexpr uint64_t copy_slice = 16;
+constexpr uint64_t chunk_pages = PageBits::pages;
+
+// What is told to the home of pages that are copied for the first time.
+struct Announcement {
+  uint64_t page, pages;
+  int32_t node;
+};
+
+}  // namespace
+
+// Whether a page is out of date and was used when it was not.
+bool Cache::was_used(uint64_t page) const {
+  return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
+}
+
+// How many pages, from this one, a fault on it should bring, and how many of them are not guesses.
+Cache::Window Cache::window(const Array& array, uint64_t page) {
+  const uint64_t most = std::min(config_.readahead_pages, most_at_once());
+  if (was_used(page)) {  // the neighbours that were used too are likely to be used again
+    uint64_t n = 1;
+    while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
+    return {n, n};
+  }
+  for (size_t s = 0; s < streams; ++s) {
+    uint64_t expected = page;
+    const uint64_t last = stream_window_[s].load(std::memory_order_relaxed), size = std::min(most, last * 4);
+    if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
+    if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
+    stream_window_[s].store(size, std::memory_order_relaxed);
+    // The accesses have come past the last window, so guessing it was right.
+    for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
+    return {size, 1};
+  }
+  const size_t s = stream_turn_.fetch_add(1, std::memory_order_relaxed) % streams;
+  stream_next_[s].store(page + 1, std::memory_order_relaxed);
+  stream_window_[s].store(1, std::memory_order_relaxed);
+  return {1, 1};
+}
+
+// Takes absent and stale pages from `page` up to the first other one; returns how many, and how many were absent.
+uint64_t Cache::claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent) {
+  const auto extend = [](std::atomic<uint64_t>& bound, uint64_t to, auto better) {
+    uint64_t old = bound.load(std::memory_order_relaxed);
+    while (better(to, old) && !bound.compare_exchange_weak(old, to, std::memory_order_relaxed)) {
+    }
+  };
+  extend(array.cached_low, page, std::less<>());
+  uint64_t p = page;
+  absent = 0;
+  for (; p < end; ++p) {
+    if (config_.states->take(p, PageState::stale)) continue;
+    if (!config_.states->take(p, PageState::absent)) break;
+    ++absent;
+    chunk_count_[p / chunk_pages].fetch_add(1, std::memory_order_relaxed);
+    remember(p);
+  }
+  extend(array.cached_high, p, std::greater<>());
+  return p - page;
+}
+
+// Begins to fetch pages from `page` on that are not here, at most up to `end`, all of one home. Returns how many; with
+// none, there is nothing to finish.
+uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch) {
+  end = std::min(end, run.first + run.pages);
+  uint64_t reserved = 0, absent = 0;
+  for (uint64_t p = page; p < end; ++p) reserved += config_.states->state(p) == PageState::absent;
+  make_room(reserved);
+  const uint64_t pages = claim(array, page, end, absent);
+  resident_.fetch_add(absent - reserved, std::memory_order_relaxed);
+  if (pages == 0) return 0;
+  fetch.array = &array, fetch.page = page, fetch.pages = pages, fetch.absent = absent;
+  if (absent == 0 && config_.huge && !full_.load(std::memory_order_relaxed)) use_huge_pages(page, pages);
+  uint64_t first = page, last = page + pages;  // that the home has not heard of
+  while (first < last && config_.states->flag(first, PageStates::announced)) ++first;
+  while (first < last && config_.states->flag(last - 1, PageStates::announced)) --last;
+  for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::announced);
+  const Announcement news = {first, last - first, config_.job.node_of(run.rank)};
+  const Note note = {announced_handler, &news, sizeof news};
+  copy_in(fetch, run.rank, first < last ? &note : nullptr);
+  return pages;
+}
+
+// Waits until they have come and shows them to the program.
+void Cache::finish(Fetch& fetch) {
+  Array& array = *fetch.array;
+  const uint64_t page = fetch.page, pages = fetch.pages, offset = page << page_shift;
+  config_.transport->await(fetch.completion);
+  if (fetch.twins_missing) std::memcpy(twin_file_.data() + offset, cache_file_.data() + offset, pages << page_shift);
+  array.tracker->install(view(page), pages << page_shift);
+  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
+  count(array.counters.fetched, pages);
+  count(array.counters.bytes_fetched, pages << page_shift);
+  count(array.counters.cached, fetch.absent);
+  if (fetch.absent == pages || full_.load(std::memory_order_relaxed)) forget_mappings(array, page, pages);
+}
+
+// At the home, before the pages are read: see README.md, "Home pages".
+void Cache::on_announced(void* self, int, const void* payload, size_t) {
+  const Cache& cache = *static_cast<Cache*>(self);
+  Announcement news;
+  std::memcpy(&news, payload, sizeof news);
+  const Layout& layout = cache.config_.layout;
+  const int keeper = cache.config_.job.first_rank_of(news.node);
+  const auto reach = [&](uint64_t offset) { return cache.config_.transport->reach(keeper, offset); };
+  std::memset(reach(layout.directory(news.node) + news.page), 1, news.pages);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const uint64_t index = std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.news(keeper)))).fetch_add(1);
+  std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.news_slot(keeper, index))))
+      .store(news_word(index, news.page, news.pages));
+}
+
+// Chunks that are fetched a second time as a whole are worth huge pages.
+void Cache::use_huge_pages(uint64_t page, uint64_t pages) {
+  for (uint64_t p = (page + chunk_pages - 1) / chunk_pages * chunk_pages; p + chunk_pages <= page + pages;
+       p += chunk_pages)
+    if ((chunk_count_[p / chunk_pages].fetch_or(chunk_tried, std::memory_order_relaxed) & chunk_tried) == 0)
+      collapse(cache_file_.data() + (p << page_shift), huge_page_bytes);
+}
+
+void Cache::copy_in(Fetch& fetch, int rank, const Note* note) {
+  Transport& transport = *config_.transport;
+  const uint64_t offset = fetch.page << page_shift, bytes = fetch.pages << page_shift;
+  const bool twins = fetch.array->tracker->twin_at_fetch();
+  fetch.twins_missing = twins && transport.reach(rank, offset) == nullptr;
+  const uint64_t slice = twins && !fetch.twins_missing ? copy_slice << page_shift : bytes;
+  for (uint64_t done = 0; done < bytes; done += slice) {
+    const uint64_t at = offset + done, size = std::min(slice, bytes - done);
+    transport.start_get(cache_file_.data() + at, rank, at, size, fetch.completion, done == 0 ? note : nullptr);
+    if (twins && !fetch.twins_missing) std::memcpy(twin_file_.data() + at, cache_file_.data() + at, size);
+  }
+}
+
+bool Cache::fault(Array& array, uint64_t page) {
+  const HomeRun& run = array.home(page);
+  if (here(run)) return false;
+  switch (config_.states->state(page)) {
+    case PageState::busy: wait_while_busy(page); return true;
+    case PageState::valid:
+      // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
+      // could be on its way out.
+      if (config_.states->take(page, PageState::valid)) {
+        array.tracker->install(view(page), page_bytes);
+        config_.states->release(page, PageState::valid);
+      }
+      return true;
+    default: break;
+  }
+  count(array.counters.faults, 1);
+  const Window w = window(array, page);
+  Fetch fetch;
+  const uint64_t brought = begin(array, run, page, page + w.pages, fetch);
+  if (brought > 0) finish(fetch);
+  config_.states->clear_flag(page, PageStates::guessed);
+  for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
+  return true;
+}
+
+// ---- fetches that go on while the program computes
+// --------------------------------------------------------------------
+
+// Starts fetches in slots, so that whoever needs one of their pages can finish them.
+void Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
+  uint64_t room = config_.limit_pages - config_.limit_pages / 4;
+  for (const HomeRun& run : array.homes) {
+    if (here(run) || run.first + run.pages <= first) continue;
+    if (run.first >= end) return;
+    const uint64_t run_end = std::min(run.first + run.pages, end);
+    // From afar in several pieces at once; what is copied here and now, in one.
+    const bool direct = config_.transport->reach(run.rank, run.first << page_shift) != nullptr;
+    const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, most_at_once());
+    for (uint64_t p = std::max(run.first, first); p < run_end && room > 0;) {
+      const PageState state = config_.states->state(p);
+      if (state == PageState::busy) wait_while_busy(p);
+      if (state == PageState::valid) ++p;
+      if (state == PageState::busy || state == PageState::valid) continue;
+      Fetch& fetch = free_slot();
+      const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);
+      fetch.state.store(coming > 0 ? Fetch::under_way : Fetch::free, std::memory_order_release);
+      count(array.counters.preloaded, coming);
+      for (uint64_t i = 0; i < coming; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
+      p += coming, room -= coming;
+      if (direct && coming > 0) finish_slot(fetch);
+    }
+  }
+}
+
+Cache::Fetch& Cache::free_slot() {
+  for (;;) {
+    for (Fetch& fetch : fetches_) {
+      uint32_t free = Fetch::free;
+      if (fetch.state.compare_exchange_strong(free, Fetch::filling, std::memory_order_acquire)) return fetch;
+    }
+    finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
+  }
+}
+
+// Finishes the fetch in this slot, if there is one and nobody else does it just now; false then.
+bool Cache::finish_slot(Fetch& fetch) {
+  uint32_t under_way = Fetch::under_way;
+  if (!fetch.state.compare_exchange_strong(under_way, Fetch::finishing, std::memory_order_acquire)) return false;
+  finish(fetch);
+  fetch.state.store(Fetch::free, std::memory_order_release);
+  return true;
+}
+
+void Cache::finish_preloads() {
+  for (Fetch& fetch : fetches_)
+    for (Patience patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free;)
+      if (!finish_slot(fetch) && !patience.step()) usleep(20);
+}
+
+void Cache::wait_while_busy(uint64_t page) {
+  for (Fetch& fetch : fetches_)
+    if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)
+      finish_slot(fetch);
+  config_.states->wait_while_busy(page);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,177 @@
+#include "transport/net/engine.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+constexpr double event_seconds = 0.1;  // the longest sleep on an event
+}
+
+thread_local int Engine::in_fault = 0;
+
+Status Placement::parse(const std::string& text, Placement& out) {
+  out = {};
+  if (text == "none") out.kind = Kind::none;
+  else if (text == "thread") out.kind = Kind::thread;
+  else if (text == "spare") out.kind = Kind::spare;
+  else if (text.starts_with("pin:")) {
+    char* end = nullptr;
+    const long cpu = std::strtol(text.c_str() + 4, &end, 10);
+    if (end == text.c_str() + 4 || *end != '\0' || cpu < 0 || cpu >= CPU_SETSIZE)
+      return Status::error(format("option progress=%s: pin: needs the number of a CPU, as in pin:3", text.c_str()));
+    out.kind = Kind::pin, out.cpu = static_cast<int>(cpu);
+  } else {
+    return Status::error(format("option progress=%s: it is none, thread, spare or pin:CPU", text.c_str()));
+  }
+  return {};
+}
+
+Status Engine::start(const Config& config) {
+  config_ = config;
+  bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", std::strerror(errno)));
+  if (config.placement.kind == Placement::Kind::none) return {};
+  // Signals are for the program's threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(
+      &helper_, nullptr,
+      [](void* self) -> void* {
+        static_cast<Engine*>(self)->help();
+        return nullptr;
+      },
+      this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return Status::error(format("cannot start the progress thread (%s)", std::strerror(error)));
+  helping_ = true;
+  return place(helper_);
+}
+
+// A core of its own where one is meant for it; else it takes only the time that nobody else wants.
+Status Engine::place(pthread_t thread) const {
+  pthread_setname_np(thread, "hiroba-progress");
+  if (config_.placement.kind == Placement::Kind::pin) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(config_.placement.cpu, &set);
+    const int error = pthread_setaffinity_np(thread, sizeof set, &set);
+    if (error == 0) return {};
+    return Status::error(
+        format("option progress=pin:%d: %s", config_.placement.cpu,
+               error == EINVAL ? "there is no such CPU, or this rank may not use it" : std::strerror(error)));
+  }
+  if (config_.placement.kind == Placement::Kind::thread) {
+    const sched_param none = {};
+    pthread_setschedparam(thread, SCHED_IDLE, &none);  // if that is refused, it is an ordinary thread
+  }
+  return {};
+}
+
+void Engine::stop() {
+  if (helping_) {
+    stopping_.store(true);
+    ring();
+    wake_helper();
+    pthread_join(helper_, nullptr);
+    helping_ = false;
+  }
+  if (bell_fd_ >= 0) close(bell_fd_);
+  bell_fd_ = -1;
+}
+
+void Engine::release() {
+  owner_.store(pthread_t{}, std::memory_order_relaxed);
+  lock_.unlock();
+}
+
+bool Engine::drive() {
+  if (!lock_.try_lock()) return false;
+  owner_.store(pthread_self(), std::memory_order_relaxed);
+  bool any = config_.wire->poll();
+  any = config_.after_poll(config_.context) || any;
+  release();
+  if (any) ring();
+  return any;
+}
+
+void Engine::ring() {
+  bell_.fetch_add(1);
+  if (dozing_.load() != 0) futex_wake_all(bell_);
+  if (dozing_on_event_.load() != 0) {
+    const uint64_t one = 1;
+    if (write(bell_fd_, &one, sizeof one) < 0) return;  // full: it rings already
+  }
+}
+
+void Engine::doze(uint32_t seen, double seconds, bool on_wire) {
+  if (on_wire && config_.wire->event() >= 0) return doze_on_event(seen);
+  dozing_.fetch_add(1);
+  futex_wait(bell_, seen, on_wire ? seconds : 0.01);
+  dozing_.fetch_sub(1);
+}
+
+void Engine::doze_on_event(uint32_t seen) {
+  bool armed = false;
+  if (lock_.try_lock()) {
+    armed = config_.wire->arm();
+    lock_.unlock();
+    if (!armed) return;  // something has come meanwhile
+  }
+  dozing_on_event_.fetch_add(1);
+  if (bell_.load() == seen) {
+    pollfd sources[] = {{config_.wire->event(), POLLIN, 0}, {bell_fd_, POLLIN, 0}};
+    // Whoever could not arm has not looked at the wire, so it looks again soon.
+    ::poll(sources, 2, armed ? static_cast<int>(event_seconds * 1e3) : 1);
+  }
+  dozing_on_event_.fetch_sub(1);
+  uint64_t rings;
+  if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // nobody rang
+}
+
+void Engine::sleep(double seconds) {
+  const uint32_t seen = bell_.load();
+  if (!drive()) doze(seen, seconds, true);
+}
+
+void Engine::wake_helper() {
+  if (!helping_) return;
+  helper_bell_.fetch_add(1);
+  futex_wake_all(helper_bell_);
+}
+
+void Engine::help() {
+  constexpr int spins = 100;
+  Patience patience(spins);
+  double nap = first_nap;
+  int quiet = 0;  // looks in a row that found somebody else driving
+  while (!stopping_.load()) {
+    const uint32_t called = helper_bell_.load(), seen = bell_.load();
+    if (drivers_.load() != 0) {  // somebody else drives; for a long time perhaps
+      parked_.store(++quiet > 2);
+      if (drivers_.load() != 0) futex_wait(helper_bell_, called, quiet > 2 ? event_seconds : longest_nap);
+      parked_.store(false);
+      continue;
+    }
+    quiet = 0;
+    if (drive()) {
+      patience = Patience(spins);
+      nap = first_nap;
+    } else if (!patience.step()) {
+      doze(seen, nap, true);
+      nap = longer(nap);
+    }
+  }
+}
+
+}  // namespace hiroba

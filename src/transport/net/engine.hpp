@@ -1,0 +1,160 @@
+// The progress engine: who drives the wire, and when. One per rank.
+//
+// Whoever waits drives: a waiting thread polls the wire under the engine's lock, first spinning, then yielding, then
+// dozing. A helper thread covers the time when nobody waits: it serves other ranks and moves this rank's transfers
+// while the program computes. Dozing means sleeping on the wire's event where it has one, else on the bell for half a
+// millisecond at a time; whoever makes something happen rings the bell.
+//
+// Threads: everything is thread-safe but start and stop, and may be called from a page-fault handler, because the
+// lock's holder never touches memory that can fault. with_wire() may be called from a hook of the wire (inside
+// drive()).
+#pragma once
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/wait.hpp"
+#include "transport/net/wire.hpp"
+
+namespace hiroba {
+
+// Where the helper thread runs (option progress).
+struct Placement {
+  enum class Kind { none, thread, spare, pin } kind = Kind::thread;
+  int cpu = -1;  // pin
+  static Status parse(const std::string& text, Placement& out);
+};
+
+class Engine {
+ public:
+  struct Config {
+    Wire* wire = nullptr;
+    Placement placement;
+    int spins = 0;
+    // The program calls the network library itself: a thread that faults may be inside it, so only the helper drives
+    // for it.
+    bool program_uses_library = false;
+    // Called under the lock after each poll, for work that waits for room or time; true if it did anything.
+    bool (*after_poll)(void* context) = nullptr;
+    void* context = nullptr;
+  };
+
+  Status start(const Config& config);
+  void stop();
+
+  // Runs `work` as the only one who uses the wire, and the state that belongs to it.
+  template <typename Work>
+  void with_wire(const Work& work) {
+    if (inside()) return work();
+    lock_.lock();
+    owner_.store(pthread_self(), std::memory_order_relaxed);
+    work();
+    release();
+  }
+
+  // Polls unless somebody else does; true if anything happened.
+  bool drive();
+  // Whether this thread is in a hook of the wire.
+  bool inside() const { return owner_.load(std::memory_order_relaxed) == pthread_self(); }
+
+  // Drives until done() or until `seconds` have passed; returns done().
+  template <typename Done>
+  bool wait(const Done& done, double seconds = std::numeric_limits<double>::infinity()) {
+    if (done()) return true;
+    const Waiting waiting(*this);
+    const double deadline = seconds_now() + seconds;
+    Patience patience(config_.spins);
+    double nap = first_nap;
+    for (;;) {
+      const uint32_t seen = bell_.load();
+      if (done()) return true;
+      if (waiting.may_drive && drive()) {
+        patience = Patience(config_.spins);
+        nap = first_nap;
+      } else if (!patience.step()) {
+        const double left = deadline - seconds_now();
+        if (left <= 0) return done();
+        doze(seen, std::min(left, nap), waiting.may_drive);
+        nap = longer(nap);
+      }
+    }
+  }
+
+  // The same for a futex word in memory that other processes share, until done(word) or the time `deadline`. Whoever
+  // changes the word must wake its sleepers.
+  template <typename Done>
+  bool wait_word(std::atomic<uint32_t>& word, const Done& done, double deadline) {
+    if (done(word.load())) return true;
+    {
+      const Waiting waiting(*this);
+      for (Patience patience(config_.spins); patience.step();) {
+        if (done(word.load())) return true;
+        if (drive()) patience = Patience(config_.spins);
+      }
+    }
+    for (double nap = first_nap; seconds_now() < deadline; nap = longer(nap)) {  // the helper drives from here on
+      const uint32_t now = word.load();
+      if (done(now)) return true;
+      futex_wait(word, now, helping_ ? 0.1 : nap);
+      if (!helping_) drive();
+    }
+    return done(word.load());
+  }
+
+  // Sleeps until something has happened, or for `seconds`.
+  void sleep(double seconds);
+  // There is something to do or to see for whoever dozes.
+  void ring();
+
+  // Between these, this thread runs in the page-fault handler.
+  static void enter_fault() { ++in_fault; }
+  static void leave_fault() { --in_fault; }
+
+ private:
+  struct Waiting {
+    explicit Waiting(Engine& e) : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library) {
+      if (may_drive) engine.drivers_.fetch_add(1);
+      else engine.wake_helper();
+    }
+    ~Waiting() {
+      if (may_drive && engine.drivers_.fetch_sub(1) == 1 && engine.parked_.load()) engine.wake_helper();
+    }
+    Engine& engine;
+    const bool may_drive;
+  };
+  static thread_local int in_fault;
+  // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
+  // memory while it computes, rare enough to cost less than one per cent of a core.
+  static constexpr double first_nap = 0.5e-3, longest_nap = 2e-3;
+  static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
+
+  void release();
+  void doze(uint32_t seen, double seconds, bool on_wire);
+  void doze_on_event(uint32_t seen);
+  void wake_helper();
+  void help();
+  Status place(pthread_t thread) const;
+
+  Config config_;
+  SignalSafeLock lock_;  // guards the wire
+  std::atomic<pthread_t> owner_{};
+  std::atomic<uint32_t> bell_{0};     // futex: counts rings
+  std::atomic<uint32_t> dozing_{0};   // threads that a ring must wake
+  std::atomic<uint32_t> drivers_{0};  // threads that wait and drive meanwhile
+  int bell_fd_ = -1;                  // for those who doze on the wire's event
+  std::atomic<uint32_t> dozing_on_event_{0};
+
+  pthread_t helper_{};
+  bool helping_ = false;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> parked_{false};       // the helper sleeps until it is called
+  std::atomic<uint32_t> helper_bell_{0};  // futex
+};
+
+}  // namespace hiroba

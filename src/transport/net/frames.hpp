@@ -1,0 +1,52 @@
+// What ranks say to each other over a wire: a head, and what follows it in the same frame. README.md tells the
+// protocol.
+#pragma once
+
+#include <cstdint>
+
+#include "transport/net/wire.hpp"
+
+namespace hiroba {
+
+enum class Frame : uint32_t {
+  message,      // payload for handler `handler`
+  put,          // payload for memory at `offset`
+  put_bulk,     // `bytes` for memory at `offset` come as bulk data with tag `tag`
+  packed,       // pieces for put_packed
+  packed_bulk,  // `bytes` of pieces come as bulk data with tag `tag`
+  flush,        // say when `count` puts of mine have arrived
+  flushed,      // `count` of yours have
+  get,          // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
+  got,          // payload for memory at `address` of the asker
+  get_bulk,     // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
+  atomic,       // operation `handler` on the word at `offset` with `operand`, `expected`
+  result,       // `operand` is what was there
+  watch,        // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
+  wake,         // the word at `offset` has changed
+  meet,         // part of an exchange: meeting.hpp
+  ask_place,    // where are you, what are you doing?
+  place,        // payload: RankBoard::where; `operand`: calls, `expected`: waiting
+  alive,        // nothing but a sign of life
+};
+
+struct Head {
+  uint64_t secret;  // of the job; a frame without it is a stranger's
+  Frame frame;
+  uint32_t handler;
+  uint64_t bytes;
+  uint64_t offset;
+  uint64_t completion;  // the asker's, sent back to it
+  union {
+    uint64_t address;  // the asker's
+    uint64_t operand;
+    uint64_t count;
+  };
+  uint64_t expected;
+  uint32_t tag;
+  uint32_t reserved;
+};
+
+constexpr size_t max_inline = Wire::max_frame - sizeof(Head);
+constexpr uint32_t no_handler = ~uint32_t{0};
+
+}  // namespace hiroba

@@ -1,0 +1,121 @@
+#include "transport/net/meeting.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace hiroba {
+
+void Meeting::start(const Job& job, Board& board, Engine* engine, FrameSender* sender) {
+  job_ = job, engine_ = engine, sender_ = sender;
+  const size_t n = static_cast<size_t>(job.nranks);
+  const size_t stride = (4096 + 2 * n * sizeof(Entry) + 4095) / 4096 * 4096;
+  shared_ = reinterpret_cast<Shared*>(reinterpret_cast<char*>(&board) + Board::transport_offset(job.nranks) +
+                                      static_cast<size_t>(job.node) * stride);
+  if (job.rank != job.first_rank_of(job.node)) return;
+  for (auto& known : known_) known.resize(n);
+  for (auto& here : here_) here.assign(n, 0);
+}
+
+template <typename Visit>
+void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
+  node %= job_.nnodes;
+  const int straight = std::min(nodes, job_.nnodes - node);
+  visit(job_.first_rank_of(node), job_.first_rank_of(node + straight) - job_.first_rank_of(node));
+  if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
+}
+
+Meeting::Outcome Meeting::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words, double timeout) {
+  // The first rank of a node knows best who is late, so it is the first to say so.
+  const bool leader = job_.rank == job_.first_rank_of(job_.node);
+  const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + (leader ? 0 : 1);
+  const double deadline = seconds_now() + limit;
+  entries()[job_.rank] = {tag, word};
+  const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
+  shared_->arrivals.fetch_add(1);
+  if (leader) {
+    if (!lead(deadline)) return {};
+  } else {
+    if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);
+    shared_->sleepers.fetch_add(1);
+    const bool reached = engine_->wait_word(
+        shared_->generation, [done](uint32_t now) { return static_cast<int32_t>(now - done) >= 0; }, deadline);
+    shared_->sleepers.fetch_sub(1);
+    if (!reached) return {};
+  }
+  for (int r = 0; r < job_.nranks; ++r) words[static_cast<size_t>(r)] = entries()[r].word;
+  ++sequence_;
+  return {true, shared_->a.load(), shared_->b.load()};
+}
+
+bool Meeting::lead(double deadline) {
+  const int self = job_.node, nodes = job_.nnodes, locals = job_.ranks_on(self);
+  const uint32_t all = static_cast<uint32_t>(sequence_ + 1) * static_cast<uint32_t>(locals);
+  shared_->leader_sleeps.store(1);
+  const bool gathered = engine_->wait_word(shared_->arrivals, [all](uint32_t now) { return now == all; }, deadline);
+  shared_->leader_sleeps.store(0);
+  if (!gathered) return false;
+  std::vector<Entry>& known = known_[half()];
+  for (int r = job_.first_rank_of(self); r < job_.first_rank_of(self + 1); ++r) {
+    known[static_cast<size_t>(r)] = entries()[r];
+    here_[half()][static_cast<size_t>(r)] = 1;
+  }
+  for (int round = 0, distance = 1; distance < nodes; ++round, distance *= 2) {
+    const int count = std::min(distance, nodes - distance);
+    send_round(round, (self - distance + nodes) % nodes, count);
+    uint32_t expected = 0;
+    for_ranks_of(self + distance, count, [&](int, int ranks) { expected += static_cast<uint32_t>(ranks); });
+    std::atomic<uint32_t>& told = told_[half()][round];
+    if (!engine_->wait([&] { return told.load(std::memory_order_acquire) == expected; }, deadline - seconds_now()))
+      return false;
+  }
+  publish();
+  return true;
+}
+
+void Meeting::send_round(int round, int to_node, int nodes) {
+  for_ranks_of(job_.node, nodes, [&](int first, int ranks) {
+    for (int done = 0; done < ranks;) {
+      const int count = std::min(ranks - done, static_cast<int>(most_entries));
+      char payload[max_inline];
+      const Part part = {sequence_, static_cast<uint32_t>(round), static_cast<uint32_t>(first + done),
+                         static_cast<uint32_t>(count), 0};
+      const size_t bytes = static_cast<size_t>(count) * sizeof(Entry);
+      std::memcpy(payload, &part, sizeof part);
+      std::memcpy(payload + sizeof part, &known_[half()][static_cast<size_t>(first + done)], bytes);
+      Head head = {};
+      head.frame = Frame::meet;
+      sender_->send_frame(job_.first_rank_of(to_node), head, payload, sizeof part + bytes);
+      done += count;
+    }
+  });
+}
+
+void Meeting::receive(const Head& head, const char* payload) {
+  Part part;
+  if (head.bytes < sizeof part) return;
+  std::memcpy(&part, payload, sizeof part);
+  const size_t first = part.first, count = part.count, half = part.sequence % 2;
+  if (first + count > known_[half].size() || head.bytes != sizeof part + count * sizeof(Entry) ||
+      part.round >= max_rounds)
+    return;
+  std::memcpy(&known_[half][first], payload + sizeof part, count * sizeof(Entry));
+  std::fill_n(here_[half].begin() + static_cast<ptrdiff_t>(first), count, uint8_t{1});
+  told_[half][part.round].fetch_add(part.count, std::memory_order_release);
+}
+
+// All is known: tells the ranks of this node.
+void Meeting::publish() {
+  const std::vector<Entry>& known = known_[half()];
+  int a = -1, b = -1;
+  for (size_t r = 1; r < known.size() && b < 0; ++r)
+    if (known[r].tag != known[0].tag) a = 0, b = static_cast<int>(r);
+  shared_->a.store(a), shared_->b.store(b);
+  std::memcpy(entries(), known.data(), known.size() * sizeof(Entry));
+  std::fill(here_[half()].begin(), here_[half()].end(), uint8_t{0});
+  for (auto& told : told_[half()]) told.store(0, std::memory_order_relaxed);
+  shared_->generation.store(static_cast<uint32_t>(sequence_ + 1));
+  if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
+}
+
+}  // namespace hiroba

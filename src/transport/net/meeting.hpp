@@ -1,0 +1,85 @@
+// Exchanges (barriers that tell everybody everybody's word) over nodes: in a node through shared memory, between nodes
+// through frames among the first ranks of the nodes, in ceil(log2(nodes)) rounds (Bruck's all-gather: in round k a node
+// sends all that it knows to the node 2^k before it and learns as much from the one 2^k after it).
+//
+// Owner: the network transport. exchange() is called by one thread of each rank; receive() under the engine's lock. A
+// node can be one exchange ahead of another at most, so two generations of everything are enough.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "base/job.hpp"
+#include "transport/net/engine.hpp"
+#include "transport/net/frames.hpp"
+
+namespace hiroba {
+
+// How a meeting sends its frames.
+class FrameSender {
+ public:
+  virtual void send_frame(int rank, const Head& head, const void* payload, size_t bytes) = 0;
+
+ protected:
+  ~FrameSender() = default;
+};
+
+class Meeting {
+ public:
+  struct Outcome {
+    bool complete = false;  // else the time was up
+    int a = -1, b = -1;     // two ranks whose tags differ, if b >= 0
+  };
+
+  void start(const Job& job, Board& board, Engine* engine, FrameSender* sender);
+  // `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
+  Outcome exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words, double timeout);
+  void receive(const Head& head, const char* payload);
+  // At the first rank of a node: whether the rank has been heard of in the exchange under way.
+  bool heard_of(int rank) const { return here_[half()][static_cast<size_t>(rank)] != 0; }
+
+ private:
+  struct Entry {
+    uint64_t tag, word;
+  };
+  // In the board, one per node; two generations of entries for all ranks follow at 4096.
+  struct Shared {
+    alignas(64) std::atomic<uint32_t> arrivals;  // of this node's ranks in all exchanges together (futex)
+    std::atomic<uint32_t> leader_sleeps;
+    alignas(64) std::atomic<uint32_t> generation;  // exchanges completed (futex)
+    std::atomic<uint32_t> sleepers;
+    std::atomic<int32_t> a, b;
+  };
+  // Head of the payload of a frame; entries of `count` ranks from `first` on follow.
+  struct Part {
+    uint64_t sequence;
+    uint32_t round, first, count, reserved;
+  };
+  static constexpr size_t most_entries = (max_inline - sizeof(Part)) / sizeof(Entry);
+  static constexpr int max_rounds = 32;
+
+  size_t half() const { return sequence_ % 2; }
+  Entry* entries() const {
+    return reinterpret_cast<Entry*>(reinterpret_cast<char*>(shared_) + 4096) +
+           half() * static_cast<size_t>(job_.nranks);
+  }
+  // Calls visit(first rank, ranks) for the ranks of `nodes` nodes from `node` on, which may wrap around.
+  template <typename Visit>
+  void for_ranks_of(int node, int nodes, const Visit& visit) const;
+  bool lead(double deadline);
+  void send_round(int round, int to_node, int nodes);
+  void publish();
+
+  Job job_;
+  Shared* shared_ = nullptr;
+  Engine* engine_ = nullptr;
+  FrameSender* sender_ = nullptr;
+  uint64_t sequence_ = 0;  // exchanges made
+  // At the first rank of a node: what is known in this exchange and the next, and how many ranks each round has told.
+  std::vector<Entry> known_[2];
+  std::vector<uint8_t> here_[2];
+  std::atomic<uint32_t> told_[2][max_rounds] = {};
+};
+
+}  // namespace hiroba

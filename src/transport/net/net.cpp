@@ -1,0 +1,378 @@
+#include "transport/net/net.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "transport/net/net_transport.hpp"
+
+namespace hiroba {
+
+namespace {
+constexpr size_t most_queued = 4096;    // frames that wait for room before their senders do
+constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
+constexpr uint32_t tags = 1 << 14;
+// Bigger gets go in pieces, so that several are on their way and the first can be used early.
+constexpr size_t bulk_piece = size_t{8} << 20;
+}  // namespace
+
+Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
+  auto net = std::make_unique<Net>();
+  HIROBA_TRY(net->join(options, job));
+  out = std::move(net);
+  return {};
+}
+
+Status Net::join(const Options& options, Job& job) {
+  HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
+  HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
+  name_ = chosen_transport(options);
+  rank_of_wire_.resize(joined_.wire_ranks.size());
+  for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
+    rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);
+  job = joined_.job;
+  return {};
+}
+
+std::vector<Capability> net_capabilities() {
+  return {{"strided put and get", false},
+          {"packed put", true},
+          {"atomics", true},
+          {"wait for a word", true},
+          {"exchange", true}};
+}
+
+Status Net::start(const Config& config) {
+  start_reference(config);
+  HIROBA_TRY(window_.start(config.extent));
+  const size_t n = static_cast<size_t>(config.job.nranks);
+  puts_ = std::make_unique<Puts[]>(n);
+  dirty_.reserve(n);
+  const int local_threads = config.job.ranks_on(config.job.node) * config.threads_per_rank;
+  Engine::Config engine;
+  engine.wire = joined_.wire.get();
+  engine.placement = placement_;
+  engine.spins = spins_for(local_threads);
+  engine.program_uses_library = joined_.program_uses_library;
+  engine.after_poll = after_poll;
+  engine.context = this;
+  meeting_.start(config.job, *config.board, &engine_, this);
+  return engine_.start(engine);
+}
+
+// All have met before, so nothing is under way any more.
+void Net::stop() {
+  stopped_.store(true);
+  engine_.stop();
+  joined_.wire->close(true);
+  window_.stop();
+}
+
+Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
+  if (!here(rank)) return {};
+  return window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]);
+}
+void Net::detach(uint64_t offset, uint64_t bytes) { window_.detach(offset, bytes); }
+void Net::forget(uint64_t offset, uint64_t bytes) { window_.forget(offset, bytes); }
+
+// ---- sending -------------------------------------------------------------------------------------------------------
+
+Head Net::head(Frame frame) const {
+  Head head = {};
+  head.frame = frame;
+  head.handler = no_handler;
+  return head;
+}
+
+// With the wire. Frames that find no room are sent after the next poll.
+void Net::push(int rank, const Head& head, const void* payload, size_t bytes) {
+  assert(bytes <= max_inline);
+  Queued frame;
+  frame.rank = rank;
+  frame.size = sizeof head + bytes;
+  Head full = head;
+  full.secret = joined_.secret;
+  if (head.bytes == 0) full.bytes = bytes;
+  std::memcpy(frame.bytes, &full, sizeof full);
+  if (bytes > 0) std::memcpy(frame.bytes + sizeof full, payload, bytes);
+  const int wire_rank = joined_.wire_ranks[static_cast<size_t>(rank)];
+  if (queue_.empty() && joined_.wire->send(wire_rank, frame.bytes, frame.size)) return;
+  queue_.push_back(frame);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+void Net::send_frame(int rank, const Head& head, const void* payload, size_t bytes) {
+  engine_.with_wire([&] { push(rank, head, payload, bytes); });
+  await_room();
+}
+
+// A thread that sends much waits for the network; one that answers others must not.
+void Net::await_room() {
+  if (queued_.load(std::memory_order_relaxed) < most_queued || engine_.inside()) return;
+  engine_.wait([this] { return queued_.load(std::memory_order_relaxed) < most_queued / 2; });
+}
+
+// Tags of transfers to us and from us differ, because each side numbers its own.
+uint32_t Net::next_tag(bool to_us) { return (tag_++ % tags) * 2 + (to_us ? 0 : 1); }
+
+uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
+  if (free_transfers_.empty()) {
+    free_transfers_.push_back(static_cast<uint32_t>(transfers_.size()));
+    transfers_.emplace_back();
+  }
+  const uint32_t t = free_transfers_.back();
+  free_transfers_.pop_back();
+  Transfer& transfer = transfers_[t];
+  transfer.kind = kind, transfer.done = done, transfer.source = source;
+  moving_.fetch_add(1, std::memory_order_relaxed);
+  return t;
+}
+
+// Returns when the data may be changed again.
+void Net::send_bulk(int rank, Head head, const void* data, size_t bytes) {
+  Completion sent;
+  sent.left.store(1);
+  engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  engine_.with_wire([&] {
+    head.tag = next_tag(false);
+    head.bytes = bytes;
+    push(rank, head, nullptr, 0);
+    joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,
+                            ticket(Transfer::completion, &sent));
+  });
+  await(sent);
+}
+
+void Net::send(int rank, int handler, const void* payload, size_t bytes) {
+  assert(bytes <= max_message);
+  Head h = head(Frame::message);
+  h.handler = static_cast<uint32_t>(handler);
+  send_frame(rank, h, payload, bytes);
+}
+
+// ---- put -----------------------------------------------------------------------------------------------------------
+
+// Counted before it leaves, so that a fence cannot miss it.
+void Net::note_put(int rank) {
+  Puts& puts = puts_[static_cast<size_t>(rank)];
+  dirty_lock_.lock();
+  ++puts.sent;
+  if (!puts.dirty) dirty_.push_back(rank);
+  puts.dirty = true;
+  dirty_lock_.unlock();
+}
+
+void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
+  if (here(rank)) {
+    std::memcpy(window_.at(to), from, bytes);
+    return;
+  }
+  const char* at = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
+    note_put(rank);
+    Head h = head(part <= max_inline ? Frame::put : Frame::put_bulk);
+    h.offset = to;
+    if (part <= max_inline) send_frame(rank, h, at, part);
+    else send_bulk(rank, h, at, part);
+    at += part, to += part, bytes -= part;
+  }
+}
+
+void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
+  if (here(rank)) return scatter(pieces.data(), pieces.size());
+  note_put(rank);
+  if (pieces.size_bytes() <= max_inline) send_frame(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
+  else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes());
+}
+
+// Asks everyone who got puts since the last fence, all at once, and waits for the answers. Puts of other threads that
+// are being fenced by them just now are waited for, too.
+void Net::fence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  struct Due {
+    int rank;
+    uint64_t count;
+  };
+  static constexpr size_t batch = 64;
+  Due due[batch];
+  for (;;) {
+    size_t n = 0;
+    dirty_lock_.lock();
+    for (const int rank : dirty_) {
+      if (n == batch) break;
+      due[n++] = {rank, puts_[static_cast<size_t>(rank)].sent};
+    }
+    dirty_lock_.unlock();
+    if (n == 0) return;
+    for (size_t i = 0; i < n; ++i) {
+      Head h = head(Frame::flush);
+      h.count = due[i].count;
+      send_frame(due[i].rank, h, nullptr, 0);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const Puts& puts = puts_[static_cast<size_t>(due[i].rank)];
+      engine_.wait([&] { return puts.flushed.load(std::memory_order_acquire) >= due[i].count; });
+    }
+    dirty_lock_.lock();
+    std::erase_if(dirty_, [this](int rank) {
+      Puts& puts = puts_[static_cast<size_t>(rank)];
+      puts.dirty = puts.flushed.load() < puts.sent;
+      return !puts.dirty;
+    });
+    dirty_lock_.unlock();
+    if (n < batch) return;
+  }
+}
+
+// ---- get -----------------------------------------------------------------------------------------------------------
+
+void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
+  completion.left.fetch_add(1, std::memory_order_relaxed);
+  const bool in_frame = bytes <= max_inline;
+  Head h = head(in_frame ? Frame::get : Frame::get_bulk);
+  h.offset = from;
+  h.bytes = bytes;
+  h.completion = reinterpret_cast<uint64_t>(&completion);
+  h.address = reinterpret_cast<uint64_t>(to);
+  if (note != nullptr) h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
+  if (!in_frame) engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  engine_.with_wire([&] {
+    if (!in_frame) {
+      h.tag = next_tag(true);
+      joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], h.tag, to, bytes,
+                              ticket(Transfer::completion, &completion));
+    }
+    push(rank, h, note == nullptr ? nullptr : note->payload, note == nullptr ? 0 : note->bytes);
+  });
+  await_room();
+}
+
+void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
+  if (here(rank)) return Transport::start_get(to, rank, from, bytes, completion, note);
+  char* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const size_t part = std::min(bytes, bulk_piece);
+    get_piece(at, rank, from, part, completion, note);
+    at += part, from += part, bytes -= part;
+    note = nullptr;
+  }
+}
+
+void Net::await(Completion& completion) {
+  engine_.wait([&] { return completion.left.load(std::memory_order_acquire) == 0; });
+}
+
+void Net::get(void* to, int rank, uint64_t from, size_t bytes) {
+  if (here(rank)) {
+    std::memcpy(to, window_.at(from), bytes);
+    return;
+  }
+  Completion completion;
+  start_get(to, rank, from, bytes, completion, nullptr);
+  await(completion);
+}
+
+// ---- words ---------------------------------------------------------------------------------------------------------
+
+uint64_t Net::perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const {
+  const uint32_t operand32 = static_cast<uint32_t>(operand);
+  uint32_t expected32 = static_cast<uint32_t>(expected);
+  switch (operation) {
+    case Atomic::add64: return window_.word<uint64_t>(at).fetch_add(operand);
+    case Atomic::add32: return window_.word<uint32_t>(at).fetch_add(operand32);
+    case Atomic::swap64: window_.word<uint64_t>(at).compare_exchange_strong(expected, operand); return expected;
+    case Atomic::swap32: window_.word<uint32_t>(at).compare_exchange_strong(expected32, operand32); return expected32;
+  }
+  return 0;
+}
+
+uint64_t Net::perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) {
+  if (here(rank)) return perform_here(operation, at, operand, expected);
+  Answer answer;
+  Head h = head(Frame::atomic);
+  h.handler = static_cast<uint32_t>(operation);
+  h.offset = at;
+  h.operand = operand;
+  h.expected = expected;
+  h.completion = reinterpret_cast<uint64_t>(&answer);
+  send_frame(rank, h, nullptr, 0);
+  engine_.wait([&] { return answer.here.load(std::memory_order_acquire) != 0; });
+  return answer.value;
+}
+
+uint64_t Net::fetch_add64(int rank, uint64_t at, uint64_t value) { return perform(rank, Atomic::add64, at, value, 0); }
+uint64_t Net::compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) {
+  return perform(rank, Atomic::swap64, at, desired, expected);
+}
+uint32_t Net::fetch_add32(int rank, uint64_t at, uint32_t value) {
+  return static_cast<uint32_t>(perform(rank, Atomic::add32, at, value, 0));
+}
+uint32_t Net::compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) {
+  return static_cast<uint32_t>(perform(rank, Atomic::swap32, at, desired, expected));
+}
+
+uint32_t Net::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
+  if (here(rank)) {
+    auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
+    engine_.wait_word(futex, [old](uint32_t now) { return now != old; }, seconds_now() + seconds);
+    return futex.load();
+  }
+  Answer answer;
+  Head h = head(Frame::watch);
+  h.offset = at;
+  h.expected = old;
+  h.operand = static_cast<uint64_t>(std::min(seconds, 1e3) * 1e6);
+  h.completion = reinterpret_cast<uint64_t>(&answer);
+  send_frame(rank, h, nullptr, 0);
+  engine_.wait([&] { return answer.here.load(std::memory_order_acquire) != 0; });
+  return static_cast<uint32_t>(answer.value);
+}
+
+// Waiters of this node sleep on the word itself; those elsewhere are known to the word's home only.
+void Net::wake(int rank, uint64_t at) {
+  if (here(rank)) futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at)));
+  if (config().job.nnodes == 1) return;
+  if (rank == config().job.rank) {
+    engine_.drive();  // looks at what is watched
+    return;
+  }
+  Head h = head(Frame::wake);
+  h.offset = at;
+  send_frame(rank, h, nullptr, 0);
+}
+
+// ---- exchange ------------------------------------------------------------------------------------------------------
+
+Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  const Meeting::Outcome outcome = meeting_.exchange(tag, word, words, config().timeout);
+  const Job& job = config().job;
+  if (outcome.complete && outcome.b < 0) return {};
+  if (outcome.complete) {
+    for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
+    return unequal(config(), outcome.a, outcome.b);
+  }
+  std::vector<int> missing;
+  const uint64_t calls = config().board->rank(job.rank).calls.load();
+  const bool leader = job.rank == job.first_rank_of(job.node);
+  for (int r = 0; r < job.nranks; ++r)
+    if (here(r) ? config().board->rank(r).calls.load() < calls : leader && !meeting_.heard_of(r)) {
+      missing.push_back(r);
+      learn_place(r);
+    }
+  return late(config(), missing);
+}
+
+// Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
+void Net::learn_place(int rank) {
+  if (here(rank)) return;
+  static Answer answer;  // may come when nobody waits for it any more
+  answer.here.store(0);
+  Head h = head(Frame::ask_place);
+  h.completion = reinterpret_cast<uint64_t>(&answer);
+  send_frame(rank, h, nullptr, 0);
+  engine_.wait([&] { return answer.here.load(std::memory_order_acquire) != 0; }, 1);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,148 @@
+// The class behind net.hpp, in two files: what this rank asks of others (net.cpp), and what it does for others
+// (serve.cpp).
+//
+// Memory of this node is reached directly, through the window; everything else by frames and bulk data. State that both
+// sides touch is guarded by the engine's lock ("wire state"), or is an atomic that waiting threads look at.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "transport/net/engine.hpp"
+#include "transport/net/frames.hpp"
+#include "transport/net/join.hpp"
+#include "transport/net/meeting.hpp"
+#include "transport/net/net.hpp"
+#include "transport/transport.hpp"
+#include "transport/window.hpp"
+
+namespace hiroba {
+
+class Net final : public Transport, private FrameSender {
+ public:
+  ~Net() override = default;
+  Status join(const Options& options, Job& job);
+
+  const char* name() const override { return name_.c_str(); }
+  std::vector<Capability> capabilities() const override { return net_capabilities(); }
+  Status start(const Config& config) override;
+  void stop() override;
+  Status attach(uint64_t offset, uint64_t bytes, int rank) override;
+  void detach(uint64_t offset, uint64_t bytes) override;
+  void put(int rank, uint64_t to, const void* from, size_t bytes) override;
+  void get(void* to, int rank, uint64_t from, size_t bytes) override;
+  void fence() override;
+  void send(int rank, int handler, const void* payload, size_t bytes) override;
+  bool progress() override { return engine_.drive(); }
+  void sleep(double seconds) override { engine_.sleep(seconds); }
+  void put_packed(int rank, std::span<const PackedWord> pieces) override;
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override;
+  void await(Completion& completion) override;
+  char* reach(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
+  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
+  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
+  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override;
+  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override;
+  uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
+  void wake(int rank, uint64_t at) override;
+  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
+  void forget(uint64_t offset, uint64_t bytes) override;
+  void faulting(bool inside) override { inside ? Engine::enter_fault() : Engine::leave_fault(); }
+
+ private:
+  enum class Atomic : uint32_t { add64, swap64, add32, swap32 };
+  // An asker's wait for one answer.
+  struct Answer {
+    std::atomic<uint32_t> here{0};
+    uint64_t value = 0;
+  };
+  // What a ticket of the wire stands for.
+  struct Transfer {
+    enum Kind { nothing, completion, put_arrived, packed_arrived } kind = nothing;
+    Completion* done = nullptr;
+    int source = 0;                // of a put
+    std::vector<uint64_t> pieces;  // of a packed put
+  };
+  // Somebody waits until a word here changes.
+  struct Watch {
+    int source;
+    uint64_t completion, offset;
+    uint32_t old;
+    double deadline;
+  };
+  struct Flush {
+    int source;
+    uint64_t count, completion;
+  };
+  // Puts between this rank and another.
+  struct Puts {
+    std::atomic<uint64_t> flushed{0};  // so many of ours have arrived there, as far as we know
+    uint64_t sent = 0;                 // by us (dirty_lock_)
+    bool dirty = false;                // in dirty_ (dirty_lock_)
+    uint64_t arrived = 0;              // from there (wire state)
+  };
+  struct Queued {
+    int rank;
+    size_t size;
+    char bytes[Wire::max_frame];
+  };
+
+  bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
+  Head head(Frame frame) const;
+
+  // ---- asking (net.cpp) ----
+  void send_frame(int rank, const Head& head, const void* payload, size_t bytes) override;
+  void push(int rank, const Head& head, const void* payload, size_t bytes);
+  void await_room();
+  uint32_t next_tag(bool to_us);
+  uint64_t ticket(Transfer::Kind kind, Completion* done = nullptr, int source = 0);
+  void send_bulk(int rank, Head head, const void* data, size_t bytes);
+  void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
+  void note_put(int rank);
+  uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
+  uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
+  void learn_place(int rank);
+
+  // ---- serving (serve.cpp); under the engine's lock ----
+  static void on_frame(void* self, int source, const void* bytes, size_t size);
+  static void on_done(void* self, uint64_t ticket);
+  static void on_failed(void* self, const char* what);
+  static bool after_poll(void* self);
+  void serve(int source, const Head& head, const char* payload, size_t bytes);
+  void serve_put(int source, const Head& head, const char* payload);
+  void serve_get(int source, const Head& head, const char* payload);
+  void serve_atomic(int source, const Head& head);
+  void finish(const Head& head, uint64_t value);
+  void put_arrived(int source);
+  void scatter(const uint64_t* pieces, size_t words);
+  bool answer_flushes();
+  bool answer_watches();
+  void reply_place(int source, const Head& head);
+
+  std::string name_ = "net";
+  Joined joined_;
+  Placement placement_;
+  std::vector<int> rank_of_wire_;
+  Window window_;
+  Engine engine_;
+  Meeting meeting_;
+  std::unique_ptr<Puts[]> puts_;  // by rank
+  SignalSafeLock dirty_lock_;     // guards dirty_
+  std::vector<int> dirty_;        // ranks with puts that nobody has fenced; room for all is reserved
+
+  // Wire state.
+  std::deque<Queued> queue_;  // frames that found no room
+  std::atomic<size_t> queued_{0};
+  std::vector<Transfer> transfers_;  // by ticket
+  std::vector<uint32_t> free_transfers_;
+  std::atomic<uint32_t> moving_{0};  // tickets in use
+  uint32_t tag_ = 0;
+  std::vector<Flush> flushes_;
+  std::vector<Watch> watches_;
+  std::atomic<bool> stopped_{false};
+  bool stranger_seen_ = false;
+};
+
+}  // namespace hiroba

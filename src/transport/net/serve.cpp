@@ -1,0 +1,204 @@
+// What a rank does for others, and what comes back to it. Runs under the engine's lock, in whichever thread drives;
+// nothing here waits.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "transport/net/net_transport.hpp"
+
+namespace hiroba {
+
+void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
+  Net& net = *static_cast<Net*>(self);
+  Head head;
+  const bool whole = size >= sizeof head;
+  if (whole) std::memcpy(&head, bytes, sizeof head);
+  if (!whole || head.secret != net.joined_.secret) {
+    if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
+    net.stranger_seen_ = true;
+    return;
+  }
+  net.serve(net.rank_of_wire_[static_cast<size_t>(source)], head, static_cast<const char*>(bytes) + sizeof head,
+            size - sizeof head);
+}
+
+void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {
+  switch (head.frame) {
+    case Frame::message: return deliver(static_cast<int>(head.handler), source, payload, bytes);
+    case Frame::put:
+    case Frame::put_bulk:
+    case Frame::packed:
+    case Frame::packed_bulk: return serve_put(source, head, payload);
+    case Frame::flush: flushes_.push_back({source, head.count, head.completion}); return;
+    case Frame::flushed: {
+      std::atomic<uint64_t>& flushed = puts_[static_cast<size_t>(source)].flushed;
+      if (flushed.load() < head.count) flushed.store(head.count, std::memory_order_release);
+      return;
+    }
+    case Frame::get:
+    case Frame::get_bulk: return serve_get(source, head, payload);
+    case Frame::got:
+      std::memcpy(reinterpret_cast<void*>(head.address), payload, bytes);
+      reinterpret_cast<Completion*>(head.completion)->left.fetch_sub(1, std::memory_order_release);
+      return;
+    case Frame::atomic: return serve_atomic(source, head);
+    case Frame::result: return finish(head, head.operand);
+    case Frame::watch:
+      watches_.push_back({source, head.completion, head.offset, static_cast<uint32_t>(head.expected),
+                          seconds_now() + 1e-6 * static_cast<double>(head.operand)});
+      return;
+    case Frame::wake: return;  // after_poll looks at all that is watched
+    case Frame::meet: return meeting_.receive(head, payload);
+    case Frame::ask_place: return reply_place(source, head);
+    case Frame::place: {
+      RankBoard& board = config().board->rank(source);
+      std::memcpy(board.where, payload, std::min(bytes, sizeof board.where - 1));
+      board.calls.store(head.operand);
+      board.waiting.store(static_cast<uint32_t>(head.expected));
+      return finish(head, 1);
+    }
+    case Frame::alive: return;
+  }
+}
+
+void Net::finish(const Head& head, uint64_t value) {
+  auto& answer = *reinterpret_cast<Answer*>(head.completion);
+  answer.value = value;
+  answer.here.store(1, std::memory_order_release);
+}
+
+// ---- puts ----------------------------------------------------------------------------------------------------------
+
+void Net::serve_put(int source, const Head& head, const char* payload) {
+  const int wire_rank = joined_.wire_ranks[static_cast<size_t>(source)];
+  switch (head.frame) {
+    case Frame::put: std::memcpy(window_.at(head.offset), payload, head.bytes); return put_arrived(source);
+    case Frame::put_bulk:
+      return joined_.wire->recv_bulk(wire_rank, head.tag, window_.at(head.offset), head.bytes,
+                                     ticket(Transfer::put_arrived, nullptr, source));
+    case Frame::packed: {
+      uint64_t pieces[max_inline / sizeof(uint64_t)];
+      std::memcpy(pieces, payload, head.bytes);
+      scatter(pieces, head.bytes / sizeof(uint64_t));
+      return put_arrived(source);
+    }
+    default: {
+      const uint64_t t = ticket(Transfer::packed_arrived, nullptr, source);
+      transfers_[t].pieces.resize(head.bytes / sizeof(uint64_t));
+      return joined_.wire->recv_bulk(wire_rank, head.tag, transfers_[t].pieces.data(), head.bytes, t);
+    }
+  }
+}
+
+void Net::scatter(const uint64_t* pieces, size_t words) {
+  for (size_t i = 0; i < words;) {
+    const size_t bytes = pieces[i] & 0xffff;
+    char* const to = window_.at(pieces[i] >> 16);
+    if (bytes == 8) std::memcpy(to, &pieces[i + 1], 8);  // by far the most frequent piece: one store
+    else std::memcpy(to, &pieces[i + 1], bytes);
+    i += 1 + (bytes + 7) / 8;
+  }
+}
+
+void Net::put_arrived(int source) { ++puts_[static_cast<size_t>(source)].arrived; }
+
+void Net::on_done(void* self, uint64_t t) {
+  Net& net = *static_cast<Net*>(self);
+  Transfer& transfer = net.transfers_[t];
+  switch (transfer.kind) {
+    case Transfer::nothing: break;
+    case Transfer::completion: transfer.done->left.fetch_sub(1, std::memory_order_release); break;
+    case Transfer::put_arrived: net.put_arrived(transfer.source); break;
+    case Transfer::packed_arrived:
+      net.scatter(transfer.pieces.data(), transfer.pieces.size());
+      transfer.pieces.clear();
+      net.put_arrived(transfer.source);
+      break;
+  }
+  transfer.kind = Transfer::nothing;
+  net.free_transfers_.push_back(static_cast<uint32_t>(t));
+  net.moving_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool Net::answer_flushes() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return std::erase_if(flushes_, [this](const Flush& flush) {
+           if (puts_[static_cast<size_t>(flush.source)].arrived < flush.count) return false;
+           Head h = head(Frame::flushed);
+           h.count = flush.count;
+           push(flush.source, h, nullptr, 0);
+           return true;
+         }) > 0;
+}
+
+// ---- gets and words ------------------------------------------------------------------------------------------------
+
+void Net::serve_get(int source, const Head& head, const char* payload) {
+  if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
+  if (head.frame == Frame::get_bulk) {
+    joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, window_.at(head.offset),
+                            head.bytes, ticket(Transfer::nothing));
+    return;
+  }
+  Head reply = this->head(Frame::got);
+  reply.completion = head.completion;
+  reply.address = head.address;
+  push(source, reply, window_.at(head.offset), head.bytes);
+}
+
+void Net::serve_atomic(int source, const Head& head) {
+  Head reply = this->head(Frame::result);
+  reply.completion = head.completion;
+  reply.operand = perform_here(static_cast<Atomic>(head.handler), head.offset, head.operand, head.expected);
+  push(source, reply, nullptr, 0);
+}
+
+bool Net::answer_watches() {
+  if (watches_.empty()) return false;
+  const double now = seconds_now();
+  return std::erase_if(watches_, [&](const Watch& watch) {
+           const uint32_t word = window_.word<uint32_t>(watch.offset).load();
+           if (word == watch.old && now < watch.deadline) return false;
+           Head h = head(Frame::result);
+           h.completion = watch.completion;
+           h.operand = word;
+           push(watch.source, h, nullptr, 0);
+           return true;
+         }) > 0;
+}
+
+void Net::reply_place(int source, const Head& head) {
+  const RankBoard& self = config().board->rank(config().job.rank);
+  Head reply = this->head(Frame::place);
+  reply.completion = head.completion;
+  reply.operand = self.calls.load();
+  reply.expected = self.waiting.load();
+  push(source, reply, self.where, sizeof self.where);
+}
+
+// ---- after each poll -----------------------------------------------------------------------------------------------
+
+bool Net::after_poll(void* self) {
+  Net& net = *static_cast<Net*>(self);
+  bool any = !net.flushes_.empty() && net.answer_flushes();
+  any = net.answer_watches() || any;
+  while (!net.queue_.empty()) {
+    const Queued& frame = net.queue_.front();
+    if (!net.joined_.wire->send(net.joined_.wire_ranks[static_cast<size_t>(frame.rank)], frame.bytes, frame.size))
+      break;
+    net.queue_.pop_front();
+    any = true;
+  }
+  net.queued_.store(net.queue_.size(), std::memory_order_relaxed);
+  return any;
+}
+
+void Net::on_failed(void* self, const char* what) {
+  if (static_cast<Net*>(self)->stopped_.load()) return;
+  usleep(2000000);  // if another rank's end is the cause, the launcher ends us before this
+  end_job(1, "%s", what);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,64 @@
+// The memory of the job's nodes as a transport sees it: a second mapping of the memory files, beside the one that the
+// program uses, whose accesses are never tracked or refused. Offsets are those of the contract (transport.hpp).
+// Thread-safe but for start, stop, attach and detach.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "base/addresses.hpp"
+#include "base/status.hpp"
+
+namespace hiroba {
+
+class Window {
+ public:
+  Status start(uint64_t extent) {
+    base_ = reserve_addresses(extent);
+    extent_ = extent;
+    if (base_ != nullptr) return {};
+    return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s); is ulimit -v set?",
+                                static_cast<unsigned long long>(extent >> 30), std::strerror(errno)));
+  }
+
+  void stop() {
+    if (base_ != nullptr) munmap(base_, extent_);
+    base_ = nullptr;
+  }
+
+  Status attach(uint64_t offset, uint64_t bytes, int fd) {
+    void* const at =
+        mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
+    if (at != MAP_FAILED) return {};
+    return Status::error(format(
+        "cannot map %llu bytes of shared memory (%s)%s", static_cast<unsigned long long>(bytes), std::strerror(errno),
+        errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces"
+                        : ""));
+  }
+
+  void detach(uint64_t offset, uint64_t bytes) {
+    void* const at =
+        mmap(base_ + offset, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    assert(at != MAP_FAILED);
+    (void)at;
+  }
+
+  // Reading through the window leaves page-table entries behind that count as this process's memory.
+  void forget(uint64_t offset, uint64_t bytes) { madvise(base_ + offset, bytes, MADV_DONTNEED); }
+
+  char* at(uint64_t offset) const { return base_ + offset; }
+  template <typename Word>
+  std::atomic_ref<Word> word(uint64_t offset) const {
+    return std::atomic_ref<Word>(*reinterpret_cast<Word*>(base_ + offset));
+  }
+
+ private:
+  char* base_ = nullptr;
+  uint64_t extent_ = 0;
+};
+
+}  // namespace hiroba
