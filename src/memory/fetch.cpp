@@ -223,11 +223,15 @@ void Cache::finish_preloads() {
       if (!finish_slot(fetch) && !patience.step()) usleep(20);
 }
 
+// Looks at the slots again and again: the page may have been claimed for a fetch that is only just getting under way.
 void Cache::wait_while_busy(uint64_t page) {
-  for (Fetch& fetch : fetches_)
-    if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)
-      finish_slot(fetch);
-  config_.states->wait_while_busy(page);
+  for (Patience patience(200); config_.states->state(page) == PageState::busy;) {
+    bool finished = false;
+    for (Fetch& fetch : fetches_)
+      if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)
+        finished = finish_slot(fetch) || finished;
+    if (!finished && !patience.step()) usleep(20);
+  }
 }
 
 }  // namespace hiroba

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/wait.hpp"
 #include "memory/layout.hpp"
 #include "memory/sparse.hpp"
 
@@ -37,11 +36,6 @@ class PageStates {
   void release(uint64_t page, PageState to) {
     const auto clear = static_cast<uint8_t>(~(3 & ~static_cast<unsigned>(to)));
     at(page).fetch_and(clear, std::memory_order_release);
-  }
-
-  void wait_while_busy(uint64_t page) const {
-    for (Patience patience(200); state(page) == PageState::busy;)
-      if (!patience.step()) usleep(20);
   }
 
   bool flag(uint64_t page, uint8_t flag) const { return (at(page).load(std::memory_order_relaxed) & flag) != 0; }

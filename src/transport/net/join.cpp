@@ -240,12 +240,18 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     return same;
   }
   out.secret = hellos[0].secret;
+  const auto name_hosts = [&] {
+    for (int n = 0; n < out.job.nnodes; ++n)
+      out.hosts.push_back(hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))])].host);
+  };
   if (start.rendezvous != nullptr) {  // the launcher has made nodes and files
     out.job = given;
     for (int r = 0; r < given.nranks; ++r) out.wire_ranks.push_back(r);
+    name_hosts();
     return {};
   }
   number(hellos, out.wire->rank(), std::atoi(variable("HIROBA_NODES")), out);
+  name_hosts();
   return share_files(*out.wire, out);
 }
 

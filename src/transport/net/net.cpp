@@ -1,5 +1,7 @@
 #include "transport/net/net.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -26,6 +28,7 @@ Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& ou
 
 Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
+  most_silence_ = placement_.kind == Placement::Kind::none ? 0 : options.number("silence");
   HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
   name_ = chosen_transport(options);
   rank_of_wire_.resize(joined_.wire_ranks.size());
@@ -57,6 +60,7 @@ Status Net::start(const Config& config) {
   engine.program_uses_library = joined_.program_uses_library;
   engine.after_poll = after_poll;
   engine.context = this;
+  alive_.start(config.job, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
 }
@@ -351,6 +355,7 @@ Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
   if (outcome.complete && outcome.b < 0) return {};
   if (outcome.complete) {
     for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
+    await_others_report();
     return unequal(config(), outcome.a, outcome.b);
   }
   std::vector<int> missing;
@@ -363,6 +368,10 @@ Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
     }
   return late(config(), missing);
 }
+
+// When ranks of all nodes know what is wrong, those of the first node say it, and the launcher ends the others before
+// they do.
+void Net::await_others_report() { usleep(static_cast<useconds_t>(std::min(config().job.node, 4)) * 500000); }
 
 // Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
 void Net::learn_place(int rank) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "transport/net/alive.hpp"
 #include "transport/net/engine.hpp"
 #include "transport/net/frames.hpp"
 #include "transport/net/join.hpp"
@@ -104,6 +105,7 @@ class Net final : public Transport, private FrameSender {
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   void learn_place(int rank);
+  void await_others_report();
 
   // ---- serving (serve.cpp); under the engine's lock ----
   static void on_frame(void* self, int source, const void* bytes, size_t size);
@@ -119,11 +121,13 @@ class Net final : public Transport, private FrameSender {
   void scatter(const uint64_t* pieces, size_t words);
   bool answer_flushes();
   bool answer_watches();
+  void keep_alive();
   void reply_place(int source, const Head& head);
 
   std::string name_ = "net";
   Joined joined_;
   Placement placement_;
+  double most_silence_ = 0;
   std::vector<int> rank_of_wire_;
   Window window_;
   Engine engine_;
@@ -141,6 +145,7 @@ class Net final : public Transport, private FrameSender {
   uint32_t tag_ = 0;
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
+  Alive alive_;
   std::atomic<bool> stopped_{false};
   bool stranger_seen_ = false;
 };

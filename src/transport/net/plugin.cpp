@@ -24,7 +24,7 @@ std::string plugin_folder() {
     return folder_of(here.dli_fname) + "/hiroba";
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  return folder_of(std::string(program, static_cast<size_t>(std::max<ssize_t>(length, 0)))) + "/" "../lib/hiroba";
+  return folder_of(folder_of(std::string(program, static_cast<size_t>(std::max<ssize_t>(length, 0))))) + "/lib/hiroba";
 }
 
 std::string plugin_path(const std::string& transport, const std::string& flavour) {

@@ -20,7 +20,9 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
     net.stranger_seen_ = true;
     return;
   }
-  net.serve(net.rank_of_wire_[static_cast<size_t>(source)], head, static_cast<const char*>(bytes) + sizeof head,
+  const int rank = net.rank_of_wire_[static_cast<size_t>(source)];
+  net.alive_.heard(rank);
+  net.serve(rank, head, static_cast<const char*>(bytes) + sizeof head,
             size - sizeof head);
 }
 
@@ -49,7 +51,9 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       watches_.push_back({source, head.completion, head.offset, static_cast<uint32_t>(head.expected),
                           seconds_now() + 1e-6 * static_cast<double>(head.operand)});
       return;
-    case Frame::wake: return;  // after_poll looks at all that is watched
+    case Frame::wake:  // for sleepers of this node; after_poll looks at what ranks elsewhere watch
+      futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_.at(head.offset)));
+      return;
     case Frame::meet: return meeting_.receive(head, payload);
     case Frame::ask_place: return reply_place(source, head);
     case Frame::place: {
@@ -184,6 +188,7 @@ bool Net::after_poll(void* self) {
   Net& net = *static_cast<Net*>(self);
   bool any = !net.flushes_.empty() && net.answer_flushes();
   any = net.answer_watches() || any;
+  net.keep_alive();
   while (!net.queue_.empty()) {
     const Queued& frame = net.queue_.front();
     if (!net.joined_.wire->send(net.joined_.wire_ranks[static_cast<size_t>(frame.rank)], frame.bytes, frame.size))
@@ -193,6 +198,20 @@ bool Net::after_poll(void* self) {
   }
   net.queued_.store(net.queue_.size(), std::memory_order_relaxed);
   return any;
+}
+
+void Net::keep_alive() {
+  switch (alive_.tick()) {
+    case Alive::Due::nothing: return;
+    case Alive::Due::tell_next: return push(alive_.next(), head(Frame::alive), nullptr, 0);
+    case Alive::Due::previous_is_lost: break;
+  }
+  const int rank = alive_.previous(), node = config().job.node_of(rank);
+  end_job(1,
+          "nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
+          "network to it is cut, or its ranks are stopped; this is host %s",
+          node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
+          joined_.hosts[static_cast<size_t>(config().job.node)].c_str());
 }
 
 void Net::on_failed(void* self, const char* what) {

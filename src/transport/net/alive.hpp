@@ -1,0 +1,51 @@
+// Signs of life between nodes. The first rank of each node tells the next node's, in a ring, that it lives, and listens
+// for the node before it; any frame from there will do. A network that is cut, or a host that is gone, shows as silence.
+//
+// Owner: the network transport. tick() and heard() are called under the engine's lock; the helper thread sees to it that
+// tick() comes often enough also while the program computes.
+#pragma once
+
+#include "base/job.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+class Alive {
+ public:
+  // `limit` seconds of silence are too many; 0: never.
+  void start(const Job& job, double limit) {
+    const int nodes = job.nnodes;
+    watching_ = limit > 0 && nodes > 1 && job.rank == job.first_rank_of(job.node);
+    if (!watching_) return;
+    limit_ = limit;
+    next_ = job.first_rank_of((job.node + 1) % nodes);
+    previous_ = job.first_rank_of((job.node + nodes - 1) % nodes);
+    told_ = heard_ = looked_ = seconds_now();
+  }
+
+  void heard(int rank) { fresh_ = fresh_ || rank == previous_; }
+
+  enum class Due { nothing, tell_next, previous_is_lost };
+  Due tick() {
+    if (!watching_) return Due::nothing;
+    const double now = seconds_now();
+    // Who was not running could not listen: a job that was suspended begins anew.
+    if (fresh_ || now - looked_ > limit_ / 4) heard_ = now;
+    fresh_ = false;
+    looked_ = now;
+    if (now - heard_ > limit_) return watching_ = false, Due::previous_is_lost;
+    if (now - told_ < 1) return Due::nothing;
+    told_ = now;
+    return Due::tell_next;
+  }
+
+  int next() const { return next_; }
+  int previous() const { return previous_; }
+
+ private:
+  bool watching_ = false, fresh_ = false;
+  double limit_ = 0, told_ = 0, heard_ = 0, looked_ = 0;
+  int next_ = 0, previous_ = 0;
+};
+
+}  // namespace hiroba
