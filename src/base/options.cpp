@@ -77,8 +77,8 @@ bool in_choices(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// Variables that hirobarun sets for its ranks, and where plug-ins are; not options.
-constexpr std::string_view reserved[] = {"HIROBA_JOB", "HIROBA_NODES", "HIROBA_PLUGINS"};
+// Not options of the runtime: what hirobarun tells its ranks and is told itself, and where plug-ins are.
+constexpr std::string_view reserved[] = {"HIROBA_JOB", "HIROBA_NODES", "HIROBA_PLUGINS", "HIROBA_MPI"};
 
 }  // namespace
 

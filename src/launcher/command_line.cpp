@@ -105,7 +105,7 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
       ->group(group);
   app.add_option("--mpi", words.mpi,
                  "Whose mpirun starts ranks for --hosts and --transport mpi (default: the MPI that the program is "
-                 "linked with, else the first found).")
+                 "linked with, else the first found). Also HIROBA_MPI.")
       ->type_name("openmpi|mpich")
       ->group(group);
   app.add_option("--threads", words.threads,
@@ -237,9 +237,10 @@ Status check(const Words& words, Launch& out) {
         "are; leave out -n and --hosts");
   if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
-  if (!words.mpi.empty() && words.mpi != "openmpi" && words.mpi != "mpich")
-    return Status::error(format("option --mpi: '%s' is not one of openmpi|mpich", words.mpi.c_str()));
-  out.mpi = words.mpi;
+  const char* const usual = std::getenv("HIROBA_MPI");
+  out.mpi = words.mpi.empty() && usual != nullptr ? usual : words.mpi;
+  if (!out.mpi.empty() && out.mpi != "openmpi" && out.mpi != "mpich")
+    return Status::error(format("option --mpi: '%s' is not one of openmpi|mpich", out.mpi.c_str()));
   HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
   if (out.nodes > out.ranks && !started)
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",

@@ -137,6 +137,10 @@ class Transport {
   // one is a status that names a pair of ranks and what the board says of them.
   virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
 
+  // A handle of the network library's own type (an MPI_Comm) for all ranks in order; 0 bytes if there is none.
+  // Collective at the first call.
+  virtual size_t communicator(void* out, size_t room);
+
   // Between these two calls the calling thread is in the page-fault handler.
   virtual void faulting(bool inside);
 
@@ -192,6 +196,7 @@ class Wrapper : public Transport {
   }
   void await(Completion& completion) override { inner_->await(completion); }
   char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }
+  size_t communicator(void* out, size_t room) override { return inner_->communicator(out, room); }
   void faulting(bool inside) override { inner_->faulting(inside); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return inner_->fetch_add64(r, at, v); }
   uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {

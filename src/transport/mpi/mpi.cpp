@@ -91,6 +91,7 @@ class MpiWire final : public Wire {
         return Status::error("MPI_Comm_dup: " + explain(error));
       MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     }
+    watch_for_finalize();
     arriving_ = std::make_unique<Frame[]>(posted);
     for (size_t slot = 0; slot < posted; ++slot) post(slot);
     return {};
@@ -105,8 +106,19 @@ class MpiWire final : public Wire {
     return error == MPI_SUCCESS ? Status() : Status::error("MPI_Allgather: " + explain(error));
   }
 
+  size_t make_communicator(int rank, void* out, size_t room) override {
+    if (room < sizeof program_) return 0;
+    if (program_ == MPI_COMM_NULL) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &program_);
+    std::memcpy(out, &program_, sizeof program_);
+    return sizeof program_;
+  }
+
   void close(bool orderly) override {
     if (!orderly) return;  // whoever ends the job ends the processes
+    watched_ = false;
+    MPI_Comm_delete_attr(MPI_COMM_SELF, watch_);
+    MPI_Comm_free_keyval(&watch_);
+    if (program_ != MPI_COMM_NULL) MPI_Comm_free(&program_);
     MPI_Barrier(frames_);
     for (MPI_Request& request : receives_) {
       MPI_Cancel(&request);
@@ -183,6 +195,22 @@ class MpiWire final : public Wire {
     return Status::error(format("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted)));
   }
 
+  // Attributes of MPI_COMM_SELF are deleted first of all in MPI_Finalize.
+  void watch_for_finalize() {
+    MPI_Comm_create_keyval(
+        MPI_COMM_NULL_COPY_FN,
+        [](MPI_Comm, int, void* self, void*) {
+          auto& wire = *static_cast<MpiWire*>(self);
+          if (wire.watched_)
+            wire.hooks_.failed(wire.hooks_.context,
+                               "the program calls MPI_Finalize while Hiroba still uses MPI; call sms_shutdown first");
+          return MPI_SUCCESS;
+        },
+        &watch_, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, watch_, this);
+    watched_ = true;
+  }
+
   void post(size_t slot) {
     const int error =
         MPI_Irecv(arriving_[slot].data(), max_frame, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, frames_, &receives_[slot]);
@@ -211,8 +239,9 @@ class MpiWire final : public Wire {
 
   Hooks hooks_ = {};
   int rank_ = 0, size_ = 1;
-  bool ours_ = false, failed_ = false;
-  MPI_Comm frames_ = MPI_COMM_NULL, bulk_ = MPI_COMM_NULL;
+  bool ours_ = false, failed_ = false, watched_ = false;
+  int watch_ = MPI_KEYVAL_INVALID;
+  MPI_Comm frames_ = MPI_COMM_NULL, bulk_ = MPI_COMM_NULL, program_ = MPI_COMM_NULL;
   std::unique_ptr<Frame[]> arriving_;
   std::array<MPI_Request, posted> receives_;
   size_t oldest_ = 0;

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -137,6 +139,17 @@ void Engine::doze_on_event(uint32_t seen) {
   dozing_on_event_.fetch_sub(1);
   uint64_t rings;
   if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // nobody rang
+}
+
+void Engine::report_stuck() const {
+  if (first_to_report(1)) {
+    log_line("a page fault has waited for %.0f s. It happened where the program stands below; if that is inside an MPI "
+             "call, MPI reads or writes shared memory of another node there and holds locks that fetching needs. "
+             "Bring the pages first (sms_preload), pass a private buffer, or use --transport ucx",
+             stuck_seconds);
+    log_backtrace();
+  }
+  _exit(1);
 }
 
 void Engine::sleep(double seconds) {

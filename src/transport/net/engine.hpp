@@ -80,6 +80,7 @@ class Engine {
       } else if (!patience.step()) {
         const double left = deadline - seconds_now();
         if (left <= 0) return done();
+        if (!waiting.may_drive && seconds_now() - waiting.since > stuck_seconds) report_stuck();
         doze(seen, std::min(left, nap), waiting.may_drive);
         nap = longer(nap);
       }
@@ -118,7 +119,7 @@ class Engine {
 
  private:
   struct Waiting {
-    explicit Waiting(Engine& e) : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library) {
+    explicit Waiting(Engine& e) : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library || !e.helping_) {
       if (may_drive) engine.drivers_.fetch_add(1);
       else engine.wake_helper();
     }
@@ -127,7 +128,11 @@ class Engine {
     }
     Engine& engine;
     const bool may_drive;
+    const double since = seconds_now();
   };
+  // A page fault in the middle of a call of the network library, whose locks the helper needs to serve it.
+  static constexpr double stuck_seconds = 5;
+  [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.

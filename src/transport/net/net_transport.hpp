@@ -50,6 +50,9 @@ class Net final : public Transport, private FrameSender {
   void wake(int rank, uint64_t at) override;
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
   void forget(uint64_t offset, uint64_t bytes) override;
+  size_t communicator(void* out, size_t room) override {
+    return joined_.wire->make_communicator(config().job.rank, out, room);
+  }
   void faulting(bool inside) override { inside ? Engine::enter_fault() : Engine::leave_fault(); }
 
  private:
