@@ -20,14 +20,14 @@ static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_M
 
 static void leave(void) { sms_shutdown(); }
 
-/* Fetches the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
-static void preload(const job* job, const void* field, const void* next) {
+/* Begins to fetch the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
+static sms_request preload(const job* job, const void* field, const void* next) {
   const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
   const sms_range above[] = {{job->hi, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
   const sms_range own[] = {{job->lo, job->hi - job->lo, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
-  sms_preload(field, below);
-  sms_preload(field, above);
-  sms_preload(next, own); /* here already, but for the pages that two slabs share */
+  sms_preload_start(field, below);
+  sms_preload_start(field, above);
+  return sms_preload_start(next, own); /* here already, but for the pages that two slabs share */
 }
 
 static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
@@ -44,10 +44,18 @@ int main(int argc, char** argv) {
   job_fill(&job, *src[job.first], *dst[job.first]);
   sms_sync_drop();
 
+  /* Between nodes, what needs no plane of another rank is computed while those planes are on their way. */
+  const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
+  const bool below = ahead && job.first > 0, above = ahead && job.last < job.nz + 2;
+
   job_start(&job);
   for (int t = job.step; t < job.steps; t++) {
-    if (job.preload && job.lo < job.hi) preload(&job, src, dst);
-    sweep(job.lo, job.hi, job.ny, job.nx, dst, src);
+    sms_request planes = {0};
+    if (ahead) planes = preload(&job, src, dst);
+    sweep(job.lo + below, job.hi - above, job.ny, job.nx, dst, src);
+    if (ahead) sms_preload_wait(&planes);
+    sweep(job.lo, smaller(job.lo + below, job.hi), job.ny, job.nx, dst, src);
+    sweep(larger(job.hi - above, job.lo + below), job.hi, job.ny, job.nx, dst, src);
     sms_sync_drop();
     plane* old = src;
     src = dst;

@@ -42,6 +42,8 @@ class Requests {
     notes_.push_back(note);
   }
 
+  void wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+
   // Calls ended(note) for every request that has ended; false if MPI reports an error.
   template <typename Ended>
   bool test(const Ended& ended) {
@@ -119,6 +121,8 @@ class MpiWire final : public Wire {
     MPI_Comm_delete_attr(MPI_COMM_SELF, watch_);
     MPI_Comm_free_keyval(&watch_);
     if (program_ != MPI_COMM_NULL) MPI_Comm_free(&program_);
+    sending_.wait();
+    moving_.wait();
     MPI_Barrier(frames_);
     for (MPI_Request& request : receives_) {
       MPI_Cancel(&request);

@@ -5,6 +5,8 @@
 // tick() comes often enough also while the program computes.
 #pragma once
 
+#include <utility>
+
 #include "base/job.hpp"
 #include "base/wait.hpp"
 
@@ -38,6 +40,9 @@ class Alive {
     told_ = now;
     return Due::tell_next;
   }
+
+  // Says whether there is a farewell to be told to the next and heard from the previous one. No tick() sends any more.
+  bool leave() { return std::exchange(watching_, false); }
 
   int next() const { return next_; }
   int previous() const { return previous_; }

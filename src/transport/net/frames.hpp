@@ -27,6 +27,7 @@ enum class Frame : uint32_t {
   ask_place,    // where are you, what are you doing?
   place,        // payload: RankBoard::where; `operand`: calls, `expected`: waiting
   alive,        // nothing but a sign of life
+  farewell,     // the last sign of life
 };
 
 struct Head {

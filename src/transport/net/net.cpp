@@ -15,8 +15,9 @@ namespace {
 constexpr size_t most_queued = 4096;    // frames that wait for room before their senders do
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
 constexpr uint32_t tags = 1 << 14;
-// Bigger gets go in pieces, so that several are on their way and the first can be used early.
-constexpr size_t bulk_piece = size_t{8} << 20;
+// Gets go in pieces. Small ones are sent at once by every network library, without asking the receiver; from some size
+// on, the two messages that asking takes cost less than many small ones.
+constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 1 << 20, big_piece = size_t{8} << 20;
 }  // namespace
 
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
@@ -65,8 +66,15 @@ Status Net::start(const Config& config) {
   return engine_.start(engine);
 }
 
-// All have met before, so nothing is under way any more.
+// All have met before, so nothing is under way any more but signs of life; network libraries do not like to be left with
+// messages that nobody has received.
 void Net::stop() {
+  bool leaving = false;
+  engine_.with_wire([&] { leaving = alive_.leave(); });
+  if (leaving) {
+    send_frame(alive_.next(), head(Frame::farewell), nullptr, 0);
+    engine_.wait([this] { return farewell_.load(std::memory_order_acquire) && queued_.load() == 0; }, 5);
+  }
   stopped_.store(true);
   engine_.stop();
   joined_.wire->close(true);
@@ -256,8 +264,9 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
   if (here(rank)) return Transport::start_get(to, rank, from, bytes, completion, note);
   char* at = static_cast<char*>(to);
+  const size_t piece = bytes <= most_in_small_pieces ? small_piece : big_piece;
   while (bytes > 0) {
-    const size_t part = std::min(bytes, bulk_piece);
+    const size_t part = std::min(bytes, piece);
     get_piece(at, rank, from, part, completion, note);
     at += part, from += part, bytes -= part;
     note = nullptr;

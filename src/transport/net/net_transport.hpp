@@ -149,7 +149,7 @@ class Net final : public Transport, private FrameSender {
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
   Alive alive_;
-  std::atomic<bool> stopped_{false};
+  std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;
 };
 

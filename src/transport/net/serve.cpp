@@ -64,6 +64,7 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       return finish(head, 1);
     }
     case Frame::alive: return;
+    case Frame::farewell: farewell_.store(true, std::memory_order_release); return;
   }
 }
 
