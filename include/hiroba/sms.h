@@ -153,6 +153,9 @@ typedef struct sms_statistics {
   uint64_t pages_invalidated; /* because another rank wrote them, or by a drop */
   uint64_t notices_sent;      /* pages announced as written */
   uint64_t pages_cached;      /* now */
+  /* For all arrays together only: what this rank has handed to the network, whatever for. */
+  uint64_t messages_sent;
+  uint64_t message_bytes;
 } sms_statistics;
 
 /* Of this rank: for one array, or for all with NULL. */

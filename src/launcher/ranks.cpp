@@ -130,7 +130,9 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   int ranks_here = std::max(1, launch.ranks);  // on the host with most of them
   if (!launch.hosts.empty()) ranks_here = 1;
   for (const Host& host : launch.hosts) ranks_here = std::max(ranks_here, host.ranks);
-  const int shared_out = std::max(1, machine.cores() / ranks_here);
+  // A rank leaves one of its cores to its progress thread if it is told to.
+  const int spare = options.text("progress") == "spare" ? 1 : 0;
+  const int shared_out = std::max(1, machine.cores() / ranks_here - spare);
   const long threads = keep ? std::strtol(given, nullptr, 10) : launch.threads != 0 ? launch.threads : shared_out;
   if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   // Threads that spin at a barrier while others want their core cost milliseconds each time.

@@ -45,6 +45,21 @@ struct Array {
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
 
+  // Calls visit(first page, pages) for the longest runs whose homes all satisfy chosen(rank).
+  template <typename Chosen, typename Visit>
+  void for_each_run_of(const Chosen& chosen, const Visit& visit) const {
+    for (size_t i = 0; i < homes.size();) {
+      const uint64_t first = homes[i].first;
+      if (!chosen(homes[i].rank)) {
+        ++i;
+        continue;
+      }
+      uint64_t end = first;
+      while (i < homes.size() && chosen(homes[i].rank)) end = homes[i].first + homes[i].pages, ++i;
+      visit(first, end - first);
+    }
+  }
+
   const HomeRun& home(uint64_t page) const {
     return *std::prev(
         std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));

@@ -56,14 +56,12 @@ void Cache::for_each_piece(Array& array, uint64_t first, uint64_t end, const Vis
 
 Status Cache::add(Array& array, bool twin_at_fetch) {
   array.tracker = twin_at_fetch ? shared_tracker_.get() : private_tracker_.get();
-  for (size_t i = 0; i < array.homes.size();) {  // neighbouring runs of other nodes are one mapping
-    const HomeRun& run = array.homes[i++];
-    if (here(run)) continue;
-    uint64_t end = run.first + run.pages;
-    while (i < array.homes.size() && !here(array.homes[i])) end = array.homes[i].first + array.homes[i].pages, ++i;
-    HIROBA_TRY(array.tracker->map(view(run.first), (end - run.first) << page_shift, run.first << page_shift));
-  }
-  return {};
+  Status status;
+  const auto elsewhere = [this](int rank) { return config_.job.node_of(rank) != config_.job.node; };
+  array.for_each_run_of(elsewhere, [&](uint64_t first, uint64_t pages) {
+    if (status.ok()) status = array.tracker->map(view(first), pages << page_shift, first << page_shift);
+  });
+  return status;
 }
 
 void Cache::remove(Array& array) {

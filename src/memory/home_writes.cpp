@@ -24,14 +24,7 @@ void HomeWrites::start(char* base, const Layout& layout, const Job& job, ArrayTa
 
 template <typename Visit>
 void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const {
-  for (size_t i = 0; i < array.homes.size();) {
-    const HomeRun& run = array.homes[i++];
-    if (job_.node_of(run.rank) != job_.node) continue;
-    uint64_t end = run.first + run.pages;
-    while (i < array.homes.size() && job_.node_of(array.homes[i].rank) == job_.node)
-      end = array.homes[i].first + array.homes[i].pages, ++i;
-    visit(run.first, end - run.first);
-  }
+  array.for_each_run_of([this](int rank) { return job_.node_of(rank) == job_.node; }, visit);
 }
 
 void HomeWrites::remove(const Array& array) {

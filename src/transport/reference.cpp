@@ -229,6 +229,7 @@ void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Compl
 }
 void Transport::await(Completion&) {}
 char* Transport::reach(int, uint64_t) const { return nullptr; }
+Transport::Traffic Transport::traffic() const { return {}; }
 size_t Transport::communicator(void*, size_t) { return 0; }
 void Transport::faulting(bool) {}
 

@@ -137,6 +137,11 @@ class Transport {
   // one is a status that names a pair of ranks and what the board says of them.
   virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
 
+  // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
+  struct Traffic {
+    uint64_t messages = 0, bytes = 0;
+  };
+  virtual Traffic traffic() const;
   // A handle of the network library's own type (an MPI_Comm) for all ranks in order; 0 bytes if there is none.
   // Collective at the first call.
   virtual size_t communicator(void* out, size_t room);
@@ -196,6 +201,7 @@ class Wrapper : public Transport {
   }
   void await(Completion& completion) override { inner_->await(completion); }
   char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }
+  Traffic traffic() const override { return inner_->traffic(); }
   size_t communicator(void* out, size_t room) override { return inner_->communicator(out, room); }
   void faulting(bool inside) override { inner_->faulting(inside); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return inner_->fetch_add64(r, at, v); }

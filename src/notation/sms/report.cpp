@@ -31,6 +31,10 @@ void report_statistics(const Memory& memory) {
         array.name, n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
         n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated));
   });
+  const Transport::Traffic traffic = memory.transport().traffic();
+  if (traffic.messages > 0)
+    log_line("network: %llu messages, %s", static_cast<unsigned long long>(traffic.messages),
+             show_bytes(traffic.bytes).c_str());
 }
 
 }  // namespace hiroba

@@ -324,6 +324,9 @@ SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
   if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats"), *out);
   memory("sms_stats").arrays().for_each_live([&](const Array& a) { hiroba::add_statistics(a, *out); });
+  const hiroba::Transport::Traffic traffic = the_memory->transport().traffic();
+  out->messages_sent = traffic.messages;
+  out->message_bytes = traffic.bytes;
 }
 
 SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {

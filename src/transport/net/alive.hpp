@@ -1,8 +1,9 @@
 // Signs of life between nodes. The first rank of each node tells the next node's, in a ring, that it lives, and listens
-// for the node before it; any frame from there will do. A network that is cut, or a host that is gone, shows as silence.
+// for the node before it; any frame from there will do. A network that is cut, or a host that is gone, shows as
+// silence.
 //
-// Owner: the network transport. tick() and heard() are called under the engine's lock; the helper thread sees to it that
-// tick() comes often enough also while the program computes.
+// Owner: the network transport. tick() and heard() are called under the engine's lock; the helper thread sees to it
+// that tick() comes often enough also while the program computes.
 #pragma once
 
 #include <utility>

@@ -143,10 +143,11 @@ void Engine::doze_on_event(uint32_t seen) {
 
 void Engine::report_stuck() const {
   if (first_to_report(1)) {
-    log_line("a page fault has waited for %.0f s. It happened where the program stands below; if that is inside an MPI "
-             "call, MPI reads or writes shared memory of another node there and holds locks that fetching needs. "
-             "Bring the pages first (sms_preload), pass a private buffer, or use --transport ucx",
-             stuck_seconds);
+    log_line(
+        "a page fault has waited for %.0f s. It happened where the program stands below; if that is inside an MPI "
+        "call, MPI reads or writes shared memory of another node there and holds locks that fetching needs. "
+        "Bring the pages first (sms_preload), pass a private buffer, or use --transport ucx",
+        stuck_seconds);
     log_backtrace();
   }
   _exit(1);

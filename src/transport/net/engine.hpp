@@ -119,7 +119,8 @@ class Engine {
 
  private:
   struct Waiting {
-    explicit Waiting(Engine& e) : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library || !e.helping_) {
+    explicit Waiting(Engine& e)
+        : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library || !e.helping_) {
       if (may_drive) engine.drivers_.fetch_add(1);
       else engine.wake_helper();
     }

@@ -242,7 +242,8 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   out.secret = hellos[0].secret;
   const auto name_hosts = [&] {
     for (int n = 0; n < out.job.nnodes; ++n)
-      out.hosts.push_back(hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))])].host);
+      out.hosts.push_back(
+          hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))])].host);
   };
   if (start.rendezvous != nullptr) {  // the launcher has made nodes and files
     out.job = given;

@@ -17,7 +17,7 @@ struct Joined {
   std::unique_ptr<Wire> wire;
   std::vector<int> wire_ranks;     // of each rank
   std::vector<std::string> hosts;  // of each node
-  uint64_t secret = 0;          // of this job
+  uint64_t secret = 0;             // of this job
   bool program_uses_library = false;
 };
 

@@ -1,6 +1,7 @@
 #include "transport/net/meeting.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <limits>
 
@@ -75,34 +76,44 @@ bool Meeting::lead(double deadline) {
 }
 
 void Meeting::send_round(int round, int to_node, int nodes) {
+  char payload[max_inline];
+  size_t used = 0;
+  const auto flush = [&] {
+    Head head = {};
+    head.frame = Frame::meet;
+    sender_->send_frame(job_.first_rank_of(to_node), head, payload, used);
+    used = 0;
+  };
   for_ranks_of(job_.node, nodes, [&](int first, int ranks) {
     for (int done = 0; done < ranks;) {
-      const int count = std::min(ranks - done, static_cast<int>(most_entries));
-      char payload[max_inline];
+      if (used + sizeof(Part) + sizeof(Entry) > sizeof payload) flush();
+      const int room = static_cast<int>((sizeof payload - used - sizeof(Part)) / sizeof(Entry));
+      const int count = std::min(ranks - done, room);
       const Part part = {sequence_, static_cast<uint32_t>(round), static_cast<uint32_t>(first + done),
                          static_cast<uint32_t>(count), 0};
       const size_t bytes = static_cast<size_t>(count) * sizeof(Entry);
-      std::memcpy(payload, &part, sizeof part);
-      std::memcpy(payload + sizeof part, &known_[half()][static_cast<size_t>(first + done)], bytes);
-      Head head = {};
-      head.frame = Frame::meet;
-      sender_->send_frame(job_.first_rank_of(to_node), head, payload, sizeof part + bytes);
+      std::memcpy(payload + used, &part, sizeof part);
+      std::memcpy(payload + used + sizeof part, &known_[half()][static_cast<size_t>(first + done)], bytes);
+      used += sizeof part + bytes;
       done += count;
     }
   });
+  flush();
 }
 
 void Meeting::receive(const Head& head, const char* payload) {
   Part part;
-  if (head.bytes < sizeof part) return;
-  std::memcpy(&part, payload, sizeof part);
-  const size_t first = part.first, count = part.count, half = part.sequence % 2;
-  if (first + count > known_[half].size() || head.bytes != sizeof part + count * sizeof(Entry) ||
-      part.round >= max_rounds)
-    return;
-  std::memcpy(&known_[half][first], payload + sizeof part, count * sizeof(Entry));
-  std::fill_n(here_[half].begin() + static_cast<ptrdiff_t>(first), count, uint8_t{1});
-  told_[half][part.round].fetch_add(part.count, std::memory_order_release);
+  for (size_t at = 0; at + sizeof part <= head.bytes;) {
+    std::memcpy(&part, payload + at, sizeof part);
+    at += sizeof part;
+    const size_t first = part.first, count = part.count, half = part.sequence % 2;
+    const size_t bytes = count * sizeof(Entry);
+    assert(first + count <= known_[half].size() && at + bytes <= head.bytes && part.round < max_rounds);
+    std::memcpy(&known_[half][first], payload + at, bytes);
+    std::fill_n(here_[half].begin() + static_cast<ptrdiff_t>(first), count, uint8_t{1});
+    told_[half][part.round].fetch_add(part.count, std::memory_order_release);
+    at += bytes;
+  }
 }
 
 // All is known: tells the ranks of this node.

@@ -51,12 +51,11 @@ class Meeting {
     std::atomic<uint32_t> sleepers;
     std::atomic<int32_t> a, b;
   };
-  // Head of the payload of a frame; entries of `count` ranks from `first` on follow.
+  // Frames hold one or more of these, each followed by the entries of `count` ranks from `first` on.
   struct Part {
     uint64_t sequence;
     uint32_t round, first, count, reserved;
   };
-  static constexpr size_t most_entries = (max_inline - sizeof(Part)) / sizeof(Entry);
   static constexpr int max_rounds = 32;
 
   size_t half() const { return sequence_ % 2; }

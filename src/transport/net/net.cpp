@@ -66,8 +66,8 @@ Status Net::start(const Config& config) {
   return engine_.start(engine);
 }
 
-// All have met before, so nothing is under way any more but signs of life; network libraries do not like to be left with
-// messages that nobody has received.
+// All have met before, so nothing is under way any more but signs of life; network libraries do not like to be left
+// with messages that nobody has received.
 void Net::stop() {
   bool leaving = false;
   engine_.with_wire([&] { leaving = alive_.leave(); });
@@ -109,6 +109,7 @@ void Net::push(int rank, const Head& head, const void* payload, size_t bytes) {
   std::memcpy(frame.bytes, &full, sizeof full);
   if (bytes > 0) std::memcpy(frame.bytes + sizeof full, payload, bytes);
   const int wire_rank = joined_.wire_ranks[static_cast<size_t>(rank)];
+  count(frame.size);
   if (queue_.empty() && joined_.wire->send(wire_rank, frame.bytes, frame.size)) return;
   queue_.push_back(frame);
   queued_.store(queue_.size(), std::memory_order_relaxed);
@@ -148,6 +149,7 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes) {
   engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
   engine_.with_wire([&] {
     head.tag = next_tag(false);
+    count(bytes);
     head.bytes = bytes;
     push(rank, head, nullptr, 0);
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,

@@ -50,6 +50,7 @@ class Net final : public Transport, private FrameSender {
   void wake(int rank, uint64_t at) override;
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
   void forget(uint64_t offset, uint64_t bytes) override;
+  Traffic traffic() const override { return {messages_.load(), bytes_.load()}; }
   size_t communicator(void* out, size_t room) override {
     return joined_.wire->make_communicator(config().job.rank, out, room);
   }
@@ -140,6 +141,11 @@ class Net final : public Transport, private FrameSender {
   std::vector<int> dirty_;        // ranks with puts that nobody has fenced; room for all is reserved
 
   // Wire state.
+  std::atomic<uint64_t> messages_{0}, bytes_{0};  // sent
+  void count(size_t bytes) {
+    messages_.fetch_add(1, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
   std::deque<Queued> queue_;  // frames that found no room
   std::atomic<size_t> queued_{0};
   std::vector<Transfer> transfers_;  // by ticket

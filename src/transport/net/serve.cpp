@@ -22,8 +22,7 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   }
   const int rank = net.rank_of_wire_[static_cast<size_t>(source)];
   net.alive_.heard(rank);
-  net.serve(rank, head, static_cast<const char*>(bytes) + sizeof head,
-            size - sizeof head);
+  net.serve(rank, head, static_cast<const char*>(bytes) + sizeof head, size - sizeof head);
 }
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {
@@ -143,6 +142,7 @@ bool Net::answer_flushes() {
 void Net::serve_get(int source, const Head& head, const char* payload) {
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
   if (head.frame == Frame::get_bulk) {
+    count(head.bytes);
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, window_.at(head.offset),
                             head.bytes, ticket(Transfer::nothing));
     return;

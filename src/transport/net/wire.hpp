@@ -56,8 +56,8 @@ class Wire {
   // After everybody's last message has been received; `orderly` is false when the job ends with an error.
   virtual void close(bool orderly) = 0;
 
-  // For programs that use the same library beside us: a handle of the library's own type for all processes, in the order
-  // of Hiroba's ranks; `rank` is this one's. Collective. 0 bytes: this library has none.
+  // For programs that use the same library beside us: a handle of the library's own type for all processes, in the
+  // order of Hiroba's ranks; `rank` is this one's. Collective. 0 bytes: this library has none.
   virtual size_t make_communicator(int rank, void* out, size_t room) {
     (void)rank, (void)out, (void)room;
     return 0;

@@ -1,0 +1,23 @@
+// The rendezvous that a cluster's launcher offers (mpirun of Open MPI, srun --mpi=pmix): PMIx, a shared table of keys and
+// values. Used at start only; the connection to the launcher stays open until the job ends, because a process that
+// ends without leaving first takes the job down.
+//
+// Owner: the UCX wire. Threads: one call at a time; PMIx has a thread of its own, which sleeps. allgather() blocks until
+// all have called it.
+#pragma once
+
+#include <memory>
+
+#include "transport/net/wire.hpp"
+
+namespace hiroba {
+
+class PmixRendezvous : public Rendezvous {
+ public:
+  // Tells the launcher that this process has come to its orderly end.
+  virtual void leave() = 0;
+};
+
+Status join_pmix(std::unique_ptr<PmixRendezvous>& out);
+
+}  // namespace hiroba

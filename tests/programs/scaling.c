@@ -1,0 +1,66 @@
+/* How many messages things cost, by the counters, against the model in docs/scaling.md. One rank per node, so that all
+ * goes over the network; --silence 0, so that signs of life do not count. Prints a line of JSON. */
+#include "programs.h"
+
+enum { WORDS_IN_PAGE = 512, PAGES_EACH = 64, TIMES = 20 };
+
+static uint64_t messages(void) {
+  sms_statistics s;
+  sms_stats(NULL, &s);
+  return s.messages_sent;
+}
+
+static int64_t rounds_of(int nodes) {
+  int64_t rounds = 0;
+  for (int reach = 1; reach < nodes; reach *= 2) rounds++;
+  return rounds;
+}
+
+static void expect(const char* what, int64_t measured, int64_t model) {
+  if (measured != model)
+    fail("scaling: %d ranks: %s took %ld messages, the model says %ld", sms_nprocs, what, measured, model);
+  if (sms_rank == 0) printf("{\"ranks\": %d, \"what\": \"%s\", \"messages\": %ld}\n", sms_nprocs, what, (long)model);
+}
+
+/* Counting begins when all have looked at their counters, and ends when all are done: two exchanges, which are left
+ * out. */
+static uint64_t before;
+
+static void begin(void) {
+  sms_reduce_int64(0, SMS_SUM);
+  before = messages();
+  sms_reduce_int64(0, SMS_SUM);
+}
+
+static int64_t total(void) {
+  sms_reduce_int64(0, SMS_SUM);
+  const uint64_t after = messages();
+  return sms_reduce_int64((int64_t)(after - before), SMS_SUM) - 2 * sms_nprocs * rounds_of(sms_nprocs);
+}
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  const int64_t n = sms_nprocs, rounds = rounds_of(sms_nprocs), others = n > 1;
+  double* data = sms_mapalloc((int[]){sms_nprocs * PAGES_EACH * WORDS_IN_PAGE, -1}, (int[]){sms_nprocs, -1},
+                              sizeof *data, 0, sms_nprocs);
+  double* next = data + (size_t)((sms_rank + 1) % sms_nprocs) * PAGES_EACH * WORDS_IN_PAGE;
+
+  begin();
+  for (int i = 0; i < TIMES; i++) sms_sync_drop();
+  expect("twenty barriers", total(), TIMES * n * rounds);
+
+  begin();
+  volatile double seen = next[0];
+  expect("the first fault on a page", total(), 2 * n * others);
+  begin();
+  for (int p = 8; p < 56; p += 16) seen += next[p * WORDS_IN_PAGE];
+  expect("three faults", total(), 6 * n * others);
+  if (seen != 0) fail("scaling: memory was not zero");
+
+  next[0] = sms_rank + 1; /* a page that is here: its difference is sent, with a fence, which is asked and answered */
+  begin();
+  sms_sync_drop();
+  expect("a barrier with a difference for one home", total(), n * rounds + 3 * n * others);
+  sms_shutdown();
+  return 0;
+}
