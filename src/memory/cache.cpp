@@ -270,7 +270,7 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
     for (uint64_t i = 0; i < pages; ++i)
       if (bits.test(i) && taken.test(page + i - piece.first)) packer.add(page + i);
   });
-  if (alone) packer.send();  // nobody fetches before the fence that ends the whole drop
+  if (alone) packer.send();  // nobody fetches before the exchange that follows
   else packer.send_and_fence();
   if (written && full_.load(std::memory_order_relaxed))
     forget_mappings(piece.array, piece.first, piece.end - piece.first);
@@ -285,7 +285,7 @@ void Cache::flush(bool alone) {
   config_.arrays->for_each_live([&](Array& array) {
     for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) { flush_piece(piece, alone); });
   });
-  config_.transport->fence();
+  if (!alone) config_.transport->fence();
   flush_lock_.unlock();
 }
 
@@ -295,7 +295,6 @@ void Cache::flush_and_drop(bool alone) {
     for_each_piece(array, array.first_page, array.end_page,
                    [&](const Piece& piece) { drop_piece(piece, alone, true); });
   });
-  config_.transport->fence();
   flush_lock_.unlock();
 }
 

@@ -262,6 +262,7 @@ void Transport::wake(int, uint64_t) {}
 void Transport::forget(uint64_t, uint64_t) {}
 
 Status Transport::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  fence();
   Reference& reference = *reference_;
   const Config& config = config_;
   Reference::Generation& g = reference.generation[reference.sequence % 2];

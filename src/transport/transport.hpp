@@ -14,7 +14,7 @@
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
 // - send: the handler runs once at the target, some time later, in whichever thread drives progress there. Messages
 //   are not ordered.
-// - exchange: a barrier. Puts fenced before it are visible to everyone after it.
+// - exchange: a barrier, and a fence: puts made before it are visible to everyone after it.
 //
 // Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
 // they take no lock that the interrupted code might hold and allocate no memory. start, stop, attach, detach and

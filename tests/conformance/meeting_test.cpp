@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -39,6 +40,34 @@ TEST_F(Meeting, AddsFromAllThreadsOfAllRanksAreCounted) {
   const auto all = static_cast<uint64_t>(threads * times * t.ranks());
   EXPECT_EQ(all << 33, t.transport->fetch_add64(0, t.at(0, 0), 0));
   EXPECT_EQ(5 + 2 * all, t.transport->fetch_add32(0, t.at(0, 8), 0));
+}
+
+// Each rank puts to one, two or all others and meets without a fence; then everyone reads what everyone has got, by get
+// and in place.
+TEST_F(Meeting, ExchangeIsAFence) {
+  constexpr int rounds = 60;
+  constexpr uint64_t slot = 16384;  // big enough for bulk data
+  std::vector<uint64_t> sent(slot / 8), seen(slot / 8);
+  for (int round = 1; round <= rounds; ++round) {
+    const int targets = std::min(round % 4, t.ranks() - 1);
+    const size_t bytes = round % 2 == 0 ? slot : 64;
+    for (int k = 1; k <= targets; ++k) {
+      const int to = (t.rank() + k) % t.ranks();
+      std::fill(sent.begin(), sent.end(), static_cast<uint64_t>(round * 1000 + t.rank()));
+      t.transport->put(to, t.at(to, slot * static_cast<uint64_t>(t.rank())), sent.data(), bytes);
+    }
+    meet();
+    for (int home = 0; home < t.ranks(); ++home)
+      for (int k = 1; k <= targets; ++k) {
+        const int from = (home + t.ranks() - k) % t.ranks();
+        t.transport->get(seen.data(), home, t.at(home, slot * static_cast<uint64_t>(from)), bytes);
+        ASSERT_EQ(static_cast<uint64_t>(round * 1000 + from), seen[0]) << "round " << round << ", home " << home;
+        ASSERT_EQ(seen[0], seen[bytes / 8 - 1]);
+        if (home != t.rank()) continue;
+        ASSERT_EQ(seen[0], *reinterpret_cast<volatile uint64_t*>(t.mine(slot * static_cast<uint64_t>(from))));
+      }
+    meet();
+  }
 }
 
 TEST_F(Meeting, CompareSwapLetsOneIn) {

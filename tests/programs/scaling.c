@@ -57,10 +57,14 @@ int main(int argc, char** argv) {
   expect("three faults", total(), 6 * n * others);
   if (seen != 0) fail("scaling: memory was not zero");
 
-  next[0] = sms_rank + 1; /* a page that is here: its difference is sent, with a fence, which is asked and answered */
+  next[0] = sms_rank + 1; /* a page that is here: its difference is sent, and counted with the barrier */
   begin();
   sms_sync_drop();
-  expect("a barrier with a difference for one home", total(), n * rounds + 3 * n * others);
+  expect("a barrier with a difference for one home", total(), n * rounds + n * others);
+  next[0] = sms_rank + 2;
+  begin();
+  sms_sync(); /* the page is fetched again; the difference is sent, then asked for and answered */
+  expect("publishing a difference for one home", total(), 3 * n * others);
   sms_shutdown();
   return 0;
 }

@@ -37,13 +37,7 @@ class Chaos final : public Wrapper {
   }
 
   void fence() override {
-    lock_.lock();
-    while (held_count_ > 0) {
-      std::swap(held_[random() % held_count_], held_[held_count_ - 1]);
-      const Held& h = held_[--held_count_];
-      Wrapper::put(h.rank, h.to, h.bytes.data(), h.size);
-    }
-    lock_.unlock();
+    release();
     Wrapper::fence();
   }
 
@@ -69,6 +63,7 @@ class Chaos final : public Wrapper {
 
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
     delay();
+    release();
     const Status status = Wrapper::exchange(tag, word, words);
     delay();
     return status;
@@ -82,6 +77,17 @@ class Chaos final : public Wrapper {
     size_t size;
     std::array<char, most> bytes;
   };
+
+  // In an order of its own.
+  void release() {
+    lock_.lock();
+    while (held_count_ > 0) {
+      std::swap(held_[random() % held_count_], held_[held_count_ - 1]);
+      const Held& h = held_[--held_count_];
+      Wrapper::put(h.rank, h.to, h.bytes.data(), h.size);
+    }
+    lock_.unlock();
+  }
 
   uint64_t random() {
     uint64_t z = state_.fetch_add(0x9e3779b97f4a7c15);

@@ -44,7 +44,7 @@ struct Head {
   };
   uint64_t expected;
   uint32_t tag;
-  uint32_t reserved;
+  uint32_t epoch;  // exchanges that the asker of a get has behind it
 };
 
 constexpr size_t max_inline = Wire::max_frame - sizeof(Head);

@@ -26,13 +26,14 @@ void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
   if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
 }
 
-Meeting::Outcome Meeting::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words, double timeout) {
+Meeting::Outcome Meeting::exchange(uint64_t tag, uint64_t word, const PutCounts& puts, std::span<uint64_t> words,
+                                   double timeout) {
   // The first rank of a node knows best who is late, so it is the first to say so; of these, the first node's.
   const bool leader = job_.rank == job_.first_rank_of(job_.node);
   const double later = 0.5 * std::min(job_.node, 4) + (leader ? 0 : 1);
   const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + later;
   const double deadline = seconds_now() + limit;
-  entries()[job_.rank] = {tag, word};
+  entries()[job_.rank] = {tag, word, puts};
   const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
   shared_->arrivals.fetch_add(1);
   if (leader) {
@@ -48,6 +49,14 @@ Meeting::Outcome Meeting::exchange(uint64_t tag, uint64_t word, std::span<uint64
   for (int r = 0; r < job_.nranks; ++r) words[static_cast<size_t>(r)] = entries()[r].word;
   ++sequence_;
   return {true, shared_->a.load(), shared_->b.load()};
+}
+
+void Meeting::settle() {
+  const uint32_t all = ++settles_ * static_cast<uint32_t>(job_.ranks_on(job_.node));
+  if (shared_->settled.fetch_add(1) + 1 == all) futex_wake_all(shared_->settled);
+  engine_->wait_word(
+      shared_->settled, [all](uint32_t now) { return static_cast<int32_t>(now - all) >= 0; },
+      std::numeric_limits<double>::infinity());
 }
 
 bool Meeting::lead(double deadline) {

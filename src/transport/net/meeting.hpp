@@ -6,6 +6,7 @@
 // node can be one exchange ahead of another at most, so two generations of everything are enough.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <span>
 #include <vector>
@@ -33,8 +34,25 @@ class Meeting {
   };
 
   void start(const Job& job, Board& board, Engine* engine, FrameSender* sender);
+  // How many puts this rank has made to another one in its life, modulo 2^32, for those that nobody has fenced.
+  struct PutCount {
+    int32_t rank = -1;
+    uint32_t count = 0;
+  };
+  static constexpr size_t most_put_counts = 2;
+  using PutCounts = std::array<PutCount, most_put_counts>;
   // `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
-  Outcome exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words, double timeout);
+  Outcome exchange(uint64_t tag, uint64_t word, const PutCounts& puts, std::span<uint64_t> words, double timeout);
+  // Of the last exchange: calls visit(source, put count) for each that a rank gave.
+  template <typename Visit>
+  void for_each_put(const Visit& visit) const {
+    const Entry* const last = entries(sequence_ - 1);
+    for (int r = 0; r < job_.nranks; ++r)
+      for (const PutCount& put : last[r].puts)
+        if (put.rank >= 0) visit(r, put);
+  }
+  // Waits until all ranks of this node have called it as often as this one.
+  void settle();
   void receive(const Head& head, const char* payload);
   // At the first rank of a node: whether the rank has been heard of in the exchange under way.
   bool heard_of(int rank) const { return here_[half()][static_cast<size_t>(rank)] != 0; }
@@ -42,6 +60,7 @@ class Meeting {
  private:
   struct Entry {
     uint64_t tag, word;
+    PutCounts puts;
   };
   // In the board, one per node; two generations of entries for all ranks follow at 4096.
   struct Shared {
@@ -50,6 +69,7 @@ class Meeting {
     alignas(64) std::atomic<uint32_t> generation;  // exchanges completed (futex)
     std::atomic<uint32_t> sleepers;
     std::atomic<int32_t> a, b;
+    std::atomic<uint32_t> settled;  // calls of settle() (futex)
   };
   // Frames hold one or more of these, each followed by the entries of `count` ranks from `first` on.
   struct Part {
@@ -59,10 +79,11 @@ class Meeting {
   static constexpr int max_rounds = 32;
 
   size_t half() const { return sequence_ % 2; }
-  Entry* entries() const {
+  Entry* entries(uint64_t sequence) const {
     return reinterpret_cast<Entry*>(reinterpret_cast<char*>(shared_) + 4096) +
-           half() * static_cast<size_t>(job_.nranks);
+           sequence % 2 * static_cast<uint64_t>(job_.nranks);
   }
+  Entry* entries() const { return entries(sequence_); }
   // Calls visit(first rank, ranks) for the ranks of `nodes` nodes from `node` on, which may wrap around.
   template <typename Visit>
   void for_ranks_of(int node, int nodes, const Visit& visit) const;
@@ -75,6 +96,7 @@ class Meeting {
   Engine* engine_ = nullptr;
   FrameSender* sender_ = nullptr;
   uint64_t sequence_ = 0;  // exchanges made
+  uint32_t settles_ = 0;   // calls of settle()
   // At the first rank of a node: what is known in this exchange and the next, and how many ranks each round has told.
   std::vector<Entry> known_[2];
   std::vector<uint8_t> here_[2];

@@ -201,6 +201,14 @@ void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
   else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes());
 }
 
+void Net::forget_clean() {
+  std::erase_if(dirty_, [this](int rank) {
+    Puts& puts = puts_[static_cast<size_t>(rank)];
+    puts.dirty = puts.flushed.load() < puts.sent;
+    return !puts.dirty;
+  });
+}
+
 // Asks everyone who got puts since the last fence, all at once, and waits for the answers. Puts of other threads that
 // are being fenced by them just now are waited for, too.
 void Net::fence() {
@@ -230,11 +238,7 @@ void Net::fence() {
       engine_.wait([&] { return puts.flushed.load(std::memory_order_acquire) >= due[i].count; });
     }
     dirty_lock_.lock();
-    std::erase_if(dirty_, [this](int rank) {
-      Puts& puts = puts_[static_cast<size_t>(rank)];
-      puts.dirty = puts.flushed.load() < puts.sent;
-      return !puts.dirty;
-    });
+    forget_clean();
     dirty_lock_.unlock();
     if (n < batch) return;
   }
@@ -250,6 +254,7 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
   h.bytes = bytes;
   h.completion = reinterpret_cast<uint64_t>(&completion);
   h.address = reinterpret_cast<uint64_t>(to);
+  h.epoch = epoch_.load();
   if (note != nullptr) h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
   if (!in_frame) engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
   engine_.with_wire([&] {
@@ -360,10 +365,49 @@ void Net::wake(int rank, uint64_t at) {
 
 // ---- exchange ------------------------------------------------------------------------------------------------------
 
+// The puts that are still on their way are counted in the exchange, and whoever they go to waits for them at its end;
+// that saves asking and answering. With many such ranks, it is a fence as ever.
+Meeting::PutCounts Net::count_puts() {
+  Meeting::PutCounts counts;
+  dirty_lock_.lock();
+  const bool few = dirty_.size() <= counts.size();
+  for (size_t i = 0; few && i < dirty_.size(); ++i)
+    counts[i] = {dirty_[i], static_cast<uint32_t>(puts_[static_cast<size_t>(dirty_[i])].sent)};
+  dirty_lock_.unlock();
+  if (!few) fence();
+  return counts;
+}
+
+// After an exchange: everything that was put to this node before it is here, and everybody's memory may be asked for.
+void Net::settle(const Meeting::PutCounts& counted) {
+  bool any_here = false;
+  meeting_.for_each_put([&](int source, const Meeting::PutCount& put) {
+    any_here = any_here || here(put.rank);
+    if (put.rank != config().job.rank) return;
+    const std::atomic<uint64_t>& arrived = puts_[static_cast<size_t>(source)].arrived;
+    engine_.wait([&] { return static_cast<int32_t>(static_cast<uint32_t>(arrived.load()) - put.count) >= 0; });
+  });
+  if (any_here && config().job.ranks_on(config().job.node) > 1) meeting_.settle();
+  dirty_lock_.lock();  // what was counted needs no fence any more
+  for (const Meeting::PutCount& put : counted) {
+    if (put.rank < 0) continue;
+    Puts& puts = puts_[static_cast<size_t>(put.rank)];
+    puts.flushed.store(puts.sent - (static_cast<uint32_t>(puts.sent) - put.count));
+  }
+  forget_clean();
+  dirty_lock_.unlock();
+  epoch_.fetch_add(1);
+  if (deferred_count_.load() != 0) engine_.with_wire([this] { serve_deferred(); });
+}
+
 Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-  const Meeting::Outcome outcome = meeting_.exchange(tag, word, words, config().timeout);
+  const Meeting::PutCounts counts = count_puts();
+  const Meeting::Outcome outcome = meeting_.exchange(tag, word, counts, words, config().timeout);
   const Job& job = config().job;
-  if (outcome.complete && outcome.b < 0) return {};
+  if (outcome.complete && outcome.b < 0) {
+    settle(counts);
+    return {};
+  }
   if (outcome.complete) {
     for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
     await_others_report();

@@ -77,6 +77,12 @@ class Net final : public Transport, private FrameSender {
     uint32_t old;
     double deadline;
   };
+  // A get by a rank that has an exchange behind it which this one is still in.
+  struct Deferred {
+    int source;
+    Head head;
+    char note[Note::max_note];
+  };
   struct Flush {
     int source;
     uint64_t count, completion;
@@ -86,7 +92,7 @@ class Net final : public Transport, private FrameSender {
     std::atomic<uint64_t> flushed{0};  // so many of ours have arrived there, as far as we know
     uint64_t sent = 0;                 // by us (dirty_lock_)
     bool dirty = false;                // in dirty_ (dirty_lock_)
-    uint64_t arrived = 0;              // from there (wire state)
+    std::atomic<uint64_t> arrived{0};  // from there (changed as wire state)
   };
   struct Queued {
     int rank;
@@ -108,6 +114,9 @@ class Net final : public Transport, private FrameSender {
   void note_put(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
+  Meeting::PutCounts count_puts();
+  void settle(const Meeting::PutCounts& counted);
+  void forget_clean();
   void learn_place(int rank);
   void await_others_report();
 
@@ -119,6 +128,7 @@ class Net final : public Transport, private FrameSender {
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void serve_put(int source, const Head& head, const char* payload);
   void serve_get(int source, const Head& head, const char* payload);
+  void serve_deferred();
   void serve_atomic(int source, const Head& head);
   void finish(const Head& head, uint64_t value);
   void put_arrived(int source);
@@ -152,6 +162,9 @@ class Net final : public Transport, private FrameSender {
   std::vector<uint32_t> free_transfers_;
   std::atomic<uint32_t> moving_{0};  // tickets in use
   uint32_t tag_ = 0;
+  std::atomic<uint32_t> epoch_{0};  // exchanges that this rank has behind it
+  std::vector<Deferred> deferred_;
+  std::atomic<size_t> deferred_count_{0};
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
   Alive alive_;

@@ -139,7 +139,20 @@ bool Net::answer_flushes() {
 
 // ---- gets and words ------------------------------------------------------------------------------------------------
 
+void Net::serve_deferred() {
+  std::vector<Deferred> due;
+  std::swap(due, deferred_);
+  for (const Deferred& d : due) serve_get(d.source, d.head, d.note);
+  deferred_count_.store(deferred_.size());
+}
+
 void Net::serve_get(int source, const Head& head, const char* payload) {
+  if (static_cast<int32_t>(head.epoch - epoch_.load()) > 0) {
+    Deferred& d = deferred_.emplace_back(Deferred{source, head, {}});
+    if (head.handler != no_handler) std::memcpy(d.note, payload, head.expected);
+    deferred_count_.store(deferred_.size());
+    return;
+  }
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
   if (head.frame == Frame::get_bulk) {
     count(head.bytes);
@@ -188,6 +201,8 @@ void Net::reply_place(int source, const Head& head) {
 bool Net::after_poll(void* self) {
   Net& net = *static_cast<Net*>(self);
   bool any = !net.flushes_.empty() && net.answer_flushes();
+  // Also right after a get was deferred: the exchange may have ended while it was.
+  if (!net.deferred_.empty()) net.serve_deferred();
   any = net.answer_watches() || any;
   net.keep_alive();
   while (!net.queue_.empty()) {

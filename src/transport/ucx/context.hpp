@@ -3,7 +3,8 @@
 //   setting            value  why
 //   TLS                ^posix  shared memory without files: /dev/shm is tiny in many containers; sysv is as fast
 //   MM_ERROR_HANDLING  y       else connections that tell of a dead peer cannot use shared memory
-//   MEMORY_INVALIDATE  y       likewise for copies from process to process (cma). UCX does not stop such a copy when the
+//   MEMORY_INVALIDATE  y       likewise for copies from process to process (cma). UCX does not stop such a copy when
+//   the
 //                              peer is lost; that does no harm where a lost peer ends the job
 //   KEEPALIVE_INTERVAL 2s      a dead peer is noticed within seconds, not within a minute
 //   KEEPIDLE, ...      2s, ... the same for a host that has vanished from the network
@@ -11,6 +12,7 @@
 // Called at start, by one thread; does not block.
 #pragma once
 
+#include <signal.h>
 #include <ucp/api/ucp.h>
 
 #include <string>
@@ -30,5 +32,21 @@ Status open_ucx(UcxContext& out);
 // When UCX is loaded, it takes over signals (and the stack on which they are handled) for reports of crashes; Hiroba,
 // which lives on such signals, and the program want their own back.
 void return_signals();
+
+// While it lives, threads are started that leave the program's signals to the program's threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace hiroba

@@ -47,7 +47,8 @@ class Pmix final : public PmixRendezvous {
     const pmix_status_t met = PMIx_Fence(nullptr, 0, &wish, 1);
     PMIX_INFO_DESTRUCT(&wish);
     HIROBA_TRY(check(met, "PMIx_Fence"));
-    for (int r = 0; r < size_; ++r) HIROBA_TRY(fetch(r, key, static_cast<char*>(all) + static_cast<size_t>(r) * bytes, bytes));
+    for (int r = 0; r < size_; ++r)
+      HIROBA_TRY(fetch(r, key, static_cast<char*>(all) + static_cast<size_t>(r) * bytes, bytes));
     return {};
   }
 
@@ -68,7 +69,8 @@ class Pmix final : public PmixRendezvous {
     if (whole) std::memcpy(to, value->data.bo.bytes, bytes);
     PMIX_VALUE_RELEASE(value);
     if (whole) return {};
-    return Status::error(format("process %d of this job says something unexpected; do all run the same program?", rank));
+    return Status::error(
+        format("process %d of this job says something unexpected; do all run the same program?", rank));
   }
 
   pmix_proc_t self_ = {};

@@ -1,9 +1,9 @@
-// The rendezvous that a cluster's launcher offers (mpirun of Open MPI, srun --mpi=pmix): PMIx, a shared table of keys and
-// values. Used at start only; the connection to the launcher stays open until the job ends, because a process that
+// The rendezvous that a cluster's launcher offers (mpirun of Open MPI, srun --mpi=pmix): PMIx, a shared table of keys
+// and values. Used at start only; the connection to the launcher stays open until the job ends, because a process that
 // ends without leaving first takes the job down.
 //
-// Owner: the UCX wire. Threads: one call at a time; PMIx has a thread of its own, which sleeps. allgather() blocks until
-// all have called it.
+// Owner: the UCX wire. Threads: one call at a time; PMIx has a thread of its own, which sleeps. allgather() blocks
+// until all have called it.
 #pragma once
 
 #include <memory>

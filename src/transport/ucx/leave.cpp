@@ -1,0 +1,78 @@
+// The end of a wire: all come together, then let go of their connections.
+#include <poll.h>
+
+#include <cstring>
+
+#include "base/wait.hpp"
+#include "transport/ucx/ucx_wire.hpp"
+
+namespace hiroba {
+
+template <typename Done>
+void UcxWire::drive_until(const Done& done, double limit) {
+  const double deadline = seconds_now() + limit;
+  while (!done() && seconds_now() < deadline) {
+    if (ucp_worker_progress(worker_) != 0 || ucp_worker_arm(worker_) != UCS_OK) continue;
+    pollfd source = {event_, POLLIN, 0};
+    ::poll(&source, 1, 10);
+  }
+}
+
+// A barrier: in round k, one tells the process 2^k after it and hears of the one 2^k before it. Whoever has let go of a
+// connection has seen the end of the barrier, so then it is over for us as well.
+void UcxWire::take_leave() {
+  ucp_request_param_t params = {};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS;
+  params.flags = UCP_AM_SEND_FLAG_EAGER;
+  params.cb.send = on_forgotten;
+  uint32_t round = 0;
+  for (int64_t distance = 1; distance < size_ && !someone_left_; distance *= 2, ++round) {
+    const ucp_ep_h next = endpoint(static_cast<int>((rank_ + distance) % size_));
+    rounds_[round] = round;
+    if (next != nullptr) (void)ucp_am_send_nbx(next, leave_message, &rounds_[round], sizeof round, nullptr, 0, &params);
+    drive_until([&] { return someone_left_ || (leave_rounds_ >> round & 1) != 0; }, leave_seconds);
+  }
+  params.op_attr_mask = 0;
+  settle(ucp_worker_flush_nbx(worker_, &params));
+}
+
+ucs_status_t UcxWire::on_leave(void* self, const void* header, size_t header_size, void*, size_t,
+                               const ucp_am_recv_param_t*) {
+  uint32_t round = 0;
+  if (header_size == sizeof round) std::memcpy(&round, header, sizeof round);
+  static_cast<UcxWire*>(self)->leave_rounds_ |= uint32_t{1} << (round & 31);
+  return UCS_OK;
+}
+
+void UcxWire::settle(ucs_status_ptr_t request) {
+  if (!UCS_PTR_IS_PTR(request)) return;
+  drive_until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; }, 5);
+  ucp_request_free(request);
+}
+
+void UcxWire::close_endpoints() {
+  const ucp_request_param_t params = {};
+  std::vector<ucs_status_ptr_t> requests;
+  for (Peer& peer : peers_)
+    if (peer.endpoint != nullptr) requests.push_back(ucp_ep_close_nbx(peer.endpoint, &params));
+  for (const ucs_status_ptr_t request : requests) settle(request);
+}
+
+// After an error there is nothing to wait for and nobody to wait with, and what is under way cannot be undone: the end
+// of the process closes everything. The launcher is not told of an orderly end, so it takes the other processes down.
+void UcxWire::close(bool orderly) {
+  closing_ = true;
+  someone_left_ = broken();
+  if (!orderly || worker_ == nullptr) return;
+  take_leave();
+  for (const Imported& memory : imported_)
+    if (memory.rkey != nullptr) ucp_rkey_destroy(memory.rkey);
+  close_endpoints();
+  for (const ucp_mem_h memory : exposed_) (void)ucp_mem_unmap(ucx_.handle, memory);
+  ucp_worker_destroy(worker_);
+  worker_ = nullptr;
+  ucp_cleanup(ucx_.handle);
+  if (pmix_ != nullptr) pmix_->leave();
+}
+
+}  // namespace hiroba
