@@ -69,6 +69,12 @@ std::string host_list(const Launch& launch) {
 Words openmpi_words(const Launch& launch) {
   static constexpr const char* bind[] = {"none", "core", "numa"};
   Words words = {"--bind-to", bind[static_cast<int>(launch.bind)], "--map-by", "slot", "--oversubscribe"};
+  // A host that is gone is noticed within seconds, not after the five minutes of Open MPI's default.
+  for (const char* setting : {"time 2", "intvl 1", "probes 3"}) {
+    const std::string text = setting;
+    const size_t space = text.find(' ');
+    words.insert(words.end(), {"--mca", "oob_tcp_keepalive_" + text.substr(0, space), text.substr(space + 1)});
+  }
   if (!launch.hosts.empty()) words.insert(words.end(), {"--host", host_list(launch)});
   if (launch.tag) words.push_back("--tag-output");
   for (char** entry = environ; *entry != nullptr; ++entry) {

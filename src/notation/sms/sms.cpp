@@ -332,8 +332,11 @@ SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
 SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
   const size_t made = memory("hiroba_comm").transport().communicator(out, bytes);
   if (made == 0)
-    end_job(1, "hiroba_comm: transport %s has no MPI communicator; use --transport mpi", the_memory->transport().name());
+    end_job(1, "hiroba_comm: transport %s has no MPI communicator; use --transport mpi",
+            the_memory->transport().name());
   if (made != bytes)
-    end_job(1, "hiroba_comm: the program was compiled for another MPI than the one that runs it (MPI_Comm has %zu bytes "
-            "there and %zu here)", bytes, made);
+    end_job(1,
+            "hiroba_comm: the program was compiled for another MPI than the one that runs it (MPI_Comm has %zu bytes "
+            "there and %zu here)",
+            bytes, made);
 }

@@ -136,6 +136,7 @@ class Net final : public Transport, private FrameSender {
   bool answer_flushes();
   bool answer_watches();
   void keep_alive();
+  void end_host() const;
   void reply_place(int source, const Head& head);
 
   std::string name_ = "net";

@@ -1,5 +1,7 @@
 // What a rank does for others, and what comes back to it. Runs under the engine's lock, in whichever thread drives;
 // nothing here waits.
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -223,11 +225,30 @@ void Net::keep_alive() {
     case Alive::Due::previous_is_lost: break;
   }
   const int rank = alive_.previous(), node = config().job.node_of(rank);
-  end_job(1,
-          "nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
-          "network to it is cut, or its ranks are stopped; this is host %s",
-          node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
-          joined_.hosts[static_cast<size_t>(config().job.node)].c_str());
+  const bool first = first_to_report(1);
+  if (first)
+    log_line(
+        "nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
+        "network to it is cut, or its ranks are stopped; this is host %s",
+        node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
+        joined_.hosts[static_cast<size_t>(config().job.node)].c_str());
+  if (first) end_host();
+  _exit(1);
+}
+
+// The launcher may be on the other side of the cut and unable to end what is on this host: this rank does it, and ends
+// the daemon that has started the ranks here.
+void Net::end_host() const {
+  const Job& job = config().job;
+  char name[32] = "";
+  const pid_t parent = getppid();
+  const int fd = open(format("/proc/%d/comm", parent).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd >= 0 && read(fd, name, sizeof name - 1) > 0) close(fd);
+  usleep(500000);  // the launcher, if it is on our side, ends us in its own way
+  for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node + 1); ++r)
+    if (r != job.rank && config().board->rank(r).pid > 0) kill(config().board->rank(r).pid, SIGKILL);
+  if (std::strncmp(name, "orted", 5) == 0) kill(parent, SIGTERM);
+  if (std::strncmp(name, "hydra_pmi_proxy", 15) == 0) kill(parent, SIGKILL);
 }
 
 void Net::on_failed(void* self, const char* what) {
