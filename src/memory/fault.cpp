@@ -23,6 +23,10 @@ namespace {
 // A signal handler has no argument of ours, so this is where it finds its Memory: one per process.
 std::atomic<Memory*> current{nullptr};
 struct sigaction previous_bus, previous_segv;  // what the program wants
+// The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
+// the address.
+std::atomic<void*> bad_access{nullptr};
+std::atomic<bool> had_bad_access{false};
 
 // The C library's own: in a shared library behind ours, in a static program under its internal name.
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
@@ -44,8 +48,11 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   if (first_to_report(128 + signal)) {
-    log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
-             info->si_addr);
+    if (had_bad_access.load())
+      log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
+               bad_access.load());
+    else
+      log_line("the program was ended by the signal of a %s, which process %d has sent:", kind(signal), info->si_pid);
     log_backtrace();
   }
   struct sigaction standard = {};
@@ -58,6 +65,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   Memory* const memory = current.load(std::memory_order_acquire);
   const bool by_access = info->si_code > 0;  // not sent by kill()
   if (memory == nullptr || !by_access || !memory->contains(info->si_addr)) {
+    if (by_access) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
   } else if (!memory->serve_fault(info->si_addr)) {
     Array* array = nullptr;
