@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "transport/chaos/chaos.hpp"
@@ -14,6 +15,12 @@ namespace hiroba {
 namespace {
 
 Status make_shm_in_job(const Options&, Job& job, std::unique_ptr<Transport>& out) {
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (!Job::in_environment() && tasks != nullptr && std::atoi(tasks) > 1)
+    return Status::error(
+        format("srun has started %s tasks that know nothing of each other; add --mpi=pmix (Open MPI) "
+               "or --mpi=pmi2 (MPICH) to srun",
+               tasks));
   HIROBA_TRY(Job::from_environment(job));
   out = make_shm();
   return {};

@@ -186,7 +186,8 @@ class MpiWire final : public Wire {
   // "finalize").
   bool leave_hydra() const {
     const char* const descriptor = std::getenv("PMI_FD");
-    if (descriptor == nullptr || !describe().starts_with("MPICH")) return false;
+    if (descriptor == nullptr || std::getenv("SLURM_MPI_TYPE") != nullptr || !describe().starts_with("MPICH"))
+      return false;
     constexpr char word[] = "cmd=finalize\n";
     char answer[256];
     const int fd = std::atoi(descriptor);
