@@ -43,11 +43,11 @@ Status create_board(int nranks, int nnodes, int& fd) {
 }
 
 void Job::place(const std::vector<int>& ranks_per_node) {
-  node_of_rank.clear();
-  first_ranks.assign(1, 0);
+  node_of_rank_.clear();
+  first_ranks_.assign(1, 0);
   for (const int ranks : ranks_per_node) {
-    node_of_rank.insert(node_of_rank.end(), static_cast<size_t>(ranks), static_cast<int>(first_ranks.size()) - 1);
-    first_ranks.push_back(static_cast<int>(node_of_rank.size()));
+    node_of_rank_.insert(node_of_rank_.end(), static_cast<size_t>(ranks), static_cast<int>(first_ranks_.size()) - 1);
+    first_ranks_.push_back(static_cast<int>(node_of_rank_.size()));
   }
   nnodes = static_cast<int>(ranks_per_node.size());
   node = node_of(rank);

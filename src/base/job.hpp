@@ -53,8 +53,8 @@ struct Job {
   bool launched = false;      // by hirobarun; else a job of one rank made by itself, or started by another launcher
 
   // Nodes hold consecutive ranks.
-  int node_of(int r) const { return node_of_rank[static_cast<size_t>(r)]; }
-  int first_rank_of(int n) const { return first_ranks[static_cast<size_t>(n)]; }
+  int node_of(int r) const { return node_of_rank_[static_cast<size_t>(r)]; }
+  int first_rank_of(int n) const { return first_ranks_[static_cast<size_t>(n)]; }
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
   // Ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
@@ -75,7 +75,7 @@ struct Job {
   static Status from_environment(Job& out);
 
  private:
-  std::vector<int> node_of_rank = {0}, first_ranks = {0, 1};
+  std::vector<int> node_of_rank_ = {0}, first_ranks_ = {0, 1};
 };
 
 // An anonymous memory file, inherited by children.

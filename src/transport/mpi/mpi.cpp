@@ -112,10 +112,10 @@ class MpiWire final : public Wire {
   }
 
   size_t make_communicator(int rank, void* out, size_t room) override {
-    if (room < sizeof program_) return 0;
+    if (room < sizeof(MPI_Comm)) return 0;
     if (program_ == MPI_COMM_NULL) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &program_);
-    std::memcpy(out, &program_, sizeof program_);
-    return sizeof program_;
+    *static_cast<MPI_Comm*>(out) = program_;
+    return sizeof(MPI_Comm);
   }
 
   void close(bool orderly) override {

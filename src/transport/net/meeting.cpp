@@ -102,7 +102,8 @@ void Meeting::send_round(int round, int to_node, int nodes) {
                          static_cast<uint32_t>(count), 0};
       const size_t bytes = static_cast<size_t>(count) * sizeof(Entry);
       std::memcpy(payload + used, &part, sizeof part);
-      std::memcpy(payload + used + sizeof part, &known_[half()][static_cast<size_t>(first + done)], bytes);
+      std::memcpy(payload + used + sizeof part, &known_[half()][static_cast<size_t>(first) + static_cast<size_t>(done)],
+                  bytes);
       used += sizeof part + bytes;
       done += count;
     }

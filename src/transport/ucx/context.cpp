@@ -12,21 +12,31 @@ namespace hiroba {
 
 namespace {
 
+bool always(const UcxContext&) { return true; }
+bool sysv(const UcxContext& ucx) { return ucx.has("sysv"); }
+bool posix(const UcxContext& ucx) { return ucx.has("posix"); }
+bool cma(const UcxContext& ucx) { return ucx.has("cma"); }
+bool tcp(const UcxContext& ucx) { return ucx.has("tcp"); }
+bool no_rdma(const UcxContext& ucx) { return !ucx.has_rdma(); }
+
 struct Setting {
   const char* key;
   const char* value;
-  const char* transport;  // whose setting it is; null: everyone's. UCX complains of settings that concern nobody
-  const char* variable;   // of the user
+  bool (*applies)(const UcxContext&);  // UCX complains of settings of transports that it does not use
+  const char* variable;                // of the user
 };
 constexpr Setting settings[] = {
-    {"TLS", "^posix", nullptr, "UCX_TLS"},
-    {"KEEPALIVE_INTERVAL", "1s", nullptr, "UCX_KEEPALIVE_INTERVAL"},
-    {"MM_ERROR_HANDLING", "y", "sysv", "UCX_SYSV_ERROR_HANDLING"},
-    {"MM_ERROR_HANDLING", "y", "posix", "UCX_POSIX_ERROR_HANDLING"},
-    {"MEMORY_INVALIDATE", "y", "cma", "UCX_CMA_MEMORY_INVALIDATE"},
-    {"KEEPIDLE", "2s", "tcp", "UCX_TCP_KEEPIDLE"},
-    {"KEEPINTVL", "1s", "tcp", "UCX_TCP_KEEPINTVL"},
-    {"KEEPCNT", "4", "tcp", "UCX_TCP_KEEPCNT"},
+    {"TLS", "^posix", always, "UCX_TLS"},
+    {"KEEPALIVE_INTERVAL", "1s", always, "UCX_KEEPALIVE_INTERVAL"},
+    {"RNDV_THRESH", "128k", no_rdma, "UCX_RNDV_THRESH"},
+    {"MM_ERROR_HANDLING", "y", sysv, "UCX_SYSV_ERROR_HANDLING"},
+    {"MM_ERROR_HANDLING", "y", posix, "UCX_POSIX_ERROR_HANDLING"},
+    {"MM_FIFO_ELEM_SIZE", "8256", sysv, "UCX_SYSV_FIFO_ELEM_SIZE"},
+    {"MM_FIFO_ELEM_SIZE", "8256", posix, "UCX_POSIX_FIFO_ELEM_SIZE"},
+    {"MEMORY_INVALIDATE", "y", cma, "UCX_CMA_MEMORY_INVALIDATE"},
+    {"KEEPIDLE", "2s", tcp, "UCX_TCP_KEEPIDLE"},
+    {"KEEPINTVL", "1s", tcp, "UCX_TCP_KEEPINTVL"},
+    {"KEEPCNT", "4", tcp, "UCX_TCP_KEEPCNT"},
 };
 
 Status check(ucs_status_t status, const char* doing) {
@@ -34,12 +44,11 @@ Status check(ucs_status_t status, const char* doing) {
   return Status::error(format("UCX failed in %s: %s", doing, ucs_status_string(status)));
 }
 
-Status create(const UcxContext* known, ucp_context_h& out) {
+Status create(const UcxContext& known, ucp_context_h& out) {
   ucp_config_t* config = nullptr;
   HIROBA_TRY(check(ucp_config_read(nullptr, nullptr, &config), "reading its settings"));
   for (const Setting& setting : settings) {
-    if (std::getenv(setting.variable) != nullptr) continue;
-    if (setting.transport != nullptr && (known == nullptr || !known->has(setting.transport))) continue;
+    if (std::getenv(setting.variable) != nullptr || !setting.applies(known)) continue;
     (void)ucp_config_modify(config, setting.key, setting.value);
   }
   ucp_params_t params = {};
@@ -89,10 +98,10 @@ bool UcxContext::has(const char* transport) const {
 // Twice, because what may be set depends on what UCX finds.
 Status open_ucx(UcxContext& out) {
   UcxContext trial;
-  HIROBA_TRY(create(nullptr, trial.handle));
+  HIROBA_TRY(create(trial, trial.handle));
   trial.transports = list_transports(trial.handle);
   ucp_cleanup(trial.handle);
-  HIROBA_TRY(create(&trial, out.handle));
+  HIROBA_TRY(create(trial, out.handle));
   out.transports = trial.transports;
   return {};
 }

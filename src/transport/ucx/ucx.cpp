@@ -18,10 +18,9 @@ Status UcxWire::open(const Start& start) {
   }
   rank_ = rendezvous_->rank(), size_ = rendezvous_->size();
   HIROBA_TRY(open_ucx(ucx_));
-  remote_memory_ = start.rendezvous != nullptr && ucx_.has("cma");  // among processes of one machine
-  for (const char* const transport : {"rc_verbs", "rc_mlx5", "dc_mlx5"})
-    remote_memory_ = remote_memory_ || ucx_.has(transport);
-  watching_ = start.rendezvous != nullptr && (ucx_.has("sysv") || ucx_.has("posix"));
+  const bool one_machine = start.rendezvous != nullptr;
+  remote_memory_ = ucx_.has_rdma() || (one_machine && ucx_.has("cma"));
+  watching_ = one_machine && (ucx_.has("sysv") || ucx_.has("posix"));
   HIROBA_TRY(start_worker());
   return exchange_addresses();
 }
