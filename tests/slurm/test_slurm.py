@@ -151,7 +151,16 @@ class MpiTest(SlurmTest):
         nodes = [0, 0, 1]
         hello = [f"Hello from rank {i} of 3, on node {node} of 2" for i, node in enumerate(nodes)]
         self.assertEqual(self.lines(*where, programs / "hello"), hello)
-        under = [programs / "hirobarun", "--threads", "1", programs / "stencil_sms", "--size", "32", "--steps", "20"]
+        under: list[str | pathlib.Path] = [
+            programs / "hirobarun",
+            "--threads",
+            "1",
+            programs / "stencil_sms",
+            "--size",
+            "32",
+            "--steps",
+            "20",
+        ]
         said = self.lines(*where, *under, "--verify")
         self.assertTrue(any(line.startswith("verified") for line in said), said)
         apart = self.slurm.run(["--mpi=none", "-w", "n1", "-n", "2", programs / "hello"])
