@@ -19,6 +19,9 @@ namespace {
 int log_rank = -1;
 std::atomic<uint32_t>* aborting = nullptr;
 
+int launcher_descriptor = -1;
+const char* launcher_word = "";
+
 void write_line(const char* pattern, va_list arguments) {
   char text[2048];
   int used = log_rank < 0 ? std::snprintf(text, sizeof text, "hiroba: ")
@@ -55,6 +58,18 @@ bool first_to_report(int status) {
   return first;
 }
 
+void set_launcher_word(int descriptor, const char* word) { launcher_descriptor = descriptor, launcher_word = word; }
+
+void tell_launcher(int status) {
+  if (launcher_descriptor < 0) return;
+  char text[128];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  const int size = std::snprintf(text, sizeof text, launcher_word, status);
+#pragma GCC diagnostic pop
+  if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it is gone
+}
+
 void end_job(int status, const char* pattern, ...) {
   if (first_to_report(status)) {
     va_list arguments;
@@ -62,6 +77,7 @@ void end_job(int status, const char* pattern, ...) {
     write_line(pattern, arguments);
     va_end(arguments);
   }
+  tell_launcher(status);
   _exit(status);
 }
 

@@ -10,6 +10,11 @@ namespace hiroba {
 // Whose messages these are, and the job's flag that an error has been reported. Set once at start.
 void set_reporter(int rank, std::atomic<uint32_t>* job_aborting);
 
+// A word for the launcher that started us, which end_job (or tell_launcher) writes to `descriptor`; "%d" in it becomes
+// the exit status. For launchers that do not end the job by themselves when a process ends with a bad status.
+void set_launcher_word(int descriptor, const char* word);
+void tell_launcher(int status);
+
 // "hiroba: rank 2: " + text + newline.
 void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -110,6 +111,20 @@ std::string transport_of(const Launch& launch) {
   return given == nullptr ? "auto" : given;
 }
 
+// Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
+void reach_by_agent(const Launch& launch, const std::string& mpi) {
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  std::string agent(self, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  agent = agent.substr(0, agent.rfind('/')) + "/../lib/hiroba/reach";
+  if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
+  const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
+  const char* const users = std::getenv(name);
+  setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
+  setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
+  setenv(name, agent.c_str(), 1);
+}
+
 }  // namespace
 
 bool needs_mpirun(const Launch& launch) { return !launch.hosts.empty() || transport_of(launch) == "mpi"; }
@@ -122,6 +137,7 @@ Refusal become_mpirun(const Launch& launch) {
     return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use mpi or ucx"),
             cannot_start};
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
+  if (!launch.hosts.empty()) reach_by_agent(launch, mpirun.mpi);
   Words words = mpirun.mpi == "openmpi" ? openmpi_words(launch) : mpich_words(launch);
   words.insert(words.begin(), mpirun.path);
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});

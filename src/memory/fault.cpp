@@ -75,6 +75,7 @@ void handle(int signal, siginfo_t* info, void* context) {
       else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());
       log_backtrace();
     }
+    tell_launcher(128 + signal);
     _exit(128 + signal);
   }
   errno = saved;

@@ -1,7 +1,7 @@
 """What the tests of Hiroba over test hosts share: jobs started on the head host as a user does, by hirobarun --hosts,
 under watch: how they end, how long that takes, what they say, and what they leave on which host.
 
-A test owns its hosts, and they end all that is left; a Job's files end with it. Everything blocks for a limited time.
+A test owns its hosts; finishing a job kills what is left of it there. Everything blocks for a limited time.
 """
 
 import argparse
@@ -16,19 +16,18 @@ import sys
 import tempfile
 import time
 import unittest
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 import mpi
 from hosts import HEAD, SKIPPED, Hosts, Unavailable, require
-from namespaces import command_line, kill_all_in
+from namespaces import command_line
 
-HERE = pathlib.Path(__file__).resolve().parent
-TEARDOWN_S = 1.0  # what a process that is being torn down may take longer than its launcher
+Word = str | os.PathLike[str]
 
 
 def settings_on_head(kind: str) -> dict[str, str]:
-    """The variables by which mpirun reaches the hosts, instead of ssh, and over eth0 alone."""
+    """The variables by which mpirun reaches the hosts, instead of by ssh, and over eth0 alone."""
     if kind == "openmpi":
         return {
             "OMPI_MCA_plm": "rsh",
@@ -48,7 +47,7 @@ def settings_on_head(kind: str) -> dict[str, str]:
 
 
 def environment(kind: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of the caller's that would change how Hiroba or an MPI behaves."""
+    """With nothing of the caller's that changes how Hiroba or an MPI behaves."""
     foreign = ("HIROBA", "OMP", "UCX_", "HYDRA_", "PMI")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return {**kept, **settings_on_head(kind), **settings}
@@ -56,18 +55,23 @@ def environment(kind: str, settings: Mapping[str, str]) -> dict[str, str]:
 
 @dataclasses.dataclass
 class Ended:
-    """A job whose launcher has ended."""
+    """A job that is over."""
 
-    status: int | None  # None: it had to be ended
+    status: int | None  # the launcher's; None: it did not end in time
     text: str  # what it wrote, standard output first
-    seconds: float  # from the beginning, or from the moment that was given
+    seconds: float  # until all was gone, from the beginning or the moment that was given
     left: dict[str, list[str]]  # by host: command lines of what was still running
+
+    def __str__(self) -> str:
+        how = "did not end in time" if self.status is None else f"ended with status {self.status}"
+        left = "".join(f"  left on {host}: {command}\n" for host, commands in self.left.items() for command in commands)
+        return f"the launcher {how}, all was over after {self.seconds:.1f} s\n{left}{self.text}"
 
 
 class Job:
-    """A launcher that runs on the head host. Its output goes to files, so that whoever holds them open delays nothing."""
+    """A command on the head host. Its output goes to files, so that whoever holds them open delays nothing."""
 
-    def __init__(self, hosts: Hosts, command: Sequence[str | os.PathLike[str]], settings: Mapping[str, str]) -> None:
+    def __init__(self, hosts: Hosts, command: Sequence[Word], settings: Mapping[str, str]) -> None:
         self._hosts = hosts
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (closed by finish)
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
@@ -77,10 +81,9 @@ class Job:
         )
 
     def said(self) -> str:
-        return "".join(_text(file) for file in (self._out, self._err))
+        return _text(self._out) + _text(self._err)
 
-    def wait_for(self, pattern: str, limit: float = 20) -> None:
-        """Until the job has said it."""
+    def wait_until_said(self, pattern: str, limit: float = 20) -> None:
         end = time.monotonic() + limit
         while not re.search(pattern, self.said()):
             if time.monotonic() > end or self.process.poll() is not None:
@@ -88,41 +91,100 @@ class Job:
             time.sleep(0.02)
 
     def finish(self, limit: float, since: float | None = None) -> Ended:
-        """Waits until `limit` seconds after `since`, or after the beginning, for the launcher, and then a little for
-        what it has started."""
+        """Waits until `limit` seconds after `since`, or after the beginning, for the end of the launcher and of all
+        that runs on the hosts."""
         since = self.begun if since is None else since
         status = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.process.wait(max(0.1, since + limit - time.monotonic()))
-        left = self._left(max(since + limit, time.monotonic() + TEARDOWN_S) if status is not None else 0)
+        while (left := self.running()) and time.monotonic() < since + limit:
+            time.sleep(0.05)
         seconds = time.monotonic() - since
-        for namespace in (self._hosts.namespaces[name] for name in left):
-            for pid in self._pids(namespace):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
+        self._kill()
         ended = Ended(status, self.said(), seconds, left)
         self._out.close()
         self._err.close()
         return ended
 
-    def _left(self, until: float) -> dict[str, list[str]]:
-        while True:
-            left = {
-                name: [" ".join(command_line(pid))[:120] for pid in pids]
-                for name in self._hosts.addresses
-                if (pids := self._hosts.processes(name))
-            }
-            if not left or time.monotonic() >= until:
-                return left
-            time.sleep(0.05)
+    def running(self) -> dict[str, list[str]]:
+        """By host: what runs there."""
+        found = {name: self._hosts.processes(name) for name in self._hosts.addresses}
+        return {name: [" ".join(command_line(pid))[:120] for pid in pids] for name, pids in found.items() if pids}
 
-    def _pids(self, namespace: int) -> list[int]:
-        names = {number: name for name, number in self._hosts.namespaces.items()}
-        return self._hosts.processes(names[namespace])
+    def _kill(self) -> None:
+        end = time.monotonic() + 5
+        while self.running() and time.monotonic() < end:
+            for name in self._hosts.addresses:
+                for pid in self._hosts.processes(name):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+        self.process.wait(5)
 
 
 def _text(file: IO[bytes]) -> str:
-    # Not seek: the position is the writers', too.
-    return os.pread(file.fileno(), 1 << 20, 0).decode(errors="replace")
+    return os.pread(file.fileno(), 1 << 20, 0).decode(errors="replace")  # not seek: the position is the writers', too
+
+
+class JobsTest(unittest.TestCase):
+    kind: str  # "openmpi" or "mpich"
+    build: pathlib.Path
+    long = False
+
+    def hirobarun(self, where: str, options: Sequence[str] = ()) -> list[Word]:
+        return [self.build / "bin/hirobarun", "--hosts", where, "--mpi", self.kind, *options]
+
+    def start(
+        self,
+        hosts: Hosts,
+        where: str,
+        program: Sequence[Word],
+        settings: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
+    ) -> Job:
+        command = [*self.hirobarun(where, options), *program]
+        return Job(hosts, command, environment(self.kind, settings or {}))
+
+    def run_job(
+        self,
+        hosts: Hosts,
+        where: str,
+        program: Sequence[Word],
+        settings: Mapping[str, str] | None = None,
+        limit: float = 60,
+    ) -> Ended:
+        """A job that must end well."""
+        ended = self.start(hosts, where, program, settings).finish(limit)
+        self.assertEqual((ended.status, ended.left), (0, {}), f"{' '.join(map(str, program))} on {where}: {ended}")
+        return ended
+
+    def example(self, name: str) -> pathlib.Path:
+        return self.build / "bin" / name
+
+    def program(self, name: str) -> pathlib.Path:
+        return self.build / "tests/programs" / name
+
+    def patient(self) -> pathlib.Path:
+        return self.build / "tests/hosts/patient"
+
+
+def main(case: type[JobsTest], description: str) -> None:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("kind", choices=["openmpi", "mpich"])
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder")
+    parser.add_argument("--long", action="store_true", help="more of everything: many minutes")
+    parser.add_argument("tests", nargs="*", help="names of tests; default: all")
+    options = parser.parse_args()
+    case.kind, case.build, case.long = options.kind, options.build.resolve(), options.long
+    try:
+        require()
+        mpi.launcher(case.kind)
+        plugin = case.build / f"lib/hiroba/wire-mpi-{case.kind}.so"
+        if not plugin.exists():
+            raise Unavailable(f"this build has no {plugin.name}")
+    except (Unavailable, FileNotFoundError) as error:
+        print(f"SKIPPED: {error}")
+        sys.exit(SKIPPED)
+    loader = unittest.defaultTestLoader
+    suite = unittest.TestSuite(map(case, options.tests)) if options.tests else loader.loadTestsFromTestCase(case)
+    sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

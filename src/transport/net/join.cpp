@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/launchers.hpp"
+#include "base/log.hpp"
 #include "transport/net/board_rendezvous.hpp"
 #include "transport/net/plugin.hpp"
 
@@ -232,6 +233,9 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     start.rendezvous = rendezvous.get();
   }
   HIROBA_TRY(out.wire->open(start));
+  // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
+  if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
+    set_launcher_word(std::atoi(pmi), "cmd=abort exitcode=%d\n");
   const Hello hello = introduce(options);
   std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
   HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));

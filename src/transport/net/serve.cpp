@@ -232,6 +232,7 @@ void Net::keep_alive() {
         "network to it is cut, or its ranks are stopped; this is host %s",
         node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
         joined_.hosts[static_cast<size_t>(config().job.node)].c_str());
+  tell_launcher(1);
   if (first) end_host();
   _exit(1);
 }

@@ -1,0 +1,138 @@
+"""Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI or MPICH, on a good network
+and on one that is slow and loses packets.
+
+    test_jobs.py openmpi|mpich --build BUILD [--long] [TEST ...]
+"""
+
+import contextlib
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from hosts import Hosts
+from namespaces import command_line
+from over_hosts import JobsTest, main
+
+TWO, UNEVEN, THREE, MANY = "h1,h2", "h1:2,h2:1", "h1,h2,h3", "h1:2,h2:2,h3:2"
+PATIENCE = {"HIROBA_TIMEOUT": "40"}  # so that what waits for ever ends with a message that says where
+
+
+class Jobs(JobsTest):
+    hosts: Hosts
+    stack: contextlib.ExitStack
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.stack = contextlib.ExitStack()
+        cls.hosts = cls.stack.enter_context(Hosts(3))
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.stack.close()
+
+    def on_each(self, *places: str) -> list[str]:
+        return [*places, MANY] if self.long else list(places)
+
+    # ---- nodes are hosts ----
+
+    def test_ranks_are_numbered_by_host(self) -> None:
+        for where, nodes in ((TWO, [0, 1]), ("h1,h2:2", [0, 1, 1]), ("h3:2,h1", [0, 0, 1]), (THREE, [0, 1, 2])):
+            text = self.run_job(self.hosts, where, [self.example("hello")]).text
+            expected = [f"{r} of {len(nodes)}, on node {n} of {max(nodes) + 1}" for r, n in enumerate(nodes)]
+            self.assertEqual(sorted(re.findall(r"Hello from rank (.*)", text)), expected)
+
+    def test_ranks_share_memory_on_a_host_and_only_there(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="hosts-test-") as folder:
+            stop = pathlib.Path(folder) / "stop"
+            job = self.start(self.hosts, "h1:2,h2:2", [self.patient(), stop])
+            job.wait_until_said("running")
+            files = {name: [node_files(pid) for pid in self.ranks(name)] for name in ("h1", "h2")}
+            stop.touch()
+            ended = job.finish(60)
+        self.assertEqual(ended.status, 0, ended)
+        self.assertIn("4 ranks on 2 nodes", ended.text)
+        for name in ("h1", "h2"):
+            self.assertEqual(len(files[name]), 2)
+            self.assertEqual(files[name][0], files[name][1], f"the ranks on {name} share no memory")
+            self.assertTrue(files[name][0])
+        self.assertFalse(files["h1"][0] & files["h2"][0], "ranks on different hosts share memory")
+
+    def ranks(self, host: str) -> list[int]:
+        return [pid for pid in self.hosts.processes(host) if command_line(pid)[0] == str(self.patient())]
+
+    # ---- ways to start ----
+
+    def test_mpirun_starts_programs_and_hirobarun(self) -> None:
+        hirobarun = [os.fspath(self.example("hirobarun")), "--cache", "64M"]
+        for before in ([], hirobarun):
+            command, settings = self.hosts.mpirun(self.kind, [2, 1], [*before, self.example("hello")])
+            done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("of 3, on node 0 of 2"), 2, done.stdout)
+            self.assertEqual(done.stdout.count("of 3, on node 1 of 2"), 1, done.stdout)
+
+    def test_a_program_with_mpi_of_its_own(self) -> None:
+        for who in ("program", "hiroba"):  # initialises MPI
+            self.run_job(self.hosts, UNEVEN, [self.program(f"beside_{self.kind}"), who])
+
+    def test_options_reach_all_hosts(self) -> None:
+        seen = 'test "$HIROBA_CACHE" = 77M && exec "$0"'
+        job = self.start(self.hosts, TWO, ["sh", "-c", seen, self.example("hello")], {}, ["--cache", "77M"])
+        self.assertEqual(job.finish(30).status, 0)
+
+    # ---- right results ----
+
+    def test_conformance(self) -> None:
+        settings = ["CONFORMANCE_TRANSPORT=options", f"HIROBA_PLUGINS={self.build / 'lib/hiroba'}"]
+        program = ["env", *settings, self.build / "tests/conformance/conformance"]
+        for where in self.on_each(TWO, UNEVEN, THREE):
+            ended = self.run_job(self.hosts, where, program)
+            self.assertIn("PASSED", ended.text)
+            self.assertNotIn("FAILED", ended.text)
+
+    def test_litmus(self) -> None:
+        rounds = "300" if self.long else "20"
+        for where in self.on_each(UNEVEN, THREE):
+            self.run_job(self.hosts, where, [self.program("litmus"), "--rounds", rounds], PATIENCE, limit=120)
+
+    def test_random_programs(self) -> None:
+        seeds = "200" if self.long else "8"
+        program = [self.program("random"), "--threads", "2", "--seeds", seeds]
+        for where in self.on_each(TWO, "h1:2,h2:1,h3:1"):
+            for settings in ({}, {"HIROBA_CHAOS": "9", "HIROBA_CACHE": "256K"}):
+                ended = self.run_job(self.hosts, where, program, {**PATIENCE, **settings}, limit=120)
+                self.assertIn("right", ended.text)
+
+    def test_stencil(self) -> None:
+        program = [self.example("stencil_sms"), "--size", "40,30,50", "--steps", "30", "--verify"]
+        for where in self.on_each(TWO, UNEVEN, THREE):
+            for way in ([], ["--no-preload"]):
+                self.run_job(self.hosts, where, [*program, *way], PATIENCE)
+
+    # ---- a slow network that loses packets ----
+
+    def test_on_a_bad_network(self) -> None:
+        small = [
+            [self.example("hello")],
+            [self.example("stencil_sms"), "--size", "12", "--steps", "10", "--verify"],
+            [self.program("random"), "--seeds", "2" if self.long else "1", "--seed", "3"],
+            [self.program("litmus"), "--rounds", "1", "--test", "mp_lock"],
+        ]
+        with Hosts(3 if self.long else 2, delay_ms=20, loss_percent=1) as bad:
+            for program in small:
+                run = functools.partial(self.run_job, where=UNEVEN, program=program, limit=90)
+                quick, slow = run(self.hosts), run(bad)
+                self.assertGreater(slow.seconds, quick.seconds, program)
+
+
+def node_files(pid: int) -> set[str]:
+    """What identifies the files of node memory that a process has mapped."""
+    lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {" ".join(line.split()[3:5]) for line in lines if "hiroba-node" in line}
+
+
+if __name__ == "__main__":
+    main(Jobs, __doc__.splitlines()[0])
