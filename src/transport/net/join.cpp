@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -212,6 +213,16 @@ Status choose_wire(const std::string& transport, Joined& out) {
   return found.ok() ? found : load_wire("mpi", "mpich", out.wire);
 }
 
+// Network libraries put up a signal stack of their own; the program's, if it has one, comes back.
+class KeepSignalStack {
+ public:
+  KeepSignalStack() { sigaltstack(nullptr, &before_); }
+  ~KeepSignalStack() { sigaltstack(&before_, nullptr); }
+
+ private:
+  stack_t before_;
+};
+
 }  // namespace
 
 std::string chosen_transport(const Options& options) {
@@ -221,6 +232,7 @@ std::string chosen_transport(const Options& options) {
 }
 
 Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
+  const KeepSignalStack keep;
   HIROBA_TRY(choose_wire(chosen_transport(options), out));
   Wire::Start start = {hooks, nullptr, out.program_uses_library};
   std::unique_ptr<Rendezvous> rendezvous;
