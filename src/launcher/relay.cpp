@@ -116,7 +116,8 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
   char self[4096];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   std::string agent(self, static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  agent = agent.substr(0, agent.rfind('/')) + "/../lib/hiroba/reach";
+  for (int levels = 2; levels > 0; --levels) agent.erase(std::min(agent.rfind('/'), agent.size()));  // out of bin
+  agent += "/lib/hiroba/reach";
   if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
   const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
   const char* const users = std::getenv(name);
