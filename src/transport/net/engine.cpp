@@ -166,7 +166,7 @@ void Engine::wake_helper() {
 
 void Engine::help() {
   constexpr int spins = 100;
-  Patience patience(spins);
+  Perseverance patience(spins);
   double nap = first_nap;
   int quiet = 0;  // looks in a row that found somebody else driving
   while (!stopping_.load()) {
@@ -179,7 +179,7 @@ void Engine::help() {
     }
     quiet = 0;
     if (drive()) {
-      patience = Patience(spins);
+      patience = Perseverance(spins);
       nap = first_nap;
     } else if (!patience.step()) {
       doze(seen, nap, true);

@@ -69,13 +69,13 @@ class Engine {
     if (done()) return true;
     const Waiting waiting(*this);
     const double deadline = seconds_now() + seconds;
-    Patience patience(config_.spins);
+    Perseverance patience(config_.spins);
     double nap = first_nap;
     for (;;) {
       const uint32_t seen = bell_.load();
       if (done()) return true;
       if (waiting.may_drive && drive()) {
-        patience = Patience(config_.spins);
+        patience = Perseverance(config_.spins);
         nap = first_nap;
       } else if (!patience.step()) {
         const double left = deadline - seconds_now();
@@ -94,9 +94,9 @@ class Engine {
     if (done(word.load())) return true;
     {
       const Waiting waiting(*this);
-      for (Patience patience(config_.spins); patience.step();) {
+      for (Perseverance patience(config_.spins); patience.step();) {
         if (done(word.load())) return true;
-        if (drive()) patience = Patience(config_.spins);
+        if (drive()) patience = Perseverance(config_.spins);
       }
     }
     for (double nap = first_nap; seconds_now() < deadline; nap = longer(nap)) {  // the helper drives from here on
@@ -135,6 +135,26 @@ class Engine {
   static constexpr double stuck_seconds = 5;
   [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
+
+  // Before it sleeps, a thread that waits spins and then yields, for as long as what it waits for may well take: to be
+  // woken costs more than most answers, and a nap too early makes the others wait and nap in turn.
+  class Perseverance {
+   public:
+    explicit Perseverance(int spins) : spins_(spins) {}
+    bool step() {
+      if (count_ < spins_) return ++count_, cpu_relax(), true;
+      const double now = seconds_now();
+      if (since_ == 0) since_ = now;
+      if (now - since_ > yielding_seconds) return false;
+      sched_yield();
+      return true;
+    }
+
+   private:
+    static constexpr double yielding_seconds = 3e-3;
+    int spins_, count_ = 0;
+    double since_ = 0;
+  };
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 2e-3;
