@@ -122,7 +122,12 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
   const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
-  setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
+  // A name without a slash is looked up by the host itself; a relative path means the same folder there.
+  std::string program = launch.program[0];
+  char here[4096];
+  if (program.find('/') == std::string::npos) program.clear();
+  else if (program[0] != '/' && getcwd(here, sizeof here) != nullptr) program = std::string(here) + "/" + program;
+  setenv("REACH_PROGRAM", program.c_str(), 1);
   setenv(name, agent.c_str(), 1);
 }
 

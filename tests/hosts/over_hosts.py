@@ -26,31 +26,29 @@ from namespaces import command_line
 Word = str | os.PathLike[str]
 
 
-def settings_on_head(kind: str) -> dict[str, str]:
-    """The variables by which mpirun reaches the hosts, instead of by ssh, and over eth0 alone."""
-    if kind == "openmpi":
-        return {
-            "OMPI_MCA_plm": "rsh",
-            "OMPI_MCA_plm_rsh_agent": mpi.AGENT,
-            "OMPI_MCA_oob_tcp_if_include": "eth0",
-            "OMPI_MCA_btl_tcp_if_include": "eth0",
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }
-    return {
-        "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": mpi.AGENT,
-        "HYDRA_IFACE": "eth0",
-        "UCX_TLS": "tcp,self",
-        "UCX_NET_DEVICES": "eth0",
-    }
+# Whose mpirun, option transport, and the plug-in. UCX wants a launcher that speaks PMIx.
+WIRES = {
+    "openmpi": ("openmpi", "mpi", "wire-mpi-openmpi.so"),
+    "mpich": ("mpich", "mpi", "wire-mpi-mpich.so"),
+    "ucx": ("openmpi", "ucx", "wire-ucx.so"),
+}
+# The variables by which both MPIs stay on eth0; Open MPI wants to be told that we are root.
+NETWORK = {
+    "OMPI_MCA_oob_tcp_if_include": "eth0",
+    "OMPI_MCA_btl_tcp_if_include": "eth0",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "HYDRA_IFACE": "eth0",
+    "UCX_TLS": "tcp,self",
+    "UCX_NET_DEVICES": "eth0",
+}
 
 
-def environment(kind: str, settings: Mapping[str, str]) -> dict[str, str]:
+def environment(folder_of_ssh: str, settings: Mapping[str, str]) -> dict[str, str]:
     """With nothing of the caller's that changes how Hiroba or an MPI behaves."""
-    foreign = ("HIROBA", "OMP", "UCX_", "HYDRA_", "PMI")
+    foreign = ("HIROBA", "OMP", "UCX_", "HYDRA_", "PMI", "SLURM", "REACH_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return {**kept, **settings_on_head(kind), **settings}
+    return {**kept, **NETWORK, **settings, "PATH": f"{folder_of_ssh}:{kept['PATH']}"}
 
 
 @dataclasses.dataclass
@@ -127,12 +125,21 @@ def _text(file: IO[bytes]) -> str:
 
 
 class JobsTest(unittest.TestCase):
-    kind: str  # "openmpi" or "mpich"
+    kind: str  # whose mpirun: "openmpi" or "mpich"
+    transport: str  # "mpi" or "ucx"
     build: pathlib.Path
     long = False
+    folder_of_ssh: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        # What users have: the launchers find a program called ssh.
+        cls.folder_of_ssh = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="hosts-test-"))
+        (pathlib.Path(cls.folder_of_ssh) / "ssh").symlink_to(mpi.AGENT)
 
     def hirobarun(self, where: str, options: Sequence[str] = ()) -> list[Word]:
-        return [self.build / "bin/hirobarun", "--hosts", where, "--mpi", self.kind, *options]
+        fixed = ["--hosts", where, "--mpi", self.kind, "--transport", self.transport]
+        return [self.build / "bin/hirobarun", *fixed, *options]
 
     def start(
         self,
@@ -143,7 +150,7 @@ class JobsTest(unittest.TestCase):
         options: Sequence[str] = (),
     ) -> Job:
         command = [*self.hirobarun(where, options), *program]
-        return Job(hosts, command, environment(self.kind, settings or {}))
+        return Job(hosts, command, environment(self.folder_of_ssh, settings or {}))
 
     def run_job(
         self,
@@ -170,18 +177,18 @@ class JobsTest(unittest.TestCase):
 
 def main(case: type[JobsTest], description: str) -> None:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("kind", choices=["openmpi", "mpich"])
+    parser.add_argument("wire", choices=WIRES, help="what carries the data")
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder")
     parser.add_argument("--long", action="store_true", help="more of everything: many minutes")
     parser.add_argument("tests", nargs="*", help="names of tests; default: all")
-    options = parser.parse_args()
-    case.kind, case.build, case.long = options.kind, options.build.resolve(), options.long
+    options = parser.parse_intermixed_args()
+    case.kind, case.transport, plugin_name = WIRES[options.wire]
+    case.build, case.long = options.build.resolve(), options.long
     try:
         require()
         mpi.launcher(case.kind)
-        plugin = case.build / f"lib/hiroba/wire-mpi-{case.kind}.so"
-        if not plugin.exists():
-            raise Unavailable(f"this build has no {plugin.name}")
+        if not (case.build / "lib/hiroba" / plugin_name).exists():
+            raise Unavailable(f"this build has no {plugin_name}")
     except (Unavailable, FileNotFoundError) as error:
         print(f"SKIPPED: {error}")
         sys.exit(SKIPPED)

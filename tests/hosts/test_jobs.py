@@ -1,10 +1,9 @@
-"""Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI or MPICH, on a good network
+"""Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI, MPICH or UCX, on a good network
 and on one that is slow and loses packets.
 
-    test_jobs.py openmpi|mpich --build BUILD [--long] [TEST ...]
+    test_jobs.py openmpi|mpich|ucx --build BUILD [--long] [TEST ...]
 """
 
-import contextlib
 import functools
 import os
 import pathlib
@@ -14,27 +13,23 @@ import tempfile
 
 from hosts import Hosts
 from namespaces import command_line
-from over_hosts import JobsTest, main
+from over_hosts import Job, JobsTest, environment, main
 
-TWO, UNEVEN, THREE, MANY = "h1,h2", "h1:2,h2:1", "h1,h2,h3", "h1:2,h2:2,h3:2"
+TWO, UNEVEN, THREE, FOUR = "h1,h2", "h1:2,h2:1", "h1,h2,h3", "h1:2,h2,h3"
+ALL = [TWO, UNEVEN, THREE, FOUR, "h1:2,h2:2,h3:2"]  # what --long runs everywhere
 PATIENCE = {"HIROBA_TIMEOUT": "40"}  # so that what waits for ever ends with a message that says where
 
 
 class Jobs(JobsTest):
     hosts: Hosts
-    stack: contextlib.ExitStack
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.stack = contextlib.ExitStack()
-        cls.hosts = cls.stack.enter_context(Hosts(3))
+        super().setUpClass()
+        cls.hosts = cls.enterClassContext(Hosts(3))
 
-    @classmethod
-    def tearDownClass(cls) -> None:
-        cls.stack.close()
-
-    def on_each(self, *places: str) -> list[str]:
-        return [*places, MANY] if self.long else list(places)
+    def places(self, *usual: str) -> list[str]:
+        return ALL if self.long else list(usual)
 
     # ---- nodes are hosts ----
 
@@ -68,13 +63,16 @@ class Jobs(JobsTest):
     def test_mpirun_starts_programs_and_hirobarun(self) -> None:
         hirobarun = [os.fspath(self.example("hirobarun")), "--cache", "64M"]
         for before in ([], hirobarun):
-            command, settings = self.hosts.mpirun(self.kind, [2, 1], [*before, self.example("hello")])
+            option = {"HIROBA_TRANSPORT": self.transport}
+            command, settings = self.hosts.mpirun(self.kind, [2, 1], [*before, self.example("hello")], option)
             done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout.count("of 3, on node 0 of 2"), 2, done.stdout)
             self.assertEqual(done.stdout.count("of 3, on node 1 of 2"), 1, done.stdout)
 
     def test_a_program_with_mpi_of_its_own(self) -> None:
+        if self.transport != "mpi":
+            self.skipTest("there is a communicator with transport mpi only")
         for who in ("program", "hiroba"):  # initialises MPI
             self.run_job(self.hosts, UNEVEN, [self.program(f"beside_{self.kind}"), who])
 
@@ -83,32 +81,40 @@ class Jobs(JobsTest):
         job = self.start(self.hosts, TWO, ["sh", "-c", seen, self.example("hello")], {}, ["--cache", "77M"])
         self.assertEqual(job.finish(30).status, 0)
 
+    def test_a_program_named_as_the_shell_allows(self) -> None:
+        folder = self.example("hello").parent
+        for place, path, name in ((folder, "", "./hello"), (folder.parent, "", "bin/hello"), ("/", folder, "hello")):
+            started = ["env", f"--chdir={place}", *([f"PATH={path}:{os.environ['PATH']}"] if path else [])]
+            job = Job(self.hosts, [*started, *self.hirobarun(TWO), name], environment(self.folder_of_ssh, {}))
+            ended = job.finish(30)
+            self.assertEqual((ended.status, ended.text.count("Hello")), (0, 2), f"{name} in {place}: {ended}")
+
     # ---- right results ----
 
     def test_conformance(self) -> None:
         settings = ["CONFORMANCE_TRANSPORT=options", f"HIROBA_PLUGINS={self.build / 'lib/hiroba'}"]
         program = ["env", *settings, self.build / "tests/conformance/conformance"]
-        for where in self.on_each(TWO, UNEVEN, THREE):
+        for where in self.places(TWO, THREE):
             ended = self.run_job(self.hosts, where, program)
             self.assertIn("PASSED", ended.text)
             self.assertNotIn("FAILED", ended.text)
 
     def test_litmus(self) -> None:
-        rounds = "300" if self.long else "20"
-        for where in self.on_each(UNEVEN, THREE):
+        rounds = "300" if self.long else "5"
+        for where in self.places(TWO, FOUR):
             self.run_job(self.hosts, where, [self.program("litmus"), "--rounds", rounds], PATIENCE, limit=120)
 
     def test_random_programs(self) -> None:
-        seeds = "200" if self.long else "8"
+        seeds = "200" if self.long else "5"
         program = [self.program("random"), "--threads", "2", "--seeds", seeds]
-        for where in self.on_each(TWO, "h1:2,h2:1,h3:1"):
-            for settings in ({}, {"HIROBA_CHAOS": "9", "HIROBA_CACHE": "256K"}):
+        for settings in ({}, {"HIROBA_CHAOS": "9", "HIROBA_CACHE": "256K"}):
+            for where in self.places(TWO, FOUR):
                 ended = self.run_job(self.hosts, where, program, {**PATIENCE, **settings}, limit=120)
                 self.assertIn("right", ended.text)
 
     def test_stencil(self) -> None:
         program = [self.example("stencil_sms"), "--size", "40,30,50", "--steps", "30", "--verify"]
-        for where in self.on_each(TWO, UNEVEN, THREE):
+        for where in self.places(UNEVEN, THREE):
             for way in ([], ["--no-preload"]):
                 self.run_job(self.hosts, where, [*program, *way], PATIENCE)
 

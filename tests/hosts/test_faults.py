@@ -1,0 +1,170 @@
+"""Faults in jobs over several hosts: each ends the job within ten seconds with a message that names what happened, a
+status that is not 0, and nothing left on any host.
+
+    test_faults.py openmpi|mpich|ucx --build BUILD [TEST ...]
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+import time
+
+from hosts import HEAD, Hosts
+from namespaces import command_line
+from over_hosts import Ended, Job, JobsTest, main
+
+LIMIT = 10  # seconds from the fault until all is over
+BOTH = "h1,h2"
+HOST_LOST = r"(hirobarun?: |lost communication with a remote daemon).*\bh2\b"
+OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
+
+
+class Faults(JobsTest):
+    def setUp(self) -> None:
+        self.hosts = self.enterContext(Hosts(2))
+        folder = tempfile.TemporaryDirectory(prefix="hosts-test-")
+        self.folder = pathlib.Path(self.enterContext(folder))
+
+    def running(self, where: str = BOTH, settings: dict[str, str] | None = None) -> Job:
+        """A job that goes on, after its first round."""
+        job = self.start(self.hosts, where, [self.patient(), self.folder / "stop"], settings)
+        job.wait_until_said("running")
+        time.sleep(0.5)  # what the start has said must have arrived everywhere
+        return job
+
+    def ranks(self, host: str) -> list[int]:
+        return [pid for pid in self.hosts.processes(host) if command_line(pid)[:1] == [str(self.patient())]]
+
+    def assert_refused(self, ended: Ended, *patterns: str, status: int | None = None) -> None:
+        """All patterns are in what the job said."""
+        self.assertIsNotNone(ended.status, ended)
+        self.assertNotEqual(ended.status, 0, ended)
+        if status is not None:
+            self.assertEqual(ended.status, status, ended)
+        self.assertEqual(ended.left, {}, ended)
+        self.assertLess(ended.seconds, LIMIT, ended)
+        for pattern in patterns:
+            self.assertRegex(re.sub(r"\s+", " ", ended.text), pattern)
+
+    def by_host(self, script: str, program: pathlib.Path) -> list[str | os.PathLike[str]]:
+        """A command that runs a program after a line of shell, which can ask for "$host"."""
+        return ["sh", "-c", f'host=$(uname -n); {script}; exec "$0"', program]
+
+    # ---- ranks that end ----
+
+    def test_a_rank_that_is_killed(self) -> None:
+        job = self.running()
+        begun = time.monotonic()
+        os.kill(self.ranks("h2")[0], signal.SIGKILL)
+        killed = r"rank 1.*signal 9|RUNNING AT h2 = EXIT CODE: 9"
+        self.assert_refused(job.finish(LIMIT, begun), killed)
+
+    def test_a_rank_that_crashes(self) -> None:
+        ended = self.start(self.hosts, BOTH, [self.program("misuse"), "segfault"]).finish(LIMIT)
+        self.assert_refused(ended, r"hiroba: rank 1: segmentation fault at address \(nil\)")
+
+    def test_a_rank_that_exits(self) -> None:
+        ended = self.start(self.hosts, BOTH, [self.program("misuse"), "exit_3"]).finish(LIMIT)
+        self.assert_refused(ended, r"hiroba: rank 1: the program ended with status 3", status=3)
+
+    def test_a_rank_that_exits_among_many(self) -> None:
+        with Hosts(5) as hosts:
+            where = ",".join(hosts.names)
+            ended = self.start(hosts, where, [self.program("misuse"), "exit_3"]).finish(LIMIT)
+        self.assert_refused(ended, r"hiroba: rank 1: the program ended with status 3", status=3)
+
+    # ---- hosts and networks ----
+
+    def test_a_host_that_is_cut_off(self) -> None:
+        job = self.running()
+        begun = time.monotonic()
+        self.hosts.cut("h2")
+        self.assert_refused(job.finish(LIMIT + 1, begun), HOST_LOST)
+
+    def test_a_host_that_is_cut_off_with_a_shorter_silence(self) -> None:
+        job = self.running(settings={"HIROBA_SILENCE": "3"})
+        begun = time.monotonic()
+        self.hosts.cut("h2")
+        self.assert_refused(job.finish(LIMIT, begun), HOST_LOST)
+
+    def test_a_host_that_cannot_be_reached(self) -> None:
+        self.hosts.cut("h2")
+        ended = self.start(self.hosts, BOTH, [self.example("hello")]).finish(LIMIT)
+        self.assert_refused(ended, r"cannot reach (host )?h2")
+
+    def test_a_launcher_that_is_killed(self) -> None:
+        job = self.running()
+        begun = time.monotonic()
+        job.process.kill()
+        ended = job.finish(LIMIT, begun)
+        self.assertEqual((ended.status, ended.left), (-signal.SIGKILL, {}))
+        self.assertLess(ended.seconds, LIMIT)
+
+    def test_a_launcher_that_is_told_to_end(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            job = self.running()
+            begun = time.monotonic()
+            job.process.send_signal(number)
+            self.assert_refused(job.finish(LIMIT, begun))
+
+    # ---- hosts that differ ----
+
+    def test_a_host_that_lacks_the_program(self) -> None:
+        for host in (HEAD, "h1"):
+            self.hosts.run(host, ["cp", self.example("hello"), "/dev/shm/hello"], check=True, timeout=10)
+        ended = self.start(self.hosts, BOTH, ["/dev/shm/hello"]).finish(LIMIT)
+        self.assert_refused(ended, r"\bh2\b", r"/dev/shm/hello")
+
+    def test_a_host_with_another_build(self) -> None:
+        library = self.other_build()
+        script = f'[ "$host" = h1 ] || export LD_LIBRARY_PATH={library.parent}'
+        ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
+        self.assert_refused(ended, r"different builds of Hiroba: h1 has .*build \w+, and h2 has .*build \w+;")
+
+    def other_build(self) -> pathlib.Path:
+        """A copy of the library that says of itself that it is another."""
+        folder = shutil.copytree(self.build / "lib", self.folder / "lib", symlinks=True)
+        library = (folder / "libhiroba.so").resolve()
+        data = bytearray(library.read_bytes())
+        note = data.index(b"\3\0\0\0GNU\0")  # type and name of the note; the identifier follows
+        data[note + 8] ^= 0xFF
+        library.write_bytes(data)
+        return library
+
+    def test_hosts_with_different_options(self) -> None:
+        script = '[ "$host" = h1 ] || export HIROBA_SPACE=4T'
+        ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
+        self.assert_refused(ended, r"option space differs: it is 8T on h1 and 4T on h2")
+
+    def test_a_program_for_the_other_mpi(self) -> None:
+        program = self.program(f"beside_{OTHER[self.kind]}")
+        if self.transport != "mpi" or not program.exists():
+            self.skipTest(f"transport {self.transport} needs no MPI, or there is no {program.name} in this build")
+        ended = self.start(self.hosts, BOTH, [program, "program"]).finish(LIMIT)
+        linked = f"the program is linked with {OTHER[self.kind]}, but was started by the launcher of {self.kind}"
+        self.assert_refused(ended, linked)
+
+    # ---- ranks that do not do what the others do ----
+
+    def test_a_rank_that_is_late(self) -> None:
+        for case, where in (
+            ("late_for_barrier", r"in sms_barrier, collective call 2, for rank 1 \(computing after sms_startup\)"),
+            ("late_for_lock", r"in sms_lock\(5\); rank 1 holds it"),
+        ):
+            job = self.start(self.hosts, BOTH, [self.program("misuse"), case], {"HIROBA_TIMEOUT": "3"})
+            self.assert_refused(job.finish(LIMIT + 3), r"hiroba: rank 0: waited 3 s \(option timeout\) " + where)
+
+    def test_collective_calls_that_differ(self) -> None:
+        for case, first, second in (
+            ("unequal_size", r"sms_alloc\(8, 100, 0\) at \S+misuse\.c:\d+", r"sms_alloc\(8, 200, 0\)"),
+            ("alloc_or_barrier", r"sms_alloc\(8, 100, 0\) at \S+misuse\.c:\d+", r"sms_barrier"),
+        ):
+            ended = self.start(self.hosts, BOTH, [self.program("misuse"), case]).finish(LIMIT)
+            self.assert_refused(ended, rf"hiroba: .*rank 0 is in {first}, rank 1 is in {second}")
+
+
+if __name__ == "__main__":
+    main(Faults, __doc__.splitlines()[0])
