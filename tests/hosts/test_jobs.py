@@ -84,7 +84,8 @@ class Jobs(JobsTest):
     def test_a_program_named_as_the_shell_allows(self) -> None:
         folder = self.example("hello").parent
         for place, path, name in ((folder, "", "./hello"), (folder.parent, "", "bin/hello"), ("/", folder, "hello")):
-            started = ["env", f"--chdir={place}", *([f"PATH={path}:{os.environ['PATH']}"] if path else [])]
+            paths = f"PATH={path}:{self.folder_of_ssh}:{os.environ['PATH']}"
+            started = ["env", f"--chdir={place}", *([paths] if path else [])]
             job = Job(self.hosts, [*started, *self.hirobarun(TWO), name], environment(self.folder_of_ssh, {}))
             ended = job.finish(30)
             self.assertEqual((ended.status, ended.text.count("Hello")), (0, 2), f"{name} in {place}: {ended}")
