@@ -46,16 +46,18 @@ int main(int argc, char** argv) {
 
   /* Between nodes, what needs no plane of another rank is computed while those planes are on their way. */
   const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
-  const bool below = ahead && job.first > 0, above = ahead && job.last < job.nz + 2;
+  /* At the lower end these are two planes, because the page on which a slab begins may live with the slab below. */
+  const int inner = ahead && job.first > 0 ? smaller(job.lo + 2, job.hi) : job.lo;
+  const int inner_end = ahead && job.last < job.nz + 2 ? larger(job.hi - 1, inner) : job.hi;
 
   job_start(&job);
   for (int t = job.step; t < job.steps; t++) {
     sms_request planes = {0};
     if (ahead) planes = preload(&job, src, dst);
-    sweep(job.lo + below, job.hi - above, job.ny, job.nx, dst, src);
+    sweep(inner, inner_end, job.ny, job.nx, dst, src);
     if (ahead) sms_preload_wait(&planes);
-    sweep(job.lo, smaller(job.lo + below, job.hi), job.ny, job.nx, dst, src);
-    sweep(larger(job.hi - above, job.lo + below), job.hi, job.ny, job.nx, dst, src);
+    sweep(job.lo, inner, job.ny, job.nx, dst, src);
+    sweep(inner_end, job.hi, job.ny, job.nx, dst, src);
     sms_sync_drop();
     plane* old = src;
     src = dst;

@@ -20,8 +20,8 @@ constexpr std::array table = {
            "What moves bytes between nodes. shm: memory of this machine. mpi: messages of the MPI that starts the "
            "program. ucx: UCX (TCP, InfiniBand, RoCE). auto: shm for ranks on one machine, mpi under mpirun or srun."},
     Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
-           "Who lets communication advance while the program computes. thread: a helper thread that takes only the "
-           "time nobody else wants. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
+           "Who lets communication advance while the program computes. thread: a helper thread, of low priority if it "
+           "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
            "none: nobody; only calls of Hiroba do. Transport shm needs none."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
            "End the job if nothing has been heard of another node for so long: its host is down, or the network is "

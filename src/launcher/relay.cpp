@@ -111,6 +111,24 @@ std::string transport_of(const Launch& launch) {
   return given == nullptr ? "auto" : given;
 }
 
+// The program's place, the same on every host: where PATH or this folder has it here.
+std::string absolute(const std::string& program) {
+  std::string found = program;
+  if (program.find('/') == std::string::npos) {
+    const char* const variable = std::getenv("PATH");
+    const std::string path = variable == nullptr ? "" : variable;
+    for (size_t at = 0; at <= path.size() && found == program;) {
+      const size_t end = std::min(path.find(':', at), path.size());
+      const std::string candidate = path.substr(at, end - at) + "/" + program;
+      if (access(candidate.c_str(), X_OK) == 0) found = candidate;
+      at = end + 1;
+    }
+  }
+  char here[4096];
+  if (found[0] != '/' && getcwd(here, sizeof here) != nullptr) found = std::string(here) + "/" + found;
+  return found;
+}
+
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
 void reach_by_agent(const Launch& launch, const std::string& mpi) {
   char self[4096];
@@ -122,12 +140,7 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
   const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
-  // A name without a slash is looked up by the host itself; a relative path means the same folder there.
-  std::string program = launch.program[0];
-  char here[4096];
-  if (program.find('/') == std::string::npos) program.clear();
-  else if (program[0] != '/' && getcwd(here, sizeof here) != nullptr) program = std::string(here) + "/" + program;
-  setenv("REACH_PROGRAM", program.c_str(), 1);
+  setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
   setenv(name, agent.c_str(), 1);
 }
 
@@ -135,7 +148,9 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
 
 bool needs_mpirun(const Launch& launch) { return !launch.hosts.empty() || transport_of(launch) == "mpi"; }
 
-Refusal become_mpirun(const Launch& launch) {
+Refusal become_mpirun(const Launch& wish) {
+  Launch launch = wish;
+  launch.program[0] = absolute(wish.program[0]);
   Mpirun mpirun;
   const Status chosen = choose_mpirun(launch, mpirun);
   if (!chosen.ok()) return {chosen, not_found};

@@ -133,7 +133,7 @@ class Cache {
   std::atomic<uint32_t> stream_turn_{0};
 
   SignalSafeLock flush_lock_;  // guards diffs, notices and evictions; never taken while holding a busy page
-  static constexpr size_t packed_words = 8192 + max_diff_words;
+  static constexpr size_t packed_words = 131072 + max_diff_words;
   uint64_t packed_[packed_words];
 };
 

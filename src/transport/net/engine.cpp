@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,7 +61,6 @@ Status Engine::start(const Config& config) {
   return place(helper_);
 }
 
-// A core of its own where one is meant for it; else it takes only the time that nobody else wants.
 Status Engine::place(pthread_t thread) const {
   pthread_setname_np(thread, "hiroba-progress");
   if (config_.placement.kind == Placement::Kind::pin) {
@@ -72,10 +72,6 @@ Status Engine::place(pthread_t thread) const {
     return Status::error(
         format("option progress=pin:%d: %s", config_.placement.cpu,
                error == EINVAL ? "there is no such CPU, or this rank may not use it" : std::strerror(error)));
-  }
-  if (config_.placement.kind == Placement::Kind::thread) {
-    const sched_param none = {};
-    pthread_setschedparam(thread, SCHED_IDLE, &none);  // if that is refused, it is an ordinary thread
   }
   return {};
 }
@@ -141,6 +137,22 @@ void Engine::doze_on_event(uint32_t seen) {
   if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // nobody rang
 }
 
+// The helper hears the network and its own bell only: what other threads bring about is theirs to see.
+void Engine::doze_as_helper(uint32_t called, double seconds) {
+  if (config_.wire->event() < 0) return futex_wait(helper_bell_, called, seconds);
+  if (!lock_.try_lock()) return;
+  const bool armed = config_.wire->arm();
+  lock_.unlock();
+  pollfd source = {config_.wire->event(), POLLIN, 0};
+  if (armed) ::poll(&source, 1, static_cast<int>(event_seconds * 1e3));
+}
+
+bool Engine::yield_to_moving() const {
+  if (!config_.moving(config_.context)) return false;
+  sched_yield();
+  return true;
+}
+
 void Engine::report_stuck() const {
   if (first_to_report(1)) {
     log_line(
@@ -165,12 +177,17 @@ void Engine::wake_helper() {
 }
 
 void Engine::help() {
+  // A thread that has to poll stands back behind those that compute. It still gets some time when they take all cores:
+  // with SCHED_IDLE it could be stopped for milliseconds with the engine's lock in its hands.
+  constexpr int polite = 10;
+  if (config_.placement.kind == Placement::Kind::thread && config_.wire->event() < 0)
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), polite);
   constexpr int spins = 100;
   Perseverance patience(spins);
   double nap = first_nap;
   int quiet = 0;  // looks in a row that found somebody else driving
   while (!stopping_.load()) {
-    const uint32_t called = helper_bell_.load(), seen = bell_.load();
+    const uint32_t called = helper_bell_.load();
     if (drivers_.load() != 0) {  // somebody else drives; for a long time perhaps
       parked_.store(++quiet > 2);
       if (drivers_.load() != 0) futex_wait(helper_bell_, called, quiet > 2 ? event_seconds : longest_nap);
@@ -181,8 +198,8 @@ void Engine::help() {
     if (drive()) {
       patience = Perseverance(spins);
       nap = first_nap;
-    } else if (!patience.step()) {
-      doze(seen, nap, true);
+    } else if (!patience.step() && !yield_to_moving()) {
+      doze_as_helper(called, nap);
       nap = longer(nap);
     }
   }

@@ -42,6 +42,9 @@ class Engine {
     bool program_uses_library = false;
     // Called under the lock after each poll, for work that waits for room or time; true if it did anything.
     bool (*after_poll)(void* context) = nullptr;
+    // Whether data is moving; then nobody sleeps, because polls that move some of it look like polls that found
+    // nothing.
+    bool (*moving)(void* context) = nullptr;
     void* context = nullptr;
   };
 
@@ -77,7 +80,7 @@ class Engine {
       if (waiting.may_drive && drive()) {
         patience = Perseverance(config_.spins);
         nap = first_nap;
-      } else if (!patience.step()) {
+      } else if (!patience.step() && !yield_to_moving()) {
         const double left = deadline - seconds_now();
         if (left <= 0) return done();
         if (!waiting.may_drive && seconds_now() - waiting.since > stuck_seconds) report_stuck();
@@ -163,6 +166,8 @@ class Engine {
   void release();
   void doze(uint32_t seen, double seconds, bool on_wire);
   void doze_on_event(uint32_t seen);
+  void doze_as_helper(uint32_t called, double seconds);
+  bool yield_to_moving() const;
   void wake_helper();
   void help();
   Status place(pthread_t thread) const;

@@ -60,6 +60,7 @@ Status Net::start(const Config& config) {
   engine.spins = spins_for(local_threads);
   engine.program_uses_library = joined_.program_uses_library;
   engine.after_poll = after_poll;
+  engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
   engine.context = this;
   alive_.start(config.job, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);

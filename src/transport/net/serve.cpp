@@ -119,7 +119,6 @@ void Net::on_done(void* self, uint64_t t) {
     case Transfer::put_arrived: net.put_arrived(transfer.source); break;
     case Transfer::packed_arrived:
       net.scatter(transfer.pieces.data(), transfer.pieces.size());
-      transfer.pieces.clear();
       net.put_arrived(transfer.source);
       break;
   }
