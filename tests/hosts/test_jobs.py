@@ -1,10 +1,11 @@
-"""Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI, MPICH or UCX, on a good network
-and on one that is slow and loses packets.
+"""Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI, MPICH or UCX, on a good
+network and on one that is slow and loses packets.
 
     test_jobs.py openmpi|mpich|ucx --build BUILD [--long] [TEST ...]
 """
 
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -73,7 +74,8 @@ class Jobs(JobsTest):
     def test_a_program_with_mpi_of_its_own(self) -> None:
         if self.transport != "mpi":
             self.skipTest("there is a communicator with transport mpi only")
-        for who in ("program", "hiroba"):  # initialises MPI
+        # Who initialises MPI. Where the program does and so ends it, MPICH 4.0 may hang in MPI_Finalize.
+        for who in ["hiroba"] if self.kind == "mpich" else ["program", "hiroba"]:
             self.run_job(self.hosts, UNEVEN, [self.program(f"beside_{self.kind}"), who])
 
     def test_options_reach_all_hosts(self) -> None:
@@ -101,7 +103,7 @@ class Jobs(JobsTest):
             self.assertNotIn("FAILED", ended.text)
 
     def test_litmus(self) -> None:
-        rounds = "300" if self.long else "5"
+        rounds = "300" if self.long else "4"
         for where in self.places(TWO, FOUR):
             self.run_job(self.hosts, where, [self.program("litmus"), "--rounds", rounds], PATIENCE, limit=120)
 
@@ -126,11 +128,12 @@ class Jobs(JobsTest):
             [self.example("hello")],
             [self.example("stencil_sms"), "--size", "12", "--steps", "10", "--verify"],
             [self.program("random"), "--seeds", "2" if self.long else "1", "--seed", "3"],
-            [self.program("litmus"), "--rounds", "1", "--test", "mp_lock"],
         ]
+        if self.long:
+            small.append([self.program("litmus"), "--rounds", "2"])
         with Hosts(3 if self.long else 2, delay_ms=20, loss_percent=1) as bad:
-            for program in small:
-                run = functools.partial(self.run_job, where=UNEVEN, program=program, limit=90)
+            for program, where in itertools.product(small, [UNEVEN, THREE] if self.long else [UNEVEN]):
+                run = functools.partial(self.run_job, where=where, program=program, limit=90)
                 quick, slow = run(self.hosts), run(bad)
                 self.assertGreater(slow.seconds, quick.seconds, program)
 
