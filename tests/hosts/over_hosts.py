@@ -24,6 +24,7 @@ from hosts import HEAD, SKIPPED, Hosts, Unavailable, require
 from namespaces import command_line
 
 Word = str | os.PathLike[str]
+Command = list[Word]
 
 
 # Whose mpirun, option transport, and the plug-in. UCX wants a launcher that speaks PMIx.

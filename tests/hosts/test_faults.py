@@ -14,7 +14,7 @@ import time
 
 from hosts import HEAD, Hosts
 from namespaces import command_line
-from over_hosts import Ended, Job, JobsTest, main
+from over_hosts import Command, Ended, Job, JobsTest, main
 
 LIMIT = 10  # seconds from the fault until all is over
 BOTH = "h1,h2"
@@ -49,7 +49,7 @@ class Faults(JobsTest):
         for pattern in patterns:
             self.assertRegex(re.sub(r"\s+", " ", ended.text), pattern)
 
-    def by_host(self, script: str, program: pathlib.Path) -> list[str | os.PathLike[str]]:
+    def by_host(self, script: str, program: pathlib.Path) -> Command:
         """A command that runs a program after a line of shell, which can ask for "$host"."""
         return ["sh", "-c", f'host=$(uname -n); {script}; exec "$0"', program]
 

@@ -14,7 +14,7 @@ import tempfile
 
 from hosts import Hosts
 from namespaces import command_line
-from over_hosts import Job, JobsTest, environment, main
+from over_hosts import Command, Job, JobsTest, environment, main
 
 TWO, UNEVEN, THREE, FOUR = "h1,h2", "h1:2,h2:1", "h1,h2,h3", "h1:2,h2,h3"
 ALL = [TWO, UNEVEN, THREE, FOUR, "h1:2,h2:2,h3:2"]  # what --long runs everywhere
@@ -96,7 +96,7 @@ class Jobs(JobsTest):
 
     def test_conformance(self) -> None:
         settings = ["CONFORMANCE_TRANSPORT=options", f"HIROBA_PLUGINS={self.build / 'lib/hiroba'}"]
-        program = ["env", *settings, self.build / "tests/conformance/conformance"]
+        program: Command = ["env", *settings, self.build / "tests/conformance/conformance"]
         # What takes longest and does not depend on the number of hosts is left out where three ranks share two cores.
         some = ["--gtest_filter=-*EverySize*:*StridedBoxes*"]
         for where in self.places(TWO, THREE):
@@ -111,14 +111,14 @@ class Jobs(JobsTest):
 
     def test_random_programs(self) -> None:
         seeds = "200" if self.long else "5"
-        program = [self.program("random"), "--threads", "2", "--seeds", seeds]
+        program: Command = [self.program("random"), "--threads", "2", "--seeds", seeds]
         for settings in ({}, {"HIROBA_CHAOS": "9", "HIROBA_CACHE": "256K"}):
             for where in self.places(TWO, FOUR):
                 ended = self.run_job(self.hosts, where, program, {**PATIENCE, **settings}, limit=120)
                 self.assertIn("right", ended.text)
 
     def test_stencil(self) -> None:
-        program = [self.example("stencil_sms"), "--size", "40,30,50", "--steps", "30", "--verify"]
+        program: Command = [self.example("stencil_sms"), "--size", "40,30,50", "--steps", "30", "--verify"]
         for where in self.places(UNEVEN, THREE):
             for way in ([], ["--no-preload"]):
                 self.run_job(self.hosts, where, [*program, *way], PATIENCE)
@@ -126,7 +126,7 @@ class Jobs(JobsTest):
     # ---- a slow network that loses packets ----
 
     def test_on_a_bad_network(self) -> None:
-        small = [
+        small: list[Command] = [
             [self.example("hello")],
             [self.example("stencil_sms"), "--size", "12", "--steps", "10", "--verify"],
             [self.program("random"), "--seeds", "2" if self.long else "1", "--seed", "3"],

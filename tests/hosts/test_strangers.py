@@ -12,7 +12,7 @@ import time
 from typing import NamedTuple
 
 from hosts import HEAD, Hosts
-from over_hosts import Job, JobsTest, main
+from over_hosts import Command, Job, JobsTest, main
 
 STRANGER = pathlib.Path(__file__).resolve().with_name("stranger.py")
 COMMANDS = 514  # where hosts themselves listen, as sshd would
@@ -96,7 +96,7 @@ class Strangers(JobsTest):
         """Sends random bytes from a host that has no part in the job; returns the number of connections."""
         targets = sorted({f"{self.hosts.addresses[one.host]}:{one.port}" for one in listeners})
         self.assertTrue(targets)
-        command = [sys.executable, "-S", STRANGER, seconds, most, seed, *targets]
+        command: Command = [sys.executable, "-S", STRANGER, seconds, most, seed, *targets]
         told = self.hosts.run("h3", command, stdout=subprocess.PIPE, text=True, check=True, timeout=90)
         return int(told.stdout)
 
