@@ -29,6 +29,7 @@ typedef struct parameters {
 
 void triad(parameters p);
 void faults(parameters p);
+void faults_by_8(parameters p);
 void first_writes(parameters p);
 void barrier_dirty(parameters p);
 void barrier_empty(parameters p);

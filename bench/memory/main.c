@@ -48,6 +48,7 @@ static const struct {
 } cases[] = {
     {"triad", triad, 64, "STREAM triad over shared and over malloc'ed arrays (1 rank)"},
     {"faults", faults, 64, "a read fault per page; run with HIROBA_READAHEAD=4K"},
+    {"faults-by-8", faults_by_8, 64, "a page of a fault that brings 8; run with HIROBA_READAHEAD=32K"},
     {"first-writes", first_writes, 64, "the first write to each cached page"},
     {"barrier-dirty", barrier_dirty, 8, "a barrier with that much written memory of another node"},
     {"barrier-empty", barrier_empty, 1, "a barrier with nothing to do, beside a raw exchange of two flags"},

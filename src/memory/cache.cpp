@@ -244,16 +244,17 @@ void Cache::flush_piece(const Piece& piece, bool alone) {
 // `written`: there may be writes that no flush has seen.
 void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
   PageBits taken;
-  uint64_t dropped = 0;
+  uint64_t dropped = 0, first = piece.end, end = piece.first;
   for (uint64_t page = piece.first; page < piece.end; ++page) {
     if (!take_valid(page)) continue;
     taken.set(page - piece.first);
-    ++dropped;
+    if (dropped++ == 0) first = page;
+    end = page + 1;
   }
   if (dropped == 0) return;
-  // Alone, nothing but taken pages is mapped, so the whole piece goes at once; else run by run.
+  // Alone, nothing but taken pages is mapped, so all from the first to the last go at once; else run by run.
   const auto for_each_run = [&](const auto& visit) {
-    if (alone) return visit(piece.first, piece.end - piece.first);
+    if (alone) return visit(first, end - first);
     for (uint64_t p = piece.first; p < piece.end; ++p) {
       uint64_t n = 0;
       while (p + n < piece.end && taken.test(p + n - piece.first)) ++n;

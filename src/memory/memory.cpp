@@ -245,16 +245,18 @@ Status Memory::map_homes(Array& array) {
 }
 
 // Gathers what this rank has touched of its own part of new arrays into huge pages. Before the first barrier nothing
-// is known to be in use, and by the second a program has filled its arrays.
+// is known to be in use, and by the second a program has filled its arrays. Between nodes only large parts: each time
+// cached pages are dropped, a machine may forget every translation if any huge page is in use (README.md).
 void Memory::use_huge_pages() {
   if (!huge_) return;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   constexpr int last_barrier = 2;
+  const uint64_t least = cache_ == nullptr ? huge_page_bytes : uint64_t{32} << 20;
   arrays_.for_each_live([&](Array& array) {
     if (array.barriers == last_barrier) return;
     ++array.barriers;
     for (const HomeRun& run : array.homes) {
-      if (run.rank != job_.rank || run.pages < huge_page_bytes / page_bytes) continue;
+      if (run.rank != job_.rank || run.pages << page_shift < least) continue;
       const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);
       for (off_t hole = static_cast<off_t>(run.first << page_shift); hole < end;) {
         const off_t data = lseek(fd, hole, SEEK_DATA);
