@@ -96,12 +96,13 @@ Status Memory::start_preload(const void* data, std::span<const Range> section) {
                  static_cast<long long>(r.base), static_cast<long long>(r.length), static_cast<long long>(r.step), i,
                  array->name, static_cast<long long>(d.dim(i) - 1)));
   }
-  if (cache_ != nullptr && !empty) preload_box(*array, section);
+  if (cache_ != nullptr && !empty && preload_box(*array, section)) transport_->attend();
   return {};
 }
 
-// Dimensions that are taken whole and lie inside are one run of bytes with the next outer one.
-void Memory::preload_box(Array& array, std::span<const Range> section) {
+// Dimensions that are taken whole and lie inside are one run of bytes with the next outer one. True if anything is on
+// its way.
+bool Memory::preload_box(Array& array, std::span<const Range> section) {
   const Distribution& d = array.distribution;
   int inner = d.dims() - 1;
   int64_t stride = static_cast<int64_t>(d.element_bytes());  // bytes from one index of `inner` to the next
@@ -112,6 +113,7 @@ void Memory::preload_box(Array& array, std::span<const Range> section) {
   const int64_t run_bytes = solid ? ((run.length - 1) * run.step + 1) * stride : stride;
   std::array<int64_t, Distribution::max_dims> index{};
   uint64_t next = 0;  // pages below this are done
+  bool any = false;
   for (;;) {
     int64_t offset = solid ? run.base * stride : 0, step = stride;
     for (int i = inner; i >= 0; --i) {
@@ -120,12 +122,12 @@ void Memory::preload_box(Array& array, std::span<const Range> section) {
       step *= d.dim(i);
     }
     const uint64_t first = page_of(array.data + offset), end = page_of(array.data + offset + run_bytes - 1) + 1;
-    if (end > next) cache_->start_preload(array, std::max(first, next), end);
+    if (end > next) any = cache_->start_preload(array, std::max(first, next), end) || any;
     next = std::max(next, end);
     int i = outer - 1;
     while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length)
       index[static_cast<size_t>(i--)] = 0;
-    if (i < 0) return;
+    if (i < 0) return any;
   }
 }
 

@@ -99,13 +99,16 @@ class Cache::Packer {
     const HomeRun& run = array_.home(page);
     if (run.rank != rank_ || used_ + max_diff_words > packed_words) send();
     rank_ = run.rank;
+    if (used_ == 0) cache_.config_.transport->await(outgoing().sent);
     char* const twin =
         (array_.tracker->twin_at_fetch() ? cache_.twin_file_ : cache_.cache_file_).data() + (page << page_shift);
     const char* const now = array_.tracker->content(cache_.view(page));
-    const size_t words = diff_page(now, twin, page << page_shift, cache_.packed_ + used_);
+    const size_t words = diff_page(now, twin, page << page_shift, outgoing().words + used_);
     count(array_.counters.diffed, 1);
     if (words == 0) return false;
     used_ += words;
+    if (outgoing(outgoings - 1).sent.left.load(std::memory_order_relaxed) > 0 && ++since_progress_ % 16 == 0)
+      cache_.config_.transport->progress();
     cache_.config_.notices->add(page, 1);
     count(array_.counters.notices, 1);
     return true;
@@ -113,7 +116,8 @@ class Cache::Packer {
 
   void send() {
     if (used_ == 0) return;
-    cache_.config_.transport->put_packed(rank_, {cache_.packed_, used_});
+    cache_.config_.transport->start_put_packed(rank_, {outgoing().words, used_}, outgoing().sent);
+    ++cache_.outgoing_turn_;
     count(array_.counters.bytes_sent, used_ * sizeof(uint64_t));
     used_ = 0;
     sent_ = true;
@@ -126,12 +130,20 @@ class Cache::Packer {
   }
 
  private:
+  Outgoing& outgoing(uint32_t after = 0) { return cache_.outgoing_[(cache_.outgoing_turn_ + after) % outgoings]; }
+
   Cache& cache_;
   Array& array_;
   int rank_ = -1;
   size_t used_ = 0;
+  uint32_t since_progress_ = 0;
   bool sent_ = false;
 };
+
+// Under the flush lock, before it is released: nothing is under way from then on.
+void Cache::await_outgoing() {
+  for (Outgoing& outgoing : outgoing_) config_.transport->await(outgoing.sent);
+}
 
 // ---- making room -------------------------------------------------------------------------------------------------
 
@@ -187,6 +199,7 @@ void Cache::evict(uint64_t pages) {
     --pages;
   }
   if (length > 0) evict_run(run, length, run_valid);
+  await_outgoing();
   flush_lock_.unlock();
 }
 
@@ -287,6 +300,7 @@ void Cache::flush(bool alone) {
     for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) { flush_piece(piece, alone); });
   });
   if (!alone) config_.transport->fence();
+  await_outgoing();
   flush_lock_.unlock();
 }
 
@@ -296,12 +310,14 @@ void Cache::flush_and_drop(bool alone) {
     for_each_piece(array, array.first_page, array.end_page,
                    [&](const Piece& piece) { drop_piece(piece, alone, true); });
   });
+  await_outgoing();
   flush_lock_.unlock();
 }
 
 void Cache::flush_and_drop(Array& array, uint64_t page) {
   flush_lock_.lock();
   for_each_piece(array, page, page + 1, [&](const Piece& piece) { drop_piece(piece, false, true); });
+  await_outgoing();
   flush_lock_.unlock();
 }
 

@@ -50,7 +50,7 @@ class Cache {
 
   // Begins to bring pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
   // for it; finish_preloads() waits for all.
-  void start_preload(Array& array, uint64_t first, uint64_t end);
+  bool start_preload(Array& array, uint64_t first, uint64_t end);
   void finish_preloads();
 
   // Release: what was written is at the homes and noted in the notices.
@@ -67,7 +67,8 @@ class Cache {
 
  private:
   struct Piece;  // pages of one home run within one chunk
-  class Packer;  // diffs on their way to a home
+  class Packer;
+  void await_outgoing();  // diffs on their way to a home
 
   bool here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }
@@ -133,8 +134,15 @@ class Cache {
   std::atomic<uint32_t> stream_turn_{0};
 
   SignalSafeLock flush_lock_;  // guards diffs, notices and evictions; never taken while holding a busy page
-  static constexpr size_t packed_words = 131072 + max_diff_words;
-  uint64_t packed_[packed_words];
+  static constexpr size_t packed_words = 263168 + max_diff_words;
+  static constexpr uint32_t outgoings = 2;
+  // Differences on their way, or being gathered for it: the one while the other is sent.
+  struct Outgoing {
+    Completion sent;
+    uint64_t words[packed_words];
+  };
+  Outgoing outgoing_[outgoings];
+  uint32_t outgoing_turn_ = 0;
 };
 
 }  // namespace hiroba

@@ -172,12 +172,13 @@ bool Cache::fault(Array& array, uint64_t page) {
 // ---- fetches that go on while the program computes
 // --------------------------------------------------------------------
 
-// Starts fetches in slots, so that whoever needs one of their pages can finish them.
-void Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
+// Starts fetches in slots, so that whoever needs one of their pages can finish them. True if any is on its way now.
+bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
+  bool any = false;
   for (const HomeRun& run : array.homes) {
     if (here(run) || run.first + run.pages <= first) continue;
-    if (run.first >= end) return;
+    if (run.first >= end) break;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // From afar in several pieces at once; what is copied here and now, in one.
     const bool direct = config_.transport->reach(run.rank, run.first << page_shift) != nullptr;
@@ -194,8 +195,10 @@ void Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
       for (uint64_t i = 0; i < coming; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
       p += coming, room -= coming;
       if (direct && coming > 0) finish_slot(fetch);
+      any = any || (!direct && coming > 0);
     }
   }
+  return any;
 }
 
 Cache::Fetch& Cache::free_slot() {

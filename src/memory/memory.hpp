@@ -96,7 +96,7 @@ class Memory {
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
   void took_lock(int id);
-  void preload_box(Array& array, std::span<const Range> section);
+  bool preload_box(Array& array, std::span<const Range> section);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
   void forget_atomic(const AtomicPlace& place);
   uint64_t page_of(const void* address) const { return space_.offset(address) >> page_shift; }

@@ -106,6 +106,9 @@ class Transport {
   virtual bool progress() = 0;
   // Blocks until a message may have arrived, or for at most `seconds`.
   virtual void sleep(double seconds) = 0;
+  // Called where ranks that keep step ask each other for data, before this one goes on computing: a transport that
+  // answers others in software does so for a moment, as long as questions keep coming.
+  virtual void attend() {}
 
   // Handlers 0..7 are the reference implementation's, 8..31 are for users; set between construction and start.
   static constexpr int first_user_handler = 8, max_handlers = 32;
@@ -116,6 +119,11 @@ class Transport {
   virtual void get_strided(void* to, int rank, uint64_t from, const Strided& box);
   // Scatters pieces to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);
+  // The same, but the pieces must stay as they are until the completion; so that the next can be prepared meanwhile.
+  virtual void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) {
+    (void)completion;
+    put_packed(rank, pieces);
+  }
 
   // Where this process can access that memory by itself; null if it cannot.
   virtual char* reach(int rank, uint64_t offset) const;
@@ -191,6 +199,7 @@ class Wrapper : public Transport {
   void send(int r, int h, const void* p, size_t n) override { inner_->send(r, h, p, n); }
   bool progress() override { return inner_->progress(); }
   void sleep(double seconds) override { inner_->sleep(seconds); }
+  void attend() override { inner_->attend(); }
   void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
     inner_->put_strided(r, to, from, b);
   }

@@ -93,14 +93,22 @@ void Engine::release() {
   lock_.unlock();
 }
 
-bool Engine::drive() {
+bool Engine::drive(bool as_helper) {
   if (!lock_.try_lock()) return false;
   owner_.store(pthread_self(), std::memory_order_relaxed);
+  if (!as_helper) uses_.fetch_add(1, std::memory_order_relaxed);
   bool any = config_.wire->poll();
   any = config_.after_poll(config_.context) || any;
   release();
   if (any) ring();
   return any;
+}
+
+void Engine::attend() {
+  constexpr double quiet = 5e-6, most = 100e-6;
+  const double start = seconds_now();
+  for (double last = start, now = start; now - last < quiet && now - start < most; now = seconds_now())
+    if (drive()) last = now;
 }
 
 void Engine::ring() {
@@ -140,7 +148,10 @@ void Engine::doze_on_event(uint32_t seen) {
 // The helper hears the network and its own bell only: what other threads bring about is theirs to see.
 void Engine::doze_as_helper(uint32_t called, double seconds) {
   if (config_.wire->event() < 0) return futex_wait(helper_bell_, called, seconds);
-  if (!lock_.try_lock()) return;
+  if (!lock_.try_lock()) {
+    stand_back(called, first_behind);
+    return;
+  }
   const bool armed = config_.wire->arm();
   lock_.unlock();
   pollfd source = {config_.wire->event(), POLLIN, 0};
@@ -182,27 +193,41 @@ void Engine::help() {
   constexpr int polite = 10;
   if (config_.placement.kind == Placement::Kind::thread && config_.wire->event() < 0)
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), polite);
+  // A wire with an event calls when there is something to do. One without is asked again and again for a while.
+  const bool called_by_event = config_.wire->event() >= 0;
   constexpr int spins = 100;
-  Perseverance patience(spins);
-  double nap = first_nap;
-  int quiet = 0;  // looks in a row that found somebody else driving
+  const double yielding = called_by_event ? 0 : yielding_seconds;
+  Perseverance patience(spins, yielding);
+  double nap = first_nap, behind = first_behind;
+  uint32_t seen = 0;
   while (!stopping_.load()) {
-    const uint32_t called = helper_bell_.load();
-    if (drivers_.load() != 0) {  // somebody else drives; for a long time perhaps
-      parked_.store(++quiet > 2);
-      if (drivers_.load() != 0) futex_wait(helper_bell_, called, quiet > 2 ? event_seconds : longest_nap);
-      parked_.store(false);
+    const uint32_t called = helper_bell_.load(), uses = uses_.load();
+    if (drivers_.load() != 0 || uses != seen) {
+      const bool parked = stand_back(called, behind);
+      behind = parked ? first_behind : std::min(2 * behind, longest_nap);
+      seen = uses;
       continue;
     }
-    quiet = 0;
-    if (drive()) {
-      patience = Perseverance(spins);
+    behind = first_behind;
+    if (drive(true)) {
+      patience = Perseverance(spins, yielding);
       nap = first_nap;
-    } else if (!patience.step() && !yield_to_moving()) {
+    } else if (!patience.step() && (called_by_event || !yield_to_moving())) {
       doze_as_helper(called, nap);
       nap = longer(nap);
     }
   }
+}
+
+// Somebody else drives, or has just done so and may go on. If one waits for long, the helper sleeps until it is called;
+// true then. Calling it after every wait, or letting the network wake it, would cost those who talk much more than
+// their waits.
+bool Engine::stand_back(uint32_t called, double seconds) {
+  const bool park = seconds >= longest_nap && drivers_.load() != 0;
+  parked_.store(park);
+  if (!park || drivers_.load() != 0) futex_wait(helper_bell_, called, park ? event_seconds : seconds);
+  parked_.store(false);
+  return park;
 }
 
 }  // namespace hiroba

@@ -62,7 +62,9 @@ class Engine {
   }
 
   // Polls unless somebody else does; true if anything happened.
-  bool drive();
+  bool drive(bool as_helper = false);
+  // Drives although this thread waits for nothing, until nothing has come for some microseconds.
+  void attend();
   // Whether this thread is in a hook of the wire.
   bool inside() const { return owner_.load(std::memory_order_relaxed) == pthread_self(); }
 
@@ -139,28 +141,31 @@ class Engine {
   [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
 
+  static constexpr double yielding_seconds = 3e-3;
   // Before it sleeps, a thread that waits spins and then yields, for as long as what it waits for may well take: to be
   // woken costs more than most answers, and a nap too early makes the others wait and nap in turn.
   class Perseverance {
    public:
-    explicit Perseverance(int spins) : spins_(spins) {}
+    explicit Perseverance(int spins, double yielding = yielding_seconds) : spins_(spins), yielding_(yielding) {}
     bool step() {
       if (count_ < spins_) return ++count_, cpu_relax(), true;
+      if (yielding_ == 0) return false;
       const double now = seconds_now();
       if (since_ == 0) since_ = now;
-      if (now - since_ > yielding_seconds) return false;
+      if (now - since_ > yielding_) return false;
       sched_yield();
       return true;
     }
 
    private:
-    static constexpr double yielding_seconds = 3e-3;
     int spins_, count_ = 0;
-    double since_ = 0;
+    double yielding_, since_ = 0;
   };
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 2e-3;
+  // The helper takes over when nobody has driven for so long. To look costs a timer and two switches of threads.
+  static constexpr double first_behind = 0.5e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
   void release();
@@ -170,6 +175,7 @@ class Engine {
   bool yield_to_moving() const;
   void wake_helper();
   void help();
+  bool stand_back(uint32_t called, double seconds);
   Status place(pthread_t thread) const;
 
   Config config_;
@@ -178,6 +184,7 @@ class Engine {
   std::atomic<uint32_t> bell_{0};     // futex: counts rings
   std::atomic<uint32_t> dozing_{0};   // threads that a ring must wake
   std::atomic<uint32_t> drivers_{0};  // threads that wait and drive meanwhile
+  std::atomic<uint32_t> uses_{0};     // counts how often others than the helper drove
   int bell_fd_ = -1;                  // for those who doze on the wire's event
   std::atomic<uint32_t> dozing_on_event_{0};
 

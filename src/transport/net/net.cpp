@@ -143,10 +143,9 @@ uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
   return t;
 }
 
-// Returns when the data may be changed again.
-void Net::send_bulk(int rank, Head head, const void* data, size_t bytes) {
-  Completion sent;
-  sent.left.store(1);
+// Complete when the data may be changed again.
+void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent) {
+  sent.left.fetch_add(1, std::memory_order_relaxed);
   engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
   engine_.with_wire([&] {
     head.tag = next_tag(false);
@@ -156,7 +155,6 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes) {
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,
                             ticket(Transfer::completion, &sent));
   });
-  await(sent);
 }
 
 void Net::send(int rank, int handler, const void* payload, size_t bytes) {
@@ -184,22 +182,30 @@ void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
     return;
   }
   const char* at = static_cast<const char*>(from);
+  Completion sent;
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
     note_put(rank);
     Head h = head(part <= max_inline ? Frame::put : Frame::put_bulk);
     h.offset = to;
     if (part <= max_inline) send_frame(rank, h, at, part);
-    else send_bulk(rank, h, at, part);
+    else send_bulk(rank, h, at, part, sent);
     at += part, to += part, bytes -= part;
   }
+  await(sent);
 }
 
 void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
+  Completion sent;
+  start_put_packed(rank, pieces, sent);
+  await(sent);
+}
+
+void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
   if (here(rank)) return scatter(pieces.data(), pieces.size());
   note_put(rank);
   if (pieces.size_bytes() <= max_inline) send_frame(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
-  else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes());
+  else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes(), sent);
 }
 
 void Net::forget_clean() {

@@ -37,8 +37,10 @@ class Net final : public Transport, private FrameSender {
   void fence() override;
   void send(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return engine_.drive(); }
+  void attend() override { engine_.attend(); }
   void sleep(double seconds) override { engine_.sleep(seconds); }
   void put_packed(int rank, std::span<const PackedWord> pieces) override;
+  void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) override;
   void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override;
   void await(Completion& completion) override;
   char* reach(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
@@ -109,7 +111,7 @@ class Net final : public Transport, private FrameSender {
   void await_room();
   uint32_t next_tag(bool to_us);
   uint64_t ticket(Transfer::Kind kind, Completion* done = nullptr, int source = 0);
-  void send_bulk(int rank, Head head, const void* data, size_t bytes);
+  void send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent);
   void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
   void note_put(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
