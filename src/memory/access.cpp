@@ -63,15 +63,14 @@ bool Memory::serve_fault(void* address) {
   return served;
 }
 
-Status Memory::preload_bytes(const void* address, size_t bytes) {
+Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   if (bytes == 0) return {};
   Array* array = nullptr;
   HIROBA_TRY(find(address, array));
   const char* const last = static_cast<const char*>(address) + bytes - 1;
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
-  if (cache_ != nullptr) cache_->start_preload(*array, page_of(address), page_of(last) + 1);
-  preload_wait();
+  if (cache_ != nullptr && cache_->start_preload(*array, page_of(address), page_of(last) + 1)) transport_->attend();
   return {};
 }
 

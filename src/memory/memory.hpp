@@ -65,7 +65,7 @@ class Memory {
   // Begins to bring a section; preload_wait() waits for all that were begun.
   Status start_preload(const void* array, std::span<const Range> section);
   void preload_wait();
-  Status preload_bytes(const void* address, size_t bytes);
+  Status start_preload_bytes(const void* address, size_t bytes);
   Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
   Status atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
   const ArrayTable& arrays() const { return arrays_; }

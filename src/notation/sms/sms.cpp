@@ -13,6 +13,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "memory/memory.hpp"
+#include "notation/smint/declare.hpp"
+#include "notation/sms/process.hpp"
 #include "notation/sms/report.hpp"
 
 using hiroba::Array;
@@ -159,6 +161,11 @@ T reduce(T value, sms_op op, const char* name) {
 
 }  // namespace
 
+namespace hiroba {
+Memory& process_memory(const char* call) { return memory(call); }
+bool process_started() { return the_memory != nullptr; }
+}  // namespace hiroba
+
 SMS_EXPORT int sms_startup(int*, char***) {
   if (the_memory != nullptr) end_job(1, "sms_startup called twice");
   if (shut_down) end_job(1, "sms_startup after sms_shutdown; a job starts once");
@@ -174,6 +181,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
   }
   on_exit(left_early, nullptr);
+  hiroba::place_declared_arrays();
   return 0;
 }
 
@@ -268,7 +276,8 @@ SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
-  require(memory("sms_preload_bytes").preload_bytes(address, bytes));
+  require(memory("sms_preload_bytes").start_preload_bytes(address, bytes));
+  the_memory->preload_wait();
 }
 
 SMS_EXPORT int sms_home(const void* address) {

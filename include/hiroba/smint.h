@@ -1,0 +1,113 @@
+/* smint.h: serial C plus directives, after the SMint notation of the mSMS paper (Midorikawa et al., jh190039-ISH,
+ * 2019). hirobacc turns each directive into the calls below, so the same program can be written with any C compiler:
+ *
+ *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
+ *   #pragma SMint parallel for                      smint_begin, smint_next, smint_end
+ *   #pragma SMint single                            smint_single
+ *   #pragma SMint critical (name)                   sms_lock, sms_unlock
+ *   #pragma SMint barrier                           sms_barrier
+ *   #pragma SMint preload A[0:n][0:m]               sms_preload
+ *
+ * What code outside these constructs means (every rank runs it), and what a loop promises, is said in
+ * docs/memory-model.md. Threads: these calls are for the thread that calls sms_barrier. Errors end the job.
+ */
+#ifndef HIROBA_SMINT_H
+#define HIROBA_SMINT_H
+
+#include "sms.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MYPID sms_rank
+#define NPROCS sms_nprocs
+
+/* Starts the job, if it has not started yet, and ends it when the program ends with status 0: what hirobacc puts at
+ * the beginning of main(). argc and argv may be NULL. Collective; blocks. */
+void smint_start(int* argc, char*** argv);
+
+/* ---- shared arrays at file scope ------------------------------------------------------------------------------- */
+
+/* An array that sms_startup allocates, in the order of the declarations: place() does it. To be called before
+ * sms_startup, by a constructor function; `array` must stay. */
+typedef struct smint_array {
+  void (*place)(void);
+  struct smint_array* next;
+} smint_array;
+void smint_declare(smint_array* array);
+
+/* As sms_mapalloc_large, for a name in the program. Where a map names ranks that this job does not have, they are
+ * counted around: rank r is r % NPROCS. */
+void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
+                     const char* place);
+
+/* True on rank 0, after all ranks have come here and their writes are visible to it. A barrier must follow. */
+int smint_single(void);
+
+/* ---- loops that all ranks share -----------------------------------------------------------------------------------
+ */
+
+#define SMINT_LOOPS 8
+#define SMINT_DIMS 8
+
+/* What an affine access touches: with loop variables v[0] (of the loop that is shared out), v[1].. (of loops inside
+ * it), index d runs from low[d] to high[d], each plus the sum of factor[d][k] * v[k]. */
+typedef struct smint_access {
+  const char* text; /* "src[z-1][y][x]", for messages */
+  const void* base; /* the element whose indices are all 0 */
+  int flags;        /* SMINT_... */
+  int dims;
+  int64_t element;            /* bytes */
+  int64_t stride[SMINT_DIMS]; /* bytes from one index to the next */
+  int64_t low[SMINT_DIMS], high[SMINT_DIMS];
+  int64_t factor[SMINT_DIMS][SMINT_LOOPS];
+} smint_access;
+enum { SMINT_READS = 1, SMINT_WRITES = 2, SMINT_OWNS = 4 }; /* OWNS: iterations go to the home of this one */
+
+/* The values of a loop variable: first, first + step, .. below end (above end, if step < 0). */
+typedef struct smint_values {
+  int64_t first, end, step;
+} smint_values;
+
+enum {
+  SMINT_NOWAIT = 1, /* no barrier at the end */
+  SMINT_DROP = 2    /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
+};
+
+/* One execution of a loop by this rank. smint_next sets first and end to the next part of this rank's iterations, and
+ * returns 0 when there is none left: first the iterations that need nothing from other nodes, while the rest is on its
+ * way. */
+typedef struct smint_loop {
+  int64_t first, end;
+  int64_t opaque[8];
+} smint_loop;
+
+/* Decides which iterations are this rank's, and begins to fetch what they touch. Not collective; does not block. Every
+ * iteration belongs to exactly one rank. */
+void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
+                 int flags);
+int smint_next(smint_loop* loop); /* may block until data has come */
+void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT */
+
+/* ---- reductions over ranks (collective, blocking; in rank order)
+ * ----------------------------------------------------- */
+
+enum smint_operator {
+  SMINT_SUM,
+  SMINT_PROD,
+  SMINT_MIN,
+  SMINT_MAX,
+  SMINT_BITAND,
+  SMINT_BITOR,
+  SMINT_BITXOR,
+  SMINT_AND,
+  SMINT_OR
+};
+double smint_reduce_double(double value, enum smint_operator op);
+int64_t smint_reduce_int64(int64_t value, enum smint_operator op);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,300 @@
+"""#pragma SMint: each directive becomes calls of smint.h around the statement that follows it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import zlib
+from dataclasses import dataclass, field
+
+from .loops import (
+    OPERATORS,
+    Analysis,
+    Counted,
+    LoopReader,
+    carried_dependence,
+    clauses_of,
+    read_for,
+    reductions,
+    table,
+    write_access,
+)
+from .notation import OMP, Directive
+from .shared import Rewriter, enclosing
+from .source import Node, Source, text_of, walk
+
+CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse")
+
+
+@dataclass
+class Directives:
+    rewriter: Rewriter
+    explain: list[str] = field(default_factory=list)
+    _number: int = 0
+
+    @property
+    def source(self) -> Source:
+        return self.rewriter.source
+
+    def rewrite_all(self) -> None:
+        for directive in self.rewriter.found.directives:
+            getattr(self, "_" + directive.name)(directive)
+
+    def _statement(self, directive: Directive) -> Node | None:
+        """The statement behind the directive. Lines that begin with # may stand between."""
+        best: Node | None = None
+        for node in walk(self.rewriter.root):
+            if node.start_byte < directive.end or not node.type.endswith("_statement"):
+                continue
+            if best is None or node.start_byte < best.start_byte:
+                best = node
+        if best is None or self.rewriter.found.text[directive.end : best.start_byte].count(";"):
+            between = None
+        else:
+            between = re.sub(
+                r"^[ \t]*#.*$", "", self.source.text[directive.end : best.start_byte], flags=re.MULTILINE
+            ).strip()
+        if best is None or between:
+            self.source.error(directive.at, f"#pragma SMint {directive.name} stands before no statement")
+            return None
+        return best
+
+    # ---- statements ----
+
+    def _barrier(self, directive: Directive) -> None:
+        self.source.replace(directive.at, directive.end, "sms_barrier();")
+
+    def _single(self, directive: Directive) -> None:
+        statement = self._statement(directive)
+        if statement is not None:
+            self.source.replace(directive.at, directive.end, "{ if (smint_single())")
+            self.source.insert(statement.end_byte, " sms_barrier(); }")
+
+    def _critical(self, directive: Directive) -> None:
+        statement = self._statement(directive)
+        if statement is None:
+            return
+        for node in walk(statement):
+            if node.type in ("return_statement", "goto_statement"):
+                self.source.error(node.start_byte, "this leaves a critical section, whose lock would never be given back")
+        lock = zlib.crc32(directive.words.strip("() \t").encode()) % 32768 + 32768
+        self.source.replace(directive.at, directive.end, f"{{ sms_lock({lock}); {{")
+        self.source.insert(statement.end_byte, f" }} sms_unlock({lock}); }}")
+
+    def _preload(self, directive: Directive) -> None:
+        words = directive.words.strip()
+        if words.startswith("(") and words.endswith(")"):
+            words = words[1:-1]
+        found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
+        if found is None:
+            self.source.error(
+                directive.at, "preload needs a section of an array", "write for example preload A[0:n][0:m]"
+            )
+            return
+        shared = self.rewriter.by_name.get(found[1])
+        base = f"(*{shared[0].pointer})" if shared else found[1]
+        ranges = []
+        for bracket in re.findall(r"\[([^\]]*)\]", found[2]):
+            parts = [p.strip() for p in bracket.split(":")]
+            if len(parts) not in (1, 2, 3) or "" in parts:
+                self.source.error(directive.at, f"cannot read the section [{bracket}]", "write [base:length:step]")
+                return
+            ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
+        self.source.replace(
+            directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});"
+        )
+
+    # ---- parallel for ----
+
+    def _parallel(self, directive: Directive) -> None:
+        clauses = clauses_of(self.source, directive.at, directive.words)
+        for name, _ in clauses:
+            if name not in CLAUSES:
+                close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
+                self.source.error(
+                    directive.at,
+                    f"unknown word `{name}` in #pragma SMint parallel",
+                    f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
+                )
+                return
+        if not any(name == "for" for name, _ in clauses):
+            self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
+            return
+        loop = self._statement(directive)
+        if loop is None:
+            return
+        if loop.type != "for_statement":
+            self.source.error(directive.at, "parallel for stands before something that is not a for loop")
+            return
+        counted = read_for(loop)
+        if isinstance(counted, str):
+            self.source.error(
+                loop.start_byte,
+                f"this is not a counted loop: it {counted}",
+                "write for (i = first; i < end; i += constant), and leave by its condition only",
+            )
+            return
+        if self._leaves(loop):
+            return
+        clauses += self._omp_clauses(directive, loop)
+        self._share_out(directive, loop, counted, clauses)
+
+    def _leaves(self, loop: Node) -> bool:
+        for node in walk(loop):
+            inner = enclosing(node, "for_statement", "while_statement", "do_statement", "switch_statement")
+            leaves = node.type in ("return_statement", "goto_statement")
+            if leaves or (node.type == "break_statement" and inner is not None and inner.id == loop.id):
+                word = text_of(node).split()[0].rstrip(";")
+                self.source.error(node.start_byte, f"`{word}` leaves a loop that all ranks share")
+                return True
+        return False
+
+    def _omp_clauses(self, directive: Directive, loop: Node) -> list[tuple[str, str]]:
+        """Reductions of an OpenMP directive between ours and the loop hold for the ranks, too."""
+        out = []
+        for line in self.source.text[directive.end : loop.start_byte].split("\n"):
+            omp = OMP.match(line)
+            if omp is not None:
+                out += re.findall(r"\b(reduction)\s*\(([^)]*)\)", omp[1])
+        return out
+
+    def _share_out(
+        self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]
+    ) -> None:
+        reader = LoopReader(self.rewriter, loop, counted)
+        analysis = reader.read()
+        carried = carried_dependence(self.rewriter, loop, analysis)
+        if carried is not None:
+            write, other = carried
+            self.source.error(
+                write.node.start_byte,
+                f"iterations of this loop depend on each other: `{write.text}` is written, and"
+                + (" every iteration writes it" if other is write else f" another one uses it as `{other.text}`"),
+                "write into a second array, or make it a reduction",
+            )
+            return
+        reduced = reductions(self.source, directive.at, clauses)
+        self._warn_of_sums(loop, reader, [name for _, name in reduced])
+        owner = self._owner(directive, clauses, analysis, reader)
+        n = self._number
+        self._number += 1
+        names = [name for name, _ in clauses]
+        drop = not analysis.irregular and not reader.calls
+        flags = ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
+        values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
+        accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
+        kind = counted.declared or f"__typeof__({counted.name})"
+        keep, use = self._local_pointers(analysis)
+        before = " ".join(self._identity(op, name) for op, name in reduced)
+        given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
+        opening = (
+            f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {' | '.join(flags) or '0'});"
+            f" while (smint_next(&hiroba_loop)) {{ const {kind} hiroba_first_{n} = ({kind})hiroba_loop.first,"
+            f" hiroba_end_{n} = ({kind})hiroba_loop.end;{use}"
+        )
+        self.source.replace(directive.at, directive.end, opening)
+        self.source.replace(counted.first.start_byte, counted.first.end_byte, f"hiroba_first_{n}")
+        sign = "<" if counted.step > 0 else ">"
+        self.source.replace(
+            counted.compare.start_byte, counted.compare.end_byte, f"{counted.name} {sign} hiroba_end_{n}"
+        )
+        after = " ".join(self._combine(op, name) for op, name in reduced)
+        self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
+        self._explain(directive, counted, analysis, owner, drop, reduced)
+
+    def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
+        """Copies of the pointers of shared arrays, so that a store cannot change them for all that the compiler knows."""
+        pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
+        keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
+        use = "".join(f" __typeof__({p}) const {p} = kept_{p}; (void){p};" for p in pointers)
+        return keep, use
+
+    def _identity(self, op: str, name: str) -> str:
+        identity = OPERATORS[op][1]
+        return f"if (sms_rank != 0) {name} = {identity};" if identity else ""
+
+    def _combine(self, op: str, name: str) -> str:
+        kind, word = f"__typeof__({name})", OPERATORS[op][0]
+        return (
+            f"{name} = ({kind})0.5 != 0 ? ({kind})smint_reduce_double((double){name}, {word})"
+            f" : ({kind})smint_reduce_int64((int64_t){name}, {word});"
+        )
+
+    def _owner(
+        self, directive: Directive, clauses: list[tuple[str, str]], analysis: Analysis, reader: LoopReader
+    ) -> int:
+        for name, argument in clauses:
+            if name != "affinity":
+                continue
+            wanted = re.sub(r"\s+", "", argument)
+            for i, access in enumerate(analysis.accesses):
+                if re.sub(r"\s+", "", access.text) == wanted:
+                    return i
+            for i, access in enumerate(analysis.accesses):
+                if access.name == wanted.split("[")[0]:
+                    return i
+            self.source.error(
+                directive.at,
+                f"affinity({argument}) is no access of this loop with affine subscripts",
+                "name one, for example affinity(A[i][0])",
+            )
+        return -1
+
+    def _warn_of_sums(self, loop: Node, reader: LoopReader, reduced: list[str]) -> None:
+        """`s += ...` of a variable outside of the loop: each rank would have its own sum."""
+        for node in walk(reader.body):
+            if node.type != "assignment_expression" or text_of(node.child_by_field_name("operator")) == "=":
+                continue
+            left = node.child_by_field_name("left")
+            if left is None or left.type != "identifier" or self.rewriter.resolve(left) is not None:
+                continue
+            name = text_of(left)
+            if name not in reader.locals and name not in reduced and name != reader.counted.name:
+                inner = any(name == loop_name for loop_name, *_ in reader.out.loops)
+                if not inner:
+                    self.source.warn(
+                        node.start_byte,
+                        f"each rank gets a `{name}` of its own iterations only",
+                        f"add reduction({text_of(node.child_by_field_name('operator'))[0]}:{name}) to the directive",
+                    )
+
+    def _explain(
+        self,
+        directive: Directive,
+        counted: Counted,
+        analysis: Analysis,
+        owner: int,
+        drop: bool,
+        reduced: list[tuple[str, str]],
+    ) -> None:
+        say = self.explain.append
+        say(f"{self.source.place(directive.at)}: parallel for over `{counted.name}`")
+        deciding = analysis.accesses[owner] if owner >= 0 else None
+        deciding = deciding or next((a for a in analysis.accesses if a.writes), None)
+        if deciding is not None:
+            say(f"  who: the rank that is home of `{deciding.text}`, if its array is shared and divided; else equal parts")
+        else:
+            say("  who: equal parts, because no array is written with an affine subscript")
+        for access in analysis.accesses:
+            words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
+            say(f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; fetched in bulk")
+        for text in analysis.irregular:
+            say(f"  what: {text}; left to the page cache")
+        say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
+        say(f"  end: {'sms_sync_drop, because all that is read is fetched ahead' if drop else 'sms_barrier'}")
+        for operator, name in reduced:
+            say(f"  reduction: `{name}` by {operator} over all ranks")
+
+
+def describe(low: list[object], high: list[object], analysis: Analysis) -> str:
+    out = []
+    for a, b in zip(low, high, strict=True):
+        terms = [
+            analysis.loops[k][0] if factor == "1" else f"{factor}*{analysis.loops[k][0]}"
+            for k, factor in a.factors.items()  # type: ignore[attr-defined]
+        ]
+        first, last = a.value(), b.value()  # type: ignore[attr-defined]
+        rest = [] if first == last == "0" and terms else [first if first == last else f"({first}..{last})"]
+        out.append(f"[{' + '.join(terms + rest)}]")
+    return "".join(out)

@@ -1,0 +1,224 @@
+"""hirobacc is used where cc is. Its own options begin with two dashes; every other one goes to the C compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .source import CompileError
+from .translate import has_notation, translate
+
+USAGE = """\
+usage: hirobacc [--cc COMPILER] [--show] [--explain] [options of the C compiler] FILE...
+
+Compiles C that may contain MpC (`shared` arrays) and SMint (#pragma SMint), and links with libhiroba.
+
+  hirobacc -O3 -fopenmp stencil.c -o stencil     compile and link; run it with hirobarun -n 4 ./stencil
+  hirobacc -c -O3 part.c                         compile only; any other flag of cc works as it does there
+  hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why
+  hirobacc --show stencil.c                      print the C that is compiled, and stop
+  CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
+
+  --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
+  --help          this text
+"""
+WITH_VALUE = ("-o", "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-L", "-l",
+              "-x", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-T", "-u", "-z", "-framework", "-arch", "-imacros", "-aux-info",
+              "-isysroot", "--sysroot", "-ccbin", "-Xcompiler")  # fmt: skip
+DEPENDENCIES = ("-MD", "-MMD", "-MP", "-MG", "-M", "-MM")
+DEPENDENCIES_WITH = ("-MF", "-MT", "-MQ")
+
+
+@dataclass
+class Command:
+    cc: list[str]
+    flags: list[str] = field(default_factory=list)  # in order, without inputs
+    words: list[str] = field(default_factory=list)  # everything, as given
+    sources: list[str] = field(default_factory=list)
+    output: str = ""
+    stage: str = "link"  # or -c, -S, -E
+    show: bool = False
+    explain: bool = False
+
+
+def read_command(arguments: list[str]) -> Command:
+    command = Command(os.environ.get("HIROBACC_CC", "cc").split())
+    words = iter(arguments)
+    for word in words:
+        if word == "--help":
+            print(USAGE, end="")
+            sys.exit(0)
+        if word in ("--show", "--explain"):
+            setattr(command, word[2:], True)
+            continue
+        if word == "--cc" or word.startswith("--cc="):
+            command.cc = (word[5:] if "=" in word else next(words, "cc")).split()
+            continue
+        command.words.append(word)
+        if word in WITH_VALUE:
+            value = next(words, "")
+            command.words.append(value)
+            if word == "-o":
+                command.output = value
+            else:
+                command.flags += [word, value]
+        elif word.startswith("-o") and len(word) > 2 and not word.startswith("-of"):
+            command.output = word[2:]
+        elif word in ("-c", "-S", "-E"):
+            command.stage = word
+        elif word.endswith(".c") and not word.startswith("-"):
+            command.sources.append(word)
+        elif word.startswith("-"):
+            command.flags.append(word)
+    return command
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where smint.h and libhiroba are."""
+
+    headers: Path
+    libraries: Path
+
+
+def run(words: list[str]) -> int:
+    try:
+        return subprocess.run(words, check=False).returncode
+    except FileNotFoundError:
+        print(f"hirobacc: there is no C compiler `{words[0]}`; name one with --cc", file=sys.stderr)
+        return 1
+
+
+def without_dependencies(flags: list[str]) -> list[str]:
+    out, skip = [], False
+    for flag in flags:
+        if skip:
+            skip = False
+        elif flag in DEPENDENCIES_WITH:
+            skip = True
+        elif flag not in DEPENDENCIES and not flag.startswith(("-Wp,-M", "-MF", "-MT", "-MQ")):
+            out.append(flag)
+    return out
+
+
+def compiling_flags(flags: list[str]) -> list[str]:
+    """Without what concerns the preprocessor only, which has run, and the linker."""
+    out, skip = [], False
+    for flag in without_dependencies(flags):
+        if skip:
+            skip = False
+        elif flag in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-L", "-l"):
+            skip = True
+        elif not re.match(r"-(I|D|U|L|l|Wl,)", flag) and flag not in ("-pthread",):
+            out.append(flag)
+    return out
+
+
+class Translation:
+    """One source file on its way: preprocessed, translated, compiled."""
+
+    def __init__(self, command: Command, source: str, include: str) -> None:
+        self.command, self.source = command, source
+        self.include = ["-isystem", include]
+
+    def preprocessed(self, target: str) -> str | None:
+        flags = list(self.command.flags)
+        asks = any(f in ("-MD", "-MMD") for f in flags)
+        if asks and "-MF" not in flags:
+            flags += ["-MF", str(Path(target).with_suffix(".d"))]
+        if asks and "-MT" not in flags and "-MQ" not in flags:
+            flags += ["-MT", target]
+        words = [*self.command.cc, "-E", *flags, *self.include, self.source]
+        done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
+        return done.stdout.decode("latin-1") if done.returncode == 0 else None
+
+    def macros(self) -> dict[str, str]:
+        words = [*self.command.cc, "-E", "-dM", *without_dependencies(self.command.flags), *self.include, self.source]
+        done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        lines = done.stdout.decode("latin-1").splitlines()
+        return {m[1]: m[2] for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m and m[2]}
+
+    def translated(self, target: str) -> str | None:
+        text = self.preprocessed(target)
+        if text is None:
+            return None
+        try:
+            out, explained = translate(text, self.macros)
+        except CompileError:
+            return None
+        if self.command.explain and explained:
+            print("\n".join(explained), file=sys.stderr)
+        return out
+
+
+def main(arguments: list[str], installation: Installation) -> int:
+    command = read_command(arguments)
+    include, library = str(installation.headers), str(installation.libraries)
+    if shutil.which(command.cc[0]) is None:
+        return run(command.cc)
+    ours = [s for s in command.sources if Path(s).exists() and may_have_notation(s)]
+    linked = link_words(library, command)
+    if not ours:
+        return run([*command.cc, *command.words, "-isystem", include, *(linked if links(command) else [])])
+    with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
+        return compile_all(command, ours, include, linked, Path(folder))
+
+
+def may_have_notation(source: str) -> bool:
+    """Also when only a header has it: then the file includes one of ours."""
+    text = Path(source).read_text(encoding="latin-1")
+    return has_notation(text) or re.search(r"#\s*include", text) is not None
+
+
+def links(command: Command) -> bool:
+    return command.stage == "link" and bool(command.words) and not {"-v", "--version", "-###"} & set(command.words)
+
+
+def link_words(library: str, command: Command) -> list[str]:
+    if "-nostdlib" in command.words:
+        return []
+    return [f"-L{library}", f"-Wl,-rpath,{library}", "-lhiroba"]
+
+
+def compile_all(command: Command, ours: list[str], include: str, linked: list[str], folder: Path) -> int:
+    replaced: dict[str, list[str]] = {}
+    for number, source in enumerate(ours):
+        target = command.output if command.stage == "-c" and command.output else str(Path(source).with_suffix(".o").name)
+        translation = Translation(command, source, include)
+        text = translation.translated(target)
+        if text is None:
+            return 1
+        if command.show or command.stage == "-E":
+            return show(command, text)
+        written = folder / f"{number}-{Path(source).stem}.i"
+        written.write_bytes(text.encode("latin-1"))
+        stage = "-S" if command.stage == "-S" else "-c"
+        suffix = ".s" if stage == "-S" else ".o"
+        if command.stage == "link":
+            out = str(folder / f"{number}-{Path(source).stem}.o")
+        else:
+            out = command.output or str(Path(source).with_suffix(suffix).name)
+        words = [*command.cc, stage, *compiling_flags(command.flags), "-x", "cpp-output", str(written), "-o", out]
+        status = run(words)
+        if status != 0:
+            return status
+        replaced[source] = [out]
+    if command.stage != "link":
+        rest = [s for s in command.sources if s not in ours]
+        return run([*command.cc, command.stage, *command.flags, *rest]) if rest else 0
+    words = [new for word in command.words for new in replaced.get(word, [word])]
+    return run([*command.cc, *without_dependencies(words), *linked])
+
+
+def show(command: Command, text: str) -> int:
+    if command.stage == "-E" and command.output:
+        Path(command.output).write_bytes(text.encode("latin-1"))
+    else:
+        sys.stdout.buffer.write(text.encode("latin-1"))
+    return 0

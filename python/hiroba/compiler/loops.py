@@ -1,0 +1,406 @@
+"""`parallel for`: which iterations are whose, what they touch, as the affine accesses of smint.h."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from .affine import Form, Reader, integer
+from .notation import matching, split_list
+from .shared import Rewriter, innermost
+from .source import Node, Source, text_of, walk
+
+MAX_LOOPS, MAX_DIMS, MERGE_WITHIN = 8, 8, 64
+OPERATORS = {
+    "+": ("SMINT_SUM", "0"),
+    "-": ("SMINT_SUM", "0"),
+    "*": ("SMINT_PROD", "1"),
+    "min": ("SMINT_MIN", ""),
+    "max": ("SMINT_MAX", ""),
+    "&": ("SMINT_BITAND", "~0"),
+    "|": ("SMINT_BITOR", "0"),
+    "^": ("SMINT_BITXOR", "0"),
+    "&&": ("SMINT_AND", "1"),
+    "||": ("SMINT_OR", "0"),
+}
+
+
+@dataclass
+class Counted:
+    """`for (v = first; v < end; v += step)`. `end` is exclusive in the loop's direction."""
+
+    name: str
+    variable: Node
+    first: Node
+    bound: Node
+    past: int  # added to the bound: 1 for <=, -1 for >=
+    step: int
+    compare: Node  # the comparison, for rewriting
+    declared: str  # type, if declared here
+
+
+@dataclass
+class Access:
+    text: str
+    base: str
+    name: str
+    node: Node
+    writes: bool
+    reads: bool
+    low: list[Form]
+    high: list[Form]
+
+
+@dataclass
+class Analysis:
+    accesses: list[Access] = field(default_factory=list)
+    single: list[Access] = field(default_factory=list)  # as they stand, before merging
+    loops: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, first, end, step
+    irregular: list[str] = field(default_factory=list)
+
+
+def read_for(loop: Node) -> Counted | str:
+    """A counted loop, or what is wrong with it."""
+    first, condition = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
+    update = loop.child_by_field_name("update")
+    if first is None or condition is None or update is None:
+        return "needs all three parts: for (i = first; i < end; i++)"
+    declared = ""
+    if first.type == "declaration":
+        declarators = first.children_by_field_name("declarator")
+        if len(declarators) != 1 or declarators[0].type != "init_declarator":
+            return "declares more than its variable"
+        variable, start = declarators[0].child_by_field_name("declarator"), declarators[0].child_by_field_name("value")
+        kind = first.child_by_field_name("type")
+        declared = text_of(kind) if kind is not None else "int"
+    elif first.type == "assignment_expression" and text_of(first.child_by_field_name("operator")) == "=":
+        variable, start = first.child_by_field_name("left"), first.child_by_field_name("right")
+    else:
+        return "does not begin with an assignment to its variable"
+    if variable is None or start is None or variable.type != "identifier":
+        return "has no simple variable"
+    name = text_of(variable)
+    step = read_step(update, name)
+    if step is None:
+        return f"does not change `{name}` by a constant number"
+    if condition.type != "binary_expression":
+        return f"does not compare `{name}` with its end"
+    left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+    operator = text_of(condition.child_by_field_name("operator"))
+    if left is None or right is None:
+        return "has no condition"
+    if text_of(right) == name:
+        left, right = right, left
+        operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+    allowed = ("<", "<=") if step > 0 else (">", ">=")
+    if text_of(left) != name or operator not in allowed:
+        return f"does not compare `{name}` by {allowed[0]} or {allowed[1]} with its end"
+    past = {"<": 0, "<=": 1, ">": 0, ">=": -1}[operator]
+    return Counted(name, variable, start, right, past, step, condition, declared)
+
+
+def read_step(update: Node, name: str) -> int | None:
+    argument = update.child_by_field_name("argument")
+    if update.type == "update_expression" and argument is not None and text_of(argument) == name:
+        return 1 if "++" in text_of(update) else -1
+    left, right = update.child_by_field_name("left"), update.child_by_field_name("right")
+    if update.type != "assignment_expression" or left is None or right is None or text_of(left) != name:
+        return None
+    operator = text_of(update.child_by_field_name("operator"))
+    sign = {"+=": 1, "-=": -1}.get(operator)
+    if operator == "=" and right.type == "binary_expression":
+        parts = [right.child_by_field_name(p) for p in ("left", "operator", "right")]
+        words = [text_of(p) for p in parts if p is not None]
+        if words[:2] == [name, "+"] or words[:2] == [name, "-"]:
+            sign, right = (1 if words[1] == "+" else -1), parts[2]
+    value = integer(text_of(right)) if right is not None else None
+    return sign * value if sign is not None and value else None
+
+
+def assigned_names(body: Node) -> set[str]:
+    """Names that the body changes, or whose address it takes."""
+    out: set[str] = set()
+    for node in walk(body):
+        target = None
+        if node.type == "assignment_expression":
+            target = node.child_by_field_name("left")
+        elif node.type == "update_expression":
+            target = node.child_by_field_name("argument")
+        elif node.type == "pointer_expression" and text_of(node).startswith("&"):
+            target = node.child_by_field_name("argument")
+        while target is not None and target.type == "parenthesized_expression":
+            target = target.named_children[0]
+        if target is not None and target.type == "identifier":
+            out.add(text_of(target))
+    return out
+
+
+def declared_names(body: Node) -> dict[str, Node | None]:
+    """Local variables of the body and their first values."""
+    out: dict[str, Node | None] = {}
+    for node in walk(body):
+        if node.type != "declaration":
+            continue
+        for declarator in node.children_by_field_name("declarator"):
+            name = innermost(declarator)
+            if name is None:
+                continue
+            plain = declarator.type == "init_declarator" and declarator.child_by_field_name("declarator") == name
+            out[text_of(name)] = declarator.child_by_field_name("value") if plain else None
+    return out
+
+
+class LoopReader:
+    """Reads one `parallel for` nest."""
+
+    def __init__(self, rewriter: Rewriter, loop: Node, counted: Counted) -> None:
+        self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
+        self.body = loop.child_by_field_name("body") or loop
+        self.assigned = assigned_names(loop)
+        self.locals = declared_names(loop)
+        self.calls = any(n.type == "call_expression" for n in walk(self.body))
+        self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
+        self.out = Analysis()
+
+    def render(self, node: Node) -> str:
+        """An expression as C, with shared names rewritten."""
+        pieces, at = [], node.start_byte
+        for use in walk(node):
+            shared = self.rewriter.resolve(use) if use.type == "identifier" else None
+            if shared is not None:
+                pieces += [self.source.text[at : use.start_byte], f"(*{shared.pointer})"]
+                at = use.end_byte
+        return re.sub(r"\s+", " ", "".join([*pieces, self.source.text[at : node.end_byte]]))
+
+    def _invariant(self, node: Node) -> bool:
+        name = text_of(node)
+        return name not in self.assigned and name not in self.locals and self.rewriter.resolve(node) is None
+
+    def read(self) -> Analysis:
+        first, bound = self.render(self.counted.first), self.render(self.counted.bound)
+        self.out.loops.append((self.counted.name, first, past(bound, self.counted.past), self.counted.step))
+        self._walk(self.body)
+        return self.out
+
+    def _walk(self, node: Node) -> None:
+        if node.type == "for_statement":
+            self._enter(node)
+        elif node.type == "declaration":
+            self._copies(node)
+        if node.type == "subscript_expression":
+            self._access(node)
+            return
+        for child in node.named_children:
+            self._walk(child)
+
+    def _enter(self, loop: Node) -> None:
+        counted = read_for(loop)
+        if isinstance(counted, str) or len(self.out.loops) >= MAX_LOOPS:
+            return
+        first, bound = self.reader.read(counted.first), self.reader.read(counted.bound)
+        body = loop.child_by_field_name("body")
+        if first is None or bound is None or first.factors or bound.factors or body is None:
+            self.reader.variables.pop(counted.name, None)
+            return
+        if counted.name in assigned_names(body):
+            return
+        self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
+        self.out.loops.append((counted.name, first.value(), past(bound.value(), counted.past), counted.step))
+
+    def _copies(self, declaration: Node) -> None:
+        """`int n = i;`: n stands for i, if nothing changes it."""
+        for declarator in declaration.children_by_field_name("declarator"):
+            name = innermost(declarator)
+            value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
+            if name is None or value is None or declarator.child_by_field_name("declarator") != name:
+                continue
+            if declaration.parent is not None and declaration.parent.type == "for_statement":
+                continue
+            changed = text_of(name) in assigned_names(self.body)
+            form = None if changed else self.reader.read(value)
+            if form is not None:
+                self.reader.variables[text_of(name)] = form
+
+    # ---- accesses ----
+
+    def _access(self, node: Node) -> None:
+        subscripts: list[Node] = []
+        base: Node | None = node
+        while base is not None and base.type == "subscript_expression":
+            index = base.child_by_field_name("index")
+            if index is None:
+                return
+            subscripts.insert(0, index)
+            base = base.child_by_field_name("argument")
+        for index in subscripts:
+            self._walk(index)
+        if base is None or base.type != "identifier":
+            if base is not None:
+                self._walk(base)
+            return
+        name = text_of(base)
+        if name in self.locals or len(subscripts) > MAX_DIMS:
+            return
+        if name in self.assigned:
+            self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
+            return
+        forms = [self.reader.read(index) for index in subscripts]
+        if any(form is None for form in forms):
+            self.out.irregular.append(f"{text_of(node)}: a subscript is not affine")
+            return
+        shared = self.rewriter.resolve(base)
+        if shared is not None and len(subscripts) < shared.dims:
+            self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
+            return
+        writes, reads = how_used(node)
+        access = Access(
+            text_of(node),
+            f"(*{shared.pointer})" if shared is not None else name,
+            name,
+            node,
+            writes,
+            reads,
+            [f for f in forms if f is not None],
+            [f for f in forms if f is not None],
+        )
+        self.out.single.append(replace(access))
+        self._merge(access)
+
+    def _merge(self, new: Access) -> None:
+        """Accesses that differ by small constants only are one, that touches all between them."""
+        for old in self.out.accesses:
+            if old.base != new.base or len(old.low) != len(new.low) or old.writes != new.writes:
+                continue
+            same = all(a.text == b.text and a.factors == b.factors for a, b in zip(old.low, new.low, strict=True))
+            close = all(
+                abs(a.constant - b.constant) <= MERGE_WITHIN for a, b in zip(old.low, new.low, strict=True)
+            )
+            if not same or not close:
+                continue
+            old.low = [min(a, b, key=lambda f: f.constant) for a, b in zip(old.low, new.low, strict=True)]
+            old.high = [max(a, b, key=lambda f: f.constant) for a, b in zip(old.high, new.high, strict=True)]
+            old.reads = old.reads or new.reads
+            return
+        self.out.accesses.append(new)
+
+
+def past(bound: str, more: int) -> str:
+    return bound if more == 0 else f"({bound}) {'+' if more > 0 else '-'} 1"
+
+
+def how_used(node: Node) -> tuple[bool, bool]:
+    """Whether this expression is written, and whether it is read."""
+    parent = node.parent
+    while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
+        node, parent = parent, parent.parent
+    if parent is None:
+        return False, True
+    if parent.type == "assignment_expression" and parent.child_by_field_name("left") == node:
+        return True, text_of(parent.child_by_field_name("operator")) != "="
+    if parent.type == "update_expression":
+        return True, True
+    if parent.type == "pointer_expression" and text_of(parent).startswith("&"):
+        return True, True
+    return False, True
+
+
+def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tuple[Access, Access] | None:
+    """A write and another access to the same array whose elements coincide in different iterations, for sure: both are
+    executed in every iteration."""
+    always = [a for a in analysis.single if not conditional(a.node, loop)]
+    for write in always:
+        if not write.writes:
+            continue
+        base = write.node
+        while base.type == "subscript_expression":
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        if rewriter.resolve(base) is not None and not any(0 in form.factors for form in write.low):
+            return write, write
+        for other in always:
+            if other.base == write.base and len(other.low) == len(write.low):
+                if certainly_carried(write, other, analysis.loops[0][3]):
+                    return write, other
+    return None
+
+
+def conditional(node: Node, loop: Node) -> bool:
+    kinds = ("if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement")
+    parent = node.parent
+    while parent is not None and parent.id != loop.id:
+        if parent.type in kinds or (parent.type == "binary_expression" and re.search(r"&&|\|\|", text_of(parent))):
+            return True
+        parent = parent.parent
+    return False
+
+
+def certainly_carried(write: Access, other: Access, step: int) -> bool:
+    distance = 0
+    for a, b in zip(write.low, other.low, strict=True):
+        if a.text != b.text or a.factors != b.factors:
+            return False
+        apart = b.constant - a.constant
+        if 0 not in a.factors:
+            if apart != 0 and not a.factors:
+                return False
+            continue
+        factor = integer(a.factors[0])
+        if factor is None or len(a.factors) > 1 or apart % (factor * step):
+            return False
+        distance = apart // (factor * step)
+    return distance != 0
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def table(values: list[str]) -> str:
+    return "{" + ", ".join(values) + "}"
+
+
+def write_access(access: Access, owns: bool) -> str:
+    element, strides = access.base, []
+    for _ in access.low:
+        element += "[0]"
+        strides.append(f"(int64_t)sizeof {element}")
+    flags = ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes + ["SMINT_OWNS"] * owns
+    factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
+    text = access.text.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        f'{{"{re.sub(chr(10), " ", text)}", &{element}, {" | ".join(flags)}, {len(access.low)}, {strides[-1]},'
+        f" {table(strides)}, {table([f.value() for f in access.low])}, {table([f.value() for f in access.high])},"
+        f" {table(factors)}}}"
+    )
+
+
+def clauses_of(source: Source, at: int, words: str) -> list[tuple[str, str]]:
+    out = []
+    rest = words.strip()
+    while rest:
+        name = re.match(r"\w+", rest)
+        if name is None:
+            source.error(at, f"cannot read `{rest}` in this directive")
+            break
+        rest = rest[name.end() :].lstrip()
+        argument = ""
+        if rest.startswith("("):
+            end = matching(rest, 0)
+            if end < 0:
+                source.error(at, f"the bracket of `{name[0]}` is not closed")
+                break
+            argument, rest = rest[1 : end - 1], rest[end:]
+        out.append((name[0], argument.strip()))
+        rest = rest.lstrip(", \t")
+    return out
+
+
+def reductions(source: Source, at: int, clauses: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    out: list[tuple[str, str]] = []
+    for name, argument in clauses:
+        if name != "reduction":
+            continue
+        operator, colon, variables = argument.partition(":")
+        if not colon or operator.strip() not in OPERATORS:
+            source.error(at, f"reduction({argument})", f"write reduction(op:variables) with one of {' '.join(OPERATORS)}")
+            continue
+        out += [(operator.strip(), v) for v in split_list(variables)]
+    return list(dict.fromkeys(out))

@@ -1,0 +1,210 @@
+"""What is Hiroba's in preprocessed C: `shared` declarations with their maps (MpC), and #pragma SMint lines. Both are
+blanked in the text that the C parser sees."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+
+from .source import Source, blank
+
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
+SHARED = re.compile(r"\bshared\b")
+SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$', re.MULTILINE)
+KNOWN = ("shared", "parallel", "single", "barrier", "critical", "preload")
+
+
+@dataclass
+class Map:
+    """`::[a][b](first, count)`: one text per bracket, "" for an empty one. `extent` has the texts before a colon."""
+
+    at: int
+    pieces: list[str]
+    first: str = "0"
+    count: str = "NPROCS"
+    extent: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Declaration:
+    """A shared declaration: where its C begins, and its maps by where they stand (SMint: one for all declarators)."""
+
+    at: int
+    begin: int
+    maps: list[Map]
+    directive: bool
+
+
+@dataclass
+class Directive:
+    at: int
+    end: int
+    name: str
+    words: str  # what follows the name
+
+
+@dataclass
+class Found:
+    text: str  # for the parser
+    declarations: list[Declaration] = field(default_factory=list)
+    directives: list[Directive] = field(default_factory=list)
+
+
+def matching(text: str, at: int) -> int:
+    """Behind the bracket that closes the one at `at`; -1 if none does."""
+    closing = {"(": ")", "[": "]", "{": "}"}
+    stack = []
+    for i in range(at, len(text)):
+        c = text[i]
+        if c in closing:
+            stack.append(closing[c])
+        elif c in ")]}":
+            if not stack or stack.pop() != c:
+                return -1
+            if not stack:
+                return i + 1
+    return -1
+
+
+def split_list(text: str) -> list[str]:
+    """Parts between commas that are in no bracket."""
+    parts, depth, begin = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+    return [*parts, text[begin:].strip()]
+
+
+def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
+    """The map that begins with the :: at `at`, and where it ends."""
+    found = Map(at, [])
+    i = at + 2
+    while (skipped := len(text[i:]) - len(text[i:].lstrip())) >= 0 and text[i + skipped : i + skipped + 1] == "[":
+        i += skipped
+        end = matching(text, i)
+        if end < 0:
+            source.error(at, "this map has a bracket that is not closed")
+            return None
+        extent, colon, pieces = text[i + 1 : end - 1].rpartition(":")
+        found.pieces.append(pieces.strip())
+        found.extent.append(extent.strip() if colon else "")
+        i = end
+    if not found.pieces:
+        source.error(at, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")
+        return None
+    behind = i + len(text[i:]) - len(text[i:].lstrip())
+    if text[behind : behind + 1] == "(":
+        end = matching(text, behind)
+        ranks = split_list(text[behind + 1 : end - 1]) if end > 0 else []
+        if len(ranks) != 2 or "" in ranks:
+            source.error(behind, "a map ends with (first rank, number of ranks)", "write for example (0,NPROCS)")
+            return None
+        found.first, found.count = ranks
+        i = end
+    return found, i
+
+
+def find(source: Source, expand: Expand) -> Found:
+    found = Found(source.text)
+    for line in DIRECTIVE.finditer(source.text):
+        if source.of_user(line.start()):
+            find_directive(source, found, line.start() + line[0].index("#"), line.end(), expand(line[1]))
+    if "shared" in source.text:
+        find_shared(source, found)
+    found.declarations.sort(key=lambda declaration: declaration.begin)
+    return found
+
+
+def find_directive(source: Source, found: Found, at: int, end: int, words: str) -> None:
+    name = re.match(r"\w*", words)[0] if re.match(r"\w*", words) else ""
+    if name == "shared":
+        begin = words.find("::")
+        if begin < 0:
+            source.error(at, "#pragma SMint shared without a map", "write for example ::[NPROCS][](0,NPROCS)")
+            return
+        read = read_map(source, words, begin)
+        if read is None:
+            return
+        rest = words[read[1] :].strip().rstrip(";").strip()
+        if rest:
+            source.error(at, f"`{rest}` behind the map of #pragma SMint shared")
+        read[0].at = at
+        found.declarations.append(Declaration(at, end, [read[0]], True))
+        return
+    if name not in KNOWN:
+        close = difflib.get_close_matches(name, KNOWN, 1, 0.4)
+        source.error(at, f"unknown directive #pragma SMint {name}", f"did you mean `{close[0]}`?" if close else "")
+        return
+    found.directives.append(Directive(at, end, name, words[len(name) :].strip()))
+
+
+def find_shared(source: Source, found: Found) -> None:
+    """MpC. `shared` is no word of C, so it is ours only where a declaration begins and a type follows."""
+    skipped = [(s.start(), s.end()) for s in SKIP.finditer(source.text)]
+    text = found.text
+    for word in SHARED.finditer(source.text):
+        at = word.start()
+        if not source.of_user(at) or any(a <= at < b for a, b in skipped):
+            continue
+        before = re.sub(r"^[ \t]*#.*$", "", source.text[max(0, at - 4000) : at], flags=re.MULTILINE).rstrip()
+        behind = source.text[word.end() :].lstrip()
+        if before and before[-1] not in ";{}" and not re.search(r"\b(extern|static)$", before):
+            continue
+        if not re.match(r"[A-Za-z_]", behind):
+            continue
+        begin = at
+        prefix = re.search(r"\b(extern|static)\s*$", source.text[:at])
+        if prefix:
+            begin = prefix.start()
+        declaration = Declaration(at, begin, [], False)
+        text = blank(text, at, word.end())
+        end = declaration_end(text, at)
+        i = at
+        while (i := find_map(text, i, end)) >= 0:
+            read = read_map(source, text, i)
+            if read is None:
+                break
+            declaration.maps.append(read[0])
+            text = blank(text, i, read[1])
+            i = read[1]
+        found.declarations.append(declaration)
+    found.text = text
+
+
+def find_map(text: str, begin: int, end: int) -> int:
+    """The next :: outside of brackets."""
+    depth = 0
+    for i in range(begin, end):
+        depth += (text[i] in "([{") - (text[i] in ")]}")
+        if depth == 0 and text.startswith("::", i):
+            return i
+    return -1
+
+
+def declaration_end(text: str, begin: int) -> int:
+    depth = 0
+    for i in range(begin, len(text)):
+        depth += (text[i] in "([{") - (text[i] in ")]}")
+        if text[i] == ";" and depth <= 0:
+            return i
+    return len(text)
+
+
+class Expand:
+    """Expands the macros of directives, which the preprocessor leaves alone."""
+
+    def __init__(self, macros: dict[str, str]) -> None:
+        self._macros = macros
+
+    def __call__(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
+        def one(word: re.Match[str]) -> str:
+            name = word[0]
+            if name in hidden or name in KNOWN or name not in self._macros:
+                return name
+            return self(self._macros[name], hidden | {name})
+
+        return re.sub(r"\b[A-Za-z_]\w*", one, text)

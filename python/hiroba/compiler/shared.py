@@ -1,0 +1,300 @@
+"""Shared arrays: `T name[..]` becomes a pointer to such an array that sms_startup sets, and each use of the name becomes
+`(*pointer)`, which means the same in every context (subscripts, sizeof, &, decay)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .notation import Declaration, Found, Map
+from .source import Node, Source, text_of, walk
+
+PREFIX = "hiroba_"
+
+
+@dataclass
+class Shared:
+    name: str
+    pointer: str
+    at: int
+    dims: int
+    pieces: list[str]
+    begin: int  # the name means this from here ...
+    end: int  # ... to here
+
+
+def innermost(declarator: Node) -> Node | None:
+    """The identifier that a declarator declares."""
+    node: Node | None = declarator
+    while node is not None and node.type not in ("identifier", "field_identifier"):
+        node = node.child_by_field_name("declarator") or next(
+            (c for c in node.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+        )
+    return node
+
+
+def array_extents(identifier: Node, top: Node) -> int:
+    """How many brackets stand behind the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
+    count, node = 0, identifier
+    while node.id != top.id and node.parent is not None and node.parent.type == "array_declarator":
+        node, count = node.parent, count + 1
+    return count
+
+
+def enclosing(node: Node, *kinds: str) -> Node | None:
+    at: Node | None = node.parent
+    while at is not None and at.type not in kinds:
+        at = at.parent
+    return at
+
+
+class Rewriter:
+    def __init__(self, source: Source, found: Found, root: Node) -> None:
+        self.source, self.found, self.root = source, found, root
+        self.shared: list[Shared] = []
+        self.by_name: dict[str, list[Shared]] = {}
+
+    # ---- declarations ----
+
+    def declare_all(self) -> None:
+        nodes = [n for n in walk(self.root) if n.type in ("declaration", "field_declaration")]
+        for declaration in self.found.declarations:
+            node = next((n for n in nodes if self._begins(n, declaration)), None)
+            if node is None:
+                self.source.error(declaration.at, "no declaration of an array or a variable follows")
+            elif node.type == "field_declaration":
+                self.source.error(
+                    declaration.at,
+                    "a member of a struct cannot be shared by itself",
+                    "declare the variable of the struct type shared",
+                )
+            else:
+                self._declare(declaration, node)
+
+    def _begins(self, node: Node, declaration: Declaration) -> bool:
+        if not declaration.directive:
+            return node.start_byte <= declaration.at < node.end_byte or (
+                node.start_byte >= declaration.at and not self.found.text[declaration.at : node.start_byte].strip()
+            )
+        between = re.sub(r"^[ \t]*#.*$", "", self.source.text[declaration.begin : node.start_byte], flags=re.MULTILINE)
+        return node.start_byte > declaration.begin and not between.strip()
+
+    def _declare(self, declaration: Declaration, node: Node) -> None:
+        storage = [text_of(c) for c in node.named_children if c.type == "storage_class_specifier"]
+        function = enclosing(node, "function_definition")
+        declarators = node.children_by_field_name("declarator")
+        if not declarators:
+            self.source.error(declaration.at, "this declaration declares no variable")
+            return
+        for i, top in enumerate(declarators):
+            identifier = innermost(top)
+            if identifier is None or any(c.type == "function_declarator" for c in walk(top) if c.id != top.id):
+                self.source.error(top.start_byte, "only variables can be shared")
+                return
+            end = declarators[i + 1].start_byte if i + 1 < len(declarators) else node.end_byte
+            own = next((m for m in declaration.maps if top.start_byte <= m.at < end), None)
+            if own is None and declaration.directive:
+                own = declaration.maps[0]
+            if function is not None and "static" not in storage:
+                self._place_here(declaration, own, top, identifier)
+                continue
+            self._make(declaration, node, top, identifier, own, storage, function)
+        if not declaration.directive:
+            self._remove_words(declaration, node)
+        else:
+            self.source.replace(declaration.at, declaration.begin, "")
+
+    def _remove_words(self, declaration: Declaration, node: Node) -> None:
+        word = self.source.text.index("shared", declaration.at)
+        self.source.replace(word, word + len("shared"), "")
+        for own in declaration.maps:
+            end = own.at
+            while end < node.end_byte and self.found.text[end] == " " and self.source.text[end] not in "=,;\n":
+                end += 1
+            self.source.replace(own.at, end, "")
+
+    def _checked_pieces(self, own: Map | None, dims: int, at: int, element: bool) -> list[str] | None:
+        pieces = [piece or "1" for piece in own.pieces] if own is not None else []
+        if len(pieces) > max(dims, 1) and not element:
+            self.source.error(
+                own.at if own is not None else at,
+                f"the map has {len(pieces)} brackets, and the array has {dims} dimension{'s' * (dims != 1)}",
+                "give one bracket per dimension; [1] or [] where it is not divided",
+            )
+            return None
+        return pieces
+
+    def _make(
+        self,
+        declaration: Declaration,
+        node: Node,
+        top: Node,
+        identifier: Node,
+        own: Map | None,
+        storage: list[str],
+        function: Node | None,
+    ) -> None:
+        name = text_of(identifier)
+        kind = node.child_by_field_name("type")
+        named_type = kind is not None and kind.type == "type_identifier"
+        pieces = self._checked_pieces(own, array_extents(identifier, top), identifier.start_byte, named_type)
+        if pieces is None:
+            return
+        dims = max(array_extents(identifier, top), len(pieces), 1)
+        pieces += ["1"] * (dims - len(pieces))
+        scope = enclosing(node, "compound_statement")
+        local = f"{len(self.shared)}_" if function is not None else ""
+        shared = Shared(
+            name,
+            f"{PREFIX}{local}{name}",
+            identifier.start_byte,
+            array_extents(identifier, top),
+            pieces,
+            identifier.start_byte,
+            scope.end_byte if scope is not None else len(self.source.text),
+        )
+        if function is not None:
+            self._hoist(node, top, shared, own, function)
+        else:
+            self.source.replace(identifier.start_byte, identifier.end_byte, f"(*{shared.pointer})")
+            value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+            if value is not None:
+                declarator = top.child_by_field_name("declarator")
+                end = declarator.end_byte if declarator is not None else value.start_byte
+                self.source.replace(end, value.end_byte, "")
+            if "extern" not in storage:
+                self.source.insert(node.end_byte, self._placing(shared, own, value))
+        self.shared.append(shared)
+        self.by_name.setdefault(name, []).append(shared)
+
+    def _hoist(self, node: Node, top: Node, shared: Shared, own: Map | None, function: Node) -> None:
+        """A static array of a block is declared before the function, where its allocation can see it."""
+        declarators = node.children_by_field_name("declarator")
+        if len(declarators) > 1:
+            self.source.error(node.start_byte, "one shared variable per declaration in a block, please")
+            return
+        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
+        words = self.found.text[node.start_byte : declarator.start_byte]
+        body = self.found.text[declarator.start_byte : declarator.end_byte]
+        body = re.sub(rf"\b{shared.name}\b", f"(*{shared.pointer})", body, count=1)
+        one_line = re.sub(r"\s+", " ", f"{words}{body};")
+        self.source.insert(function.start_byte, one_line + self._placing(shared, own, value) + " ")
+        self.source.replace(node.start_byte, node.end_byte, ";")
+
+    def _placing(self, shared: Shared, own: Map | None, value: Node | None) -> str:
+        element = f"(*{shared.pointer})"
+        extents = []
+        for _ in range(len(shared.pieces) if shared.dims else 0):
+            extents.append(f"(int64_t)(sizeof {element} / sizeof {element}[0])")
+            element += "[0]"
+        if not shared.dims:
+            extents = ["1"]
+        first, count = (own.first, own.count) if own is not None else ("0", "1")
+        place = self.source.place(shared.at)
+        text = [
+            f" static void {PREFIX}place_{shared.pointer}(void) {{",
+            f"const int64_t dim[] = {{{', '.join(extents)}, -1}}, div[] = {{{', '.join(shared.pieces)}, -1}};",
+            f'{shared.pointer} = smint_allocate(dim, div, sizeof {element}, {first}, {count}, "{shared.name}",',
+            f'"{place.file}:{place.line}");',
+        ]
+        if value is not None:
+            initial = re.sub(r"\s+", " ", text_of(value))
+            text.append(f"static __typeof__(*{shared.pointer}) initial = {initial};")
+            text.append(f"if (sms_rank == 0) __builtin_memcpy({shared.pointer}, &initial, sizeof initial);")
+        text.append(
+            f"}} static smint_array {PREFIX}array_{shared.pointer};"
+            f" __attribute__((constructor)) static void {PREFIX}declare_{shared.pointer}(void) {{"
+            f" {PREFIX}array_{shared.pointer}.place = {PREFIX}place_{shared.pointer};"
+            f" smint_declare(&{PREFIX}array_{shared.pointer}); }}"
+        )
+        return " ".join(text)
+
+    def _place_here(self, declaration: Declaration, own: Map | None, top: Node, identifier: Node) -> None:
+        """A pointer in a block whose map has extents: the array is allocated where the declaration is executed."""
+        name = text_of(identifier)
+        pointer = any(c.type == "pointer_declarator" for c in [top, *walk(top)])
+        if own is None or not pointer or not any(own.extent):
+            self.source.error(
+                declaration.at,
+                f"`{name}` is shared in a block, where variables live on one rank's stack",
+                "declare it static, or as a pointer whose map has extents: shared double *v::[n:NPROCS](0,NPROCS)",
+            )
+            return
+        if "" in own.extent:
+            self.source.error(own.at, "each bracket of this map needs an extent", "write [extent:pieces], as in [n:1]")
+            return
+        pieces = ", ".join(piece or "1" for piece in own.pieces)
+        place = self.source.place(identifier.start_byte)
+        element = f"{name}{'[0]' * len(own.extent)}"
+        self.source.insert(
+            top.end_byte,
+            f" = smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
+            f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")',
+        )
+
+    # ---- uses ----
+
+    def rename_all(self) -> None:
+        """Each use of a shared name, unless a local variable or a parameter hides it."""
+        for child in self.root.children:
+            if self.source.of_user(child.start_byte):
+                self._rename(child, [])
+
+    def resolve(self, identifier: Node) -> Shared | None:
+        """The shared variable that this identifier means."""
+        candidates = self.by_name.get(text_of(identifier), [])
+        inside = [s for s in candidates if s.begin < identifier.start_byte < s.end]
+        if not inside or self._hidden(identifier, max(s.begin for s in inside)):
+            return None
+        return max(inside, key=lambda s: s.begin)
+
+    def _hidden(self, identifier: Node, since: int) -> bool:
+        name, node = text_of(identifier), identifier.parent
+        while node is not None:
+            for declarator in declarators_of(node):
+                hides = innermost(declarator)
+                if hides is not None and since < hides.start_byte < identifier.start_byte and text_of(hides) == name:
+                    return True
+            node = node.parent
+        return False
+
+    def _rename(self, node: Node, _: list[str]) -> None:
+        edited = {begin for begin, end, _text in self.source.edits if end > begin}
+        for use in walk(node):
+            if use.type != "identifier" or text_of(use) not in self.by_name or use.start_byte in edited:
+                continue
+            parent = use.parent
+            if parent is not None and parent.type.endswith("declarator") and innermost(parent) == use:
+                if not (parent.type == "init_declarator" and parent.child_by_field_name("value") == use):
+                    continue
+            shared = self.resolve(use)
+            if shared is None:
+                continue
+            if enclosing(use, "function_definition") is None and enclosing(use, "sizeof_expression") is None:
+                self.source.error(
+                    use.start_byte,
+                    f"shared `{shared.name}` has no address before the program starts",
+                    "set this pointer in main, after the start",
+                )
+                continue
+            self.source.replace(use.start_byte, use.end_byte, f"(*{shared.pointer})")
+
+
+def declarators_of(node: Node) -> list[Node]:
+    """What a scope declares: in a block its declarations, in a function its parameters, in a for its first part."""
+    out: list[Node] = []
+    if node.type == "compound_statement":
+        for child in node.named_children:
+            if child.type == "declaration":
+                out += child.children_by_field_name("declarator")
+    elif node.type == "for_statement":
+        first = node.child_by_field_name("initializer")
+        if first is not None and first.type == "declaration":
+            out += first.children_by_field_name("declarator")
+    elif node.type == "function_definition":
+        declarator = node.child_by_field_name("declarator")
+        for parameter in walk(declarator) if declarator is not None else []:
+            if parameter.type == "parameter_declaration":
+                out += parameter.children_by_field_name("declarator")
+    return out

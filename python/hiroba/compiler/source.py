@@ -1,0 +1,152 @@
+"""Preprocessed C text: where each character came from, edits that keep line numbers, and messages that point at it.
+
+Text is held as Latin-1, one character per byte, so that the parser's byte offsets are indices."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tree_sitter
+import tree_sitter_c
+
+LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
+HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+Node = tree_sitter.Node
+
+
+class CompileError(Exception):
+    """A message for the user has been printed, or is the text of this exception."""
+
+
+@dataclass(frozen=True)
+class Place:
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass
+class Source:
+    text: str
+    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    errors: int = 0
+
+    def __post_init__(self) -> None:
+        self._starts: list[int] = []  # where the text behind each marker begins
+        self._markers: list[tuple[str, int, bool]] = []
+        for found in LINE_MARKER.finditer(self.text):
+            self._starts.append(found.end() + 1)
+            self._markers.append((found[2].replace("\\\\", "\\"), int(found[1]), " 3" in found[3]))
+
+    # ---- where things are ----
+
+    def _marker(self, at: int) -> int:
+        return bisect.bisect_right(self._starts, at) - 1
+
+    def of_user(self, at: int) -> bool:
+        """Whether this is not from a system header."""
+        marker = self._marker(at)
+        return marker < 0 or not self._markers[marker][2]
+
+    def place(self, at: int) -> Place:
+        marker = self._marker(at)
+        begin = self.text.rfind("\n", 0, at) + 1
+        if marker < 0:
+            return Place("<stdin>", self.text.count("\n", 0, at) + 1, at - begin + 1)
+        file, line, _ = self._markers[marker]
+        line += self.text.count("\n", self._starts[marker], at)
+        return Place(file, line, self._column(file, line, begin, at))
+
+    def _column(self, file: str, line: int, begin: int, at: int) -> int:
+        """The preprocessor keeps words but not the space between them, so the n-th of a word is the n-th there."""
+        found = re.match(r"\w+|[^\w\s]", self.text[at:])
+        original = original_line(file, line)
+        if found is None or original is None:
+            return at - begin + 1
+        pattern = re.escape(found[0]) if not found[0][0].isalnum() else rf"\b{re.escape(found[0])}\b"
+        nth = len(re.findall(pattern, self.text[begin:at]))
+        places = [m.start() for m in re.finditer(pattern, original)]
+        return places[nth] + 1 if nth < len(places) else min(at - begin, len(original)) + 1
+
+    # ---- messages ----
+
+    def say(self, kind: str, at: int, message: str, remedy: str = "") -> None:
+        place = self.place(at)
+        line = original_line(place.file, place.line)
+        out = [f"{place}: {kind}: {message}"]
+        if line is not None:
+            shown = line.rstrip().expandtabs(1)
+            out += [f"{place.line:5d} | {shown}", f"      | {' ' * (place.column - 1)}^"]
+        if remedy:
+            out.append(f"      = {remedy}")
+        print("\n".join(out), file=sys.stderr)
+        self.errors += kind == "error"
+
+    def error(self, at: int, message: str, remedy: str = "") -> None:
+        self.say("error", at, message, remedy)
+
+    def warn(self, at: int, message: str, remedy: str = "") -> None:
+        self.say("warning", at, message, remedy)
+
+    # ---- edits ----
+
+    def replace(self, begin: int, end: int, text: str) -> None:
+        self.edits.append((begin, end, text + "\n" * (self.text.count("\n", begin, end) - text.count("\n"))))
+
+    def insert(self, at: int, text: str) -> None:
+        self.edits.append((at, at, text))
+
+    def edited(self, begin: int = 0, end: int | None = None) -> str:
+        """The text between two places with the edits that lie between them."""
+        stop = len(self.text) if end is None else end
+        out, at = [], begin
+        for first, last, text in sorted(self.edits, key=lambda edit: (edit[0], edit[1])):
+            if first < at or last > stop or (last == begin and first < begin):
+                continue
+            out += [self.text[at:first], text]
+            at = last
+        return "".join([*out, self.text[at:stop]])
+
+
+_lines: dict[str, list[str]] = {}
+
+
+def original_line(file: str, line: int) -> str | None:
+    if file not in _lines:
+        try:
+            _lines[file] = Path(file).read_text(encoding="latin-1").split("\n")
+        except OSError:
+            _lines[file] = []
+    return _lines[file][line - 1] if 0 < line <= len(_lines[file]) else None
+
+
+def blank(text: str, begin: int, end: int) -> str:
+    return text[:begin] + re.sub(r"[^\n]", " ", text[begin:end]) + text[end:]
+
+
+def parse(text: str) -> Node:
+    """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may."""
+    without = HASH_LINE.sub(lambda found: " " * len(found[0]), text)
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
+    return parser.parse(without.encode("latin-1")).root_node
+
+
+def text_of(node: Node) -> str:
+    return (node.text or b"").decode("latin-1")
+
+
+def walk(node: Node) -> list[Node]:
+    """The node and all below it, in the order of the text."""
+    out, stack = [], [node]
+    while stack:
+        top = stack.pop()
+        out.append(top)
+        stack += reversed(top.children)
+    return out

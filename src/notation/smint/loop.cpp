@@ -1,0 +1,343 @@
+// A loop that all ranks share: who does which iterations, what they touch of other nodes, and in which order the parts
+// are done. Everything follows from affine accesses (smint.h), evaluated anew at each execution of the loop.
+//
+// Ownership: of the dimensions of an array that are divided, the one that the shared variable indexes decides. Its
+// pieces are intervals of the variable; the first reaches to minus infinity and the last to infinity, so that every
+// iteration has an owner, whatever its subscripts. Ranks that own the same interval (because other dimensions are
+// divided, too) cut it into equal parts. Without such an array the iterations are cut into equal parts.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/log.hpp"
+#include "notation/sms/process.hpp"
+#include "smint.h"
+
+#define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace hiroba {
+
+namespace {
+
+struct Interval {
+  int64_t begin, end;  // [begin, end)
+  bool empty() const { return begin >= end; }
+};
+
+Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - static_cast<int64_t>(a % b != 0 && (a < 0) != (b < 0)); }
+int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+constexpr int64_t far = INT64_MAX / 4;
+
+// An access whose base lies in a shared array, in the array's own dimensions. If the program's type has other extents
+// than the array, it is an array of bytes of one dimension.
+struct View {
+  Array* array = nullptr;
+  bool exact = false;
+  int dims = 0;
+  int64_t extent[SMINT_DIMS], stride[SMINT_DIMS];  // elements, bytes
+  int64_t low[SMINT_DIMS], high[SMINT_DIMS];       // as in smint_access
+  int64_t factor[SMINT_DIMS][SMINT_LOOPS];
+};
+
+bool same_shape(const smint_access& access, const Distribution& d) {
+  if (access.dims != d.dims() || access.element != static_cast<int64_t>(d.element_bytes())) return false;
+  int64_t stride = access.element;
+  for (int i = access.dims - 1; i >= 0; stride *= d.dim(i--))
+    if (access.stride[i] != stride) return false;
+  return true;
+}
+
+void view_exactly(const smint_access& access, int64_t offset, View& view) {
+  const Distribution& d = view.array->distribution;
+  view.exact = true;
+  view.dims = access.dims;
+  for (int i = 0; i < access.dims; ++i) {
+    const int64_t shift = floor_div(offset, access.stride[i]);
+    offset -= shift * access.stride[i];
+    view.extent[i] = d.dim(i), view.stride[i] = access.stride[i];
+    view.low[i] = access.low[i] + shift, view.high[i] = access.high[i] + shift;
+    std::copy_n(access.factor[i], SMINT_LOOPS, view.factor[i]);
+  }
+}
+
+void view_as_bytes(const smint_access& access, int64_t offset, View& view) {
+  view.exact = false;
+  view.dims = 1;
+  view.extent[0] = static_cast<int64_t>(view.array->distribution.bytes()), view.stride[0] = 1;
+  view.low[0] = offset, view.high[0] = offset + access.element - 1;
+  std::fill_n(view.factor[0], SMINT_LOOPS, 0);
+  for (int i = 0; i < access.dims; ++i) {
+    view.low[0] += access.low[i] * access.stride[i], view.high[0] += access.high[i] * access.stride[i];
+    for (int k = 0; k < SMINT_LOOPS; ++k) view.factor[0][k] += access.factor[i][k] * access.stride[i];
+  }
+}
+
+bool view_of(const Memory& memory, const smint_access& access, View& view) {
+  if (!memory.contains(access.base) || !memory.find(access.base, view.array).ok()) return false;
+  const int64_t offset = static_cast<const char*>(access.base) - view.array->data;
+  if (same_shape(access, view.array->distribution) && offset % access.element == 0) view_exactly(access, offset, view);
+  else view_as_bytes(access, offset, view);
+  return true;
+}
+
+// What a dimension's subscript adds to factor * v[0], over all values of the inner loops.
+Interval offsets(const View& view, int d, std::span<const smint_values> values) {
+  Interval sum = {view.low[d], view.high[d] + 1};
+  for (size_t k = 1; k < values.size(); ++k) {
+    const int64_t factor = view.factor[d][k];
+    if (factor == 0) continue;
+    const smint_values& v = values[k];
+    const int64_t count = std::max<int64_t>(0, ceil_div(v.end - v.first, v.step));
+    if (count == 0) return {0, 0};
+    const int64_t a = factor * v.first, b = factor * (v.first + (count - 1) * v.step);
+    sum.begin += std::min(a, b), sum.end += std::max(a, b);
+  }
+  return sum;
+}
+
+// The values of v for which factor * v + [offset] lies within `inside`; factor is not 0.
+Interval values_within(Interval inside, Interval offset, int64_t factor) {
+  const int64_t low = inside.begin <= -far ? -far : inside.begin - offset.begin;
+  const int64_t high = inside.end >= far ? far : inside.end - offset.end;  // inclusive
+  if (factor > 0) return {low <= -far ? -far : ceil_div(low, factor), high >= far ? far : floor_div(high, factor) + 1};
+  return {high >= far ? -far : ceil_div(high, factor), low <= -far ? far : floor_div(low, factor) + 1};
+}
+
+// ---- who -----------------------------------------------------------------------------------------------------------
+
+Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
+  const int64_t count = std::max<int64_t>(0, ceil_div(all.end - all.begin, step));
+  const int64_t block = ceil_div(std::max<int64_t>(count, 1), parts);
+  const int64_t from = std::min(count, part * block), to = std::min(count, from + block);
+  return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
+}
+
+// The dimension whose pieces decide, or -1. An array of bytes decides by its outermost dimension, if no other is cut.
+int deciding_dimension(const View& view) {
+  const Distribution& d = view.array->distribution;
+  for (int i = 0; i < (view.exact ? view.dims : 1); ++i)
+    if (d.div(i) > 1 && view.factor[i][0] != 0) return i;
+  return -1;
+}
+
+bool only_outermost_cut(const Distribution& d) {
+  for (int i = 1; i < d.dims(); ++i)
+    if (d.div(i) > 1) return false;
+  return d.div(0) > 1;
+}
+
+// Indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last reach beyond the array.
+Interval owned(const View& view, int dim, int rank) {
+  const Distribution& d = view.array->distribution;
+  const Range range = d.box(rank)[static_cast<size_t>(dim)];
+  if (range.length == 0) return {0, 0};
+  int64_t unit = 1;
+  if (!view.exact) {
+    unit = static_cast<int64_t>(d.element_bytes());
+    for (int i = 1; i < d.dims(); ++i) unit *= d.dim(i);
+  }
+  return {range.base == 0 ? -far : range.base * unit,
+          range.base + range.length == d.dim(dim) ? far : (range.base + range.length) * unit};
+}
+
+// This rank's values of the shared variable, ascending, if this view decides.
+Interval share_by(const View& view, int dim, const Job& job, std::span<const smint_values> values, Interval all,
+                  int64_t step) {
+  const Interval mine = owned(view, dim, job.rank);
+  if (mine.empty()) return {0, 0};
+  int64_t before = 0, ranks = 0;  // with the same piece
+  for (int r = 0; r < job.nranks; ++r) {
+    const Interval other = owned(view, dim, r);
+    if (other.empty() || other.begin != mine.begin) continue;
+    before += r < job.rank;
+    ++ranks;
+  }
+  // The first element that an iteration touches says whose it is.
+  const int64_t first = offsets(view, dim, values).begin;
+  const Interval piece = meet(values_within(mine, {first, first + 1}, view.factor[dim][0]), all);
+  if (piece.empty()) return {0, 0};
+  // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
+  const int64_t begin = all.begin + ceil_div(piece.begin - all.begin, step) * step;
+  return ranks == 1 ? Interval{begin, piece.end} : equal_part({begin, piece.end}, step, before, ranks);
+}
+
+// ---- what ----------------------------------------------------------------------------------------------------------
+
+// The contiguous indices of the outermost dimension that lie in pages of this node.
+Interval indices_here(const View& view, const Job& job) {
+  Interval here = {0, 0};
+  view.array->for_each_run_of([&](int rank) { return job.node_of(rank) == job.node; },
+                              [&](uint64_t first, uint64_t pages) {
+                                const auto data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(view.array->data));
+                                const auto base = static_cast<int64_t>(view.array->first_page << page_shift);
+                                // The array's pages begin at or before its data.
+                                const int64_t lead = data % static_cast<int64_t>(page_bytes);
+                                const int64_t from = (static_cast<int64_t>(first << page_shift) - base) - lead;
+                                const int64_t to = from + static_cast<int64_t>(pages << page_shift);
+                                const Interval run = {ceil_div(from, view.stride[0]), floor_div(to, view.stride[0])};
+                                if (run.end - run.begin > here.end - here.begin) here = run;
+                              });
+  if (here.empty()) return {0, 0};
+  if (here.begin <= 0) here.begin = -far;
+  if (here.end >= view.extent[0]) here.end = far;
+  return here;
+}
+
+// Rows that lie less than a page apart are fetched with what is between them.
+void fill_gaps(const View& view, Range section[]) {
+  for (int d = view.dims - 1; d > 0; --d) {
+    Range& r = section[d];
+    if ((view.extent[d] - r.length) * view.stride[d] > static_cast<int64_t>(page_bytes)) return;
+    r = {0, view.extent[d], 1};
+  }
+}
+
+void fetch(Memory& memory, const View& view, Interval outermost, Range section[]) {
+  outermost = meet(outermost, {0, view.extent[0]});
+  if (outermost.empty()) return;
+  if (!view.exact) {
+    const Status status = memory.start_preload_bytes(view.array->data + outermost.begin,
+                                                     static_cast<size_t>(outermost.end - outermost.begin));
+    if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
+    return;
+  }
+  section[0] = {outermost.begin, outermost.end - outermost.begin, 1};
+  const Status status = memory.start_preload(view.array->data, {section, static_cast<size_t>(view.dims)});
+  if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
+}
+
+// Begins to fetch what values [mine] touch outside of this node; returns those that touch nothing outside.
+Interval fetch_for(Memory& memory, const View& view, std::span<const smint_values> values, Interval mine,
+                   int64_t last) {
+  Range section[SMINT_DIMS];
+  Interval rows = {0, 0};
+  for (int d = 0; d < view.dims; ++d) {
+    const Interval offset = offsets(view, d, values);
+    if (offset.empty()) return mine;  // a loop inside has no iterations
+    const int64_t a = view.factor[d][0] * mine.begin, b = view.factor[d][0] * last;
+    const Interval touched = meet({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
+    if (touched.empty()) return mine;
+    if (d == 0) rows = touched;
+    section[d] = {touched.begin, touched.end - touched.begin, 1};
+  }
+  fill_gaps(view, section);
+  const Interval here = indices_here(view, memory.job());
+  if (here.empty()) {
+    fetch(memory, view, rows, section);
+    return {0, 0};
+  }
+  fetch(memory, view, {rows.begin, std::min(rows.end, here.begin)}, section);
+  fetch(memory, view, {std::max(rows.begin, here.end), rows.end}, section);
+  if (rows.begin >= here.begin && rows.end <= here.end) return mine;
+  if (view.factor[0][0] == 0) return {0, 0};
+  return values_within(here, offsets(view, 0, values), view.factor[0][0]);
+}
+
+// ---- the loop
+// ---------------------------------------------------------------------------------------------------------
+
+// What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
+// values are told to the program from the top.
+struct Progress {
+  Interval mine, inner;
+  int64_t step;
+  int32_t flags, stage, waiting, down;
+};
+static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
+
+// Ascending values of a loop: [first, end) by step.
+smint_values ascending(const smint_values& v) {
+  if (v.step > 0) return v;
+  const int64_t count = std::max<int64_t>(0, ceil_div(v.end - v.first, v.step));
+  return {v.first + (count - 1) * v.step, v.first + 1, -v.step};
+}
+
+Interval share(const Memory& memory, std::span<const smint_access> accesses, std::span<const View> views,
+               std::span<const smint_values> values) {
+  const Job& job = memory.job();
+  const Interval all = {values[0].first, values[0].end};
+  if (all.empty()) return {0, 0};
+  for (const int wanted : {SMINT_OWNS, SMINT_WRITES, SMINT_READS})
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      const View& view = views[i];
+      if ((accesses[i].flags & wanted) == 0 || view.array == nullptr) continue;
+      if (!view.exact && !only_outermost_cut(view.array->distribution)) continue;
+      const int dim = deciding_dimension(view);
+      if (dim >= 0) return share_by(view, dim, job, values, all, values[0].step);
+    }
+  return equal_part(all, values[0].step, job.rank, job.nranks);
+}
+
+}  // namespace
+
+}  // namespace hiroba
+
+using hiroba::Interval;
+using hiroba::Progress;
+
+SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
+                              int depth, int flags) {
+  hiroba::Memory& memory = hiroba::process_memory("parallel for");
+  smint_values ordered[SMINT_LOOPS];
+  for (int k = 0; k < depth; ++k) ordered[k] = hiroba::ascending(values[k]);
+  const std::span<const smint_values> loops(ordered, static_cast<size_t>(depth));
+  std::vector<hiroba::View> views(static_cast<size_t>(count));
+  for (size_t i = 0; i < views.size(); ++i)
+    if (!hiroba::view_of(memory, accesses[i], views[i])) views[i].array = nullptr;
+
+  Progress p = {};
+  p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
+  p.mine = hiroba::share(memory, {accesses, views.size()}, views, loops);
+  p.inner = p.mine;
+  if (!p.mine.empty() && memory.job().nnodes > 1) {
+    const int64_t last = p.mine.begin + (p.mine.end - 1 - p.mine.begin) / p.step * p.step;
+    for (const hiroba::View& view : views)
+      if (view.array != nullptr) p.inner = meet(p.inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
+    if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
+    p.inner.begin = p.mine.begin + hiroba::ceil_div(p.inner.begin - p.mine.begin, p.step) * p.step;
+    p.inner.end = std::max(p.inner.begin, p.inner.end);
+    p.waiting = p.inner.begin != p.mine.begin || p.inner.end != p.mine.end;
+  }
+  std::memcpy(loop->opaque, &p, sizeof p);
+}
+
+SMINT_EXPORT int smint_next(smint_loop* loop) {
+  Progress p;
+  std::memcpy(&p, loop->opaque, sizeof p);
+  Interval part = {0, 0};
+  while (part.empty() && p.stage < 3) {
+    switch (p.stage++) {
+      case 0: part = p.inner; break;
+      case 1:
+        if (p.waiting) hiroba::process_memory("parallel for").preload_wait();
+        part = {p.mine.begin, p.inner.begin};
+        break;
+      default: {
+        // The first value behind the inner part that is on the loop's grid.
+        const int64_t begin = p.mine.begin + hiroba::ceil_div(p.inner.end - p.mine.begin, p.step) * p.step;
+        part = {begin, p.mine.end};
+      }
+    }
+  }
+  std::memcpy(loop->opaque, &p, sizeof p);
+  if (part.empty()) return 0;
+  loop->first = part.begin, loop->end = part.end;
+  if (p.down != 0) {
+    loop->first = part.begin + (part.end - 1 - part.begin) / p.step * p.step;
+    loop->end = part.begin - 1;
+  }
+  return 1;
+}
+
+SMINT_EXPORT void smint_end(smint_loop* loop) {
+  Progress p;
+  std::memcpy(&p, loop->opaque, sizeof p);
+  if ((p.flags & SMINT_NOWAIT) != 0) return;
+  if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
+  else sms_barrier();
+}

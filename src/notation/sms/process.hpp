@@ -1,0 +1,12 @@
+// The one Memory of this process, for the other notations.
+#pragma once
+
+#include "memory/memory.hpp"
+
+namespace hiroba {
+
+// Ends the job with a message that names the call if sms_startup has not been called, or sms_shutdown has.
+Memory& process_memory(const char* call);
+bool process_started();
+
+}  // namespace hiroba
