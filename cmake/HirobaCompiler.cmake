@@ -2,8 +2,8 @@
 # tree-sitter, comes from the Python that CMake finds, and is copied, so that hirobacc needs no environment to run.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 set(HIROBACC_MODULES tree_sitter tree_sitter_c)
-execute_process(COMMAND ${Python3_EXECUTABLE} -c
-  "import sys, os, tree_sitter, tree_sitter_c; print(os.path.dirname(tree_sitter.__path__[0]), sys._base_executable, sep=';')"
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys, os, tree_sitter, tree_sitter_c
+print(os.path.dirname(tree_sitter.__path__[0]), sys._base_executable, sep=';')"
   OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
 set(HIROBA_HAVE_COMPILER FALSE)
 if(NOT status EQUAL 0)

@@ -1,6 +1,6 @@
 """What the documentation shows is true: code blocks compile, the first program is the example, its output is real.
 
-Usage: docs_code.py ROOT INCLUDE_FOLDER HIROBARUN HELLO
+Usage: docs_code.py ROOT INCLUDE_FOLDER HIROBARUN HELLO [HIROBACC]
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
+HIROBACC = Path(sys.argv[5]) if len(sys.argv) > 5 else None
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
@@ -34,8 +36,26 @@ class DocsCode(unittest.TestCase):
         for page in PAGES:
             for text in blocks(page, "c"):
                 source = text if "main(" in text else FRAGMENT.format(text)
+                if "#include <smint.h>" in source or "#include <mpc.h>" in source:
+                    self.run_example(source, page)
+                    continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc", "-"]
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
+
+    def run_example(self, source: str, page: Path) -> None:
+        """Whole programs in the notations of hirobacc: they run, and end with status 0."""
+        if HIROBACC is None:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "example.c"
+            program.write_text(source)
+            commands = [
+                [str(HIROBACC), "-Wall", "-Werror", "-O1", "-fopenmp", str(program), "-o", f"{folder}/example", "-lm"],
+                [str(HIROBARUN), "-n", "3", "--nodes", "2", "--threads", "1", f"{folder}/example"],
+            ]
+            for command in commands:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
 
     def test_the_first_program_is_the_example(self) -> None:

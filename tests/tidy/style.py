@@ -167,8 +167,10 @@ def check_links(file: File, tree: dict[str, File]) -> Iterator[Finding]:
         return "/".join(parts)
 
     why = "a page that points nowhere is not believed elsewhere"
+    code = False  # what looks like a link there is C
     for number, line in enumerate(file.lines, 1):
-        for link in LINK.findall(line):
+        code ^= line.lstrip().startswith("```")
+        for link in LINK.findall("" if code else re.sub(r"`[^`]*`", "", line)):
             target, _, anchor = link.partition("#")
             path = resolve(target) if target else file.path
             if "://" in link or link.startswith("mailto:"):

@@ -1,5 +1,5 @@
-"""Integer expressions of C as affine forms of loop variables: constant + text + sum of factor * variable, where text and
-factors are C expressions that do not change in the loop."""
+"""Integer expressions of C as affine forms of loop variables: constant + text + sum of factor * variable, where text
+and factors are C expressions that do not change in the loop."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import re
 import zlib
 from dataclasses import dataclass, field
 
+from .affine import Form
 from .loops import (
     OPERATORS,
     Analysis,
@@ -76,7 +77,9 @@ class Directives:
             return
         for node in walk(statement):
             if node.type in ("return_statement", "goto_statement"):
-                self.source.error(node.start_byte, "this leaves a critical section, whose lock would never be given back")
+                self.source.error(
+                    node.start_byte, "this leaves a critical section, whose lock would never be given back"
+                )
         lock = zlib.crc32(directive.words.strip("() \t").encode()) % 32768 + 32768
         self.source.replace(directive.at, directive.end, f"{{ sms_lock({lock}); {{")
         self.source.insert(statement.end_byte, f" }} sms_unlock({lock}); }}")
@@ -100,9 +103,7 @@ class Directives:
                 self.source.error(directive.at, f"cannot read the section [{bracket}]", "write [base:length:step]")
                 return
             ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
-        self.source.replace(
-            directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});"
-        )
+        self.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});")
 
     # ---- parallel for ----
 
@@ -158,9 +159,7 @@ class Directives:
                 out += re.findall(r"\b(reduction)\s*\(([^)]*)\)", omp[1])
         return out
 
-    def _share_out(
-        self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]
-    ) -> None:
+    def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
         reader = LoopReader(self.rewriter, loop, counted)
         analysis = reader.read()
         carried = carried_dependence(self.rewriter, loop, analysis)
@@ -204,7 +203,7 @@ class Directives:
         self._explain(directive, counted, analysis, owner, drop, reduced)
 
     def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
-        """Copies of the pointers of shared arrays, so that a store cannot change them for all that the compiler knows."""
+        """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
         pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
         keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
         use = "".join(f" __typeof__({p}) const {p} = kept_{p}; (void){p};" for p in pointers)
@@ -273,7 +272,7 @@ class Directives:
         deciding = analysis.accesses[owner] if owner >= 0 else None
         deciding = deciding or next((a for a in analysis.accesses if a.writes), None)
         if deciding is not None:
-            say(f"  who: the rank that is home of `{deciding.text}`, if its array is shared and divided; else equal parts")
+            say(f"  who: the home of `{deciding.text}`, if its array is shared and divided; else equal parts")
         else:
             say("  who: equal parts, because no array is written with an affine subscript")
         for access in analysis.accesses:
@@ -287,14 +286,14 @@ class Directives:
             say(f"  reduction: `{name}` by {operator} over all ranks")
 
 
-def describe(low: list[object], high: list[object], analysis: Analysis) -> str:
+def describe(low: list[Form], high: list[Form], analysis: Analysis) -> str:
     out = []
     for a, b in zip(low, high, strict=True):
         terms = [
             analysis.loops[k][0] if factor == "1" else f"{factor}*{analysis.loops[k][0]}"
-            for k, factor in a.factors.items()  # type: ignore[attr-defined]
+            for k, factor in a.factors.items()
         ]
-        first, last = a.value(), b.value()  # type: ignore[attr-defined]
+        first, last = a.value(), b.value()
         rest = [] if first == last == "0" and terms else [first if first == last else f"({first}..{last})"]
         out.append(f"[{' + '.join(terms + rest)}]")
     return "".join(out)

@@ -28,9 +28,11 @@ Compiles C that may contain MpC (`shared` arrays) and SMint (#pragma SMint), and
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
-WITH_VALUE = ("-o", "-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-MF", "-MT", "-MQ", "-L", "-l",
-              "-x", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-T", "-u", "-z", "-framework", "-arch", "-imacros", "-aux-info",
-              "-isysroot", "--sysroot", "-ccbin", "-Xcompiler")  # fmt: skip
+WITH_VALUE_TEXT = (
+    "-o -I -D -U -include -imacros -isystem -iquote -idirafter -isysroot --sysroot -MF -MT -MQ -L -l -x -T -u -z "
+    "-Xlinker -Xpreprocessor -Xassembler -Xcompiler -ccbin -framework -arch -aux-info"
+)
+WITH_VALUE = frozenset(WITH_VALUE_TEXT.split())
 DEPENDENCIES = ("-MD", "-MMD", "-MP", "-MG", "-M", "-MM")
 DEPENDENCIES_WITH = ("-MF", "-MT", "-MQ")
 
@@ -50,6 +52,8 @@ class Command:
 def read_command(arguments: list[str]) -> Command:
     command = Command(os.environ.get("HIROBACC_CC", "cc").split())
     words = iter(arguments)
+    if arguments and is_compiler(arguments[0]):  # CMake's C_COMPILER_LAUNCHER
+        command.cc = [next(words)]
     for word in words:
         if word == "--help":
             print(USAGE, end="")
@@ -72,11 +76,19 @@ def read_command(arguments: list[str]) -> Command:
             command.output = word[2:]
         elif word in ("-c", "-S", "-E"):
             command.stage = word
+        elif word == "-fsyntax-only":
+            command.stage = "-c"
+            command.flags.append(word)
         elif word.endswith(".c") and not word.startswith("-"):
             command.sources.append(word)
         elif word.startswith("-"):
             command.flags.append(word)
     return command
+
+
+def is_compiler(word: str) -> bool:
+    named = Path(word).suffix not in (".c", ".o", ".a", ".so", ".i", ".s") and not word.startswith("-")
+    return named and shutil.which(word) is not None
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,7 @@ class Translation:
 
     def __init__(self, command: Command, source: str, include: str) -> None:
         self.command, self.source = command, source
-        self.include = ["-isystem", include]
+        self.include = ["-I", include]
 
     def preprocessed(self, target: str) -> str | None:
         flags = list(self.command.flags)
@@ -162,10 +174,12 @@ def main(arguments: list[str], installation: Installation) -> int:
     include, library = str(installation.headers), str(installation.libraries)
     if shutil.which(command.cc[0]) is None:
         return run(command.cc)
+    if {"-M", "-MM"} & set(command.words):
+        return run([*command.cc, *command.words, "-I", include])
     ours = [s for s in command.sources if Path(s).exists() and may_have_notation(s)]
     linked = link_words(library, command)
     if not ours:
-        return run([*command.cc, *command.words, "-isystem", include, *(linked if links(command) else [])])
+        return run([*command.cc, *command.words, "-I", include, *(linked if links(command) else [])])
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
         return compile_all(command, ours, include, linked, Path(folder))
 
@@ -189,7 +203,9 @@ def link_words(library: str, command: Command) -> list[str]:
 def compile_all(command: Command, ours: list[str], include: str, linked: list[str], folder: Path) -> int:
     replaced: dict[str, list[str]] = {}
     for number, source in enumerate(ours):
-        target = command.output if command.stage == "-c" and command.output else str(Path(source).with_suffix(".o").name)
+        target = (
+            command.output if command.stage == "-c" and command.output else str(Path(source).with_suffix(".o").name)
+        )
         translation = Translation(command, source, include)
         text = translation.translated(target)
         if text is None:

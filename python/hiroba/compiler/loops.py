@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from .affine import Form, Reader, integer
 from .notation import matching, split_list
 from .shared import Rewriter, innermost
-from .source import Node, Source, text_of, walk
+from .source import Node, Source, one_line, text_of, walk
 
 MAX_LOOPS, MAX_DIMS, MERGE_WITHIN = 8, 8, 64
 OPERATORS = {
@@ -124,9 +124,7 @@ def assigned_names(body: Node) -> set[str]:
         target = None
         if node.type == "assignment_expression":
             target = node.child_by_field_name("left")
-        elif node.type == "update_expression":
-            target = node.child_by_field_name("argument")
-        elif node.type == "pointer_expression" and text_of(node).startswith("&"):
+        elif node.type == "update_expression" or node.type == "pointer_expression" and text_of(node).startswith("&"):
             target = node.child_by_field_name("argument")
         while target is not None and target.type == "parenthesized_expression":
             target = target.named_children[0]
@@ -170,7 +168,7 @@ class LoopReader:
             if shared is not None:
                 pieces += [self.source.text[at : use.start_byte], f"(*{shared.pointer})"]
                 at = use.end_byte
-        return re.sub(r"\s+", " ", "".join([*pieces, self.source.text[at : node.end_byte]]))
+        return one_line("".join([*pieces, self.source.text[at : node.end_byte]]))
 
     def _invariant(self, node: Node) -> bool:
         name = text_of(node)
@@ -272,9 +270,7 @@ class LoopReader:
             if old.base != new.base or len(old.low) != len(new.low) or old.writes != new.writes:
                 continue
             same = all(a.text == b.text and a.factors == b.factors for a, b in zip(old.low, new.low, strict=True))
-            close = all(
-                abs(a.constant - b.constant) <= MERGE_WITHIN for a, b in zip(old.low, new.low, strict=True)
-            )
+            close = all(abs(a.constant - b.constant) <= MERGE_WITHIN for a, b in zip(old.low, new.low, strict=True))
             if not same or not close:
                 continue
             old.low = [min(a, b, key=lambda f: f.constant) for a, b in zip(old.low, new.low, strict=True)]
@@ -317,9 +313,9 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
         if rewriter.resolve(base) is not None and not any(0 in form.factors for form in write.low):
             return write, write
         for other in always:
-            if other.base == write.base and len(other.low) == len(write.low):
-                if certainly_carried(write, other, analysis.loops[0][3]):
-                    return write, other
+            alike = other.base == write.base and len(other.low) == len(write.low)
+            if alike and certainly_carried(write, other, analysis.loops[0][3]):
+                return write, other
     return None
 
 
@@ -400,7 +396,9 @@ def reductions(source: Source, at: int, clauses: list[tuple[str, str]]) -> list[
             continue
         operator, colon, variables = argument.partition(":")
         if not colon or operator.strip() not in OPERATORS:
-            source.error(at, f"reduction({argument})", f"write reduction(op:variables) with one of {' '.join(OPERATORS)}")
+            source.error(
+                at, f"reduction({argument})", f"write reduction(op:variables) with one of {' '.join(OPERATORS)}"
+            )
             continue
         out += [(operator.strip(), v) for v in split_list(variables)]
     return list(dict.fromkeys(out))

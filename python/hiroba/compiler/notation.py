@@ -7,7 +7,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from .source import Source, blank
+from .source import Source, blank, one_line
 
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
@@ -21,6 +21,7 @@ class Map:
     """`::[a][b](first, count)`: one text per bracket, "" for an empty one. `extent` has the texts before a colon."""
 
     at: int
+    end: int
     pieces: list[str]
     first: str = "0"
     count: str = "NPROCS"
@@ -81,7 +82,7 @@ def split_list(text: str) -> list[str]:
 
 def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
     """The map that begins with the :: at `at`, and where it ends."""
-    found = Map(at, [])
+    found = Map(at, at, [])
     i = at + 2
     while (skipped := len(text[i:]) - len(text[i:].lstrip())) >= 0 and text[i + skipped : i + skipped + 1] == "[":
         i += skipped
@@ -90,8 +91,8 @@ def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
             source.error(at, "this map has a bracket that is not closed")
             return None
         extent, colon, pieces = text[i + 1 : end - 1].rpartition(":")
-        found.pieces.append(pieces.strip())
-        found.extent.append(extent.strip() if colon else "")
+        found.pieces.append(one_line(pieces))
+        found.extent.append(one_line(extent) if colon else "")
         i = end
     if not found.pieces:
         source.error(at, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")
@@ -103,8 +104,9 @@ def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
         if len(ranks) != 2 or "" in ranks:
             source.error(behind, "a map ends with (first rank, number of ranks)", "write for example (0,NPROCS)")
             return None
-        found.first, found.count = ranks
+        found.first, found.count = one_line(ranks[0]), one_line(ranks[1])
         i = end
+    found.end = i
     return found, i
 
 
@@ -120,7 +122,7 @@ def find(source: Source, expand: Expand) -> Found:
 
 
 def find_directive(source: Source, found: Found, at: int, end: int, words: str) -> None:
-    name = re.match(r"\w*", words)[0] if re.match(r"\w*", words) else ""
+    name = words[: len(words) - len(words.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
     if name == "shared":
         begin = words.find("::")
         if begin < 0:

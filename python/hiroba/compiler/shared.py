@@ -1,5 +1,5 @@
-"""Shared arrays: `T name[..]` becomes a pointer to such an array that sms_startup sets, and each use of the name becomes
-`(*pointer)`, which means the same in every context (subscripts, sizeof, &, decay)."""
+"""Shared arrays: `T name[..]` becomes a pointer to such an array that sms_startup sets, and each use of the name
+becomes `(*pointer)`, which means the same in every context (subscripts, sizeof, &, decay)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from .notation import Declaration, Found, Map
-from .source import Node, Source, text_of, walk
+from .source import Node, Source, one_line, text_of, walk
 
 PREFIX = "hiroba_"
 
@@ -108,10 +108,7 @@ class Rewriter:
         word = self.source.text.index("shared", declaration.at)
         self.source.replace(word, word + len("shared"), "")
         for own in declaration.maps:
-            end = own.at
-            while end < node.end_byte and self.found.text[end] == " " and self.source.text[end] not in "=,;\n":
-                end += 1
-            self.source.replace(own.at, end, "")
+            self.source.replace(own.at, own.end, "")
 
     def _checked_pieces(self, own: Map | None, dims: int, at: int, element: bool) -> list[str] | None:
         pieces = [piece or "1" for piece in own.pieces] if own is not None else []
@@ -178,8 +175,8 @@ class Rewriter:
         words = self.found.text[node.start_byte : declarator.start_byte]
         body = self.found.text[declarator.start_byte : declarator.end_byte]
         body = re.sub(rf"\b{shared.name}\b", f"(*{shared.pointer})", body, count=1)
-        one_line = re.sub(r"\s+", " ", f"{words}{body};")
-        self.source.insert(function.start_byte, one_line + self._placing(shared, own, value) + " ")
+        text = one_line(f"{words}{body};")
+        self.source.insert(function.start_byte, text + self._placing(shared, own, value) + " ")
         self.source.replace(node.start_byte, node.end_byte, ";")
 
     def _placing(self, shared: Shared, own: Map | None, value: Node | None) -> str:
@@ -199,7 +196,7 @@ class Rewriter:
             f'"{place.file}:{place.line}");',
         ]
         if value is not None:
-            initial = re.sub(r"\s+", " ", text_of(value))
+            initial = one_line(self.source.text[value.start_byte : value.end_byte])
             text.append(f"static __typeof__(*{shared.pointer}) initial = {initial};")
             text.append(f"if (sms_rank == 0) __builtin_memcpy({shared.pointer}, &initial, sizeof initial);")
         text.append(
@@ -266,8 +263,7 @@ class Rewriter:
                 continue
             parent = use.parent
             if parent is not None and parent.type.endswith("declarator") and innermost(parent) == use:
-                if not (parent.type == "init_declarator" and parent.child_by_field_name("value") == use):
-                    continue
+                continue
             shared = self.resolve(use)
             if shared is None:
                 continue

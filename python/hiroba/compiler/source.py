@@ -98,7 +98,13 @@ class Source:
     # ---- edits ----
 
     def replace(self, begin: int, end: int, text: str) -> None:
-        self.edits.append((begin, end, text + "\n" * (self.text.count("\n", begin, end) - text.count("\n"))))
+        old = self.text[begin:end]
+        if LINE_MARKER.search(old):  # macros of system headers leave markers around what they become
+            place = self.place(end)
+            text += f'\n# {place.line} "{place.file}"\n'
+        else:
+            text += "\n" * (old.count("\n") - text.count("\n"))
+        self.edits.append((begin, end, text))
 
     def insert(self, at: int, text: str) -> None:
         self.edits.append((at, at, text))
@@ -127,6 +133,10 @@ def original_line(file: str, line: int) -> str | None:
     return _lines[file][line - 1] if 0 < line <= len(_lines[file]) else None
 
 
+def one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", LINE_MARKER.sub("", text)).strip()
+
+
 def blank(text: str, begin: int, end: int) -> str:
     return text[:begin] + re.sub(r"[^\n]", " ", text[begin:end]) + text[end:]
 
@@ -138,8 +148,8 @@ def parse(text: str) -> Node:
     return parser.parse(without.encode("latin-1")).root_node
 
 
-def text_of(node: Node) -> str:
-    return (node.text or b"").decode("latin-1")
+def text_of(node: Node | None) -> str:
+    return (node.text or b"").decode("latin-1") if node is not None else ""
 
 
 def walk(node: Node) -> list[Node]:

@@ -1,5 +1,4 @@
-#include "notation/smint/declare.hpp"
-
+// Shared arrays at file scope, which sms_startup allocates, and the beginning and end of programs with directives.
 #include <cstdlib>
 
 #include "base/log.hpp"
@@ -14,23 +13,21 @@ namespace {
 smint_array* first_array = nullptr;
 smint_array** last_array = &first_array;
 
+void place_declared_arrays() {
+  for (const smint_array* array = first_array; array != nullptr; array = array->next) array->place();
+  if (first_array != nullptr) sms_barrier();  // some have first values
+}
+
 void end_with_program(int status, void*) {
   if (status == 0 && hiroba::process_started()) sms_shutdown();
 }
 
 }  // namespace
 
-namespace hiroba {
-
-void place_declared_arrays() {
-  for (const smint_array* array = first_array; array != nullptr; array = array->next) array->place();
-}
-
-}  // namespace hiroba
-
 SMINT_EXPORT void smint_declare(smint_array* array) {
   if (hiroba::process_started())
     hiroba::end_job(1, "smint_declare after sms_startup, which allocates what was declared; load the library earlier");
+  hiroba::at_start(place_declared_arrays);
   array->next = nullptr;
   *last_array = array;
   last_array = &array->next;

@@ -9,4 +9,7 @@ namespace hiroba {
 Memory& process_memory(const char* call);
 bool process_started();
 
+// Called at the end of sms_startup, by every rank.
+void at_start(void (*hook)());
+
 }  // namespace hiroba

@@ -13,7 +13,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "memory/memory.hpp"
-#include "notation/smint/declare.hpp"
 #include "notation/sms/process.hpp"
 #include "notation/sms/report.hpp"
 
@@ -37,6 +36,7 @@ namespace {
 // The interface has no handle, so this is the one Memory of the process.
 std::unique_ptr<Memory> the_memory;
 bool shut_down = false, print_stats = false;
+void (*start_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
 
 void require(const Status& status) {
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
@@ -164,6 +164,7 @@ T reduce(T value, sms_op op, const char* name) {
 namespace hiroba {
 Memory& process_memory(const char* call) { return memory(call); }
 bool process_started() { return the_memory != nullptr; }
+void at_start(void (*hook)()) { start_hook = hook; }
 }  // namespace hiroba
 
 SMS_EXPORT int sms_startup(int*, char***) {
@@ -181,7 +182,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
   }
   on_exit(left_early, nullptr);
-  hiroba::place_declared_arrays();
+  if (start_hook != nullptr) start_hook();
   return 0;
 }
 
