@@ -37,8 +37,9 @@ typedef struct smint_array {
 } smint_array;
 void smint_declare(smint_array* array);
 
-/* As sms_mapalloc_large, for a name in the program. Where a map names ranks that this job does not have, they are
- * counted around: rank r is r % NPROCS. */
+/* As sms_mapalloc_large, for a name in the program, but a program need not know how many ranks it gets: a first rank
+ * that the job does not have is counted around (rank r is r % NPROCS), and a dimension is cut into fewer pieces if there
+ * are not so many ranks, or indices. */
 void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
                      const char* place);
 
@@ -88,6 +89,14 @@ typedef struct smint_loop {
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
                  int flags);
 int smint_next(smint_loop* loop); /* may block until data has come */
+/* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: at the
+ * first execution notes which pages of other nodes the loop uses, and from then on begins to fetch them all at once.
+ * `memo` is zero at first, and belongs to this loop. Not collective; does not block. */
+typedef struct smint_memo {
+  void* pages;
+} smint_memo;
+void smint_recall(smint_loop* loop, smint_memo* memo);
+
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT */
 
 /* ---- reductions over ranks (collective, blocking; in rank order)

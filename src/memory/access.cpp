@@ -74,6 +74,18 @@ Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   return {};
 }
 
+std::vector<PageRun> Memory::cached_pages() { return cache_ == nullptr ? std::vector<PageRun>{} : cache_->here(); }
+
+void Memory::start_preload(std::span<const PageRun> runs) {
+  bool any = false;
+  for (const PageRun& run : runs) {
+    Array* const array = arrays_.live(run.first);  // may have been freed since
+    if (array == nullptr || cache_ == nullptr) continue;
+    any = cache_->start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
+  }
+  if (any) transport_->attend();
+}
+
 void Memory::preload_wait() {
   if (cache_ != nullptr) cache_->finish_preloads();
 }

@@ -18,6 +18,10 @@ namespace hiroba {
 
 class Tracker;
 
+struct PageRun {
+  uint64_t first, pages;
+};
+
 // Pages [first, first + pages) whose home is `rank`.
 struct HomeRun {
   uint64_t first, pages;

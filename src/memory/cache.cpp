@@ -332,6 +332,22 @@ void Cache::invalidate(uint64_t page, uint64_t pages) {
   }
 }
 
+std::vector<PageRun> Cache::here() {
+  constexpr uint64_t small_gap = 8;  // cheaper to fetch than another message
+  std::vector<PageRun> runs;
+  config_.arrays->for_each_live([&](Array& array) {
+    for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
+      for (uint64_t page = piece.first; page < piece.end; ++page) {
+        if (config_.states->state(page) != PageState::valid) continue;
+        if (!runs.empty() && page - (runs.back().first + runs.back().pages) <= small_gap && page > array.first_page)
+          runs.back().pages = page + 1 - runs.back().first;
+        else runs.push_back({page, 1});
+      }
+    });
+  });
+  return runs;
+}
+
 void Cache::note(uint64_t page) {
   flush_lock_.lock();
   config_.notices->add(page, 1);

@@ -52,6 +52,8 @@ class Cache {
   // for it; finish_preloads() waits for all.
   bool start_preload(Array& array, uint64_t first, uint64_t end);
   void finish_preloads();
+  // Runs of pages that are here, in order; gaps of a few pages are taken in.
+  std::vector<PageRun> here();
 
   // Release: what was written is at the homes and noted in the notices.
   void flush(bool alone);
@@ -67,8 +69,8 @@ class Cache {
 
  private:
   struct Piece;  // pages of one home run within one chunk
-  class Packer;
-  void await_outgoing();  // diffs on their way to a home
+  class Packer;  // diffs on their way to a home
+  void await_outgoing();
 
   bool here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }

@@ -65,6 +65,9 @@ class Memory {
   // Begins to bring a section; preload_wait() waits for all that were begun.
   Status start_preload(const void* array, std::span<const Range> section);
   void preload_wait();
+  // Pages of other nodes that are here; and bringing them again, without waiting.
+  std::vector<PageRun> cached_pages();
+  void start_preload(std::span<const PageRun> runs);
   Status start_preload_bytes(const void* address, size_t bytes);
   Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
   Status atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);

@@ -24,13 +24,14 @@ from .notation import OMP, Directive
 from .shared import Rewriter, enclosing
 from .source import Node, Source, text_of, walk
 
-CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse")
+CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
 
 
 @dataclass
 class Directives:
     rewriter: Rewriter
     explain: list[str] = field(default_factory=list)
+    covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
     _number: int = 0
 
     @property
@@ -40,6 +41,29 @@ class Directives:
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:
             getattr(self, "_" + directive.name)(directive)
+
+    def warn_of_writes_by_all(self) -> None:
+        """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
+        seen = set()
+        for node in walk(self.rewriter.root):
+            field_name = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
+            if field_name is None or not self.source.of_user(node.start_byte):
+                continue
+            base = node.child_by_field_name(field_name)
+            while base is not None and base.type in ("subscript_expression", "field_expression"):
+                base = base.child_by_field_name("argument")
+            shared = self.rewriter.resolve(base) if base is not None and base.type == "identifier" else None
+            if shared is None or not shared.directive or any(a <= node.start_byte < b for a, b in self.covered):
+                continue
+            function = enclosing(node, "function_definition")
+            if function is None or "sms_rank" in text_of(function) or (function.id, shared.name) in seen:
+                continue
+            seen.add((function.id, shared.name))
+            self.source.warn(
+                node.start_byte,
+                f"every rank writes shared `{shared.name}` here",
+                "put `#pragma SMint single` above this statement, or `parallel for` above its loop",
+            )
 
     def _statement(self, directive: Directive) -> Node | None:
         """The statement behind the directive. Lines that begin with # may stand between."""
@@ -68,6 +92,7 @@ class Directives:
     def _single(self, directive: Directive) -> None:
         statement = self._statement(directive)
         if statement is not None:
+            self.covered.append((statement.start_byte, statement.end_byte))
             self.source.replace(directive.at, directive.end, "{ if (smint_single())")
             self.source.insert(statement.end_byte, " sms_barrier(); }")
 
@@ -80,6 +105,7 @@ class Directives:
                 self.source.error(
                     node.start_byte, "this leaves a critical section, whose lock would never be given back"
                 )
+        self.covered.append((statement.start_byte, statement.end_byte))
         lock = zlib.crc32(directive.words.strip("() \t").encode()) % 32768 + 32768
         self.source.replace(directive.at, directive.end, f"{{ sms_lock({lock}); {{")
         self.source.insert(statement.end_byte, f" }} sms_unlock({lock}); }}")
@@ -160,6 +186,7 @@ class Directives:
         return out
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
+        self.covered.append((loop.start_byte, loop.end_byte))
         reader = LoopReader(self.rewriter, loop, counted)
         analysis = reader.read()
         carried = carried_dependence(self.rewriter, loop, analysis)
@@ -178,7 +205,8 @@ class Directives:
         n = self._number
         self._number += 1
         names = [name for name, _ in clauses]
-        drop = not analysis.irregular and not reader.calls
+        repeat = "repeat" in names
+        drop = repeat or (not analysis.irregular and not reader.calls)
         flags = ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
         values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
         accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
@@ -186,10 +214,11 @@ class Directives:
         keep, use = self._local_pointers(analysis)
         before = " ".join(self._identity(op, name) for op, name in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
+        recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
             f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {' | '.join(flags) or '0'});"
-            f" while (smint_next(&hiroba_loop)) {{ const {kind} hiroba_first_{n} = ({kind})hiroba_loop.first,"
+            f"{recall} while (smint_next(&hiroba_loop)) {{ const {kind} hiroba_first_{n} = ({kind})hiroba_loop.first,"
             f" hiroba_end_{n} = ({kind})hiroba_loop.end;{use}"
         )
         self.source.replace(directive.at, directive.end, opening)
@@ -200,7 +229,7 @@ class Directives:
         )
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
-        self._explain(directive, counted, analysis, owner, drop, reduced)
+        self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
 
     def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
         """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
@@ -266,6 +295,7 @@ class Directives:
         owner: int,
         drop: bool,
         reduced: list[tuple[str, str]],
+        repeat: bool,
     ) -> None:
         say = self.explain.append
         say(f"{self.source.place(directive.at)}: parallel for over `{counted.name}`")
@@ -280,6 +310,8 @@ class Directives:
             say(f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; fetched in bulk")
         for text in analysis.irregular:
             say(f"  what: {text}; left to the page cache")
+        if repeat:
+            say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
         say(f"  end: {'sms_sync_drop, because all that is read is fetched ahead' if drop else 'sms_barrier'}")
         for operator, name in reduced:

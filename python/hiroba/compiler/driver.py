@@ -154,7 +154,7 @@ class Translation:
         words = [*self.command.cc, "-E", "-dM", *without_dependencies(self.command.flags), *self.include, self.source]
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         lines = done.stdout.decode("latin-1").splitlines()
-        return {m[1]: m[2] for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m and m[2]}
+        return {m[1]: m[2] or "" for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m}
 
     def translated(self, target: str) -> str | None:
         text = self.preprocessed(target)

@@ -24,7 +24,7 @@ class Map:
     end: int
     pieces: list[str]
     first: str = "0"
-    count: str = "NPROCS"
+    count: str = "sms_nprocs"
     extent: list[str] = field(default_factory=list)
 
 
@@ -80,6 +80,20 @@ def split_list(text: str) -> list[str]:
     return [*parts, text[begin:].strip()]
 
 
+def split_at_colon(text: str) -> tuple[str, str]:
+    """What stands before and behind the colon that belongs to no bracket and no ?:."""
+    depth = questions = 0
+    for i, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0 and c == "?":
+            questions += 1
+        elif depth == 0 and c == ":":
+            if questions == 0:
+                return text[:i], text[i + 1 :]
+            questions -= 1
+    return "", text
+
+
 def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
     """The map that begins with the :: at `at`, and where it ends."""
     found = Map(at, at, [])
@@ -90,9 +104,9 @@ def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
         if end < 0:
             source.error(at, "this map has a bracket that is not closed")
             return None
-        extent, colon, pieces = text[i + 1 : end - 1].rpartition(":")
+        extent, pieces = split_at_colon(text[i + 1 : end - 1])
         found.pieces.append(one_line(pieces))
-        found.extent.append(one_line(extent) if colon else "")
+        found.extent.append(one_line(extent))
         i = end
     if not found.pieces:
         source.error(at, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")

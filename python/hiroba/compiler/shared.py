@@ -21,6 +21,7 @@ class Shared:
     pieces: list[str]
     begin: int  # the name means this from here ...
     end: int  # ... to here
+    directive: bool = False  # declared by #pragma SMint
 
 
 def innermost(declarator: Node) -> Node | None:
@@ -108,7 +109,8 @@ class Rewriter:
         word = self.source.text.index("shared", declaration.at)
         self.source.replace(word, word + len("shared"), "")
         for own in declaration.maps:
-            self.source.replace(own.at, own.end, "")
+            if not any(begin <= own.at < end for begin, end, _ in self.source.edits):
+                self.source.replace(own.at, own.end, "")
 
     def _checked_pieces(self, own: Map | None, dims: int, at: int, element: bool) -> list[str] | None:
         pieces = [piece or "1" for piece in own.pieces] if own is not None else []
@@ -149,6 +151,7 @@ class Rewriter:
             pieces,
             identifier.start_byte,
             scope.end_byte if scope is not None else len(self.source.text),
+            declaration.directive,
         )
         if function is not None:
             self._hoist(node, top, shared, own, function)
@@ -259,10 +262,7 @@ class Rewriter:
     def _rename(self, node: Node, _: list[str]) -> None:
         edited = {begin for begin, end, _text in self.source.edits if end > begin}
         for use in walk(node):
-            if use.type != "identifier" or text_of(use) not in self.by_name or use.start_byte in edited:
-                continue
-            parent = use.parent
-            if parent is not None and parent.type.endswith("declarator") and innermost(parent) == use:
+            if text_of(use) not in self.by_name or use.start_byte in edited or not may_be_use(use):
                 continue
             shared = self.resolve(use)
             if shared is None:
@@ -277,6 +277,19 @@ class Rewriter:
             self.source.replace(use.start_byte, use.end_byte, f"(*{shared.pointer})")
 
 
+def may_be_use(node: Node) -> bool:
+    """Whether this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
+    parent = node.parent
+    if parent is None or node.type not in ("identifier", "type_identifier"):
+        return False
+    if node.type == "type_identifier":
+        return parent.type == "type_descriptor"
+    if parent.type.endswith("declarator"):
+        return innermost(parent) != node
+    declares = ("parameter_declaration", "declaration", "field_declaration", "type_definition")
+    return parent.type not in declares or node not in parent.children_by_field_name("declarator")
+
+
 def declarators_of(node: Node) -> list[Node]:
     """What a scope declares: in a block its declarations, in a function its parameters, in a for its first part."""
     out: list[Node] = []
@@ -288,6 +301,9 @@ def declarators_of(node: Node) -> list[Node]:
         first = node.child_by_field_name("initializer")
         if first is not None and first.type == "declaration":
             out += first.children_by_field_name("declarator")
+    elif node.type == "parameter_list":
+        for parameter in node.named_children:
+            out += parameter.children_by_field_name("declarator")
     elif node.type == "function_definition":
         declarator = node.child_by_field_name("declarator")
         for parameter in walk(declarator) if declarator is not None else []:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .directives import Directives
-from .notation import Expand, find
+from .directives import CLAUSES, Directives
+from .notation import DIRECTIVE, KNOWN, Expand, find
 from .shared import Rewriter
 from .source import CompileError, Node, Source, parse, text_of, walk
 
+PLAIN = {*KNOWN, *CLAUSES}  # words that need not be looked up as macros
 OURS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b|\bshared\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -20,8 +21,8 @@ def has_notation(text: str) -> bool:
 def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, list[str]]:
     """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong."""
     source = Source(text)
-    wanted = macros() if re.search(r"pragma[ \t]+SMint[^\n]*[A-Za-z_]\w*\s*[\])(,:]", text, re.IGNORECASE) else {}
-    found = find(source, Expand(wanted))
+    words = {word for line in DIRECTIVE.findall(text) for word in re.findall(r"[A-Za-z_]\w*", line)}
+    found = find(source, Expand(macros() if words - PLAIN else {}))
     if source.errors:
         raise CompileError
     if not found.declarations and not found.directives:
@@ -36,6 +37,7 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
     directives = Directives(rewriter)
     if not source.errors:
         directives.rewrite_all()
+        directives.warn_of_writes_by_all()
         rewriter.rename_all()
         start_in_main(source, root, any(d.directive for d in found.declarations) or bool(found.directives))
     if source.errors:

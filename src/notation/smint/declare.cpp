@@ -1,4 +1,5 @@
 // Shared arrays at file scope, which sms_startup allocates, and the beginning and end of programs with directives.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/log.hpp"
@@ -41,8 +42,23 @@ SMINT_EXPORT void smint_start(int* argc, char*** argv) {
 
 SMINT_EXPORT void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count,
                                   const char* name, const char* place) {
+  int64_t pieces[SMINT_DIMS + 1] = {}, all = 1;
+  int dims = 0;
+  while (dims < SMINT_DIMS && div[dims] != -1) {
+    pieces[dims] = std::min(div[dims], std::max<int64_t>(dim[dims], 1));
+    all *= std::max<int64_t>(pieces[dims++], 1);
+  }
+  pieces[dims] = -1;
+  // A job with fewer ranks than the map names: around to rank 0, and fewer pieces.
   if (first >= sms_nprocs) first %= sms_nprocs;
-  void* const array = sms_mapalloc_large_at(dim, div, elemsize, first, count, place);
+  if (count > sms_nprocs - first) first = std::max(0, sms_nprocs - count);
+  count = std::min(count, sms_nprocs - first);
+  for (int d = dims - 1; d >= 0 && count > 0 && all > count; --d) {
+    const int64_t others = all / pieces[d];
+    pieces[d] = std::max<int64_t>(1, count / others);
+    all = others * pieces[d];
+  }
+  void* const array = sms_mapalloc_large_at(dim, pieces, elemsize, first, count, place);
   sms_name(array, name);
   return array;
 }

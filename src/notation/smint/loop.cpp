@@ -247,6 +247,7 @@ struct Progress {
   Interval mine, inner;
   int64_t step;
   int32_t flags, stage, waiting, down;
+  smint_memo* noting;  // null: nothing is to be noted at the end
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
@@ -306,6 +307,20 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   std::memcpy(loop->opaque, &p, sizeof p);
 }
 
+SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo) {
+  hiroba::Memory& memory = hiroba::process_memory("parallel for");
+  if (memory.job().nnodes == 1) return;
+  if (memo->pages != nullptr) {
+    memory.start_preload(*static_cast<const std::vector<hiroba::PageRun>*>(memo->pages));
+    return;
+  }
+  memory.sync();  // what is here at the end, the loop has used
+  Progress p;
+  std::memcpy(&p, loop->opaque, sizeof p);
+  p.noting = memo;
+  std::memcpy(loop->opaque, &p, sizeof p);
+}
+
 SMINT_EXPORT int smint_next(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
@@ -337,6 +352,8 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
 SMINT_EXPORT void smint_end(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
+  if (p.noting != nullptr)  // kept as long as the program runs, like the loop
+    p.noting->pages = new std::vector<hiroba::PageRun>(hiroba::process_memory("parallel for").cached_pages());
   if ((p.flags & SMINT_NOWAIT) != 0) return;
   if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
   else sms_barrier();
