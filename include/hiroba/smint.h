@@ -38,8 +38,8 @@ typedef struct smint_array {
 void smint_declare(smint_array* array);
 
 /* As sms_mapalloc_large, for a name in the program, but a program need not know how many ranks it gets: a first rank
- * that the job does not have is counted around (rank r is r % NPROCS), and a dimension is cut into fewer pieces if there
- * are not so many ranks, or indices. */
+ * that the job does not have is counted around (rank r is r % NPROCS), and a dimension is cut into fewer pieces if
+ * there are not so many ranks, or indices. */
 void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
                      const char* place);
 
@@ -73,6 +73,7 @@ typedef struct smint_values {
 
 enum {
   SMINT_NOWAIT = 1, /* no barrier at the end */
+  SMINT_KNOWN = 4,  /* the accesses are all there are; for option check */
   SMINT_DROP = 2    /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
 };
 
@@ -81,13 +82,13 @@ enum {
  * way. */
 typedef struct smint_loop {
   int64_t first, end;
-  int64_t opaque[8];
+  int64_t opaque[12];
 } smint_loop;
 
-/* Decides which iterations are this rank's, and begins to fetch what they touch. Not collective; does not block. Every
- * iteration belongs to exactly one rank. */
+/* Decides which iterations are this rank's, and begins to fetch what they touch. `place`, "file:line", is for messages.
+ * Not collective; does not block. Every iteration belongs to exactly one rank. */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
-                 int flags);
+                 int flags, const char* place);
 int smint_next(smint_loop* loop); /* may block until data has come */
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: at the
  * first execution notes which pages of other nodes the loop uses, and from then on begins to fetch them all at once.

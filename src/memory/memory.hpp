@@ -32,6 +32,7 @@ class Memory {
   const Job& job() const { return job_; }
   Board& board() const { return *board_; }
   Transport& transport() const { return *transport_; }
+  bool checking() const { return check_; }  // option check
   // Which ways to see accesses are in use, for people.
   std::string tracking() const;
 

@@ -206,8 +206,10 @@ class Directives:
         self._number += 1
         names = [name for name, _ in clauses]
         repeat = "repeat" in names
-        drop = repeat or (not analysis.irregular and not reader.calls)
-        flags = ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
+        known = not analysis.irregular and not reader.calls
+        drop = repeat or known
+        place = self.source.place(directive.at)
+        flags = ["SMINT_KNOWN"] * known + ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
         values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
         accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
         kind = counted.declared or f"__typeof__({counted.name})"
@@ -217,7 +219,8 @@ class Directives:
         recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {' | '.join(flags) or '0'});"
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {' | '.join(flags) or '0'},"
+            f' "{place.file}:{place.line}");'
             f"{recall} while (smint_next(&hiroba_loop)) {{ const {kind} hiroba_first_{n} = ({kind})hiroba_loop.first,"
             f" hiroba_end_{n} = ({kind})hiroba_loop.end;{use}"
         )

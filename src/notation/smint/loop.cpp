@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "notation/smint/check.hpp"
 #include "notation/sms/process.hpp"
 #include "smint.h"
 
@@ -248,6 +249,8 @@ struct Progress {
   int64_t step;
   int32_t flags, stage, waiting, down;
   smint_memo* noting;  // null: nothing is to be noted at the end
+  const char* place;   // null: nothing is to be checked
+  LoopCounts before;
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
@@ -282,7 +285,7 @@ using hiroba::Interval;
 using hiroba::Progress;
 
 SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
-                              int depth, int flags) {
+                              int depth, int flags, const char* place) {
   hiroba::Memory& memory = hiroba::process_memory("parallel for");
   smint_values ordered[SMINT_LOOPS];
   for (int k = 0; k < depth; ++k) ordered[k] = hiroba::ascending(values[k]);
@@ -293,6 +296,7 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
 
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
+  if (memory.checking() && memory.job().nnodes > 1) p.place = place, p.before = hiroba::LoopCounts::of(memory);
   p.mine = hiroba::share(memory, {accesses, views.size()}, views, loops);
   p.inner = p.mine;
   if (!p.mine.empty() && memory.job().nnodes > 1) {
@@ -357,4 +361,6 @@ SMINT_EXPORT void smint_end(smint_loop* loop) {
   if ((p.flags & SMINT_NOWAIT) != 0) return;
   if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
   else sms_barrier();
+  if (p.place != nullptr)
+    hiroba::check_loop(hiroba::process_memory("parallel for"), p.place, p.before, (p.flags & SMINT_KNOWN) != 0);
 }
