@@ -1,5 +1,13 @@
 # find_package(Hiroba): link Hiroba::hiroba (or Hiroba::hiroba_static, which needs the language CXX enabled, since a C++
-# library is in it); start programs with Hiroba::hirobarun.
+# library is in it); start programs with Hiroba::hirobarun. hiroba_add_executable(NAME FILES...) is add_executable for
+# programs in the notations of hirobacc.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/HirobaTargets.cmake)
+
+function(hiroba_add_executable name)
+  find_program(HIROBACC hirobacc HINTS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin REQUIRED)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE Hiroba::hiroba)
+  set_target_properties(${name} PROPERTIES C_COMPILER_LAUNCHER ${HIROBACC})
+endfunction()

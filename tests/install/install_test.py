@@ -34,6 +34,27 @@ add_test(NAME ranks COMMAND Hiroba::hirobarun -n 3 $<TARGET_FILE:shared>)
 set_tests_properties(ranks PROPERTIES PASS_REGULAR_EXPRESSION "sum 6 over 3")
 """
 
+DIRECTIVES = """#include <smint.h>
+#include <stdio.h>
+#pragma SMint shared ::[NPROCS](0,NPROCS)
+int a[100];
+int main(void) {
+  int sum = 0;
+#pragma SMint parallel for
+  for (int i = 0; i < 100; i++) a[i] = i;
+#pragma SMint parallel for reduction(+:sum)
+  for (int i = 0; i < 100; i++) sum += a[99 - i];
+  if (MYPID == 0) printf("sum %d\\n", sum);
+  return 0;
+}
+"""
+
+DIRECTIVES_PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(Stranger LANGUAGES C)
+find_package(Hiroba 0.1 REQUIRED)
+hiroba_add_executable(directives directives.c)
+"""
+
 arguments = argparse.Namespace()
 
 
@@ -115,6 +136,22 @@ class InstallTest(unittest.TestCase):
     def test_find_package(self) -> None:
         # Without any path of ours but the one that find_package is given.
         self.build_project("project", clean_environment(), [f"-DCMAKE_PREFIX_PATH={self.prefix}"])
+
+    def test_hirobacc(self) -> None:
+        if not (self.prefix / "bin" / "hirobacc").exists():
+            self.skipTest("hirobacc was not built: this Python lacks tree_sitter")
+        project = self.folder / "directives"
+        project.mkdir()
+        (project / "directives.c").write_text(DIRECTIVES)
+        (project / "CMakeLists.txt").write_text(DIRECTIVES_PROJECT)
+        environment = clean_environment() | {"PATH": self.environment["PATH"]}
+        run(["hirobacc", "-O2", "-Wall", "-Werror", "directives.c", "-o", "alone"], project, environment)
+        options = [f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_COMPILER={arguments.cc}"]
+        run([arguments.cmake, "-S", ".", "-B", "build", "-G", "Ninja", *options], project, environment)
+        run([arguments.cmake, "--build", "build"], project, environment)
+        for program in ("./alone", "build/directives"):
+            output = run(["hirobarun", "-n", "3", "--nodes", "2", program], project, environment)
+            self.assertEqual(output, "sum 4950\n")
 
     def test_headers_stand_alone(self) -> None:
         headers = sorted((self.prefix / "include" / "hiroba").iterdir())

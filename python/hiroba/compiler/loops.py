@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from .affine import Form, Reader, integer
+from .affine import Form, Reader, add, integer
 from .notation import matching, split_list
 from .shared import Rewriter, innermost
 from .source import Node, Source, one_line, text_of, walk
@@ -195,15 +195,21 @@ class LoopReader:
         counted = read_for(loop)
         if isinstance(counted, str) or len(self.out.loops) >= MAX_LOOPS:
             return
-        first, bound = self.reader.read(counted.first), self.reader.read(counted.bound)
-        body = loop.child_by_field_name("body")
-        if first is None or bound is None or first.factors or bound.factors or body is None:
-            self.reader.variables.pop(counted.name, None)
+        self.reader.variables.pop(counted.name, None)
+        first, body = self.reader.read(counted.first), loop.child_by_field_name("body")
+        if first is None or body is None or counted.name in assigned_names(body):
             return
-        if counted.name in assigned_names(body):
-            return
-        self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
-        self.out.loops.append((counted.name, first.value(), past(bound.value(), counted.past), counted.step))
+        variable = Form(0, "", {len(self.out.loops): "1"})
+        for bound in (self.reader.read(node) for node in bounds_of(counted)):
+            if bound is not None and not first.factors and not bound.factors:
+                self.reader.variables[counted.name] = variable
+                self.out.loops.append((counted.name, first.value(), past(bound.value(), counted.past), counted.step))
+                return
+            length = add(bound, first, -1) if bound is not None else first
+            if not length.factors:  # a block that begins where an outer variable is
+                self.reader.variables[counted.name] = add(first, variable)
+                self.out.loops.append((counted.name, "0", past(length.value(), counted.past), counted.step))
+                return
 
     def _copies(self, declaration: Node) -> None:
         """`int n = i;`: n stands for i, if nothing changes it."""
@@ -278,6 +284,21 @@ class LoopReader:
             old.reads = old.reads or new.reads
             return
         self.out.accesses.append(new)
+
+
+def bounds_of(counted: Counted) -> list[Node]:
+    """The end of a loop; of `a < b ? a : b`, which ends at the smaller one, each of both is an end that it does not
+    pass."""
+    node = counted.bound
+    while node.type == "parenthesized_expression" and node.named_children:
+        node = node.named_children[0]
+    if node.type != "conditional_expression" or counted.step < 0:
+        return [node]
+    parts = [node.child_by_field_name(name) for name in ("condition", "consequence", "alternative")]
+    texts = [re.sub(r"[\s()]+", "", text_of(part)) for part in parts]
+    smaller = any(texts[0] == f"{texts[1]}{sign}{texts[2]}" for sign in ("<", "<="))
+    smaller = smaller or any(texts[0] == f"{texts[2]}{sign}{texts[1]}" for sign in (">", ">="))
+    return [part for part in parts[1:] if part is not None] if smaller else [node]
 
 
 def past(bound: str, more: int) -> str:
