@@ -51,6 +51,7 @@ int smint_single(void);
 
 #define SMINT_LOOPS 8
 #define SMINT_DIMS 8
+#define SMINT_SHARED 3 /* so many perfectly nested loops may be shared out together */
 
 /* What an affine access touches: with loop variables v[0] (of the loop that is shared out), v[1].. (of loops inside
  * it), index d runs from low[d] to high[d], each plus the sum of factor[d][k] * v[k]. */
@@ -77,18 +78,19 @@ enum {
   SMINT_DROP = 2    /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
 };
 
-/* One execution of a loop by this rank. smint_next sets first and end to the next part of this rank's iterations, and
- * returns 0 when there is none left: first the iterations that need nothing from other nodes, while the rest is on its
- * way. */
+/* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's
+ * iterations, and returns 0 when there is none left: first the iterations that need nothing from other nodes, while the
+ * rest is on its way. first[k] and end[k] are those of the loops nested inside, if they are shared out, too. */
 typedef struct smint_loop {
-  int64_t first, end;
+  int64_t first[SMINT_SHARED], end[SMINT_SHARED];
   int64_t opaque[12];
 } smint_loop;
 
-/* Decides which iterations are this rank's, and begins to fetch what they touch. `place`, "file:line", is for messages.
+/* Decides which iterations are this rank's, and begins to fetch what they touch. Of the `depth` loops the first
+ * `shared` are nested perfectly and shared out together. `place`, "file:line", is for messages.
  * Not collective; does not block. Every iteration belongs to exactly one rank. */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
-                 int flags, const char* place);
+                 int shared, int flags, const char* place);
 int smint_next(smint_loop* loop); /* may block until data has come */
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: at the
  * first execution notes which pages of other nodes the loop uses, and from then on begins to fetch them all at once.

@@ -212,24 +212,27 @@ class Directives:
         flags = ["SMINT_KNOWN"] * known + ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
         values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
         accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
-        kind = counted.declared or f"__typeof__({counted.name})"
         keep, use = self._local_pointers(analysis)
         before = " ".join(self._identity(op, name) for op, name in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
         recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
+        shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {' | '.join(flags) or '0'},"
-            f' "{place.file}:{place.line}");'
-            f"{recall} while (smint_next(&hiroba_loop)) {{ const {kind} hiroba_first_{n} = ({kind})hiroba_loop.first,"
-            f" hiroba_end_{n} = ({kind})hiroba_loop.end;{use}"
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
+            f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
+            f"{recall} while (smint_next(&hiroba_loop)) {{"
         )
-        self.source.replace(directive.at, directive.end, opening)
-        self.source.replace(counted.first.start_byte, counted.first.end_byte, f"hiroba_first_{n}")
-        sign = "<" if counted.step > 0 else ">"
-        self.source.replace(
-            counted.compare.start_byte, counted.compare.end_byte, f"{counted.name} {sign} hiroba_end_{n}"
-        )
+        for k, each in enumerate(shared):
+            kind = each.declared or f"__typeof__({each.name})"
+            opening += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
+            opening += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            self.source.replace(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
+            sign = "<" if each.step > 0 else ">"
+            self.source.replace(
+                each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
+            )
+        self.source.replace(directive.at, directive.end, opening + use)
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
         self._explain(directive, counted, analysis, owner, drop, reduced, repeat)

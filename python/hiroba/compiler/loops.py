@@ -10,7 +10,7 @@ from .notation import matching, split_list
 from .shared import Rewriter, innermost
 from .source import Node, Source, one_line, text_of, walk
 
-MAX_LOOPS, MAX_DIMS, MERGE_WITHIN = 8, 8, 64
+MAX_LOOPS, MAX_DIMS, MAX_SHARED, MERGE_WITHIN = 8, 8, 3, 64
 OPERATORS = {
     "+": ("SMINT_SUM", "0"),
     "-": ("SMINT_SUM", "0"),
@@ -57,6 +57,7 @@ class Analysis:
     single: list[Access] = field(default_factory=list)  # as they stand, before merging
     loops: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, first, end, step
     irregular: list[str] = field(default_factory=list)
+    shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
 
 
 def read_for(loop: Node) -> Counted | str:
@@ -159,6 +160,7 @@ class LoopReader:
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
         self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
         self.out = Analysis()
+        self.entered: set[int] = set()  # loops that are known already
 
     def render(self, node: Node) -> str:
         """An expression as C, with shared names rewritten."""
@@ -177,11 +179,34 @@ class LoopReader:
     def read(self) -> Analysis:
         first, bound = self.render(self.counted.first), self.render(self.counted.bound)
         self.out.loops.append((self.counted.name, first, past(bound, self.counted.past), self.counted.step))
+        self.out.shared.append(self.counted)
+        self._nested(self.body)
         self._walk(self.body)
         return self.out
 
+    def _nested(self, body: Node) -> None:
+        """Loops that are all there is in the one around them, with bounds that stay, can be shared out with it."""
+        while len(self.out.shared) < MAX_SHARED:
+            inside = (
+                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
+            )
+            if len(inside) != 1 or inside[0].type != "for_statement":
+                return
+            counted, body_inside = read_for(inside[0]), inside[0].child_by_field_name("body")
+            if isinstance(counted, str) or body_inside is None or counted.name in assigned_names(body_inside):
+                return
+            bounds = [self.reader.read(counted.first), self.reader.read(counted.bound)]
+            if any(form is None or form.factors for form in bounds) or counted.name in self.reader.variables:
+                return
+            self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
+            first, bound = self.render(counted.first), self.render(counted.bound)
+            self.out.loops.append((counted.name, first, past(bound, counted.past), counted.step))
+            self.out.shared.append(counted)
+            self.entered.add(inside[0].id)
+            body = body_inside
+
     def _walk(self, node: Node) -> None:
-        if node.type == "for_statement":
+        if node.type == "for_statement" and node.id not in self.entered:
             self._enter(node)
         elif node.type == "declaration":
             self._copies(node)

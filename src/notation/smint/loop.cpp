@@ -1,10 +1,10 @@
 // A loop that all ranks share: who does which iterations, what they touch of other nodes, and in which order the parts
 // are done. Everything follows from affine accesses (smint.h), evaluated anew at each execution of the loop.
 //
-// Ownership: of the dimensions of an array that are divided, the one that the shared variable indexes decides. Its
-// pieces are intervals of the variable; the first reaches to minus infinity and the last to infinity, so that every
-// iteration has an owner, whatever its subscripts. Ranks that own the same interval (because other dimensions are
-// divided, too) cut it into equal parts. Without such an array the iterations are cut into equal parts.
+// Ownership: of the dimensions of an array that are divided, those that the shared variables index decide. Their
+// pieces are intervals of the variables; the first reaches to minus infinity and the last to infinity, so that every
+// iteration has an owner, whatever its subscripts. Ranks that own the same intervals (because other dimensions are
+// divided, too) cut the outermost into equal parts. Without such an array the iterations are cut into equal parts.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -86,12 +86,12 @@ bool view_of(const Memory& memory, const smint_access& access, View& view) {
   return true;
 }
 
-// What a dimension's subscript adds to factor * v[0], over all values of the inner loops.
-Interval offsets(const View& view, int d, std::span<const smint_values> values) {
+// What a dimension's subscript adds to factor * v[of], over all values of the other loops.
+Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t of = 0) {
   Interval sum = {view.low[d], view.high[d] + 1};
-  for (size_t k = 1; k < values.size(); ++k) {
+  for (size_t k = 0; k < values.size(); ++k) {
     const int64_t factor = view.factor[d][k];
-    if (factor == 0) continue;
+    if (factor == 0 || k == of) continue;
     const smint_values& v = values[k];
     const int64_t count = std::max<int64_t>(0, ceil_div(v.end - v.first, v.step));
     if (count == 0) return {0, 0};
@@ -118,11 +118,11 @@ Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
   return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
 }
 
-// The dimension whose pieces decide, or -1. An array of bytes decides by its outermost dimension, if no other is cut.
-int deciding_dimension(const View& view) {
+// The cut dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
+int cut_dimension(const View& view, size_t variable) {
   const Distribution& d = view.array->distribution;
   for (int i = 0; i < (view.exact ? view.dims : 1); ++i)
-    if (d.div(i) > 1 && view.factor[i][0] != 0) return i;
+    if (d.div(i) > 1 && view.factor[i][variable] != 0) return i;
   return -1;
 }
 
@@ -146,25 +146,55 @@ Interval owned(const View& view, int dim, int rank) {
           range.base + range.length == d.dim(dim) ? far : (range.base + range.length) * unit};
 }
 
-// This rank's values of the shared variable, ascending, if this view decides.
-Interval share_by(const View& view, int dim, const Job& job, std::span<const smint_values> values, Interval all,
-                  int64_t step) {
-  const Interval mine = owned(view, dim, job.rank);
-  if (mine.empty()) return {0, 0};
-  int64_t before = 0, ranks = 0;  // with the same piece
-  for (int r = 0; r < job.nranks; ++r) {
-    const Interval other = owned(view, dim, r);
-    if (other.empty() || other.begin != mine.begin) continue;
-    before += r < job.rank;
-    ++ranks;
+// This rank's values of each shared variable, ascending.
+using Share = std::array<Interval, SMINT_SHARED>;
+
+Share nothing() { return {}; }
+
+Share everything(std::span<const smint_values> values, int shared) {
+  Share all = nothing();
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) all[k] = {values[k].first, values[k].end};
+  return all;
+}
+
+// What this rank does if this view decides; false if it does not.
+bool share_by(const View& view, const Job& job, std::span<const smint_values> values, int shared, Share& out) {
+  std::array<int, SMINT_SHARED> dims{};
+  bool any = false;
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
+    dims[k] = cut_dimension(view, k);
+    for (size_t other = 0; other < k; ++other)
+      if (dims[other] == dims[k]) dims[k] = -1;  // the outer one decides
+    any = any || dims[k] >= 0;
   }
-  // The first element that an iteration touches says whose it is.
-  const int64_t first = offsets(view, dim, values).begin;
-  const Interval piece = meet(values_within(mine, {first, first + 1}, view.factor[dim][0]), all);
-  if (piece.empty()) return {0, 0};
-  // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
-  const int64_t begin = all.begin + ceil_div(piece.begin - all.begin, step) * step;
-  return ranks == 1 ? Interval{begin, piece.end} : equal_part({begin, piece.end}, step, before, ranks);
+  if (!any) return false;
+  out = everything(values, shared);
+  int64_t before = 0, ranks = 0;  // that own the same pieces of these dimensions
+  for (int r = 0; r < job.nranks; ++r) {
+    bool same = true;
+    for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
+      if (dims[k] < 0) continue;
+      const Interval mine = owned(view, dims[k], job.rank), theirs = owned(view, dims[k], r);
+      if (mine.empty()) return out = nothing(), true;
+      same = same && !theirs.empty() && theirs.begin == mine.begin;
+    }
+    before += same && r < job.rank;
+    ranks += same;
+  }
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
+    if (dims[k] < 0) continue;
+    // The first element that an iteration touches says whose it is.
+    const int64_t first = offsets(view, dims[k], values, k).begin;
+    const Interval mine = owned(view, dims[k], job.rank), all = out[k];
+    const Interval piece = meet(values_within(mine, {first, first + 1}, view.factor[dims[k]][k]), all);
+    if (piece.empty()) return out = nothing(), true;
+    // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
+    const int64_t step = values[k].step;
+    out[k] = {all.begin + ceil_div(piece.begin - all.begin, step) * step, piece.end};
+    if (out[k].empty()) return out = nothing(), true;
+  }
+  if (ranks > 1) out[0] = equal_part(out[0], values[0].step, before, ranks);
+  return true;
 }
 
 // ---- what ----------------------------------------------------------------------------------------------------------
@@ -261,20 +291,28 @@ smint_values ascending(const smint_values& v) {
   return {v.first + (count - 1) * v.step, v.first + 1, -v.step};
 }
 
-Interval share(const Memory& memory, std::span<const smint_access> accesses, std::span<const View> views,
-               std::span<const smint_values> values) {
-  const Job& job = memory.job();
-  const Interval all = {values[0].first, values[0].end};
-  if (all.empty()) return {0, 0};
+Share share(const Memory& memory, std::span<const smint_access> accesses, std::span<const View> views,
+            std::span<const smint_values> values, int shared) {
+  Share out = everything(values, shared);
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
+    if (out[k].empty()) return nothing();
   for (const int wanted : {SMINT_OWNS, SMINT_WRITES, SMINT_READS})
     for (size_t i = 0; i < accesses.size(); ++i) {
       const View& view = views[i];
       if ((accesses[i].flags & wanted) == 0 || view.array == nullptr) continue;
       if (!view.exact && !only_outermost_cut(view.array->distribution)) continue;
-      const int dim = deciding_dimension(view);
-      if (dim >= 0) return share_by(view, dim, job, values, all, values[0].step);
+      if (share_by(view, memory.job(), values, shared, out)) return out;
     }
-  return equal_part(all, values[0].step, job.rank, job.nranks);
+  out[0] = equal_part(out[0], values[0].step, memory.job().rank, memory.job().nranks);
+  return out;
+}
+
+// As the program counts: downwards from the top, if `step` is negative there.
+void tell(smint_loop* loop, size_t k, Interval part, const smint_values& ascends, bool down) {
+  loop->first[k] = part.begin, loop->end[k] = part.end;
+  if (!down) return;
+  loop->first[k] = part.begin + (part.end - 1 - part.begin) / ascends.step * ascends.step;
+  loop->end[k] = part.begin - 1;
 }
 
 }  // namespace
@@ -285,11 +323,11 @@ using hiroba::Interval;
 using hiroba::Progress;
 
 SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
-                              int depth, int flags, const char* place) {
+                              int depth, int shared, int flags, const char* place) {
   hiroba::Memory& memory = hiroba::process_memory("parallel for");
   smint_values ordered[SMINT_LOOPS];
   for (int k = 0; k < depth; ++k) ordered[k] = hiroba::ascending(values[k]);
-  const std::span<const smint_values> loops(ordered, static_cast<size_t>(depth));
+  const std::span<smint_values> loops(ordered, static_cast<size_t>(depth));
   std::vector<hiroba::View> views(static_cast<size_t>(count));
   for (size_t i = 0; i < views.size(); ++i)
     if (!hiroba::view_of(memory, accesses[i], views[i])) views[i].array = nullptr;
@@ -297,8 +335,12 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
   if (memory.checking() && memory.job().nnodes > 1) p.place = place, p.before = hiroba::LoopCounts::of(memory);
-  p.mine = hiroba::share(memory, {accesses, views.size()}, views, loops);
-  p.inner = p.mine;
+  const hiroba::Share share = hiroba::share(memory, {accesses, views.size()}, views, loops, shared);
+  p.mine = p.inner = share[0];
+  for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
+    hiroba::tell(loop, k, share[k], ordered[k], values[k].step < 0);
+    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
+  }
   if (!p.mine.empty() && memory.job().nnodes > 1) {
     const int64_t last = p.mine.begin + (p.mine.end - 1 - p.mine.begin) / p.step * p.step;
     for (const hiroba::View& view : views)
@@ -345,11 +387,7 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
   }
   std::memcpy(loop->opaque, &p, sizeof p);
   if (part.empty()) return 0;
-  loop->first = part.begin, loop->end = part.end;
-  if (p.down != 0) {
-    loop->first = part.begin + (part.end - 1 - part.begin) / p.step * p.step;
-    loop->end = part.begin - 1;
-  }
+  hiroba::tell(loop, 0, part, {0, 0, p.step}, p.down != 0);
   return 1;
 }
 
