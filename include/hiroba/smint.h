@@ -73,9 +73,10 @@ typedef struct smint_values {
 } smint_values;
 
 enum {
-  SMINT_NOWAIT = 1, /* no barrier at the end */
-  SMINT_KNOWN = 4,  /* the accesses are all there are; for option check */
-  SMINT_DROP = 2    /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
+  SMINT_NOWAIT = 1,   /* no barrier at the end */
+  SMINT_COLLAPSE = 8, /* iterations of the loops nested inside are independent, too, whatever arrays overlap */
+  SMINT_KNOWN = 4,    /* the accesses are all there are; for option check */
+  SMINT_DROP = 2      /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
 };
 
 /* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import difflib
 import re
 import zlib
@@ -13,8 +14,10 @@ from .loops import (
     Analysis,
     Counted,
     LoopReader,
+    assigned_names,
     carried_dependence,
     clauses_of,
+    provably_shared,
     read_for,
     reductions,
     table,
@@ -33,6 +36,7 @@ class Directives:
     explain: list[str] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
     _number: int = 0
+    _statements: list[tuple[int, int, Node]] = field(default_factory=list)  # begin, -end; outer ones first
 
     @property
     def source(self) -> Source:
@@ -67,31 +71,71 @@ class Directives:
 
     def _statement(self, directive: Directive) -> Node | None:
         """The statement behind the directive. Lines that begin with # may stand between."""
-        best: Node | None = None
-        for node in walk(self.rewriter.root):
-            if node.start_byte < directive.end or not node.type.endswith("_statement"):
-                continue
-            if best is None or node.start_byte < best.start_byte:
-                best = node
-        if best is None or self.rewriter.found.text[directive.end : best.start_byte].count(";"):
-            between = None
-        else:
-            between = re.sub(
-                r"^[ \t]*#.*$", "", self.source.text[directive.end : best.start_byte], flags=re.MULTILINE
-            ).strip()
-        if best is None or between:
-            self.source.error(directive.at, f"#pragma SMint {directive.name} stands before no statement")
+        if not self._statements:
+            nodes = [n for n in walk(self.rewriter.root) if n.type.endswith("_statement")]
+            self._statements = sorted(((n.start_byte, -n.end_byte, n) for n in nodes), key=lambda s: s[:2])
+        next_one = bisect.bisect_left(self._statements, directive.end, key=lambda s: s[0])
+        best = self._statements[next_one][2] if next_one < len(self._statements) else None
+        between = self.source.text[directive.end : best.start_byte] if best is not None else ";"
+        if re.sub(r"^[ \t]*#.*$", "", between, flags=re.MULTILINE).strip() or best is None:
+            self.source.error(
+                directive.at,
+                f"#pragma SMint {directive.name} stands before no statement",
+                "put it above a loop or a statement, in a function",
+            )
             return None
         return best
+
+    def _at(self, directive: Directive, word: str) -> int:
+        """Where a word of a directive stands, for messages; words of macros stand nowhere."""
+        found = re.search(rf"\b{re.escape(word)}", self.source.text[directive.at : directive.end])
+        return directive.at + found.start() if word and found is not None else directive.at
+
+    def _in_function(self, directive: Directive) -> bool:
+        node = self.rewriter.root.descendant_for_byte_range(directive.at, directive.at)
+        if node is not None and (node.type == "compound_statement" or enclosing(node, "compound_statement")):
+            return True
+        self.source.error(
+            directive.at,
+            f"#pragma SMint {directive.name} stands outside of a function",
+            "put it where it is to be done",
+        )
+        return False
+
+    def _left_by(self, statement: Node) -> Node | None:
+        """What jumps out of a statement."""
+        loops = ("for_statement", "while_statement", "do_statement")
+        for node in walk(statement):
+            if node.type in ("return_statement", "goto_statement"):
+                return node
+            kinds = {"break_statement": (*loops, "switch_statement"), "continue_statement": loops}.get(node.type)
+            target = enclosing(node, *kinds) if kinds is not None else None
+            if kinds is not None and (
+                target is None or not statement.start_byte <= target.start_byte < node.start_byte
+            ):
+                return node
+        return None
+
+    def _stays(self, directive: Directive, statement: Node) -> bool:
+        leaving = self._left_by(statement)
+        if leaving is not None:
+            self.source.error(
+                leaving.start_byte,
+                f"`{text_of(leaving).split()[0].rstrip(';')}` leaves what #pragma SMint {directive.name} stands above",
+                "set a variable there, and decide behind it",
+            )
+        return leaving is None
 
     # ---- statements ----
 
     def _barrier(self, directive: Directive) -> None:
+        if not self._in_function(directive):
+            return
         self.source.replace(directive.at, directive.end, "sms_barrier();")
 
     def _single(self, directive: Directive) -> None:
         statement = self._statement(directive)
-        if statement is not None:
+        if statement is not None and self._stays(directive, statement):
             self.covered.append((statement.start_byte, statement.end_byte))
             self.source.replace(directive.at, directive.end, "{ if (smint_single())")
             self.source.insert(statement.end_byte, " sms_barrier(); }")
@@ -100,17 +144,16 @@ class Directives:
         statement = self._statement(directive)
         if statement is None:
             return
-        for node in walk(statement):
-            if node.type in ("return_statement", "goto_statement"):
-                self.source.error(
-                    node.start_byte, "this leaves a critical section, whose lock would never be given back"
-                )
+        if not self._stays(directive, statement):
+            return
         self.covered.append((statement.start_byte, statement.end_byte))
         lock = zlib.crc32(directive.words.strip("() \t").encode()) % 32768 + 32768
         self.source.replace(directive.at, directive.end, f"{{ sms_lock({lock}); {{")
         self.source.insert(statement.end_byte, f" }} sms_unlock({lock}); }}")
 
     def _preload(self, directive: Directive) -> None:
+        if not self._in_function(directive):
+            return
         words = directive.words.strip()
         if words.startswith("(") and words.endswith(")"):
             words = words[1:-1]
@@ -139,7 +182,7 @@ class Directives:
             if name not in CLAUSES:
                 close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
                 self.source.error(
-                    directive.at,
+                    self._at(directive, name),
                     f"unknown word `{name}` in #pragma SMint parallel",
                     f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
                 )
@@ -151,7 +194,11 @@ class Directives:
         if loop is None:
             return
         if loop.type != "for_statement":
-            self.source.error(directive.at, "parallel for stands before something that is not a for loop")
+            self.source.error(
+                directive.at,
+                "parallel for stands before something that is not a for loop",
+                "put it above a counted loop",
+            )
             return
         counted = read_for(loop)
         if isinstance(counted, str):
@@ -161,20 +208,28 @@ class Directives:
                 "write for (i = first; i < end; i += constant), and leave by its condition only",
             )
             return
-        if self._leaves(loop):
+        if not self._stays(directive, loop) or not self._steady(loop, counted):
             return
         clauses += self._omp_clauses(directive, loop)
         self._share_out(directive, loop, counted, clauses)
 
-    def _leaves(self, loop: Node) -> bool:
-        for node in walk(loop):
-            inner = enclosing(node, "for_statement", "while_statement", "do_statement", "switch_statement")
-            leaves = node.type in ("return_statement", "goto_statement")
-            if leaves or (node.type == "break_statement" and inner is not None and inner.id == loop.id):
-                word = text_of(node).split()[0].rstrip(";")
-                self.source.error(node.start_byte, f"`{word}` leaves a loop that all ranks share")
-                return True
-        return False
+    def _steady(self, loop: Node, counted: Counted) -> bool:
+        """Whether only the loop itself changes what it counts with."""
+        body = loop.child_by_field_name("body") or loop
+        uses = {text_of(n) for part in (counted.first, counted.bound) for n in walk(part) if n.type == "identifier"}
+        changed = sorted(assigned_names(body) & {counted.name, *uses})
+        if changed:
+            self.source.error(
+                loop.start_byte,
+                f"this is not a counted loop: its body changes `{changed[0]}`",
+                "copy the value before the loop, or change another variable",
+            )
+        if counted.declared in ("double", "float", "long double"):
+            self.source.error(
+                counted.variable.start_byte, "the variable of a parallel for is an integer", "count with int"
+            )
+            return False
+        return not changed
 
     def _omp_clauses(self, directive: Directive, loop: Node) -> list[tuple[str, str]]:
         """Reductions of an OpenMP directive between ours and the loop hold for the ranks, too."""
@@ -182,7 +237,7 @@ class Directives:
         for line in self.source.text[directive.end : loop.start_byte].split("\n"):
             omp = OMP.match(line)
             if omp is not None:
-                out += re.findall(r"\b(reduction)\s*\(([^)]*)\)", omp[1])
+                out += re.findall(r"\b(reduction|collapse)\s*\(([^)]*)\)", omp[1])
         return out
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
@@ -199,8 +254,13 @@ class Directives:
                 "write into a second array, or make it a reduction",
             )
             return
-        reduced = reductions(self.source, directive.at, clauses)
+        reduced = reductions(self.source, self._at(directive, "reduction"), clauses)
+        if self.source.errors:
+            return
         self._warn_of_sums(loop, reader, [name for _, name in reduced])
+        collapse = [int(text) for name, text in clauses if name == "collapse" and text.isdigit()]
+        depth = provably_shared(reader, analysis, [name for _, name in reduced], max(collapse, default=1))
+        analysis.shared = analysis.shared[:depth]
         owner = self._owner(directive, clauses, analysis, reader)
         n = self._number
         self._number += 1
@@ -209,7 +269,12 @@ class Directives:
         known = not analysis.irregular and not reader.calls
         drop = repeat or known
         place = self.source.place(directive.at)
-        flags = ["SMINT_KNOWN"] * known + ["SMINT_NOWAIT"] * ("nowait" in names) + ["SMINT_DROP"] * drop
+        flags = (
+            ["SMINT_KNOWN"] * known
+            + ["SMINT_COLLAPSE"] * (0 < depth <= max(collapse, default=0))
+            + ["SMINT_NOWAIT"] * ("nowait" in names)
+            + ["SMINT_DROP"] * drop
+        )
         values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
         accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
         keep, use = self._local_pointers(analysis)

@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .link import check
 from .source import CompileError
 from .translate import has_notation, translate
 
@@ -176,12 +177,21 @@ def main(arguments: list[str], installation: Installation) -> int:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
         return run([*command.cc, *command.words, "-I", include])
-    ours = [s for s in command.sources if Path(s).exists() and may_have_notation(s)]
+    present = [s for s in command.sources if Path(s).exists()]
+    ours = present if any(may_have_notation(s) for s in present) else []
     linked = link_words(library, command)
     if not ours:
+        if links(command) and not check(given_objects(command)):
+            return 1
         return run([*command.cc, *command.words, "-I", include, *(linked if links(command) else [])])
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
         return compile_all(command, ours, include, linked, Path(folder))
+
+
+def given_objects(command: Command) -> dict[str, str]:
+    return {
+        word: word for word in command.words if word.endswith(".o") and Path(word).is_file() and word != command.output
+    }
 
 
 def may_have_notation(source: str) -> bool:
@@ -229,6 +239,9 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
         rest = [s for s in command.sources if s not in ours]
         return run([*command.cc, command.stage, *command.flags, *rest]) if rest else 0
     words = [new for word in command.words for new in replaced.get(word, [word])]
+    objects = {new[0]: source for source, new in replaced.items()}
+    if not check(objects | given_objects(command)):
+        return 1
     return run([*command.cc, *without_dependencies(words), *linked])
 
 

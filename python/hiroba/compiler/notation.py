@@ -94,29 +94,36 @@ def split_at_colon(text: str) -> tuple[str, str]:
     return "", text
 
 
-def read_map(source: Source, text: str, at: int) -> tuple[Map, int] | None:
-    """The map that begins with the :: at `at`, and where it ends."""
+def read_map(source: Source, text: str, at: int, shown_at: int | None = None) -> tuple[Map, int] | None:
+    """The map that begins with the :: at `at`, and where it ends. In a directive, messages point to `shown_at`."""
     found = Map(at, at, [])
+    shown = at if shown_at is None else shown_at
     i = at + 2
     while (skipped := len(text[i:]) - len(text[i:].lstrip())) >= 0 and text[i + skipped : i + skipped + 1] == "[":
         i += skipped
         end = matching(text, i)
         if end < 0:
-            source.error(at, "this map has a bracket that is not closed")
+            source.error(
+                shown, "this map has a bracket that is not closed", "write for example ::[NPROCS][1](0,NPROCS)"
+            )
             return None
         extent, pieces = split_at_colon(text[i + 1 : end - 1])
         found.pieces.append(one_line(pieces))
         found.extent.append(one_line(extent))
         i = end
     if not found.pieces:
-        source.error(at, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")
+        source.error(shown, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")
         return None
     behind = i + len(text[i:]) - len(text[i:].lstrip())
     if text[behind : behind + 1] == "(":
         end = matching(text, behind)
         ranks = split_list(text[behind + 1 : end - 1]) if end > 0 else []
         if len(ranks) != 2 or "" in ranks:
-            source.error(behind, "a map ends with (first rank, number of ranks)", "write for example (0,NPROCS)")
+            source.error(
+                behind if shown_at is None else shown,
+                "a map ends with (first rank, number of ranks)",
+                "write for example (0,NPROCS)",
+            )
             return None
         found.first, found.count = one_line(ranks[0]), one_line(ranks[1])
         i = end
@@ -142,18 +149,27 @@ def find_directive(source: Source, found: Found, at: int, end: int, words: str) 
         if begin < 0:
             source.error(at, "#pragma SMint shared without a map", "write for example ::[NPROCS][](0,NPROCS)")
             return
-        read = read_map(source, words, begin)
+        read = read_map(source, words, begin, max(at, source.text.find("::", at, end)))
         if read is None:
             return
         rest = words[read[1] :].strip().rstrip(";").strip()
         if rest:
-            source.error(at, f"`{rest}` behind the map of #pragma SMint shared")
+            source.error(
+                max(at, source.text.find(rest.split()[0], at, end)),
+                f"`{rest}` behind the map of #pragma SMint shared",
+                "end the line behind the map",
+            )
         read[0].at = at
         found.declarations.append(Declaration(at, end, [read[0]], True))
         return
     if name not in KNOWN:
         close = difflib.get_close_matches(name, KNOWN, 1, 0.4)
-        source.error(at, f"unknown directive #pragma SMint {name}", f"did you mean `{close[0]}`?" if close else "")
+        word = words.split()[0] if words.split() else ""
+        source.error(
+            max(at, source.text.find(word, at + 7, end)) if word else at,
+            f"unknown directive #pragma SMint {word}".rstrip(),
+            f"did you mean `{close[0]}`?" if close else f"known are {', '.join(KNOWN)}",
+        )
         return
     found.directives.append(Directive(at, end, name, words[len(name) :].strip()))
 
@@ -167,15 +183,16 @@ def find_shared(source: Source, found: Found) -> None:
         if not source.of_user(at) or any(a <= at < b for a, b in skipped):
             continue
         before = re.sub(r"^[ \t]*#.*$", "", source.text[max(0, at - 4000) : at], flags=re.MULTILINE).rstrip()
-        behind = source.text[word.end() :].lstrip()
+        behind = source.text[word.end() : word.end() + 4000].lstrip()
         if before and before[-1] not in ";{}" and not re.search(r"\b(extern|static)$", before):
             continue
         if not re.match(r"[A-Za-z_]", behind):
             continue
         begin = at
-        prefix = re.search(r"\b(extern|static)\s*$", source.text[:at])
+        near = source.text[max(0, at - 200) : at]
+        prefix = re.search(r"\b(extern|static)\s*$", near)
         if prefix:
-            begin = prefix.start()
+            begin = at - len(near) + prefix.start()
         declaration = Declaration(at, begin, [], False)
         text = blank(text, at, word.end())
         end = declaration_end(text, at)

@@ -62,7 +62,9 @@ class Rewriter:
         for declaration in self.found.declarations:
             node = next((n for n in nodes if self._begins(n, declaration)), None)
             if node is None:
-                self.source.error(declaration.at, "no declaration of an array or a variable follows")
+                self.source.error(
+                    declaration.at, "no declaration of an array or a variable follows", "put this line above one"
+                )
             elif node.type == "field_declaration":
                 self.source.error(
                     declaration.at,
@@ -89,8 +91,8 @@ class Rewriter:
             return
         for i, top in enumerate(declarators):
             identifier = innermost(top)
-            if identifier is None or any(c.type == "function_declarator" for c in walk(top) if c.id != top.id):
-                self.source.error(top.start_byte, "only variables can be shared")
+            if identifier is None or (identifier.parent and identifier.parent.type == "function_declarator"):
+                self.source.error(top.start_byte, "only variables can be shared", "share what the function works on")
                 return
             end = declarators[i + 1].start_byte if i + 1 < len(declarators) else node.end_byte
             own = next((m for m in declaration.maps if top.start_byte <= m.at < end), None)

@@ -82,8 +82,8 @@ class Source:
         line = original_line(place.file, place.line)
         out = [f"{place}: {kind}: {message}"]
         if line is not None:
-            shown = line.rstrip().expandtabs(1)
-            out += [f"{place.line:5d} | {shown}", f"      | {' ' * (place.column - 1)}^"]
+            shown, before = as_written(line.rstrip().expandtabs(1)), as_written(line[: place.column - 1])
+            out += [f"{place.line:5d} | {shown}", f"      | {' ' * len(before)}^"]
         if remedy:
             out.append(f"      = {remedy}")
         print("\n".join(out), file=sys.stderr)
@@ -131,6 +131,10 @@ def original_line(file: str, line: int) -> str | None:
         except OSError:
             _lines[file] = []
     return _lines[file][line - 1] if 0 < line <= len(_lines[file]) else None
+
+
+def as_written(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8", "replace")
 
 
 def one_line(text: str) -> str:

@@ -20,7 +20,8 @@ def has_notation(text: str) -> bool:
 
 def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, list[str]]:
     """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong."""
-    source = Source(text)
+    # The paper's programs say `main()`, which was C once. The parser wants a type.
+    source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
     words = {word for line in DIRECTIVE.findall(text) for word in re.findall(r"[A-Za-z_]\w*", line)}
     found = find(source, Expand(macros() if words - PLAIN else {}))
     if source.errors:
@@ -29,7 +30,11 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
         return text, []
     if "smint_allocate" not in text:
         at = (found.declarations or found.directives)[0].at
-        source.error(at, "this file does not include <smint.h> (SMint) or <mpc.h> (MpC)")
+        source.error(
+            at,
+            "this file does not include <smint.h> (SMint) or <mpc.h> (MpC)",
+            "put #include <smint.h> at its beginning",
+        )
         raise CompileError
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
@@ -37,7 +42,8 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
     directives = Directives(rewriter)
     if not source.errors:
         directives.rewrite_all()
-        directives.warn_of_writes_by_all()
+        if not source.errors:
+            directives.warn_of_writes_by_all()
         rewriter.rename_all()
         start_in_main(source, root, any(d.directive for d in found.declarations) or bool(found.directives))
     if source.errors:

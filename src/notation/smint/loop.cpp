@@ -307,6 +307,21 @@ Share share(const Memory& memory, std::span<const smint_access> accesses, std::s
   return out;
 }
 
+bool same_name(const smint_access& a, const smint_access& b) {
+  const size_t length = std::strcspn(a.text, "[");
+  return length == std::strcspn(b.text, "[") && std::strncmp(a.text, b.text, length) == 0;
+}
+
+// The loops nested inside were proved independent for accesses by one name; two names may mean one array.
+bool overlap(std::span<const smint_access> accesses, std::span<const View> views) {
+  for (size_t w = 0; w < views.size(); ++w) {
+    if ((accesses[w].flags & SMINT_WRITES) == 0 || views[w].array == nullptr) continue;
+    for (size_t i = 0; i < views.size(); ++i)
+      if (views[i].array == views[w].array && !same_name(accesses[i], accesses[w])) return true;
+  }
+  return false;
+}
+
 // As the program counts: downwards from the top, if `step` is negative there.
 void tell(smint_loop* loop, size_t k, Interval part, const smint_values& ascends, bool down) {
   loop->first[k] = part.begin, loop->end[k] = part.end;
@@ -331,6 +346,11 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   std::vector<hiroba::View> views(static_cast<size_t>(count));
   for (size_t i = 0; i < views.size(); ++i)
     if (!hiroba::view_of(memory, accesses[i], views[i])) views[i].array = nullptr;
+
+  // The program runs what is told in full if it is not shared out.
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
+    hiroba::tell(loop, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
+  if (shared > 1 && (flags & SMINT_COLLAPSE) == 0 && hiroba::overlap({accesses, views.size()}, views)) shared = 1;
 
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
