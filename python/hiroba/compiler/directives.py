@@ -9,15 +9,14 @@ import zlib
 from dataclasses import dataclass, field
 
 from .affine import Form
+from .independence import carried_dependence, provably_shared
 from .loops import (
     OPERATORS,
     Analysis,
     Counted,
     LoopReader,
     assigned_names,
-    carried_dependence,
     clauses_of,
-    provably_shared,
     read_for,
     reductions,
     table,

@@ -1,0 +1,110 @@
+"""Which iterations are independent: refuses what certainly is not, and proves where loops nested inside may be shared
+out, too."""
+
+from __future__ import annotations
+
+import re
+
+from .affine import integer
+from .loops import Access, Analysis, LoopReader, assigned_names
+from .shared import Rewriter
+from .source import Node, text_of, walk
+
+
+def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tuple[Access, Access] | None:
+    """A write and another access to the same array whose elements coincide in different iterations, for sure: both are
+    executed in every iteration."""
+    always = [a for a in analysis.single if not conditional(a.node, loop)]
+    for write in always:
+        if not write.writes:
+            continue
+        base = write.node
+        while base.type == "subscript_expression":
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        if rewriter.resolve(base) is not None and not any(0 in form.factors for form in write.low):
+            return write, write
+        for other in always:
+            alike = other.base == write.base and len(other.low) == len(write.low)
+            if alike and certainly_carried(write, other, analysis.loops[0][3]):
+                return write, other
+    return None
+
+
+def conditional(node: Node, loop: Node) -> bool:
+    kinds = ("if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement")
+    parent = node.parent
+    while parent is not None and parent.id != loop.id:
+        if parent.type in kinds or (parent.type == "binary_expression" and re.search(r"&&|\|\|", text_of(parent))):
+            return True
+        parent = parent.parent
+    return False
+
+
+def certainly_carried(write: Access, other: Access, step: int) -> bool:
+    distance = 0
+    for a, b in zip(write.low, other.low, strict=True):
+        if a.text != b.text or a.factors != b.factors:
+            return False
+        apart = b.constant - a.constant
+        if 0 not in a.factors:
+            if apart != 0 and not a.factors:
+                return False
+            continue
+        factor = integer(a.factors[0])
+        if factor is None or len(a.factors) > 1 or apart % (factor * step):
+            return False
+        distance = apart // (factor * step)
+    return distance != 0
+
+
+# Functions of the C library that write nothing, without their suffixes f and l.
+PURE_NAMES = """sin cos tan asin acos atan atan2 sinh cosh tanh exp exp2 log log2 log10 pow sqrt cbrt hypot fabs floor
+    ceil round trunc fmin fmax fmod fma erf erfc abs labs llabs"""
+PURE = frozenset(f"{name}{suffix}" for name in re.findall(r"\w+", PURE_NAMES) for suffix in ("", "f", "l"))
+
+
+def provably_shared(reader: LoopReader, analysis: Analysis, reduced: list[str], collapse: int) -> int:
+    """How many of the perfectly nested loops may be shared out together. `parallel for` says that iterations of the
+    outermost are independent; of those inside it must be proved, unless `collapse` says so."""
+    depth = len(analysis.shared)
+    if depth <= max(1, collapse):
+        return depth
+    changed = assigned_names(reader.body) - set(reader.locals) - set(reduced) - {c.name for c in analysis.shared}
+    calls = {text_of(n.child_by_field_name("function")) for n in walk(reader.body) if n.type == "call_expression"}
+    if analysis.irregular or changed or calls - PURE or indirect_writes(reader.body):
+        return max(1, min(depth, collapse))
+    writes = [a for a in analysis.single if a.writes]
+    while depth > max(1, collapse) and not all(one_to_one(w, depth, analysis) for w in writes):
+        depth -= 1
+    return depth
+
+
+def indirect_writes(body: Node) -> bool:
+    """Writes that are no plain variable and no subscripts of one: *p, s->x, (..)[i]."""
+    for node in walk(body):
+        name = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
+        target = node.child_by_field_name(name) if name is not None else None
+        while target is not None and target.type in ("subscript_expression", "field_expression"):
+            if target.type == "field_expression" and "->" in [c.type for c in target.children]:
+                return True
+            target = target.child_by_field_name("argument")
+        if target is not None and target.type != "identifier":
+            return True
+    return False
+
+
+def one_to_one(write: Access, depth: int, analysis: Analysis) -> bool:
+    """Whether iterations of `depth` loops write different elements, and use those of this array that they write."""
+    for k in range(depth):
+        if not any(list(form.factors) == [k] and integer(form.factors[k]) for form in write.low):
+            return False
+    for other in analysis.single:
+        if other.base != write.base:
+            continue  # another array, or the same by another pointer: smint_begin looks
+        if len(other.low) != len(write.low):
+            return False
+        for a, b in zip(write.low, other.low, strict=True):
+            inner = any(1 <= k < depth for k in (*a.factors, *b.factors))
+            if inner and (a.constant != b.constant or a.text != b.text or a.factors != b.factors):
+                return False
+    return True
