@@ -139,6 +139,7 @@ class Translation:
     def __init__(self, command: Command, source: str, include: str) -> None:
         self.command, self.source = command, source
         self.include = ["-I", include]
+        self.changed = False
 
     def preprocessed(self, target: str) -> str | None:
         flags = list(self.command.flags)
@@ -165,6 +166,7 @@ class Translation:
             out, explained = translate(text, self.macros)
         except CompileError:
             return None
+        self.changed = out is not text
         if self.command.explain and explained:
             print("\n".join(explained), file=sys.stderr)
         return out
@@ -224,14 +226,16 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
             return show(command, text)
         written = folder / f"{number}-{Path(source).stem}.i"
         written.write_bytes(text.encode("latin-1"))
+        as_it_is = [*without_dependencies(command.flags), *translation.include, source]
+        translated = [*compiling_flags(command.flags), "-x", "cpp-output", str(written)]
         stage = "-S" if command.stage == "-S" else "-c"
         suffix = ".s" if stage == "-S" else ".o"
         if command.stage == "link":
             out = str(folder / f"{number}-{Path(source).stem}.o")
         else:
             out = command.output or str(Path(source).with_suffix(suffix).name)
-        words = [*command.cc, stage, *compiling_flags(command.flags), "-x", "cpp-output", str(written), "-o", out]
-        status = run(words)
+        input_words = translated if translation.changed else as_it_is
+        status = run([*command.cc, stage, *input_words, "-o", out])
         if status != 0:
             return status
         replaced[source] = [out]

@@ -178,6 +178,8 @@ def find_shared(source: Source, found: Found) -> None:
     """MpC. `shared` is no word of C, so it is ours only where a declaration begins and a type follows."""
     skipped = [(s.start(), s.end()) for s in SKIP.finditer(source.text)]
     text = found.text
+    # Elsewhere it may be a type of the program's; with a map it is not C.
+    ours = "smint_allocate" in text and not re.search(r"\btypedef\b[^;]*\bshared\s*;", text)
     for word in SHARED.finditer(source.text):
         at = word.start()
         if not source.of_user(at) or any(a <= at < b for a, b in skipped):
@@ -204,8 +206,10 @@ def find_shared(source: Source, found: Found) -> None:
             declaration.maps.append(read[0])
             text = blank(text, i, read[1])
             i = read[1]
-        found.declarations.append(declaration)
-    found.text = text
+        if declaration.maps or ours:
+            found.declarations.append(declaration)
+            found.text = text
+        text = found.text
 
 
 def find_map(text: str, begin: int, end: int) -> int:
