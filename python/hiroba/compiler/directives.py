@@ -101,22 +101,24 @@ class Directives:
         )
         return False
 
-    def _left_by(self, statement: Node) -> Node | None:
-        """What jumps out of a statement."""
+    def _left_by(self, statement: Node, shared_out: bool) -> Node | None:
+        """What jumps out of a statement; out of a loop that is shared out also what ends it."""
         loops = ("for_statement", "while_statement", "do_statement")
         for node in walk(statement):
             if node.type in ("return_statement", "goto_statement"):
                 return node
             kinds = {"break_statement": (*loops, "switch_statement"), "continue_statement": loops}.get(node.type)
-            target = enclosing(node, *kinds) if kinds is not None else None
-            if kinds is not None and (
-                target is None or not statement.start_byte <= target.start_byte < node.start_byte
-            ):
+            if kinds is None:
+                continue
+            target = enclosing(node, *kinds)
+            if target is None or target.start_byte < statement.start_byte:
+                return node
+            if shared_out and node.type == "break_statement" and target.id == statement.id:
                 return node
         return None
 
     def _stays(self, directive: Directive, statement: Node) -> bool:
-        leaving = self._left_by(statement)
+        leaving = self._left_by(statement, directive.name == "parallel")
         if leaving is not None:
             self.source.error(
                 leaving.start_byte,
@@ -341,6 +343,8 @@ class Directives:
 
     def _warn_of_sums(self, loop: Node, reader: LoopReader, reduced: list[str]) -> None:
         """`s += ...` of a variable outside of the loop: each rank would have its own sum."""
+        counters = {n.child_by_field_name("initializer") for n in walk(reader.body) if n.type == "for_statement"}
+        set_first = {text_of(first.child_by_field_name("left")) for first in counters if first is not None}
         for node in walk(reader.body):
             if node.type != "assignment_expression" or text_of(node.child_by_field_name("operator")) == "=":
                 continue
@@ -348,14 +352,12 @@ class Directives:
             if left is None or left.type != "identifier" or self.rewriter.resolve(left) is not None:
                 continue
             name = text_of(left)
-            if name not in reader.locals and name not in reduced and name != reader.counted.name:
-                inner = any(name == loop_name for loop_name, *_ in reader.out.loops)
-                if not inner:
-                    self.source.warn(
-                        node.start_byte,
-                        f"each rank gets a `{name}` of its own iterations only",
-                        f"add reduction({text_of(node.child_by_field_name('operator'))[0]}:{name}) to the directive",
-                    )
+            if name not in {*reader.locals, *reduced, *set_first, reader.counted.name}:
+                self.source.warn(
+                    node.start_byte,
+                    f"each rank gets a `{name}` of its own iterations only",
+                    f"add reduction({text_of(node.child_by_field_name('operator'))[0]}:{name}) to the directive",
+                )
 
     def _explain(
         self,

@@ -281,6 +281,9 @@ class LoopReader:
         if shared is not None and len(subscripts) < shared.dims:
             self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
             return
+        if address_taken(node):
+            self.out.irregular.append(f"&{text_of(node)}: what is done with this address is not known")
+            return
         writes, reads = how_used(node)
         access = Access(
             text_of(node),
@@ -341,9 +344,14 @@ def how_used(node: Node) -> tuple[bool, bool]:
         return True, text_of(parent.child_by_field_name("operator")) != "="
     if parent.type == "update_expression":
         return True, True
-    if parent.type == "pointer_expression" and text_of(parent).startswith("&"):
-        return True, True
     return False, True
+
+
+def address_taken(node: Node) -> bool:
+    parent = node.parent
+    while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
+        parent = parent.parent
+    return parent is not None and parent.type == "pointer_expression" and text_of(parent).startswith("&")
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------

@@ -30,11 +30,8 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
         return text, []
     if "smint_allocate" not in text:
         at = (found.declarations or found.directives)[0].at
-        source.error(
-            at,
-            "this file does not include <smint.h> (SMint) or <mpc.h> (MpC)",
-            "put #include <smint.h> at its beginning",
-        )
+        header = "mpc.h" if any(not d.directive for d in found.declarations) else "smint.h"
+        source.error(at, f"this file does not include <{header}>", f"put #include <{header}> at its beginning")
         raise CompileError
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
