@@ -1,8 +1,11 @@
 #include "launcher/relay.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +107,38 @@ Refusal become(Words words) {
           errno == ENOENT ? not_found : cannot_start};
 }
 
+// MPICH's launcher ends with status 0 when it has been told to end. So what becomes it is a child, and this process
+// stays to tell it of signals, and everybody else that the job did not end well.
+void stay_behind_hydra() {
+  sigset_t waited, before;
+  sigemptyset(&waited);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited, number);
+  sigprocmask(SIG_BLOCK, &waited, &before);
+  const pid_t parent = getpid(), child = fork();
+  if (child < 0) {  // as good as before
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return;
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(cannot_start);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return;
+  }
+  for (int told = 0, number = 0;;) {
+    if (sigwait(&waited, &number) != 0) continue;
+    if (number != SIGCHLD) {
+      told = number;
+      kill(child, number);
+      continue;
+    }
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) != child) continue;
+    const int ended = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    _exit(ended == 0 && told != 0 ? 128 + told : ended);
+  }
+}
+
 std::string transport_of(const Launch& launch) {
   for (const Setting& setting : launch.settings)
     if (setting.variable == "HIROBA_TRANSPORT") return setting.value;
@@ -163,6 +198,7 @@ Refusal become_mpirun(const Launch& wish) {
   words.insert(words.begin(), mpirun.path);
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
   words.insert(words.end(), launch.program.begin(), launch.program.end());
+  if (mpirun.mpi == "mpich") stay_behind_hydra();
   return become(std::move(words));
 }
 
