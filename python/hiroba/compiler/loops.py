@@ -149,6 +149,23 @@ def declared_names(body: Node) -> dict[str, Node | None]:
     return out
 
 
+def declared_pointers(body: Node) -> set[str]:
+    out = set()
+    for declaration in (n for n in walk(body) if n.type == "declaration"):
+        for top in declaration.children_by_field_name("declarator"):
+            shape = top.child_by_field_name("declarator") if top.type == "init_declarator" else top
+            if shape is not None and any(n.type == "pointer_declarator" for n in walk(shape)):
+                out.add(text_of(innermost(top)))
+    return out
+
+
+def through_pointer(node: Node) -> bool:
+    """*p and p->x."""
+    if node.type == "pointer_expression":
+        return text_of(node).startswith("*")
+    return node.type == "field_expression" and "->" in [c.type for c in node.children]
+
+
 class LoopReader:
     """Reads one `parallel for` nest."""
 
@@ -157,6 +174,7 @@ class LoopReader:
         self.body = loop.child_by_field_name("body") or loop
         self.assigned = assigned_names(loop)
         self.locals = declared_names(loop)
+        self.local_pointers = declared_pointers(loop)
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
         self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
         self.out = Analysis()
@@ -213,6 +231,8 @@ class LoopReader:
         if node.type == "subscript_expression":
             self._access(node)
             return
+        if through_pointer(node):
+            self.out.irregular.append(f"{text_of(node)}: what this pointer points to is not known")
         for child in node.named_children:
             self._walk(child)
 
@@ -264,11 +284,15 @@ class LoopReader:
         for index in subscripts:
             self._walk(index)
         if base is None or base.type != "identifier":
+            self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
             if base is not None:
                 self._walk(base)
             return
         name = text_of(base)
-        if name in self.locals or len(subscripts) > MAX_DIMS:
+        if name in self.local_pointers or len(subscripts) > MAX_DIMS:
+            self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
+            return
+        if name in self.locals:  # an array of each iteration's own
             return
         if name in self.assigned:
             self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")

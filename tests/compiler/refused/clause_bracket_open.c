@@ -1,0 +1,11 @@
+#include <smint.h>
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+int a[10];
+int main(void) {
+  int s = 0;
+#pragma SMint parallel for reduction(+ : s
+  for (int i = 0; i < 10; i++) s += a[i];
+  return s;
+}
+// expected: 6:1: the bracket of `reduction` is not closed
+// remedy: close it on the same line

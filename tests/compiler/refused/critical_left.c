@@ -1,0 +1,10 @@
+#include <smint.h>
+int main(int argc, char** argv) {
+#pragma SMint critical
+  {
+    if (argc > 5) return 1;
+  }
+  return 0;
+}
+// expected: 5:19: `return` leaves what #pragma SMint critical stands above
+// remedy: set a variable there, and decide behind it

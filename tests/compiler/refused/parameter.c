@@ -1,0 +1,4 @@
+#include <mpc.h>
+static int f(shared int a[10]) { return a[0]; }
+int main(int argc, char** argv) { mpc_init(&argc, &argv); return mpc_exit(); }
+// expected: 2:14: unknown type name 'shared'

@@ -1,0 +1,72 @@
+"""Each construct of the two notations: what hirobacc makes of it (NAME.expected), and that it computes the right
+answer. `test_golden.py --update` writes the .expected files anew; look at the difference before you keep it."""
+
+import pathlib
+import sys
+import unittest
+
+from compiling import HERE, CompilerTest, execute, lines_of_user
+
+GOLDEN = HERE / "golden"
+FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
+UPDATE = "--update" in sys.argv
+
+# Left out until the bug is mended: program, number of the bug.
+OPEN_BUGS: dict[str, str] = {}
+
+
+def programs(notation: str) -> list[pathlib.Path]:
+    """A second file of a program is called NAME-2.c."""
+    return [path for path in sorted(GOLDEN.glob(f"{notation}_*.c")) if not path.stem.endswith("-2")]
+
+
+class Golden(CompilerTest):
+    def check(self, notation: str) -> None:
+        found = programs(notation)
+        self.assertGreater(len(found), 10)
+        for path in found:
+            with self.subTest(path.stem):
+                if path.stem in OPEN_BUGS:
+                    self.skipTest(f"bug {OPEN_BUGS[path.stem]}")
+                second = path.with_name(path.stem + "-2.c")
+                files = [path.name, second.name] if second.exists() else [path.name]
+                for file in files:
+                    self.check_shown(GOLDEN / file)
+                binary = self.folder / path.stem
+                self.compiled(*FLAGS, *(GOLDEN / file for file in files), "-o", binary)
+                self.check_answer(binary)
+
+    def check_shown(self, file: pathlib.Path) -> None:
+        shown = self.compiled("--show", *FLAGS, file)
+        lines = lines_of_user(shown.stdout, str(file)).replace(str(GOLDEN) + "/", "")
+        expected = file.with_suffix(".expected")
+        if UPDATE:
+            expected.write_text(lines)
+        self.assertEqual(lines, expected.read_text(), f"hirobacc --show {file.name}; if this is right: --update")
+
+    def test_mpc(self) -> None:
+        self.check("mpc")
+
+    def test_smint(self) -> None:
+        self.check("smint")
+
+    def test_nothing_left_over(self) -> None:
+        for expected in GOLDEN.glob("*.expected"):
+            self.assertTrue(expected.with_suffix(".c").exists(), expected)
+        self.assertEqual(set(OPEN_BUGS) - {path.stem for path in GOLDEN.glob("*.c")}, set())
+
+    def test_show_is_what_is_compiled(self) -> None:
+        """What --show prints is C: any compiler makes the same program of it."""
+        shown = self.compiled("--show", "-fopenmp", GOLDEN / "smint_for_omp.c")
+        written = self.write("shown.i", shown.stdout)
+        once = self.folder / "once.o"
+        self.compiled("-O1", "-fopenmp", "-c", GOLDEN / "smint_for_omp.c", "-o", once)
+        execute(["cc", "-O1", "-fopenmp", "-c", "-fpreprocessed", str(written), "-o", "again.o"], self.folder)
+        objects = ("once.o", "again.o")
+        listings = [execute(["objdump", "-d", "--no-addresses", name], self.folder).stdout for name in objects]
+        self.assertIn("<main>", listings[0])
+        self.assertEqual(*(text.split("\n", 3)[3] for text in listings))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[word for word in sys.argv if word != "--update"])

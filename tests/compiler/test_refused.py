@@ -1,0 +1,165 @@
+"""What must not compile, or only with a warning. Each file in refused/ and warned/ ends with what hirobacc says:
+
+    // expected: LINE:COLUMN: message
+    // remedy: what to write instead
+
+Long ones go on behind `//` and five blanks. The caret stands below that column, nothing is written, and the exit
+status is not 0 (or it is, for a warning). `test_refused.py --update` writes these lines anew from what hirobacc says
+now; look at the difference before you keep it."""
+
+import pathlib
+import re
+import sys
+import textwrap
+import unittest
+
+from compiling import HERE, CompilerTest, Ended
+
+REFUSED, WARNED = HERE / "refused", HERE / "warned"
+UPDATE = "--update" in sys.argv
+
+# Left out until the bug is mended: file, number of the bug. --update does not touch them.
+OPEN_BUGS: dict[str, str] = {}
+
+
+def expectations(text: str) -> tuple[str, str, str]:
+    """The program without the lines that say what is expected, then these."""
+    words = {"expected": "", "remedy": ""}
+    for found in re.finditer(r"^// (expected|remedy): (.*(?:\n//     .*)*)\n", text, re.MULTILINE):
+        words[found[1]] = found[2].replace("\n//     ", " ")
+    program = re.sub(r"^// (expected|remedy): .*\n(//     .*\n)*", "", text, flags=re.MULTILINE)
+    return program, words["expected"], words["remedy"]
+
+
+def written(kind: str, words: str) -> str:
+    """Long ones continue on lines of their own."""
+    lines = textwrap.wrap(f"// {kind}: {words}", 119, subsequent_indent="//     ", break_on_hyphens=False)
+    return "\n".join(lines) + "\n" if words else ""
+
+
+def said(name: str, kind: str, stderr: str) -> tuple[str, str]:
+    """Of the first error or warning: line, column and message; and the remedy."""
+    found = re.search(rf"^{re.escape(name)}:(\d+:\d+): {kind}: (.*)\n((?: .*\n)*)", stderr, re.MULTILINE)
+    if found is None:
+        return "", ""
+    remedy = re.search(r"^ +(?:\| +)?= (.*)$", found[3], re.MULTILINE)
+    return f"{found[1]}: {found[2]}", remedy[1] if remedy else ""
+
+
+def caret_column(name: str, stderr: str) -> int:
+    """Where the first caret below the quoted line points, counted from 1."""
+    quoted = re.search(rf"^{re.escape(name)}:.*\n *\d+ \|( .*)\n *\|( *)\^", stderr, re.MULTILINE)
+    return len(quoted[2]) if quoted else 0
+
+
+class Refused(CompilerTest):
+    def refuse(self, *words: object) -> Ended:
+        ended = self.compile(*words)
+        self.assertNotEqual(ended.returncode, 0, ended.stderr)
+        return ended
+
+    def check(self, path: pathlib.Path, kind: str) -> None:
+        text = path.read_text()
+        program, expected, remedy = expectations(text)
+        for old in self.folder.iterdir():
+            old.unlink()
+        self.write(path.name, program)
+        ended = self.compile("-fopenmp", "-c", path.name, "-o", "out.o")
+        place_and_message, actual_remedy = said(path.name, kind, ended.stderr)
+        if UPDATE:
+            path.write_text(program + written("expected", place_and_message) + written("remedy", actual_remedy))
+            return
+        self.assertEqual((place_and_message, actual_remedy), (expected, remedy), ended.stderr)
+        self.assertEqual(str(caret_column(path.name, ended.stderr)), expected.split(":")[1], ended.stderr)
+        self.assertEqual(len(re.findall(r": (error|warning): ", ended.stderr)), 1, ended.stderr)
+        self.assertEqual(ended.returncode != 0, kind == "error")
+        left = {path.name} if kind == "error" else {path.name, "out.o"}
+        self.assertEqual({entry.name for entry in self.folder.iterdir()}, left)
+
+    def test_each_file(self) -> None:
+        found = sorted(REFUSED.glob("*.c"))
+        self.assertGreater(len(found), 50)
+        self.assertEqual(set(OPEN_BUGS) - {path.stem for path in found}, set())
+        for path in found:
+            with self.subTest(path.stem):
+                if path.stem in OPEN_BUGS:
+                    self.skipTest(f"bug {OPEN_BUGS[path.stem]}")
+                self.check(path, "error")
+
+    def test_warnings(self) -> None:
+        """What compiles, with a warning that is written in the same way."""
+        for path in sorted(WARNED.glob("*.c")):
+            with self.subTest(path.stem):
+                self.check(path, "warning")
+
+    def test_one_bad_file_of_three(self) -> None:
+        """Linking does not happen, and nothing is left, wherever the bad one stands."""
+        good = [self.write(f"good{i}.c", f"int f{i}(void) {{ return {i}; }}\n") for i in range(2)]
+        bad = self.write("bad.c", (REFUSED / "directive_unknown.c").read_text())
+        for files in ([bad, *good], [good[0], bad, good[1]], [*good, bad]):
+            ended = self.refuse(*files, "-o", "program")
+            self.assertIn("singel", ended.stderr)
+            self.assertFalse((self.folder / "program").exists())
+
+    def test_bad_line_in_users_header(self) -> None:
+        """The message points into the header."""
+        self.write(
+            "lib/field.h", "\n\nextern int n;\n#pragma SMint shared ::[NPROCS][](0, NPROCS)\nextern double f[10];\n"
+        )
+        self.write("main.c", '#include <smint.h>\n#include "lib/field.h"\nint main(void) { return 0; }\n')
+        ended = self.refuse("-c", "main.c")
+        self.assertRegex(ended.stderr, r"^lib/field\.h:4:\d+: error: the map has 2 brackets")
+
+    def test_programs_that_break_off(self) -> None:
+        """Half a program is bad input like any other: a message, no traceback (compile() looks), nothing written."""
+        for number, program in enumerate(sorted((HERE / "golden").glob("*.c"))):
+            with self.subTest(program.stem):
+                text = program.read_text()
+                begin = text.index("int main") if "int main" in text else len(text) // 3
+                self.write("half.c", text[: begin + (len(text) - begin) * (number % 9 + 1) // 11])
+                ended = self.refuse("-fopenmp", "-I", program.parent, "-c", "half.c")
+                self.assertRegex(ended.stderr, r"(?m)^half\.c:\d+:\d+: error: ")
+                self.assertFalse((self.folder / "half.o").exists())
+
+    def test_files_that_do_not_agree(self) -> None:
+        """An array that is shared in one file and an ordinary one in another would be two."""
+        main = "int main(int argc, char** argv) { mpc_init(&argc, &argv); return f() + mpc_exit(); }\n"
+        self.write("main.c", f"#include <mpc.h>\nshared int a[10]::[1](0, 1);\nint f(void);\n{main}")
+        for other in ("extern int a[10];", "int a[10];"):
+            self.write("other.c", f"{other}\nint f(void) {{ return a[1]; }}\n")
+            ended = self.refuse("main.c", "other.c", "-o", "program")
+            self.assertRegex(ended.stderr, r"(?m)^other\.c:.* error: `a` is shared in main\.c")
+            self.assertFalse((self.folder / "program").exists())
+
+    def test_nobody_starts_the_job(self) -> None:
+        self.write("main.c", "int f(void);\nint main(void) { return f(); }\n")
+        self.write("other.c", "#include <mpc.h>\nshared int a[10]::[1](0, 1);\nint f(void) { return a[1]; }\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"error: `a` of other\.c is shared, and nobody starts the job")
+        self.assertIn("call mpc_init(&argc, &argv)", ended.stderr)
+        self.assertFalse((self.folder / "program").exists())
+
+    def test_column_behind_macros(self) -> None:
+        """Macros before the place in question are as long as in the user's file."""
+        text = "#include <smint.h>\n#define LONG_NAME(x) ((((x) + 1) * 2 - 2) / 2)\n"
+        text += "#pragma SMint shared ::[NPROCS](0, NPROCS)\nint a[10];\nint main(void) {\n"
+        text += "#pragma SMint parallel for\n"
+        text += "  for (int i = 1; i < 10; i++) { int n = LONG_NAME(i); n += LONG_NAME(n); a[0] = n; }\n"
+        text += "  return 0;\n}\n"
+        self.write("macros.c", text)
+        ended = self.refuse("-c", "macros.c")
+        column = text.split("\n")[6].index("a[0]") + 1
+        self.assertRegex(ended.stderr, rf"^macros\.c:7:{column}: error: ")
+
+    def test_lines_of_the_c_compilers_messages(self) -> None:
+        """Behind every construct, the C compiler's own errors still point at the user's line."""
+        for program in sorted((HERE / "golden").glob("*.c")):
+            with self.subTest(program.stem):
+                lines = program.read_text().split("\n")
+                self.write("broken.c", "\n".join([*lines[:-1], "int broken = undeclared_name;", ""]))
+                ended = self.refuse("-fopenmp", "-I", program.parent, "-c", "broken.c")
+                self.assertRegex(ended.stderr, rf"(?m)^broken\.c:{len(lines)}:14: error: .*undeclared_name")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[word for word in sys.argv if word != "--update"])
