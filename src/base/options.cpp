@@ -39,11 +39,10 @@ constexpr std::array table = {
     Option{"readahead", OptionKind::bytes, "2M", "SIZE",
            "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
            "4K: one page, no readahead."},
-    Option{
-        "huge", OptionKind::flag, "yes", "yes|no",
-        "Gather shared memory into huge pages once it is in use: home memory at the first two barriers after its "
-        "allocation (with several nodes, only parts of 32 MiB and more), cached memory when 2 MiB of it are fetched "
-        "again (Linux 6.1; without, this option does nothing)."},
+    Option{"huge", OptionKind::flag, "yes", "yes|no",
+           "Gather shared memory into huge pages once it is in use: home memory at the first two barriers after its "
+           "allocation (with several nodes, only parts of 32 MiB and more), cached memory when 2 MiB of it are fetched "
+           "again (Linux 6.1; without, this option does nothing)."},
     Option{"space", OptionKind::bytes, "8T", "SIZE", "Size of the shared address range. Costs nothing until used."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
            "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
