@@ -24,7 +24,7 @@ from .loops import (
 )
 from .notation import OMP, Directive
 from .shared import Rewriter, enclosing
-from .source import Node, Source, text_of, walk
+from .source import HASH_LINE, Node, Source, text_of, walk
 
 CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
 
@@ -76,7 +76,7 @@ class Directives:
         next_one = bisect.bisect_left(self._statements, directive.end, key=lambda s: s[0])
         best = self._statements[next_one][2] if next_one < len(self._statements) else None
         between = self.source.text[directive.end : best.start_byte] if best is not None else ";"
-        if re.sub(r"^[ \t]*#.*$", "", between, flags=re.MULTILINE).strip() or best is None:
+        if HASH_LINE.sub("", between).strip() or best is None:
             self.source.error(
                 directive.at,
                 f"#pragma SMint {directive.name} stands before no statement",

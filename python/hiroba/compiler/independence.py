@@ -71,26 +71,12 @@ def provably_shared(reader: LoopReader, analysis: Analysis, reduced: list[str], 
         return depth
     changed = assigned_names(reader.body) - set(reader.locals) - set(reduced) - {c.name for c in analysis.shared}
     calls = {text_of(n.child_by_field_name("function")) for n in walk(reader.body) if n.type == "call_expression"}
-    if analysis.irregular or changed or calls - PURE or indirect_writes(reader.body):
+    if analysis.irregular or changed or calls - PURE:
         return max(1, min(depth, collapse))
     writes = [a for a in analysis.single if a.writes]
     while depth > max(1, collapse) and not all(one_to_one(w, depth, analysis) for w in writes):
         depth -= 1
     return depth
-
-
-def indirect_writes(body: Node) -> bool:
-    """Writes that are no plain variable and no subscripts of one: *p, s->x, (..)[i]."""
-    for node in walk(body):
-        name = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-        target = node.child_by_field_name(name) if name is not None else None
-        while target is not None and target.type in ("subscript_expression", "field_expression"):
-            if target.type == "field_expression" and "->" in [c.type for c in target.children]:
-                return True
-            target = target.child_by_field_name("argument")
-        if target is not None and target.type != "identifier":
-            return True
-    return False
 
 
 def one_to_one(write: Access, depth: int, analysis: Analysis) -> bool:

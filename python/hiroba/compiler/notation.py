@@ -7,7 +7,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from .source import Source, blank, one_line
+from .source import HASH_LINE, Source, blank, one_line
 
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
@@ -184,7 +184,7 @@ def find_shared(source: Source, found: Found) -> None:
         at = word.start()
         if not source.of_user(at) or any(a <= at < b for a, b in skipped):
             continue
-        before = re.sub(r"^[ \t]*#.*$", "", source.text[max(0, at - 4000) : at], flags=re.MULTILINE).rstrip()
+        before = HASH_LINE.sub("", source.text[max(0, at - 4000) : at]).rstrip()
         behind = source.text[word.end() : word.end() + 4000].lstrip()
         if before and before[-1] not in ";{}" and not re.search(r"\b(extern|static)$", before):
             continue

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from .notation import Declaration, Found, Map
-from .source import Node, Source, one_line, text_of, walk
+from .source import HASH_LINE, Node, Source, one_line, text_of, walk
 
 PREFIX = "hiroba_"
 
@@ -79,7 +79,7 @@ class Rewriter:
             return node.start_byte <= declaration.at < node.end_byte or (
                 node.start_byte >= declaration.at and not self.found.text[declaration.at : node.start_byte].strip()
             )
-        between = re.sub(r"^[ \t]*#.*$", "", self.source.text[declaration.begin : node.start_byte], flags=re.MULTILINE)
+        between = HASH_LINE.sub("", self.source.text[declaration.begin : node.start_byte])
         return node.start_byte > declaration.begin and not between.strip()
 
     def _declare(self, declaration: Declaration, node: Node) -> None:

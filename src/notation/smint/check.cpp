@@ -4,21 +4,19 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "sms.h"
 
 namespace hiroba {
 
-LoopCounts LoopCounts::of(const Memory& memory) {
-  LoopCounts sum;
-  memory.arrays().for_each_live([&](const Array& array) {
-    sum.faults += array.counters.faults;
-    sum.diffed += array.counters.diffed;
-  });
-  return sum;
+LoopCounts LoopCounts::now() {
+  sms_statistics all;
+  sms_stats(nullptr, &all);
+  return {all.read_faults, all.pages_diffed};
 }
 
-void check_loop(const Memory& memory, const char* place, const LoopCounts& before, bool all_known) {
+void check_loop(const char* place, const LoopCounts& before, bool all_known) {
   static std::vector<const char*> reported;  // places are texts of the program, so their addresses name them
-  const LoopCounts now = LoopCounts::of(memory);
+  const LoopCounts now = LoopCounts::now();
   const auto faults = static_cast<unsigned long long>(now.faults - before.faults);
   const auto written = static_cast<unsigned long long>(now.diffed - before.diffed);
   constexpr unsigned long long at_borders = 4;  // a page at either end of a part, in two arrays

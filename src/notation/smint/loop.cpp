@@ -354,7 +354,7 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
 
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
-  if (memory.checking() && memory.job().nnodes > 1) p.place = place, p.before = hiroba::LoopCounts::of(memory);
+  if (memory.checking() && memory.job().nnodes > 1) p.place = place, p.before = hiroba::LoopCounts::now();
   const hiroba::Share share = hiroba::share(memory, {accesses, views.size()}, views, loops, shared);
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
@@ -419,6 +419,5 @@ SMINT_EXPORT void smint_end(smint_loop* loop) {
   if ((p.flags & SMINT_NOWAIT) != 0) return;
   if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
   else sms_barrier();
-  if (p.place != nullptr)
-    hiroba::check_loop(hiroba::process_memory("parallel for"), p.place, p.before, (p.flags & SMINT_KNOWN) != 0);
+  if (p.place != nullptr) hiroba::check_loop(p.place, p.before, (p.flags & SMINT_KNOWN) != 0);
 }

@@ -1,6 +1,5 @@
 // Reductions over ranks, in rank order, for all operators of C that OpenMP reduces with.
-#include <cstring>
-#include <vector>
+#include <type_traits>
 
 #include "base/log.hpp"
 #include "notation/sms/process.hpp"
@@ -29,20 +28,7 @@ T combine(T a, T b, smint_operator op) {
 
 template <typename T>
 T reduce(T value, smint_operator op, const char* name) {
-  hiroba::Memory& memory = hiroba::process_memory(name);
-  std::vector<uint64_t> words(static_cast<size_t>(memory.job().nranks));
-  uint64_t word = 0;
-  std::memcpy(&word, &value, sizeof value);
-  const hiroba::Status status =
-      memory.exchange(word, words, hiroba::format("%s(op %d)", name, static_cast<int>(op)).c_str());
-  if (!status.ok()) hiroba::end_job(1, "%s", status.message().c_str());
-  T result{};
-  for (size_t r = 0; r < words.size(); ++r) {
-    T other;
-    std::memcpy(&other, &words[r], sizeof other);
-    result = r == 0 ? other : combine(result, other, op);
-  }
-  return result;
+  return hiroba::reduce_over_ranks(value, name, op, [op](T a, T b) { return combine(a, b, op); });
 }
 
 }  // namespace

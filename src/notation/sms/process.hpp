@@ -1,6 +1,10 @@
 // The one Memory of this process, for the other notations.
 #pragma once
 
+#include <cstring>
+#include <vector>
+
+#include "base/log.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -11,5 +15,23 @@ bool process_started();
 
 // Called at the end of sms_startup, by every rank.
 void at_start(void (*hook)());
+
+// Combines one value per rank, in rank order, so that every rank gets the same bits. Collective.
+template <typename T, typename Combine>
+T reduce_over_ranks(T value, const char* call, int op, const Combine& combine) {
+  Memory& memory = process_memory(call);
+  std::vector<uint64_t> words(static_cast<size_t>(memory.job().nranks));
+  uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof value);
+  const Status status = memory.exchange(word, words, format("%s(op %d)", call, op).c_str());
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  T result{};
+  for (size_t r = 0; r < words.size(); ++r) {
+    T other;
+    std::memcpy(&other, &words[r], sizeof other);
+    result = r == 0 ? other : combine(result, other);
+  }
+  return result;
+}
 
 }  // namespace hiroba

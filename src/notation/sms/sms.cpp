@@ -145,18 +145,7 @@ T combine(T a, T b, sms_op op) {
 
 template <typename T>
 T reduce(T value, sms_op op, const char* name) {
-  Memory& m = memory(name);
-  std::vector<uint64_t> words(static_cast<size_t>(m.job().nranks));
-  uint64_t word = 0;
-  std::memcpy(&word, &value, sizeof value);
-  require(m.exchange(word, words, format("%s(op %d)", name, static_cast<int>(op)).c_str()));
-  T result{};
-  for (size_t r = 0; r < words.size(); ++r) {
-    T other;
-    std::memcpy(&other, &words[r], sizeof other);
-    result = r == 0 ? other : combine(result, other, op);
-  }
-  return result;
+  return hiroba::reduce_over_ranks(value, name, op, [op](T a, T b) { return combine(a, b, op); });
 }
 
 }  // namespace
