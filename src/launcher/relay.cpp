@@ -1,9 +1,11 @@
 #include "launcher/relay.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include <cstring>
 
 #include "base/options.hpp"
+#include "launcher/signals.hpp"
 
 extern char** environ;
 
@@ -110,26 +113,24 @@ Refusal become(Words words) {
 // MPICH's launcher ends with status 0 when it has been told to end. So what becomes it is a child, and this process
 // stays to tell it of signals, and everybody else that the job did not end well.
 void stay_behind_hydra() {
-  sigset_t waited, before;
-  sigemptyset(&waited);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&waited, number);
-  sigprocmask(SIG_BLOCK, &waited, &before);
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) {  // as good as before
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    return;
-  }
+  Signals signals;
+  const bool taken = take_signals(signals).ok();
+  const pid_t parent = getpid(), child = taken ? fork() : -1;
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(cannot_start);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+  if (child <= 0) {  // where there can be no child, this process is as good as before
+    give_back_signals(signals);
     return;
   }
-  for (int told = 0, number = 0;;) {
-    if (sigwait(&waited, &number) != 0) continue;
-    if (number != SIGCHLD) {
-      told = number;
-      kill(child, number);
+  for (int told = 0;;) {
+    pollfd source = {signals.fd, POLLIN, 0};
+    signalfd_siginfo info;
+    if (poll(&source, 1, -1) < 0 || read(signals.fd, &info, sizeof info) != sizeof info) continue;
+    if (info.ssi_signo != SIGCHLD) {
+      told = static_cast<int>(info.ssi_signo);
+      kill(child, told);
       continue;
     }
     int status = 0;
