@@ -1,0 +1,36 @@
+/* Integer Sort with coarrays, in the way of the XcalableMP paper: an image reads how many keys everybody has of each
+ * bucket, so it knows where at each image its own belong, and puts them there. What it keeps itself stays where it is. */
+#include <xmp.h>
+
+#include "is.h"
+
+// clang-format off: it takes sections for labels
+int sizes[IS_SIZES]:[*];
+int* received:[*];
+
+static double sum_over_images(double mine) {
+#pragma xmp reduction(+ : mine)
+  return mine;
+}
+
+static void exchange(const is_job* job, int* totals, int* bounds, is_piece* pieces) {
+  int before[IS_SIZES] = {0}; /* the sizes of all images before this one */
+  xmp_sync_all(NULL);
+  for (int i = 0; i < job->ranks; i++) totals[0:IS_SIZES] += sizes[:]:[i];
+  for (int i = 0; i < job->me; i++) before[:] += sizes[:]:[i];
+  is_bounds(job, totals, bounds);
+  for (int i = 0; i < job->ranks; i++) {
+    const int at = is_sum(before, bounds[i], bounds[i + 1]), count = is_sum(sizes, bounds[i], bounds[i + 1]);
+    if (i != job->me) received[at:count]:[i] = job->sorted[is_sum(sizes, 0, bounds[i]):count];
+  }
+  xmp_sync_all(NULL);
+  is_pieces(job, received, before, totals, bounds, pieces);
+}
+
+int main(int argc, char** argv) {
+  npb n;
+  npb_begin(&n, "IS", "is_xmp", (npb_team){xmpc_this_image(), xmp_num_images(), sum_over_images}, false, argc, argv);
+  is_job job = is_begin(&n, sizes, exchange);
+  received = xmp_malloc(xmp_desc_of(received), job.capacity);
+  return is_run(&job, &n);
+}
