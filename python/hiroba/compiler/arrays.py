@@ -216,6 +216,7 @@ class Arrays(Lowering):
         if source is None:
             if self.has_operand(right):
                 self.error(right.start_byte, "gmove computes nothing", "compute before or behind it")
+                return "0"
             before = [*target.before, f"const __typeof__({element}) xmp_value = {self.render(right)};"]
             given = "&(const xmp_section){.address = (void*)&xmp_value}"
         else:
@@ -320,6 +321,8 @@ class Loops:
             return self._operand(ref)
         if not arrays.has_operand(node):
             return self._once(node, guarded)
+        if node.type in CHAIN and arrays.reader.written(node):
+            return arrays.render(node)  # sections in its indices, which this finds
         if node.type in ("assignment_expression", "update_expression"):
             arrays.error(node.start_byte, "an assignment inside an array assignment", "write two statements")
             return "0"

@@ -43,6 +43,7 @@ class Coarrays:
         wanted = [w for c in self.brackets.codimensions if (w := self._wanted(c)) is not None]
         for name, codimensions in by_directive.items():
             wanted += self._named(name, codimensions)
+        self._no_star()
         for each in sorted(wanted, key=lambda w: w.top.start_byte):
             identifier = innermost(each.top)
             if identifier is not None and self._legal(each, identifier):
@@ -50,7 +51,8 @@ class Coarrays:
                 self._declare(each, identifier)
 
     def _wanted(self, codimensions: Codimensions) -> Wanted | None:
-        node: Node | None = self.rewriter.root.descendant_for_byte_range(codimensions.at, codimensions.at)
+        at = len(self.brackets.text[: codimensions.at].rstrip()) - 1  # in what is declared
+        node: Node | None = self.rewriter.root.descendant_for_byte_range(at, at)
         if node is not None and node.type not in HOLDERS:
             node = enclosing(node, *HOLDERS)
         declarators = node.children_by_field_name("declarator") if node is not None else []
@@ -64,6 +66,13 @@ class Coarrays:
             )
             return None
         return Wanted(node, before[-1], codimensions)
+
+    def _no_star(self) -> None:
+        """`int a:[4]`, which looks like an image."""
+        for bracket, colon in self.brackets.images.items():
+            node = self.rewriter.root.descendant_for_byte_range(bracket, bracket + 1)
+            if node is not None and node.parent is not None and node.parent.type == "array_declarator":
+                self.source.error(colon, "the last codimension is `*`: as many as there are images for", "write :[*]")
 
     def _named(self, name: str, codimensions: Codimensions) -> list[Wanted]:
         """The declarations at file scope of what a directive names."""
@@ -130,7 +139,7 @@ class Coarrays:
         elif pointer:
             self._pointer(wanted, shared, storage, function)
         elif function is None:
-            used = self._fix_extents(top)
+            used = self._fix_extents(wanted, top)
             value = self.rewriter.make_pointer(shared, top, identifier)
             self.source.insert(node.end_byte, self._definition(wanted, shared, storage, value, used))
         elif "static" in storage:
@@ -205,12 +214,38 @@ class Coarrays:
         linkage = "static " if "static" in storage else ""
         return f" {linkage}xmp_coarray {name};{at_start(shared.pointer, ' '.join(text))}"
 
-    def _fix_extents(self, top: Node) -> list[str]:
+    def _fix_extents(self, wanted: Wanted, top: Node) -> list[str]:
         """`static const int N` is no constant to C where an array is declared at file scope. Returns such names."""
         constants = self._constants(top)
+        extent = self._open_extent(wanted, top.child_by_field_name("value") if top.type == "init_declarator" else None)
+        if extent is not None:
+            self.source.insert(extent[0], extent[2])
         for at, end, value in constants:
             self.source.replace(at, end, value)
         return [self.source.text[at:end] for at, end, _ in constants]
+
+    def _open_extent(self, wanted: Wanted, value: Node | None) -> tuple[int, int, str] | None:
+        """`a[]` has as many elements as its first value says."""
+        bracket = innermost(wanted.top)
+        bracket = bracket.parent if bracket is not None else None
+        if value is None or bracket is None or bracket.type != "array_declarator":
+            return None
+        if bracket.child_by_field_name("size") is not None:
+            return None
+        node = wanted.declaration
+        name = innermost(wanted.top)
+        declarator = wanted.top.child_by_field_name("declarator")
+        if name is None or declarator is None:
+            return None
+        words = [text_of(c) for c in node.named_children if c.type == "type_qualifier"]
+        words.append(text_of(node.child_by_field_name("type")).split("{")[0])
+        shape = text_of(declarator)
+        cut = name.start_byte - declarator.start_byte
+        shape = shape[:cut] + shape[cut + name.end_byte - name.start_byte :]
+        given = one_line(self.source.text[value.start_byte : value.end_byte])
+        literal = f"({one_line(' '.join(words))} {shape}){given if given.startswith('{') else f'{{{given}}}'}"
+        at = next(c.end_byte for c in bracket.children if c.type == "[")
+        return at, at, f"sizeof {literal} / sizeof {literal}[0]"
 
     def _constants(self, top: Node) -> list[tuple[int, int, str]]:
         out = []
@@ -234,6 +269,8 @@ class Coarrays:
         changes = self._constants(declarator)
         if name is not None:
             changes.append((name.start_byte, name.end_byte, shared.renamed))
+        extent = self._open_extent(wanted, value)
+        changes += [extent] if extent is not None else []
         for begin, end, new in sorted(changes):
             text += self.brackets.text[at:begin] + new
             at = end

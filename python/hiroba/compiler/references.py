@@ -103,15 +103,18 @@ class ReferenceReader:
         steps: list[Step] = []
         images: list[Node] = []
         kind = self.type_of(root)
+        behind_image = False
         for link in reversed(chain):
             index = link.child_by_field_name("index")
             if link.type == "field_expression":
                 operator = "->" if any(c.type == "->" for c in link.children) else "."
                 steps.append(Step(member=operator + text_of(link.child_by_field_name("field"))))
                 kind = self.declared.member_of(kind, steps[-1].member.lstrip(".->"))
+                behind_image = False
                 continue
             place = opening(link)
-            if index is not None and (place in self.brackets.images or self._more_images(images, shared)):
+            behind_image = behind_image or place in self.brackets.images
+            if index is not None and behind_image:
                 images.append(index)
                 continue
             known = kind is not None and kind.derived[:1] == (ARRAY,)
@@ -124,9 +127,6 @@ class ReferenceReader:
         found = Reference(node, root, tuple(steps), shared, tuple(images), kind)
         self._examine(found)
         return found
-
-    def _more_images(self, images: list[Node], shared: Shared | None) -> bool:
-        return bool(images) and shared is not None and len(images) < shared.codims
 
     def _examine(self, found: Reference) -> None:
         """What is wrong with it."""
@@ -142,10 +142,10 @@ class ReferenceReader:
                 self.problem = (
                     found.images[0].start_byte,
                     f"`{found.name}` has {count(found.shared.codims, 'codimension')}, and"
-                    f" {count(len(found.images), 'image index', 'image indices')} stand here",
+                    f" {count(len(found.images), 'image index is', 'image indices are')} given",
                     "give one index per codimension, behind one colon: a[i]:[k][l]",
                 )
-            elif any(step.member.startswith("->") for step in found.steps):
+            elif any(step.member.startswith("->") for step in found.steps[not found.shared.pointer :]):
                 self.problem = (
                     at,
                     "what a pointer on another image points to is not part of the coarray",

@@ -1,6 +1,6 @@
 """What XcalableMP adds to C's brackets, lifted out of the text: `a[base:length:step]`, `a[i]:[image]`, and
-codimensions, `int a[4]:[2][*]`. The parser sees C of the same length: a colon between two parts becomes an operator, one before an
-image a blank, and codimensions vanish."""
+codimensions, `int a[4]:[2][*]`. The parser sees C of the same length: a colon between two parts becomes an operator,
+one before an image a blank, and codimensions vanish."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
     found.text = brackets.text
     if source.errors:
         raise CompileError
-    if not found.declarations and not found.directives and not brackets:
+    if not found.declarations and not found.directives and not brackets and "xmp_coarray_allocate" not in text:
         return text, []
     missing_header(source, found, brackets)
     root = parse(found.text)
@@ -47,10 +47,10 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
         if not source.errors:
             directives.warn_of_writes_by_all()
         rewriter.rename_all()
-        start_in_main(source, root, starting(found, brackets))
+        start_in_main(source, root, starting(found, text))
     if source.errors:
         raise CompileError
-    return source.edited(), [*explain, *directives.explain]
+    return source.edited() if source.edits else text, [*explain, *directives.explain]
 
 
 def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
@@ -93,9 +93,9 @@ def rewrite_xmp(rewriter: Rewriter, brackets: Brackets) -> list[str]:
     return told + directives.explain
 
 
-def starting(found: Found, brackets: Brackets) -> str:
+def starting(found: Found, text: str) -> str:
     """What main has to begin with, if it does not start the job itself."""
-    if brackets or any(d.family == "xmp" for d in found.directives):
+    if "xmp_coarray_allocate" in text:
         return "xmp_start"
     return "smint_start" if any(d.directive for d in found.declarations) or found.directives else ""
 

@@ -259,7 +259,8 @@ class XmpDirectives(Statements):
                 remedy = f"this directive takes {' and '.join(allowed) or 'nothing more'}"
                 if name == "async":
                     remedy = "leave it out: the directive waits until it is done; to overlap, use xmp_assign_start"
-                self._error(directive, f"`{name}` in #pragma xmp {directive.name}", remedy)
+                at = self._at(directive, found[1] if found is not None else "")
+                self.source.error(at, f"`{name}` in #pragma xmp {directive.name}", remedy)
                 return out
             argument, words = self._argument(rest)
             if name == "on":
