@@ -3,6 +3,7 @@
  * to the partner's (put), and the sums are read from the transposed image.
  *
  * What others read in a step is changed only after the next reduction, which is after all have read. */
+#include <string.h>
 #include <xmp.h>
 
 #include "cg.h"
@@ -19,12 +20,13 @@ static double sum_over_images(double mine) {
 static double sum_over_row(const cg_job* job, double mine) { return sum_over_images(mine) / job->rows; }
 
 static const double* exchange(const cg_job* job, double* q) {
-  const int part = job->part, length = job->part_length, height = job->height;
+  const int part = job->part, length = job->part_length;
   int at = 0;
-  for (int step = 0; step < job->doublings; step++, at += job->most_height) {
-    const int partner = cg_partner(job, step), to = at + job->most_height;
+  for (int step = 0, to; step < job->doublings; step++, at = to) {
+    const int partner = cg_partner(job, step);
     const cg_rows theirs = cg_lacks(job, step);
-    w[to:height] = w[at:height];
+    to = theirs.first == part ? at + job->most_height : at; /* elsewhere, if the partner reads what this image changes */
+    if (to != at) memcpy(w + to + part, w + at + part, (size_t)length * sizeof *w);
     xmp_sync_image(partner, NULL);
     if (job->n->accumulate) w[to + theirs.first:theirs.count]:[partner] += w[at + theirs.first:theirs.count];
     else w[to + part:length] += w[at + part:length]:[partner];
