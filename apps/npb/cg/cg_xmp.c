@@ -40,7 +40,8 @@ static const double* exchange(const cg_job* job, double* q) {
 
 int main(int argc, char** argv) {
   npb n;
-  npb_begin(&n, "CG", "cg_xmp", (npb_team){xmpc_this_image(), xmp_num_images(), sum_over_images}, true, argc, argv);
+  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, NULL};
+  npb_begin(&n, "CG", "cg_xmp", team, true, argc, argv);
   cg_job job = cg_begin(&n, sum_over_row, exchange);
   job.w = w = xmp_malloc(xmp_desc_of(w), (job.doublings + 1) * job.most_height);
   return cg_run(&job, &n);

@@ -29,7 +29,8 @@ static void exchange(const is_job* job, int* totals, int* bounds, is_piece* piec
 
 int main(int argc, char** argv) {
   npb n;
-  npb_begin(&n, "IS", "is_xmp", (npb_team){xmpc_this_image(), xmp_num_images(), sum_over_images}, false, argc, argv);
+  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, NULL};
+  npb_begin(&n, "IS", "is_xmp", team, false, argc, argv);
   is_job job = is_begin(&n, sizes, exchange);
   received = xmp_malloc(xmp_desc_of(received), job.capacity);
   return is_run(&job, &n);
