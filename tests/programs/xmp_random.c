@@ -144,8 +144,8 @@ static xmp_section section(const box* b, const xmp_coarray* coarray, int image, 
 static void play(const step* s, const xmp_coarray* coarray, unsigned char* local) {
   const int from_local = s->from_image < 0;
   const xmp_section to = section(&s->to, coarray, s->to_image, coarray->data);
-  const xmp_section from = section(&s->from, from_local ? NULL : coarray, s->from_image,
-                                   from_local ? local : (unsigned char*)coarray->data);
+  const xmp_section from =
+      section(&s->from, from_local ? NULL : coarray, s->from_image, from_local ? local : (unsigned char*)coarray->data);
   if (s->kind == 2 || s->kind == 4) {
     xmp_update(&to, s->type, &from, s->type, s->op, "xmp_random.c:update");
   } else if (s->kind == 1 && from_local) {
