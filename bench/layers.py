@@ -1,4 +1,4 @@
-"""The layers on which coarrays can run here, and how a program is started on one: what bench/pingpong and bench/npb ask.
+"""The layers on which coarrays can run here, and how a program starts on one: asked by bench/pingpong and bench/npb.
 
 A layer is a transport that `hiroba info` shows as usable; that of MPI is one for each MPI.
 """

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "stencil2d"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "hosts"))
 import harness
 import layers
@@ -92,7 +91,7 @@ def run_checked(contestant: Contestant) -> dict[str, Any]:
 
 
 def show(title: str, shapes: dict[str, Samples]) -> None:
-    """A row for each contestant; for each shape its seconds, their share for communication, and their ratio to MPI's."""
+    """A row for each contestant; for each shape its seconds, their share for communication, and the ratio to MPI's."""
     rows = [["", *(f"{shape}: {what}" for shape in shapes for what in ("s", "comm. %", f"/ {RIVAL}"))]]
     for name in dict.fromkeys(name for samples in shapes.values() for name in samples.runs):
         row = [name]
@@ -122,8 +121,8 @@ def targets(samples: dict[str, Samples], counted: dict[str, int], letters: list[
             mine, theirs = part.median("coarrays", "communication"), part.median(RIVAL, "communication")
             alone = (part.median(RIVAL) - theirs) / part.median(RIVAL)
             why = (
-                f"communication takes {100 * (1 - alone):.1f} % of MPI's time ({theirs:.3f} s, of coarrays {mine:.3f} s): "
-                f"without any, MPI's program itself would reach {alone:.3f}"
+                f"communication takes {100 * (1 - alone):.1f} % of MPI's time ({theirs:.3f} s; ours {mine:.3f} s):"
+                f" without any, MPI's program itself would reach {alone:.3f}"
             )
             what = f"{benchmark.upper()} class {letter}, 2 ranks: coarrays / {RIVAL}"
             found.append(Target(what, part.ratio("coarrays", RIVAL), 0.95, why_not=why))

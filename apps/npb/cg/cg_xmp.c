@@ -1,6 +1,6 @@
-/* Conjugate Gradient with coarrays, in the way of the XcalableMP paper: the contributions to a row of the matrix are summed
- * in a hypercube of the images that share the row, each reading the partner's (get) or, with --accumulate, adding its own
- * to the partner's (put), and the sums are read from the transposed image.
+/* Conjugate Gradient with coarrays, in the way of the XcalableMP paper: the contributions to a row of the matrix are
+ * summed in a hypercube of the images that share the row, each reading the partner's (get) or, with --accumulate, adding
+ * its own to the partner's (put), and the sums are read from the transposed image.
  *
  * What others read in a step is changed only after the next reduction, which is after all have read. */
 #include <string.h>
@@ -25,7 +25,7 @@ static const double* exchange(const cg_job* job, double* q) {
   for (int step = 0, to; step < job->doublings; step++, at = to) {
     const int partner = cg_partner(job, step);
     const cg_rows theirs = cg_lacks(job, step);
-    to = theirs.first == part ? at + job->most_height : at; /* elsewhere, if the partner reads what this image changes */
+    to = theirs.first == part ? at + job->most_height : at; /* elsewhere, if both change what the other one reads */
     if (to != at) memcpy(w + to + part, w + at + part, (size_t)length * sizeof *w);
     xmp_sync_image(partner, NULL);
     if (job->n->accumulate) w[to + theirs.first:theirs.count]:[partner] += w[at + theirs.first:theirs.count];

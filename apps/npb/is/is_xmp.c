@@ -1,5 +1,5 @@
 /* Integer Sort with coarrays, in the way of the XcalableMP paper: an image reads how many keys everybody has of each
- * bucket, so it knows where at each image its own belong, and puts them there. What it keeps itself stays where it is. */
+ * bucket, so it knows where its own belong at each image, and puts them there. What it ranks itself is not moved. */
 #include <xmp.h>
 
 #include "is.h"
