@@ -40,7 +40,14 @@ double xmp_wtick(void); /* seconds between two values of it */
 /* ---- images and node arrays ---------------------------------------------------------------------------------------
  */
 
-#define XMP_DIMS 7
+/* Constants, which preprocessed text can name, too. */
+enum {
+  XMP_DIMS = 7,         /* the most dimensions of anything here */
+  XMP_REST = INT32_MIN, /* a length: to the end */
+  XMP_SELF = INT32_MIN, /* an index of a node: this image's */
+  XMP_EACH_IMAGE = -1,  /* an image: all of them, one after the other */
+  XMP_ANY_IMAGE = -1    /* an image to wait for: whichever it is */
+};
 
 /* An ordered set of ranks: first, first + step, ..., or those of the table. Opaque but to the functions below. */
 typedef struct xmp_images {
@@ -70,8 +77,6 @@ typedef struct xmp_node_reference {
     int first, count, step; /* count XMP_REST: to the end. first XMP_SELF: this image's index alone ([*] in `on`) */
   } range[XMP_DIMS];
 } xmp_node_reference;
-#define XMP_REST INT32_MIN
-#define XMP_SELF INT32_MIN
 #define XMP_ALL_NODES ((const xmp_node_reference*)1) /* nodes p[..] = **: all images of the job */
 
 /* Fills in extent and images. Not collective, but what it says must be the same on all images of the executing set.
@@ -185,7 +190,6 @@ typedef struct xmp_section {
   int64_t count[XMP_DIMS];
   int64_t stride[XMP_DIMS]; /* may be negative */
 } xmp_section;
-#define XMP_EACH_IMAGE (-1)
 
 /* The length of base:length:step in a dimension of `extent` elements; XMP_REST stands for all the rest, extent
  * XMP_UNKNOWN for memory behind a pointer. Ends the job if it does not lie inside. `text` is what the program wrote. */
@@ -209,6 +213,17 @@ static inline int64_t xmp_index(int64_t index, int64_t extent, int dimension, co
   if ((uint64_t)index >= (uint64_t)extent) xmp_range_error(index, 1, 1, extent, dimension, text, place);
   return index;
 }
+
+/* Two sections of one expression, `b[0:n] = c[0:m] + 1`, have as many elements in each dimension. `text` names both. */
+void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* text, const char* place)
+    __attribute__((noreturn));
+static inline void xmp_same(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
+  if (left != right) xmp_shape_error(left, right, dimension, text, place);
+}
+/* Room for an expression over sections: never NULL, to be given back by free(). */
+void* xmp_temporary(size_t bytes, const char* place);
+/* The coarray in whose part of this image an address lies, for parameters; ends the job if there is none. */
+const xmp_coarray* xmp_coarray_of(const void* address, const char* place);
 
 /* to = from, element by element, each of `element` bytes; either side may be on any image, both may be (the data passes
  * through this image), and they may overlap. Counts must agree: those of sections of equally many dimensions one by one
@@ -295,7 +310,6 @@ void xmp_barrier_on(const xmp_node_reference* on, const char* place); /* of thes
 
 /* What came before the post is complete before what comes after the wait that it ends. Posts are queued, however many
  * there are; a wait takes the oldest that matches, and returns the image that posted it. */
-#define XMP_ANY_IMAGE (-1)
 #define XMP_ANY_TAG INT64_MIN
 void xmp_post(int image, int64_t tag, const char* place);
 int xmp_wait(int image, int64_t tag, const char* place);

@@ -193,6 +193,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
   c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
   c->opaque = coarray.release();
+  hiroba::remember(c);
   if (initial == nullptr) return c->data;
   std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
   require_at(all.sync_all({0, 1, sms_nprocs, nullptr}, {"first values of a coarray", place}), place);
@@ -216,6 +217,7 @@ XMP_EXPORT void xmp_free(xmp_coarray* c) {
   if (coarray == nullptr) end_job(1, "xmp_free of coarray %s, which is not allocated", c->name);
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), "xmp_free");
   delete coarray;
+  hiroba::forget(c);
   c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
   if (c->codims == -1) delete c;
 }

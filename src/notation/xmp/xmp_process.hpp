@@ -28,6 +28,10 @@ ImageSet participants(const xmp_node_reference* on, const char* place);
 // An image of a set, or the end of the job; `what` is the coarray or call.
 int rank_of_image(const ImageSet& set, int image, const char* what, const char* place);
 
+// For xmp_coarray_of.
+void remember(const xmp_coarray* coarray);
+void forget(const xmp_coarray* coarray);
+
 // ---- sections ----
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
 Section section_of(const xmp_section& section, const char* place);
