@@ -11,7 +11,6 @@ namespace hiroba {
 
 void Coarrays::listen(Transport& transport) {
   mail_.listen(transport);
-  mover_.listen(transport);
   updater_.listen(transport);
 }
 
@@ -20,8 +19,6 @@ Status Coarrays::start(Memory& memory) {
   world_.memory = &memory, world_.transport = &memory.transport();
   world_.rank = job.rank, world_.nranks = job.nranks;
   world_.spins = spins_for(job.ranks_here());
-  for (const Capability& c : world_.transport->capabilities())
-    if (std::strcmp(c.name, "strided put and get") == 0) world_.strided = c.native;
   mail_.start(world_);
   mover_.start(world_);
   control_.nranks = job.nranks;
@@ -135,16 +132,22 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
   }
   if (direct && source.here != nullptr) return mover_.put(a.to_, source.here, walk), Status();
   a.owner_ = this;
-  if (direct) return mover_.start_get(a.to_.here, source, walk, a.fetch_), Status();
+  if (direct) return mover_.start_get(a.to_.here, source, walk, a.under_way_), Status();
   a.box_ = to.box, a.element_ = element;
   a.buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(from.box.elements()) * element);
-  mover_.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.fetch_);
+  mover_.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.under_way_);
   return {};
+}
+
+bool Coarrays::Assignment::finished() const {
+  if (owner_ == nullptr) return true;
+  owner_->world_.transport->progress();
+  return under_way_.left.load(std::memory_order_acquire) == 0;
 }
 
 void Coarrays::Assignment::finish() {
   if (owner_ == nullptr) return;
-  owner_->mover_.finish(fetch_);
+  owner_->mover_.await(under_way_);
   if (buffer_ != nullptr) owner_->write_packed(to_, box_, buffer_.get(), element_);
   buffer_.reset();
   owner_ = nullptr;
@@ -174,9 +177,9 @@ Status Coarrays::fill(const Section& to, const void* value, size_t element) {
 
 std::unique_ptr<char[]> Coarrays::read_packed(const Place& from, const Box& box, size_t element) {
   auto packed = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(box.elements()) * element);
-  Fetch fetch;
-  mover_.start_get(packed.get(), from, walk_packed(box, element), fetch);
-  mover_.finish(fetch);
+  Completion under_way;
+  mover_.start_get(packed.get(), from, walk_packed(box, element), under_way);
+  mover_.await(under_way);
   return packed;
 }
 

@@ -97,13 +97,13 @@ class Coarrays {
 // An assignment that is under way. Neither side may be used before finish(). Not thread-safe.
 class Coarrays::Assignment {
  public:
-  bool finished() const { return owner_ == nullptr || owner_->mover_.finished(fetch_); }
+  bool finished() const;
   void finish();
 
  private:
   friend class Coarrays;
   Coarrays* owner_ = nullptr;
-  Fetch fetch_;
+  Completion under_way_;
   std::unique_ptr<char[]> buffer_;  // between source and target, if there must be one
   Place to_;
   Box box_;

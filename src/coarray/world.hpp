@@ -11,14 +11,7 @@
 namespace hiroba {
 
 // Handlers of the transport that are this floor's.
-enum CoarrayHandler {
-  on_post = Transport::first_user_handler + 1,
-  on_pair_sync,
-  on_parcel,
-  on_update,
-  on_gather,
-  on_gathered
-};
+enum CoarrayHandler { on_post = Transport::first_user_handler + 1, on_pair_sync, on_parcel, on_update };
 
 // What the program called, for messages.
 struct Call {
@@ -33,7 +26,6 @@ struct World {
   char* base = nullptr;  // address of offset 0
   int rank = 0, nranks = 1;
   int spins = 0;
-  bool strided = false;  // the transport moves strided boxes by itself
 
   bool near(int r) const { return memory->job().node_of(r) == memory->job().node; }
   // Where this process can access that memory by itself; null if it cannot.
