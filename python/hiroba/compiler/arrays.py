@@ -13,7 +13,6 @@ from .references import CHAIN, Reference, bare, count
 from .source import Node, text_of
 
 UNKNOWN_EXTENT = "0x7fffffffffffffff"  # XMP_UNKNOWN: the preprocessor has run
-REST = "-0x80000000L"  # XMP_REST
 LITERALS = ("number_literal", "char_literal", "string_literal", "true", "false", "sizeof_expression", "null")
 
 
@@ -130,7 +129,7 @@ class Arrays(Lowering):
         if not base:
             backward = step.startswith("-") and re.fullmatch(r"-\d+", step) is not None
             base = "0" if not step else f"{extent} - 1" if backward else f"({step}) < 0 ? {extent} - 1 : 0"
-        return base, length or REST, step or "1"
+        return base, length or "XMP_REST", step or "1"
 
     def render_range(self, begin: int, end: int, inside: Node) -> str:
         """Part of an expression: between two colons."""

@@ -21,6 +21,7 @@ XMP = (
     *("barrier", "reduction", "bcast", "post", "wait", "lock", "unlock"),
     *("sync_memory", "sync_all", "sync_image", "sync_images", "sync_images_all"),
 )
+STARTS = {"mpc_init", "sms_startup", "smint_start", "xmp_init", "xmp_start"}  # calls that start the job
 XMP_CLAUSES = ("on", "from", "in", "out", "nocomm", "max", "min", "acquired_lock", "stat")
 XMP_GLOBAL = (
     *("template", "template_fix", "distribute", "align", "shadow", "reflect", "reflect_init", "reflect_do"),

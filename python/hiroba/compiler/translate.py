@@ -9,7 +9,7 @@ from .arrays import Arrays
 from .coarrays import Coarrays
 from .declared import Declared
 from .directives import CLAUSES, Directives
-from .notation import DIRECTIVE, KNOWN, XMP, XMP_CLAUSES, Expand, Found, find
+from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Expand, Found, find
 from .sections import Brackets, lift
 from .shared import Rewriter, enclosing
 from .source import CompileError, Node, Source, parse, text_of, walk
@@ -17,7 +17,6 @@ from .xmp_directives import XmpDirectives
 
 PLAIN = {*KNOWN, *CLAUSES, *XMP, *XMP_CLAUSES}  # words that need not be looked up as macros
 OURS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b|\bshared\b|:\s*\[|\[[^]\n]*:", re.MULTILINE | re.IGNORECASE)
-STARTS = {"mpc_init", "sms_startup", "smint_start", "xmp_init", "xmp_start", "xmp_init_mpi"}
 
 
 def has_notation(text: str) -> bool:

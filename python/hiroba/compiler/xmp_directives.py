@@ -32,9 +32,9 @@ REDUCTIONS = {
     "lastmax": "XMP_LASTMAX",
     "lastmin": "XMP_LASTMIN",
 }
-ALL, SELF = "{0, -0x7fffffff - 1, 1}", "{-0x7fffffff - 1, 1, 1}"  # with XMP_REST and XMP_SELF
+ALL, SELF = "{0, XMP_REST, 1}", "{XMP_SELF, 1, 1}"
 NO_NODES = "(const xmp_node_reference*)0"
-ANY_IMAGE, ANY_TAG = "-1", "(-0x7fffffffffffffff - 1)"  # XMP_ANY_IMAGE, XMP_ANY_TAG
+ANY_TAG = "(-0x7fffffffffffffff - 1)"  # XMP_ANY_TAG: the preprocessor has run
 
 
 @dataclass
@@ -237,7 +237,7 @@ class XmpDirectives(Statements):
         first, last, step = [*values, "", ""][:3]
         begin = f"{first}{origin}" if first else "0"
         if not last:
-            return f"{{{begin}, -0x7fffffff - 1, {step or 1}}}"
+            return f"{{{begin}, XMP_REST, {step or 1}}}"
         length = f"({last} - ({first or 1})) / ({step or 1}) + 1" if round_ else last
         return f"{{{begin}, {length}, {step or 1}}}"
 
@@ -364,7 +364,7 @@ class XmpDirectives(Statements):
         if len(arguments) > 2:
             self._error(directive, "#pragma xmp wait has an image and a tag at most", "write wait(p[1], 3)")
             return
-        image = self._image(directive, arguments[0]) if arguments and arguments[0] else ANY_IMAGE
+        image = self._image(directive, arguments[0]) if arguments and arguments[0] else "XMP_ANY_IMAGE"
         tag = self.expression(directive, arguments[1]) if len(arguments) == 2 else ANY_TAG
         self._call(directive, f"(void)xmp_wait({image}, {tag}, {self._place(directive)});")
 

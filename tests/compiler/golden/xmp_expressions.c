@@ -24,7 +24,7 @@ int main(void) {
   wrong += y != 6 || twice(a[2]:[next]) != 18 || sum(a[1]:[next], d[0]:[next]) != 7 || of_next(next) != 18;
   wrong += a[a[1]:[next] - 3]:[next] != 9;     /* an index by another image's value */
   wrong += a[2]:[x:[next] - 18 + next] != 9;   /* an image, too */
-  wrong += sqrt(a[2]:[next]) != 3 || -a[1]:[next] != -5 || (double)a[1]:[next] / 2 != 2.5 || !x:[next];
+  wrong += fabs(-d[0]:[next]) != 2.5 || -a[1]:[next] != -5 || (double)a[1]:[next] / 2 != 2.5 || !x:[next];
   wrong += (x:[next] > 3 && a[1]:[next] != 5) || (x:[next] == 0 || a[1]:[next] == 0);
   y = x:[next] > 3 ? a[1]:[next] : a[2]:[next];
   wrong += y != 5;

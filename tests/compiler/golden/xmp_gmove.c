@@ -23,7 +23,7 @@ int main(void) {
   wrong += b[3] != next;
   xmp_sync_all(0);
 #pragma xmp gmove OUT
-  m[:][1]:[next] = b[4:1];
+  m[:][1]:[next] = b[4];
   xmp_sync_all(0);
   wrong += m[2][1] != 10 * me + 4 || m[2][0] != me;
 #pragma xmp gmove

@@ -30,6 +30,7 @@ int main(void) {
   wrong += list[3].id[1] != 3 || list[4].id[1] != 0 || list[3].id[0] != 0;
   struct box t = v[1]:[next], all[3];
   wrong += t.items[3].id[2] != me || t.x != 0;
+  xmp_sync_all(0);
   t.x = 11;
   one:[next] = t;
   all[:] = v[:]:[next];
@@ -38,6 +39,7 @@ int main(void) {
   wrong += one.x != 11 || one.items[3].id[2] != before || one:[next].items[3].id[2] != me;
   xmp_sync_all(0);
   v[0:2]:[next] = t; /* a struct to several */
+  xmp_sync_memory(0);
   v[0:3].x:[next] += 1;
   xmp_sync_all(0);
   wrong += v[0].x != 12 || v[1].x != 12 || v[2].x != 8;

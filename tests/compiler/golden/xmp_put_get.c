@@ -19,6 +19,7 @@ int main(void) {
   a[0:8]:[next] = local[0:8]; /* contiguous */
   xmp_sync_all(0);
   for (int i = 0; i < 8; i++) wrong += a[i] != i;
+  xmp_sync_all(0);
   a[1:3:2]:[next] = local[7:3:-3]; /* steps on both sides */
   xmp_sync_all(0);
   wrong += a[1] != 7 || a[3] != 4 || a[5] != 1 || a[2] != 2;

@@ -37,10 +37,10 @@ int main(void) {
   {
 #pragma XMP TASK ON p(1:1)
     b[1] = 1;
-#pragma xmp task on p[1:]
+#pragma xmp task on p[n > 1:]
     b[1] = 2;
   }
-  wrong += b[1] != (me == 0 ? 1 : 2);
+  wrong += b[1] != (n == 1 || me > 0 ? 2 : 1);
 #pragma xmp task on one
 #pragma xmp barrier
   {

@@ -32,6 +32,7 @@ int main(void) {
   wrong += a[0] != 105 || a[1] != 100 || a[2] != 306 || a[3] != 51 || a[4] != 4 || a[5] != 210 || a[6] != 0x60;
   wrong += a[7] != 106 || d[0] != 1 || d[1] != 0.5 || d[2] != 5 || d[3] != 4 || small != 4 || flag != 1;
   wrong += wide != (1LL << 40 | 1);
+  xmp_sync_all(0);
   a[0]:[next] *= 0.5; /* computed in double, as C does */
   a[1]:[next] += 1.75;
   a[2]:[next] >>= 1;
@@ -42,11 +43,15 @@ int main(void) {
   wrong += total != n * (n + 1) / 2;
   xmp_sync_all(0);
 
+  double e[4];
+  e[:] = d[:];
+  xmp_sync_all(0);
   a[0:4]:[next] = 10;
   xmp_sync_memory(0);
   a[0:4]:[next] += a[4:4]; /* put-accumulate */
+  xmp_sync_memory(0);
   a[0:2:2]:[next] *= 2;
-  d[:]:[next] -= d[:];
+  d[:]:[next] -= e[:];
   xmp_sync_all(0);
   int before = (me + n - 1) % n, sum[4] = {1, 1, 1, 1};
   wrong += a[0] != 2 * (10 + a[4]:[before]) || a[1] != 10 + a[5]:[before] || d[2]:[next] != 0;
