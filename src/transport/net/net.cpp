@@ -40,7 +40,7 @@ Status Net::join(const Options& options, Job& job) {
 }
 
 std::vector<Capability> net_capabilities() {
-  return {{"strided put and get", false},
+  return {{"strided put and get", true},
           {"packed put", true},
           {"atomics", true},
           {"wait for a word", true},
@@ -127,6 +127,10 @@ void Net::await_room() {
   engine_.wait([this] { return queued_.load(std::memory_order_relaxed) < most_queued / 2; });
 }
 
+void Net::await_slot() {
+  engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+}
+
 // Tags of transfers to us and from us differ, because each side numbers its own.
 uint32_t Net::next_tag(bool to_us) { return (tag_++ % tags) * 2 + (to_us ? 0 : 1); }
 
@@ -146,7 +150,7 @@ uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
 // Complete when the data may be changed again.
 void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent) {
   sent.left.fetch_add(1, std::memory_order_relaxed);
-  engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  await_slot();
   engine_.with_wire([&] {
     head.tag = next_tag(false);
     count(bytes);
@@ -177,12 +181,17 @@ void Net::note_put(int rank) {
 }
 
 void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
+  Completion sent;
+  start_put(rank, to, from, bytes, sent);
+  await(sent);
+}
+
+void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (here(rank)) {
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
   const char* at = static_cast<const char*>(from);
-  Completion sent;
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
     note_put(rank);
@@ -192,7 +201,6 @@ void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
     else send_bulk(rank, h, at, part, sent);
     at += part, to += part, bytes -= part;
   }
-  await(sent);
 }
 
 void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
@@ -253,7 +261,8 @@ void Net::fence() {
 
 // ---- get -----------------------------------------------------------------------------------------------------------
 
-void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
+void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                    uint32_t epoch) {
   completion.left.fetch_add(1, std::memory_order_relaxed);
   const bool in_frame = bytes <= max_inline;
   Head h = head(in_frame ? Frame::get : Frame::get_bulk);
@@ -261,9 +270,9 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
   h.bytes = bytes;
   h.completion = reinterpret_cast<uint64_t>(&completion);
   h.address = reinterpret_cast<uint64_t>(to);
-  h.epoch = epoch_.load();
+  h.epoch = epoch;
   if (note != nullptr) h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
-  if (!in_frame) engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  if (!in_frame) await_slot();
   engine_.with_wire([&] {
     if (!in_frame) {
       h.tag = next_tag(true);
@@ -276,13 +285,18 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
 }
 
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
-  if (here(rank)) return Transport::start_get(to, rank, from, bytes, completion, note);
-  char* at = static_cast<char*>(to);
+  if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, note);
+  else start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, epoch_.load());
+}
+
+// `epoch`: so many exchanges must lie behind whoever answers.
+void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                       uint32_t epoch) {
   const size_t piece = bytes <= most_in_small_pieces ? small_piece : big_piece;
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
-    get_piece(at, rank, from, part, completion, note);
-    at += part, from += part, bytes -= part;
+    get_piece(to, rank, from, part, completion, note, epoch);
+    to += part, from += part, bytes -= part;
     note = nullptr;
   }
 }
