@@ -17,6 +17,7 @@
 #include "transport/net/join.hpp"
 #include "transport/net/meeting.hpp"
 #include "transport/net/net.hpp"
+#include "transport/net/remote_memory.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -76,7 +77,7 @@ class Net final : public Transport, private FrameSender {
   };
   // What a ticket of the wire stands for.
   struct Transfer {
-    enum Kind { nothing, completion, put_arrived, packed_arrived, strided_arrived } kind = nothing;
+    enum Kind { nothing, completion, remote_put, put_arrived, packed_arrived, strided_arrived } kind = nothing;
     Completion* done = nullptr;
     int source = 0;                // of a put
     uint64_t offset = 0;           // of a strided put
@@ -98,6 +99,11 @@ class Net final : public Transport, private FrameSender {
   struct Flush {
     int source;
     uint64_t count, completion;
+  };
+  // Somebody wants to access our memory.
+  struct Asker {
+    int source;
+    uint64_t completion, offset;
   };
   // Puts between this rank and another.
   struct Puts {
@@ -128,6 +134,11 @@ class Net final : public Transport, private FrameSender {
   void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                  uint32_t epoch);
   void ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came);
+  // One-sided, if the wire can and it pays; false if not.
+  bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
+  bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
+  void await_remote_puts();
   void note_put(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
@@ -154,6 +165,7 @@ class Net final : public Transport, private FrameSender {
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   bool answer_flushes();
+  bool answer_keys();
   bool answer_watches();
   void keep_alive();
   void end_host() const;
@@ -188,6 +200,9 @@ class Net final : public Transport, private FrameSender {
   std::atomic<size_t> deferred_count_{0};
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
+  std::vector<Asker> askers_;
+  RemoteMemory remote_;
+  std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;
