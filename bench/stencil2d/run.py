@@ -15,9 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
-from contestants import FOLDER, Workshop, name_of
+from contestants import FOLDER, PROGRAMS
 from count import Count, count
 from harness import BenchmarkError, Contestant, Samples, Target
+from workshop import Workshop, name_of
 
 OMNI_SIZE, OMNI_STEPS, OMNI_CHECKSUM = 64, 100, 5.5488557664881109
 TOLERANCE = 1e-12  # relative: ranks and threads add in another order
@@ -167,7 +168,7 @@ def run() -> int:
 
     around = harness.circumstances()
     print(f"{around['cores']} cores, {around['cpu']}, {around['mpi']}, load {around['load_before']:.2f}")
-    workshop = Workshop(options.build)
+    workshop = Workshop(options.build, "stencil2d", PROGRAMS)
     for size in {OMNI_SIZE, *sizes}:
         workshop.compile(size)
     for line in workshop.left_out:

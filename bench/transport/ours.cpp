@@ -172,8 +172,11 @@ void put_bandwidth(Bench& bench, Case c) {
     bench.meet();
     if (bench.asks()) {
       const double start = seconds_now();
+      Completion sent;
       for (size_t k = 0; k < c.count; ++k)
-        bench.transport().put(1, area.offset + k * piece, source.data() + k * piece / sizeof source[0], piece);
+        bench.transport().start_put(1, area.offset + k * piece, source.data() + k * piece / sizeof source[0], piece,
+                                    sent);
+      bench.transport().await(sent);
       bench.transport().fence();
       s.add(static_cast<double>(c.count * piece) / (seconds_now() - start));
     }

@@ -65,7 +65,13 @@ typedef struct smint_access {
   int64_t low[SMINT_DIMS], high[SMINT_DIMS];
   int64_t factor[SMINT_DIMS][SMINT_LOOPS];
 } smint_access;
-enum { SMINT_READS = 1, SMINT_WRITES = 2, SMINT_OWNS = 4 }; /* OWNS: iterations go to the home of this one */
+enum {
+  SMINT_READS = 1,
+  SMINT_WRITES = 2,
+  SMINT_OWNS = 4,     /* iterations go to the home of this one */
+  SMINT_PERHAPS = 8,  /* not in every iteration; for smint_touches */
+  SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
+};
 
 /* The values of a loop variable: first, first + step, .. below end (above end, if step < 0). */
 typedef struct smint_values {
@@ -100,6 +106,12 @@ typedef struct smint_memo {
   void* pages;
 } smint_memo;
 void smint_recall(smint_loop* loop, smint_memo* memo);
+
+/* For option check, between smint_begin and smint_end: what the loop touches, each access as it stands in the program,
+ * so that it is found where two ranks have touched the same bytes between two barriers. Worth its time only where
+ * smint_checking() is true; does nothing where it is not. Neither is collective nor blocks. */
+int smint_checking(void);
+void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT */
 

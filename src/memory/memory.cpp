@@ -177,6 +177,21 @@ Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* ca
   return enter(call, tag_of(call), word, words);
 }
 
+Status Memory::gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call) {
+  if (mine.size() > Layout::speech_bytes)
+    return Status::error(format("%s: %s to tell the other ranks, at most %s", call, show_bytes(mine.size()).c_str(),
+                                show_bytes(Layout::speech_bytes).c_str()));
+  std::copy(mine.begin(), mine.end(), space_.base() + layout_.speech(job_.rank));
+  HIROBA_TRY(exchange(mine.size(), words_, call));
+  all.assign(static_cast<size_t>(job_.nranks), {});
+  for (int r = 0; r < job_.nranks; ++r) {
+    std::vector<char>& theirs = all[static_cast<size_t>(r)];
+    theirs.resize(words_[static_cast<size_t>(r)]);
+    if (!theirs.empty()) transport_->get(theirs.data(), r, layout_.speech(r), theirs.size());
+  }
+  return enter(call, tag_of(call) + 1, 0, words_);  // nobody writes anew what others still read
+}
+
 // ---- arrays --------------------------------------------------------------------------------------------------------
 
 namespace {

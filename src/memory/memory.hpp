@@ -62,6 +62,8 @@ class Memory {
   Status unlock(int id);
   // One word from every rank to every rank. Collective; orders execution only.
   Status exchange(uint64_t word, std::span<uint64_t> words, const char* call);
+  // The same with any number of bytes, up to Layout::speech_bytes: all[r] is what rank r gave. For diagnosis.
+  Status gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call);
 
   // ---- access ----
   // The live array that contains the address, or a status that explains what the address is.
@@ -76,6 +78,9 @@ class Memory {
   void preload_wait();
   // Pages of other nodes that are here; and bringing them again, without waiting.
   std::vector<PageRun> cached_pages();
+  // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
+  // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
+  std::vector<PageRun> written_pages();
   void start_preload(std::span<const PageRun> runs);
   Status start_preload_bytes(const void* address, size_t bytes);
   Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);

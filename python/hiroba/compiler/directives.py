@@ -8,6 +8,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from .affine import Form
+from .checks import touches
 from .independence import carried_dependence, provably_shared
 from .loops import (
     OPERATORS,
@@ -223,7 +224,7 @@ class Directives(Statements):
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
             f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
             f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
-            f"{recall} while (smint_next(&hiroba_loop)) {{"
+            f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
         )
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
@@ -238,6 +239,12 @@ class Directives(Statements):
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
         self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+
+    def _locked(self, loop: Node) -> list[tuple[int, int]]:
+        """What stands under `critical` in this loop: the line, and the statement behind it."""
+        inside = [d for d in self.rewriter.found.directives if loop.start_byte <= d.at < loop.end_byte]
+        criticals = [d for d in inside if d.name == "critical"]
+        return [(d.at, s.end_byte) for d in criticals if (s := self._statement(d)) is not None]
 
     def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
         """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""

@@ -1,0 +1,40 @@
+#include <smint.h>
+
+#include "common.h"
+
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+int start[ROWS + 1], column[ENTRIES];
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+double value[ENTRIES], x[ROWS], y[ROWS];
+
+int main(int argc, char** argv) {
+  const int steps = steps_wanted(argc, argv);
+  double began = 0, sum = 0;
+
+#pragma SMint parallel for affinity(x[i])
+  for (int i = 0; i < ROWS; i++) {
+    start[i] = row_start(i);
+    fill_row(i, &column[row_start(i)], &value[row_start(i)]);
+    x[i] = first_value(i);
+  }
+#pragma SMint single
+  start[ROWS] = ENTRIES;
+
+  for (int t = -WARM_UP; t < steps; t++) {
+    if (t == 0) began = now();
+#pragma SMint parallel for repeat
+    for (int i = 0; i < ROWS; i++) {
+      double dot = 0;
+      for (int k = start[i]; k < start[i + 1]; k++) dot += value[k] * x[column[k]];
+      y[i] = dot;
+    }
+#pragma SMint parallel for
+    for (int i = 0; i < ROWS; i++) x[i] = y[i] * SCALE;
+  }
+  const double seconds = now() - began;
+
+#pragma SMint parallel for reduction(+ : sum)
+  for (int i = 0; i < ROWS; i++) sum += x[i] * weight(i);
+  if (MYPID == 0) report(steps, seconds, sum);
+  return 0;
+}
