@@ -102,13 +102,18 @@ static void count(is_job* job, int iteration) {
   }
 }
 
-static void sort(const is_job* job) {
-  int* at[IS_BUCKETS];
-  at[0] = job->sorted;
-  for (int b = 1; b < IS_BUCKETS; b++) at[b] = at[b - 1] + job->sizes[b - 1];
+void is_sort(is_job* job, const int* bounds, int* const* near) {
+  job->sorting -= npb_now();
+  int *at[IS_BUCKETS], *next = job->sorted;
+  for (int b = 0; b < IS_BUCKETS; next += job->sizes[b++]) at[b] = next;
+  for (int i = 0; near != NULL && i < job->ranks; i++) {
+    next = near[i];
+    for (int b = bounds[i]; next != NULL && b < bounds[i + 1]; next += job->sizes[b++]) at[b] = next;
+  }
   const int* restrict keys = job->keys;
   const int end = job->count, shift = job->shift;
   for (int i = 0; i < end; i++) *at[keys[i] >> shift]++ = keys[i];
+  job->sorting += npb_now();
 }
 
 void is_bounds(const is_job* job, const int* totals, int* bounds) {
@@ -119,15 +124,6 @@ void is_bounds(const is_job* job, const int* totals, int* bounds) {
     sum += totals[b];
     while (rank < job->ranks && sum >= first_of(job->total, rank + 1, job->ranks)) bounds[++rank] = b + 1;
   }
-}
-
-void is_pieces(const is_job* job, const int* received, const int* before, const int* totals, const int* bounds,
-               is_piece* pieces) {
-  const int low = bounds[job->me], high = bounds[job->me + 1];
-  const int at = is_sum(before, low, high), own = is_sum(job->sizes, low, high), all = is_sum(totals, low, high);
-  pieces[0] = (is_piece){received, at};
-  pieces[1] = (is_piece){job->sorted + is_sum(job->sizes, 0, low), own};
-  pieces[2] = (is_piece){received + at + own, all - at - own};
 }
 
 static void test(is_job* job, int iteration, int which, long key) {
@@ -141,33 +137,29 @@ static void test(is_job* job, int iteration, int which, long key) {
 }
 
 /* Gives the keys of this rank's buckets their ranks, and tests five of them. */
-static void give_ranks(is_job* job, int iteration, const int* bounds, const int* totals, const is_piece* pieces) {
+static void give_ranks(is_job* job, int iteration, const int* bounds, const int* totals, const int* mine) {
   job->low = bounds[job->me] << job->shift;
   job->span = (bounds[job->me + 1] - bounds[job->me]) << job->shift;
   job->below = is_sum(totals, 0, bounds[job->me]);
   memset(job->rank, 0, (size_t)job->span * sizeof(int));
   int* const rank = job->rank - job->low;
-  for (; pieces->keys != NULL; pieces++) {
-    const int* const keys = pieces->keys;
-    const long end = pieces->count;
-    for (long i = 0; i < end; i++) rank[keys[i]]++;
-  }
+  const long end = is_sum(totals, bounds[job->me], bounds[job->me + 1]);
+  for (long i = 0; i < end; i++) rank[mine[i]]++;
   for (int k = 1; k < job->span; k++) job->rank[k] += job->rank[k - 1];
   for (int i = 0; i < IS_TESTS; i++) test(job, iteration, i, totals[IS_BUCKETS + i]);
 }
 
 /* Sorts the keys by their ranks and counts what is out of order: among this rank's keys, and those that are not in its
  * buckets, which are above those of the rank before. */
-static long out_of_order(const is_job* job, const is_piece* pieces) {
+static long out_of_order(const is_job* job, const int* mine) {
   const long end = job->span > 0 ? job->rank[job->span - 1] : 0;
   int* sorted = npb_memory(job->n, (size_t)end, sizeof *sorted);
   long errors = 0;
-  for (; pieces->keys != NULL; pieces++)
-    for (long i = 0; i < pieces->count; i++) {
-      const int key = pieces->keys[i];
-      if (key < job->low || key >= job->low + job->span) errors++;
-      else sorted[--job->rank[key - job->low]] = key;
-    }
+  for (long i = 0; i < end; i++) {
+    const int key = mine[i];
+    if (key < job->low || key >= job->low + job->span) errors++;
+    else sorted[--job->rank[key - job->low]] = key;
+  }
   for (long i = 1; i < end; i++) errors += sorted[i - 1] > sorted[i];
   free(sorted);
   return errors;
@@ -175,7 +167,7 @@ static long out_of_order(const is_job* job, const is_piece* pieces) {
 
 int is_run(is_job* job, npb* n) {
   int totals[IS_SIZES], bounds[IS_BUCKETS + 1];
-  is_piece pieces[4] = {{NULL, 0}};
+  const int* mine = NULL;
   for (int pass = 0; pass <= IS_ITERATIONS; pass++) { /* the first is to warm up */
     const int iteration = pass > 0 ? pass : 1;
     if (pass == 1) {
@@ -183,20 +175,19 @@ int is_run(is_job* job, npb* n) {
       npb_start(n);
     }
     count(job, iteration);
-    sort(job);
-    n->communication -= npb_now();
     memset(totals, 0, sizeof totals);
-    job->exchange(job, totals, bounds, pieces);
-    n->communication += npb_now();
-    give_ranks(job, iteration, bounds, totals, pieces);
+    job->sorting = 0;
+    n->communication -= npb_now();
+    mine = job->exchange(job, totals, bounds);
+    n->communication += npb_now() - job->sorting;
+    give_ranks(job, iteration, bounds, totals, mine);
   }
   npb_stop(n);
 
-  long here = 0;
-  for (const is_piece* piece = pieces; piece->keys != NULL; piece++) here += piece->count;
+  const double here = job->span > 0 ? job->rank[job->span - 1] : 0;
   const long expected = IS_TESTS * IS_ITERATIONS;
-  const long tests = (long)npb_sum(n, (double)job->passed), keys = (long)npb_sum(n, (double)here);
-  const long errors = (long)npb_sum(n, (double)out_of_order(job, pieces));
+  const long tests = (long)npb_sum(n, (double)job->passed), keys = (long)npb_sum(n, here);
+  const long errors = (long)npb_sum(n, (double)out_of_order(job, mine));
   char detail[128];
   snprintf(detail, sizeof detail, "%ld of %ld ranks as published; of %ld keys, %ld out of order", tests, expected, keys,
            errors);

@@ -11,17 +11,11 @@
 
 enum { IS_BUCKETS = 1024, IS_TESTS = 5, IS_SIZES = IS_BUCKETS + IS_TESTS, IS_ITERATIONS = 10 };
 
-/* The keys that a rank has got may lie in several pieces; a list of them ends with one whose keys are NULL. */
-typedef struct is_piece {
-  const int* keys;
-  long count;
-} is_piece;
-
 /* What the program gives: a function that brings each key to the rank that has its bucket. It adds the sizes of all
- * ranks to `totals`, asks is_bounds who has which bucket, and lists the keys that this rank has got in at most three
- * pieces. Collective. */
+ * ranks to `totals`, asks is_bounds who has which bucket, has the keys sorted by is_sort, and returns those that this
+ * rank has got, in any order. Collective. */
 typedef struct is_job is_job;
-typedef void is_exchange(const is_job* job, int* totals, int* bounds, is_piece* pieces);
+typedef const int* is_exchange(is_job* job, int* totals, int* bounds);
 
 struct is_job {
   int* sizes; /* [b]: keys of this rank in bucket b. Behind them, the test keys that this rank holds, 0 for others */
@@ -29,18 +23,19 @@ struct is_job {
 
   const npb* n;
   int me, ranks;
-  long total;    /* keys in all */
-  int shift;     /* key >> shift is its bucket */
-  int width;     /* keys are 0 to width - 1 */
-  long first;    /* place of this rank's first key in the sequence */
-  int count;     /* of this rank's keys */
-  long capacity; /* most keys that any rank may get */
-  int* keys;     /* count */
-  int* sorted;   /* count: the keys by bucket */
-  int* rank;     /* width: keys of this rank's buckets that are not greater, from `low` on */
-  int low, span; /* the least key of its buckets, and how many different ones there may be */
-  long below;    /* keys of lower ranks */
-  long passed;   /* tests that this rank has passed since the clock was started */
+  long total;     /* keys in all */
+  int shift;      /* key >> shift is its bucket */
+  int width;      /* keys are 0 to width - 1 */
+  long first;     /* place of this rank's first key in the sequence */
+  int count;      /* of this rank's keys */
+  long capacity;  /* most keys that any rank may get */
+  int* keys;      /* count */
+  int* sorted;    /* count: the keys by bucket, but for those that is_sort has put elsewhere */
+  int* rank;      /* width: keys of this rank's buckets that are not greater, from `low` on */
+  int low, span;  /* the least key of its buckets, and how many different ones there may be */
+  long below;     /* keys of lower ranks */
+  long passed;    /* tests that this rank has passed since the clock was started */
+  double sorting; /* seconds in is_sort */
 };
 
 /* The job of this rank for n->class, keys generated. */
@@ -56,10 +51,9 @@ static inline int is_sum(const int* sizes, int from, int to) {
   return sum;
 }
 
-/* The pieces if the keys of other ranks lie in `received`, with a gap for this rank's own, which are still in
- * job->sorted; `before`: the sizes of all ranks before this one. */
-void is_pieces(const is_job* job, const int* received, const int* before, const int* totals, const int* bounds,
-               is_piece* pieces);
+/* Sorts this rank's keys by bucket: those for rank i to near[i], or, if that or `near` is NULL, to their place in
+ * job->sorted. Is no communication, and not on its clock. */
+void is_sort(is_job* job, const int* bounds, int* const* near);
 
 /* Ranks the keys ten times, on the clock, verifies and reports. Returns the exit status. Collective. */
 int is_run(is_job* job, npb* n);

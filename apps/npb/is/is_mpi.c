@@ -1,6 +1,7 @@
 /* Integer Sort with MPI, in the way of the NPB: the sizes of the buckets are summed over all ranks (MPI_Allreduce),
  * then everybody tells everybody how many keys will come (MPI_Alltoall), and sends them (MPI_Alltoallv). */
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "is.h"
 
@@ -15,7 +16,8 @@ static double sum_over_ranks(double mine) {
 
 static void leave(void) { MPI_Finalize(); }
 
-static void exchange(const is_job* job, int* totals, int* bounds, is_piece* pieces) {
+static const int* exchange(is_job* job, int* totals, int* bounds) {
+  is_sort(job, bounds, NULL);
   MPI_Allreduce(job->sizes, totals, IS_SIZES, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   is_bounds(job, totals, bounds);
   for (int i = 0; i < job->ranks; i++) send[i] = is_sum(job->sizes, bounds[i], bounds[i + 1]);
@@ -25,7 +27,7 @@ static void exchange(const is_job* job, int* totals, int* bounds, is_piece* piec
     receive_at[i] = receive_at[i - 1] + receive[i - 1];
   }
   MPI_Alltoallv(job->sorted, send, send_at, MPI_INT, received, receive, receive_at, MPI_INT, MPI_COMM_WORLD);
-  pieces[0] = (is_piece){received, receive_at[job->ranks - 1] + receive[job->ranks - 1]};
+  return received;
 }
 
 int main(int argc, char** argv) {
@@ -42,5 +44,11 @@ int main(int argc, char** argv) {
   receive = npb_memory(&n, (size_t)team.count, sizeof *receive);
   receive_at = npb_memory(&n, (size_t)team.count, sizeof *receive_at);
   received = npb_memory(&n, (size_t)job.capacity, sizeof *received);
-  return is_run(&job, &n);
+  const int status = is_run(&job, &n);
+  free(send);
+  free(send_at);
+  free(receive);
+  free(receive_at);
+  free(received);
+  return status;
 }

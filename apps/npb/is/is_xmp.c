@@ -1,5 +1,6 @@
 /* Integer Sort with coarrays, in the way of the XcalableMP paper: an image reads how many keys everybody has of each
- * bucket, so it knows where its own belong at each image, and puts them there. What it ranks itself is not moved. */
+ * bucket, so it knows where its own belong at each image. It sorts them straight into the coarrays of images on its
+ * node, and puts them, a section for each, to the others. */
 #include <xmp.h>
 
 #include "is.h"
@@ -13,18 +14,21 @@ static double sum_over_images(double mine) {
   return mine;
 }
 
-static void exchange(const is_job* job, int* totals, int* bounds, is_piece* pieces) {
-  int before[IS_SIZES] = {0}; /* the sizes of all images before this one */
+static const int* exchange(is_job* job, int* totals, int* bounds) {
+  int before[IS_SIZES] = {0}, *near[IS_BUCKETS]; /* the sizes of all images before this one; its keys at each image */
   xmp_sync_all(NULL);
   for (int i = 0; i < job->ranks; i++) totals[0:IS_SIZES] += sizes[:]:[i];
   for (int i = 0; i < job->me; i++) before[:] += sizes[:]:[i];
   is_bounds(job, totals, bounds);
+  for (int i = 0; i < job->ranks; i++)
+    near[i] = xmp_near(xmp_desc_of(received), i, received + is_sum(before, bounds[i], bounds[i + 1]), 0);
+  is_sort(job, bounds, near);
   for (int i = 0; i < job->ranks; i++) {
     const int at = is_sum(before, bounds[i], bounds[i + 1]), count = is_sum(sizes, bounds[i], bounds[i + 1]);
-    if (i != job->me) received[at:count]:[i] = job->sorted[is_sum(sizes, 0, bounds[i]):count];
+    if (near[i] == NULL) received[at:count]:[i] = job->sorted[is_sum(sizes, 0, bounds[i]):count];
   }
   xmp_sync_all(NULL);
-  is_pieces(job, received, before, totals, bounds, pieces);
+  return received;
 }
 
 int main(int argc, char** argv) {
