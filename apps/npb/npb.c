@@ -83,6 +83,13 @@ void* npb_memory(const npb* n, size_t count, size_t size) {
   return memset(memory, 0, bytes);
 }
 
+void* npb_array(npb* n, size_t count, size_t size) {
+  if (n->team.memory != NULL) return n->team.memory(count * size);
+  size_t k = 0;
+  while (n->arrays[k] != NULL) k++;
+  return n->arrays[k] = npb_memory(n, count, size);
+}
+
 void npb_start(npb* n) {
   n->communication = 0;
   npb_sum(n, 0);
@@ -115,6 +122,7 @@ int npb_finish(npb* n, bool verified, long size, int iterations, double operatio
     printf(" Compared        = %s\n\n", detail);
   }
   if (n->team.rank == 0 && !verified) fprintf(stderr, "%s: the answer is wrong: %s\n", n->program, detail);
+  for (size_t k = 0; n->arrays[k] != NULL; k++) free(n->arrays[k]);
   leave(n);
   return verified ? 0 : WRONG;
 }

@@ -16,8 +16,9 @@
 /* The processes that run the program together. A single process leaves the functions NULL. */
 typedef struct npb_team {
   int rank, count;
-  double (*sum)(double mine); /* of the ranks' values, the same in every rank; so a barrier too */
-  void (*leave)(void);        /* ends the team: MPI_Finalize, or nothing */
+  double (*sum)(double mine);    /* of the ranks' values, the same in every rank; so a barrier too */
+  void (*leave)(void);           /* ends the team: MPI_Finalize, or nothing */
+  void* (*memory)(size_t bytes); /* zeroed, as much in every rank, until the end; NULL: the memory of the process */
 } npb_team;
 
 typedef struct npb {
@@ -26,6 +27,7 @@ typedef struct npb {
   char class;                  /* --class: S, W, A, B or C */
   bool json, accumulate, help; /* --accumulate: cg_xmp only */
   double started, seconds;
+  void* arrays[16];     /* what npb_array has given and npb_finish frees */
   double communication; /* seconds spent in it, waiting for others included; the report has the average of the ranks */
 } npb;
 
@@ -57,6 +59,10 @@ __attribute__((format(printf, 3, 4))) void npb_require(const npb* n, bool good, 
 
 /* Memory on a cache line's border, zeroed; never NULL. */
 void* npb_memory(const npb* n, size_t count, size_t size);
+
+/* The same until npb_finish, from team.memory if there is one: for large arrays. Then collective, with the same size.
+ */
+void* npb_array(npb* n, size_t count, size_t size);
 
 /* The sum over the ranks. */
 double npb_sum(const npb* n, double mine);

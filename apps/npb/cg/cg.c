@@ -154,7 +154,14 @@ static void merge(cg_job* job, const npb* n) {
   free(marked);
 }
 
-static void make_matrix(cg_job* job, const npb* n) {
+/* Room for the terms of a rank: its part of all, and 1/16 of that and some columns more, because they are not quite
+ * evenly spread. */
+static size_t most_terms(const cg_job* job, int ranks) {
+  const size_t most = (size_t)job->nonzeroes + 1, mean = (size_t)job->order * (most * most + 1) / (size_t)ranks;
+  return mean + mean / 16 + (size_t)job->most_height * most;
+}
+
+static void make_matrix(cg_job* job, npb* n) {
   const size_t order = (size_t)job->order;
   vectors all = {.most = job->nonzeroes + 1};
   all.length = npb_memory(n, order, sizeof *all.length);
@@ -165,11 +172,17 @@ static void make_matrix(cg_job* job, const npb* n) {
   for (int i = 0; i < job->order; i++) draw(job, &random, i, seen, &all);
   free(seen);
 
-  job->start = npb_memory(n, (size_t)job->height + 1, sizeof *job->start);
+  job->start = npb_array(n, (size_t)job->most_height + 1, sizeof *job->start);
   each_term(job, &all, true);
   for (int row = 0; row < job->height; row++) job->start[row + 1] += job->start[row];
-  job->column = npb_memory(n, (size_t)job->start[job->height], sizeof *job->column);
-  job->value = npb_memory(n, (size_t)job->start[job->height], sizeof *job->value);
+  const size_t room = most_terms(job, n->team.count), terms = (size_t)job->start[job->height];
+  if (terms > room) {
+    fprintf(stderr, "%s: rank %d has %zu terms of the matrix, and room for %zu; start fewer ranks\n", n->program,
+            n->team.rank, terms, room);
+    exit(2);
+  }
+  job->column = npb_array(n, room, sizeof *job->column);
+  job->value = npb_array(n, room, sizeof *job->value);
   each_term(job, &all, false);
   /* Each start has moved to the next one's place. */
   memmove(job->start + 1, job->start, (size_t)job->height * sizeof *job->start);
@@ -180,7 +193,7 @@ static void make_matrix(cg_job* job, const npb* n) {
   free(all.with);
 }
 
-cg_job cg_begin(const npb* n, cg_sum* sum, cg_exchange* exchange) {
+cg_job cg_begin(npb* n, cg_sum* sum, cg_exchange* exchange) {
   const int ranks = n->team.count;
   npb_require(n, (ranks & (ranks - 1)) == 0,
               "%d ranks are no power of two, which a hypercube needs; start 1, 2, 4, ...", ranks);
@@ -272,17 +285,13 @@ static int finish(const cg_job* job, npb* n, double zeta) {
   char detail[128];
   snprintf(detail, sizeof detail, "zeta %.13f, published %.13f, relative error %.1e of at most %.0e", zeta,
            job->expected, error, tolerance);
-  free(job->start);
-  free(job->column);
-  free(job->value);
   return npb_finish(n, error <= tolerance, job->order, job->iterations, operations, "floating point", detail);
 }
 
 int cg_run(cg_job* job, npb* n) {
   fields v;
   double** const all[] = {&v.x, &v.z, &v.p, &v.q, &v.r};
-  const int room = job->width > job->most_height ? job->width : job->most_height;
-  for (int i = 0; i < 5; i++) *all[i] = npb_memory(n, (size_t)room, sizeof(double));
+  for (int i = 0; i < 5; i++) *all[i] = npb_array(n, (size_t)job->most_height, sizeof(double));
   double zeta = 0;
   for (int pass = 0; pass <= job->iterations; pass++) { /* the first is to warm up */
     if (pass <= 1)
@@ -295,6 +304,5 @@ int cg_run(cg_job* job, npb* n) {
     if (pass > 0 && n->team.rank == 0 && !n->json) printf("    %5d       %20.14E %20.13f\n", pass, residual, zeta);
   }
   npb_stop(n);
-  for (int i = 0; i < 5; i++) free(*all[i]);
   return finish(job, n, zeta);
 }

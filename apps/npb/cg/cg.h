@@ -44,7 +44,7 @@ struct cg_job {
 };
 
 /* The job of this rank for n->class, matrix made. Refuses numbers of ranks that are no power of two. */
-cg_job cg_begin(const npb* n, cg_sum* sum, cg_exchange* exchange);
+cg_job cg_begin(npb* n, cg_sum* sum, cg_exchange* exchange);
 
 /* The rank of this row that is 2^step columns away. */
 static inline int cg_partner(const cg_job* job, int step) { return job->row * job->cols + (job->col ^ 1 << step); }

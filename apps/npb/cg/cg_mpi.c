@@ -50,6 +50,6 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &team.count);
   npb_begin(&n, "CG", "cg_mpi", team, false, argc, argv);
   cg_job job = cg_begin(&n, sum_over_row, exchange);
-  job.w = npb_memory(&n, (size_t)job.most_height, sizeof *job.w);
+  job.w = npb_array(&n, (size_t)job.most_height, sizeof *job.w);
   return cg_run(&job, &n);
 }

@@ -58,7 +58,7 @@ static const class_constants* constants_of(char name) {
 
 static long first_of(long total, int rank, int ranks) { return total * rank / ranks; }
 
-is_job is_begin(const npb* n, int* sizes, is_exchange* exchange) {
+is_job is_begin(npb* n, int* sizes, is_exchange* exchange) {
   const class_constants* c = constants_of(n->class);
   const int me = n->team.rank, ranks = n->team.count;
   npb_require(n, ranks <= IS_BUCKETS, "%d ranks are more than the %d buckets that they share; start fewer", ranks,
@@ -72,9 +72,10 @@ is_job is_begin(const npb* n, int* sizes, is_exchange* exchange) {
   /* A rank gets buckets until it has its part or more, and no bucket has more than 1/256 of the keys: the sum of four
    * random numbers is densest in the middle, 8/3 of the average of 1/1024. */
   job.capacity = job.total / ranks + job.total / 256 + 1;
-  job.keys = npb_memory(n, (size_t)job.count, sizeof(int));
-  job.sorted = npb_memory(n, (size_t)job.count, sizeof(int));
-  job.rank = npb_memory(n, (size_t)job.width, sizeof(int));
+  const size_t most = (size_t)(job.total / ranks + 1);
+  job.keys = npb_array(n, most, sizeof(int));
+  job.sorted = npb_array(n, most, sizeof(int));
+  job.rank = npb_array(n, (size_t)job.width, sizeof(int));
   uint64_t x = npb_random_after(4 * (uint64_t)job.first);
   for (int i = 0; i < job.count; i++) {
     uint64_t sum = npb_random(&x);
@@ -191,9 +192,6 @@ int is_run(is_job* job, npb* n) {
   char detail[128];
   snprintf(detail, sizeof detail, "%ld of %ld ranks as published; of %ld keys, %ld out of order", tests, expected, keys,
            errors);
-  free(job->keys);
-  free(job->sorted);
-  free(job->rank);
   return npb_finish(n, tests == expected && keys == job->total && errors == 0, job->total, IS_ITERATIONS,
                     1e-6 * IS_ITERATIONS * (double)job->total, "keys ranked", detail);
 }

@@ -38,8 +38,8 @@ struct is_job {
   double sorting; /* seconds in is_sort */
 };
 
-/* The job of this rank for n->class, keys generated. */
-is_job is_begin(const npb* n, int* sizes, is_exchange* exchange);
+/* The job of this rank for n->class, keys generated. Collective. */
+is_job is_begin(npb* n, int* sizes, is_exchange* exchange);
 
 /* Which rank has which buckets: rank i those from bounds[i] to bounds[i + 1] - 1; ranks + 1 bounds. */
 void is_bounds(const is_job* job, const int* totals, int* bounds);
