@@ -43,7 +43,7 @@ static void* memory(size_t bytes) { return xmp_coarray_malloc(1, 1, (int64_t[]){
 
 int main(int argc, char** argv) {
   npb n;
-  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, NULL, memory};
+  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, xmp_finalize, memory};
   npb_begin(&n, "CG", "cg_xmp", team, true, argc, argv);
   cg_job job = cg_begin(&n, sum_over_row, exchange);
   job.w = w = xmp_malloc(xmp_desc_of(w), (job.doublings + 1) * job.most_height);

@@ -36,7 +36,7 @@ static void* memory(size_t bytes) { return xmp_coarray_malloc(1, 1, (int64_t[]){
 
 int main(int argc, char** argv) {
   npb n;
-  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, NULL, memory};
+  npb_team team = {xmpc_this_image(), xmp_num_images(), sum_over_images, xmp_finalize, memory};
   npb_begin(&n, "IS", "is_xmp", team, false, argc, argv);
   is_job job = is_begin(&n, sizes, exchange);
   received = xmp_malloc(xmp_desc_of(received), job.capacity);
