@@ -5,6 +5,7 @@ A layer is a transport that `hiroba info` shows as usable; that of MPI is one fo
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -42,6 +43,13 @@ def known(build: Path) -> list[Layer]:
         elif re.match(r"    plug-in: no", line):
             missing = True
     return found
+
+
+def allow_root() -> None:
+    """Open MPI wants to be told that this is meant, where hirobarun becomes its mpirun."""
+    if os.geteuid() == 0:
+        for consent in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+            os.environ.setdefault(consent, "1")
 
 
 def hirobarun(build: Path, ranks: int, nodes: int = 1, layer: Layer | None = None) -> list[str | Path]:

@@ -3,7 +3,6 @@
  * its own to the partner's (put), and the sums are read from the transposed image.
  *
  * What others read in a step is changed only after the next reduction, which is after all have read. */
-#include <string.h>
 #include <xmp.h>
 
 #include "cg.h"
@@ -26,7 +25,7 @@ static const double* exchange(const cg_job* job, double* q) {
     const int partner = cg_partner(job, step);
     const cg_rows theirs = cg_lacks(job, step);
     to = theirs.first == part ? at + job->most_height : at; /* elsewhere, if both change what the other one reads */
-    if (to != at) memcpy(w + to + part, w + at + part, (size_t)length * sizeof *w);
+    if (to != at) w[to + part:length] = w[at + part:length];
     xmp_sync_image(partner, NULL);
     if (job->n->accumulate) w[to + theirs.first:theirs.count]:[partner] += w[at + theirs.first:theirs.count];
     else w[to + part:length] += w[at + part:length]:[partner];
@@ -47,6 +46,6 @@ int main(int argc, char** argv) {
   npb_begin(&n, "CG", "cg_xmp", team, true, argc, argv);
   cg_job job = cg_begin(&n, sum_over_row, exchange);
   job.w = w = xmp_malloc(xmp_desc_of(w), (job.doublings + 1) * job.most_height);
-  xmp_sync_all(NULL);
+  xmp_sync_all(NULL); /* the matrix is there, and can be gathered */
   return cg_run(&job, &n);
 }
