@@ -1,6 +1,6 @@
 /* Conjugate Gradient with coarrays, in the way of the XcalableMP paper: the contributions to a row of the matrix are
- * summed in a hypercube of the images that share the row, each reading its partner's (get) or, with --accumulate, adding
- * its own to the partner's (put), and the sums are read from the transposed image.
+ * summed in a hypercube of the images that share the row, each reading its partner's (get) or, with --accumulate,
+ * adding its own to the partner's (put), and the sums are read from the transposed image.
  *
  * What others read in a step is changed only after the next reduction, which is after all have read. */
 #include <xmp.h>
