@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   local = malloc(PP_WORDS * sizeof *local);
   MPI_Win_allocate(PP_WORDS * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &window);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-  const pp_contestant mpi = {"mpi", rank, local, shared, barrier, {put, get, put2, get2, accumulate, pingpong}};
+  const pp_contestant mpi = {"mpi", rank, local, shared, barrier, {put, get, put2, get2, accumulate, pingpong, NULL}};
   const int status = pp_main(&mpi, argc, argv);
   if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
   MPI_Win_unlock_all(window);

@@ -1,5 +1,6 @@
 /* Coarrays: what has been put is there after sync_memory, and a get is complete when its statement is. */
 #include <stdlib.h>
+#include <string.h>
 #include <xmp.h>
 
 #include "pingpong.h"
@@ -39,9 +40,11 @@ static void pingpong(const pp_case* c) {
   if (other == 1) xmp_wait(1, 0, "pong");
 }
 
+static void copy(const pp_case* c) { memcpy(shared, local, c->bytes); }
+
 int main(int argc, char** argv) {
   local = malloc(PP_WORDS * sizeof *local);
   const pp_contestant ours = {
-      "coarrays", xmpc_this_image(), local, shared, xmp_barrier, {put, get, put2, get2, accumulate, pingpong}};
+      "coarrays", xmpc_this_image(), local, shared, xmp_barrier, {put, get, put2, get2, accumulate, pingpong, copy}};
   return pp_main(&ours, argc, argv);
 }

@@ -13,6 +13,7 @@
  *   pingpong       BYTES there and back: half of the time of both. How a rank knows that they have come is the
  *                  notation's own: a post behind the put, a message. Nobody polls the last byte, which need not be the
  *                  last to come
+ *   copy           BYTES from `local` to this rank's own `shared`: what the processor can do
  *
  * Memory belongs to the contestant: three areas of PP_WORDS doubles, `local` and `other` of its own and `shared`, which
  * the other rank can reach. One thread. Only barriers and operations of the contestant block.
@@ -25,7 +26,7 @@
 
 enum { PP_MOST = 16 << 20, PP_WORDS = 2 * PP_MOST / 8 + 8, PP_ROUNDS = 1024 };
 
-typedef enum pp_kind { PP_PUT, PP_GET, PP_PUT2, PP_GET2, PP_ACCUMULATE, PP_PINGPONG, PP_KINDS } pp_kind;
+typedef enum pp_kind { PP_PUT, PP_GET, PP_PUT2, PP_GET2, PP_ACCUMULATE, PP_PINGPONG, PP_COPY, PP_KINDS } pp_kind;
 
 typedef struct pp_case {
   int kind;
