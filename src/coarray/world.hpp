@@ -7,6 +7,7 @@
 
 #include "base/wait.hpp"
 #include "memory/memory.hpp"
+#include "transport/transport.hpp"
 
 namespace hiroba {
 
