@@ -77,11 +77,7 @@ class Arrays(Lowering):
         """Declares what the indices of a section are."""
         out = Operand(ref, self.render(ref.root))
         if bare(ref.root).type != "identifier":
-            out.root = f"({out.root})"
-            if ref.steps and not ref.steps[0].member:
-                name = self.names.new("base")
-                out.before.append(f"__typeof__(&{out.root}[0]) const {name} = {out.root};")
-                out.root = name
+            self._hold(out, ref.steps[0].member if ref.steps else ".")
         for number, step in enumerate(ref.steps):
             if step.member:
                 out.first.append("")
@@ -93,15 +89,24 @@ class Arrays(Lowering):
                 self._range(out, number)
         return out
 
+    def _hold(self, out: Operand, member: str) -> None:
+        """What stands before the first bracket is evaluated once."""
+        name, root = self.names.new("base"), f"({out.root})"
+        out.before.append(f"const __auto_type {name} = {'&' * member.startswith('.')}{root};")
+        out.root = f"(*{name})" if member.startswith(".") else name
+
     def _range(self, out: Operand, number: int) -> None:
         ref = out.ref
         step = ref.steps[number]
         inside = self.local(ref, ["0"] * len(ref.steps), number)
         extent = f"(int64_t)(sizeof {inside} / sizeof {inside}[0])" if step.extent_known else UNKNOWN_EXTENT
-        base, length, stride = self._parts(ref, number, extent)
+        base, length, stride = self._parts(ref, number)
         dimension = sum(not s.member for s in ref.steps[:number])
-        first = self._variable(out, "first", base)
         by = self._variable(out, "step", stride)
+        default = f"{by} < 0 ? {extent} - 1 : 0"
+        if re.fullmatch(r"-?\d+", by):
+            default = f"{extent} - 1" if by.startswith("-") else "0"
+        first = self._variable(out, "first", base or default)
         many = self.names.new("count")
         what, place = quoted(self.written(ref.node)), self.place(ref.node.start_byte)
         out.before.append(
@@ -121,14 +126,11 @@ class Arrays(Lowering):
         out.before.append(f"const int64_t {name} = {value};")
         return name
 
-    def _parts(self, ref: Reference, number: int, extent: str) -> tuple[str, str, str]:
-        """Base, length and step as C."""
+    def _parts(self, ref: Reference, number: int) -> tuple[str, str, str]:
+        """Base (or nothing), length and step as C."""
         section = ref.steps[number].section
         texts = [self.render_range(part.begin, part.end, ref.node) for part in section.parts] if section else []
         base, length, step = [*texts, "", "", ""][:3]
-        if not base:
-            backward = step.startswith("-") and re.fullmatch(r"-\d+", step) is not None
-            base = "0" if not step else f"{extent} - 1" if backward else f"({step}) < 0 ? {extent} - 1 : 0"
         return base, length or "XMP_REST", step or "1"
 
     def render_range(self, begin: int, end: int, inside: Node) -> str:

@@ -116,7 +116,8 @@ class Coarrays:
         storage = [text_of(c) for c in node.named_children if c.type == "storage_class_specifier"]
         kind = self.declared.type_of_declarator(top)
         scope = enclosing(node, "compound_statement") or (function if node.type == "parameter_declaration" else None)
-        local = f"{len(self.rewriter.shared)}_" if function is not None else ""
+        own = function is not None and "extern" not in storage
+        local = f"{len(self.rewriter.shared)}_" if own else ""
         shared = Shared(
             name,
             f"{PREFIX}{local}{name}",
@@ -131,18 +132,18 @@ class Coarrays:
         pointer = kind is not None and kind.derived[:1] == (POINTER,)
         codimensions = wanted.codimensions
         value = top.child_by_field_name("value") if top.type == "init_declarator" and not pointer else None
-        stays = pointer or function is None or node.type == "parameter_declaration"
+        stays = pointer or not own or node.type == "parameter_declaration"
         if codimensions.end > codimensions.at and stays and value is None:  # else they vanish with the value
             self.source.replace(codimensions.at, codimensions.end, "")
         if node.type == "parameter_declaration":
             self._parameter(shared, pointer)
         elif pointer:
             self._pointer(wanted, shared, storage, function)
-        elif function is None:
+        elif not own:
             used = self._fix_extents(wanted, top)
             value = self.rewriter.make_pointer(shared, top, identifier)
             self.source.insert(node.end_byte, self._definition(wanted, shared, storage, value, used))
-        elif "static" in storage:
+        elif "static" in storage and function is not None:
             self._hoist(wanted, shared, function)
         else:
             self.source.error(
@@ -186,7 +187,7 @@ class Coarrays:
         tag = kind.child_by_field_name("name") if kind is not None else None
         if kind is not None and tag is not None and kind.type.endswith("_specifier"):
             return f"{kind.type.split('_')[0]} {text_of(tag)}"
-        return one_line(text_of(kind))
+        return ("_Complex " * self.declared.is_complex(wanted.declaration)) + one_line(text_of(kind))
 
     def _definition(
         self, wanted: Wanted, shared: Shared, storage: list[str], value: Node | None, used: list[str]
@@ -276,7 +277,7 @@ class Coarrays:
             at = end
         text += self.brackets.text[at : declarator.end_byte]
         declarators = node.children_by_field_name("declarator")
-        words = self.brackets.text[node.start_byte : declarators[0].start_byte]
+        words = self.source.text[node.start_byte : declarators[0].start_byte]
         constants = [self.source.text[at:end] for at, end, _ in self._constants(declarator)]
         definition = self._definition(wanted, shared, ["static"], value, constants)
         self.source.insert(function.start_byte, f"{one_line(f'{words}{text};')}{definition} ")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from .sections import COMPLEX
 from .shared import Anchor, declarators_of, enclosing, innermost
 from .source import Node, text_of, walk
 
@@ -36,8 +37,8 @@ class Type:
 
 
 class Declared:
-    def __init__(self, root: Node) -> None:
-        self.root = root
+    def __init__(self, root: Node, text: str) -> None:
+        self.root, self.text = root, text  # as the program says it; the parser has not seen _Complex
 
     @cached_property
     def _files(self) -> dict[str, list[Node]]:
@@ -114,9 +115,13 @@ class Declared:
         kinds = derivation(name, declarator, DERIVED)
         if holder.type == "parameter_declaration" and kinds[:1] == (ARRAY,):
             kinds = (POINTER, *kinds[1:])
-        return self._of_base(kinds, holder.child_by_field_name("type"))
+        return self._of_base(kinds, holder.child_by_field_name("type"), self.is_complex(holder))
 
-    def _of_base(self, kinds: tuple[str, ...], base: Node | None) -> Type | None:
+    def is_complex(self, holder: Node) -> bool:
+        first = holder.child_by_field_name("declarator")
+        return COMPLEX.search(self.text[holder.start_byte : (first or holder).start_byte]) is not None
+
+    def _of_base(self, kinds: tuple[str, ...], base: Node | None, is_complex: bool = False) -> Type | None:
         if base is None:
             return None
         if base.type in ("struct_specifier", "union_specifier"):
@@ -130,8 +135,9 @@ class Declared:
             name = next(n for n in walk(named[-1]) if n.type == "type_identifier")
             definition = enclosing(named[-1], "type_definition")
             inner = definition.child_by_field_name("type") if definition is not None else None
-            return self._of_base(kinds + derivation(name, named[-1], DERIVED), inner)
-        return Type(kinds, " ".join(text_of(base).split()))
+            inherits = definition is not None and self.is_complex(definition)
+            return self._of_base(kinds + derivation(name, named[-1], DERIVED), inner, inherits)
+        return Type(kinds, "_Complex " * is_complex + " ".join(text_of(base).split()))
 
     # ---- expressions ----
 
@@ -187,7 +193,7 @@ class Declared:
         return None
 
     def _of_cast(self, descriptor: Node | None) -> Type | None:
-        if descriptor is None:
+        if descriptor is None or COMPLEX.search(self.text) is not None:  # it may be a cast to _Complex
             return None
         kinds: tuple[str, ...] = ()
         at = descriptor.child_by_field_name("declarator")

@@ -294,6 +294,8 @@ class LoopReader:
                 self._walk(base)
             return
         name = text_of(base)
+        if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
+            return  # each image has its own part, and what is on other images is not the loop's to fetch
         if name in self.local_pointers or len(subscripts) > MAX_DIMS:
             self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
             return
@@ -338,6 +340,8 @@ class LoopReader:
         if base is None or base.type != "identifier" or text_of(base) in {*self.locals, *self.reader.variables}:
             return
         shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
+        if shared is not None and shared.codims:
+            return
         whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
         self.out.unknown.append(Access(one_line(text_of(node)), whole, text_of(base), node, writes, reads, [], []))
 

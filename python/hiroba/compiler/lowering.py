@@ -10,6 +10,7 @@ from typing import Self
 
 from .arithmetic import TYPES, common, computed, name_of, promoted, type_code
 from .declared import POINTER, Declared
+from .notation import matching
 from .references import CHAIN, Reference, ReferenceReader, Step, bare
 from .sections import Brackets
 from .shared import PREFIX, Anchor, Rewriter, may_be_use
@@ -75,14 +76,12 @@ class Lowering(ABC):
     def say(self, node: Node, what: str) -> None:
         self.explain.append((self.at(node.start_byte), f"`{self.written(node)}` {what}"))
 
-    def written(self, node: Node, end: int | None = None) -> str:
+    def written(self, node: Node) -> str:
         """As the program has it, with its colons."""
-        if self.anchor is not None:
-            return one_line(self.text(node.start_byte, end or node.end_byte))
-        return one_line(self.source.text[node.start_byte : end or node.end_byte])
+        return one_line(self.text(node.start_byte, node.end_byte))
 
     def text(self, begin: int, end: int) -> str:
-        return self.brackets.text[begin:end]
+        return self.brackets.original[begin:end]
 
     # ---- the walk ----
 
@@ -114,6 +113,8 @@ class Lowering(ABC):
             return self._call(node)
         if node.type == "sizeof_expression":
             return self._sizeof(node)
+        if node.type == "macro_type_specifier":
+            return self._of_type(node)
         return None
 
     def reference(self, node: Node, whole: bool = False) -> Reference | None:
@@ -334,12 +335,23 @@ class Lowering(ABC):
             ref = self.reader.read(target)
             if ref is not None and all(step.index is not None or step.member for step in written_steps(ref)):
                 return f"sizeof({self.element(replace(ref, images=(), steps=written_steps(ref)))})"
-        kind = node.child_by_field_name("type")
-        for bracket in self.brackets.images if kind is not None else ():  # read as a type: sizeof(a:[1])
-            if kind is not None and kind.start_byte < bracket < kind.end_byte:
-                name = next((n for n in walk(kind) if n.type == "type_identifier"), kind)
-                return f"sizeof({self.render(name)})"
-        return None
+        return self._of_type(node)
+
+    def _of_type(self, node: Node) -> str | None:
+        """`sizeof(a:[1])` and `__typeof__(a:[1])`, where the parser sees a type: as if the images were not there."""
+        images = [b for b in self.brackets.images if node.start_byte < b < node.end_byte]
+        if not images:
+            return None
+        uses = [n for n in walk(node) if n.type in ("identifier", "type_identifier") and self.reader.shared(n)]
+        changes = [(n.start_byte, n.end_byte, found.renamed) for n in uses if (found := self.reader.shared(n))]
+        for bracket in images:
+            changes.append((self.brackets.images[bracket], matching(self.brackets.original, bracket), ""))
+        pieces, at = [], node.start_byte
+        for begin, end, text in sorted(changes):
+            if begin >= at:
+                pieces += [self.text(at, begin), text]
+                at = end
+        return one_line("".join([*pieces, self.text(at, node.end_byte)]))
 
     def _call(self, node: Node) -> str | None:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")

@@ -13,6 +13,7 @@ TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$|\b(?:asm|__asm__|__asm)\b|<:|:>|<%|%>|[][(){}?:]',
     re.MULTILINE,
 )
+COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")
 SPACE = re.compile(r"(?:\s|^[ \t]*#.*$)*", re.MULTILINE)
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -49,9 +50,11 @@ class Codimensions:
 
 @dataclass
 class Brackets:
-    """All that stands in one file, by the place of the opening bracket."""
+    """All that stands in one file, by the place of the opening bracket. `text` is for the parser, `original` what the
+    program says."""
 
     text: str
+    original: str
     sections: dict[int, Section] = field(default_factory=dict)
     images: dict[int, int] = field(default_factory=dict)  # the first bracket of an image, and where its colon stands
     codimensions: list[Codimensions] = field(default_factory=list)
@@ -78,7 +81,7 @@ class Lifter:
 
     def __init__(self, source: Source, text: str) -> None:
         self.source, self.text = source, text
-        self.found = Brackets(text)
+        self.found = Brackets(text, source.text)
         self._changes: list[tuple[int, int, str]] = []  # in the order of the text
         self._open: list[_Open] = []
 
@@ -86,6 +89,8 @@ class Lifter:
         at = 0
         while (token := TOKEN.search(self.text, at)) is not None:
             at = self._take(token[0], token.start(), token.end())
+        for word in COMPLEX.finditer(self.text):  # which the parser takes for a name; see Declared
+            self._changes.append((word.start(), word.end(), " " * len(word[0])))
         pieces, at = [], 0
         for begin, end, new in sorted(self._changes):
             pieces += [self.text[at:begin], new]

@@ -200,7 +200,7 @@ class Rewriter:
             return
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
-        words = self.found.text[node.start_byte : declarator.start_byte]
+        words = re.sub(r"\bshared\b", "", self.source.text[node.start_byte : declarator.start_byte])
         body = self.found.text[declarator.start_byte : declarator.end_byte]
         body = re.sub(rf"\b{shared.name}\b", f"(*{shared.pointer})", body, count=1)
         text = one_line(f"{words}{body};")

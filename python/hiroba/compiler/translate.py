@@ -69,7 +69,7 @@ def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
 
 def rewrite_xmp(rewriter: Rewriter, brackets: Brackets) -> list[str]:
     """Coarrays, coindexed objects and #pragma xmp; what --explain prints about them is returned."""
-    source, declared = rewriter.source, Declared(rewriter.root)
+    source, declared = rewriter.source, Declared(rewriter.root, rewriter.source.text)
     lowering, coarrays = Arrays(rewriter, declared, brackets), Coarrays(rewriter, declared, brackets)
     directives = XmpDirectives(rewriter, lowering=lowering, coarrays=coarrays)
     lowering.is_nodes = lambda name, at: directives.find_nodes(name, at) is not None
