@@ -22,11 +22,12 @@ Status Coarrays::start(Memory& memory) {
   mail_.start(world_);
   mover_.start(world_);
   control_.nranks = job.nranks;
-  control_array_.bytes = Control::bytes(job.nranks);
+  control_array_.bytes = Control::bytes(job.nranks, memory.checking());
   updater_.start(world_, control_);
+  checker_.start(world_, memory.checking());
   HIROBA_TRY(allocate(control_array_, "control words of coarrays", "start"));
   control_.offset = control_array_.offset, control_.stride = control_array_.stride;
-  collective_.start(world_, control_, mail_);
+  collective_.start(world_, control_, mail_, checker_);
   return {};
 }
 
@@ -51,11 +52,13 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   coarray.offset = memory.offset(all);
   coarray.data = static_cast<char*>(all) + static_cast<uint64_t>(world_.rank) * coarray.stride;
   world_.base = static_cast<char*>(all) - coarray.offset;
+  if (checker_.on()) checker_.add(coarray);
   return {};
 }
 
 Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
+  if (checker_.on()) checker_.remove(coarray);
   return world_.memory->free(world_.base + coarray.offset, call.c_str());
 }
 
@@ -119,6 +122,8 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
   Place source;
   HIROBA_TRY(locate(to, element, a.to_));
   HIROBA_TRY(locate(from, element, source));
+  if (checker_.on())
+    checker_.note(Checker::Kind::write, to, element), checker_.note(Checker::Kind::read, from, element);
   const bool both_here = a.to_.here != nullptr && source.here != nullptr;
   Walk walk;
   bool direct = pair_up(to.box, from.box, element, walk);
@@ -163,6 +168,7 @@ Status Coarrays::fill(const Section& to, const void* value, size_t element) {
   if (to.box.elements() == 0) return {};
   Place place;
   HIROBA_TRY(locate(to, element, place));
+  if (checker_.on()) checker_.note(Checker::Kind::write, to, element);
   if (place.here != nullptr) {
     hiroba::fill(place.here, to.box, value, element);
     return {};
@@ -192,6 +198,10 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   Place target, source;
   HIROBA_TRY(locate(to, to_bytes, target));
   HIROBA_TRY(locate(from, from_bytes, source));
+  if (checker_.on()) {
+    checker_.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
+    checker_.note(Checker::Kind::read, from, from_bytes);
+  }
   if (target.here == nullptr) target.here = world_.transport->reach(target.rank, target.offset);
   Box values = from.box;
   if (single) values = to.box, std::fill_n(values.stride, values.dims, 0);

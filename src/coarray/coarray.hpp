@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coarray/arithmetic.hpp"
+#include "coarray/checker.hpp"
 #include "coarray/collective.hpp"
 #include "coarray/images.hpp"
 #include "coarray/mail.hpp"
@@ -37,6 +38,7 @@ struct Section {
   int rank = 0;
   char* address = nullptr;  // the first element, in this rank's part
   Box box;
+  const char* place = "";  // in the program, "main.c:12"
 };
 
 class Coarrays {
@@ -84,6 +86,7 @@ class Coarrays {
   Status lock_at(const Section& lock, Place& out) const;
   uint64_t holder_of(const Place& lock) const;
   void take_lock(const Place& lock, uint64_t holder) const;
+  void pass_order(const Place& word, bool release, bool acquire);
 
   World world_;
   Control control_;
@@ -92,6 +95,7 @@ class Coarrays {
   Mover mover_;
   Updater updater_;
   Collective collective_;
+  Checker checker_;
 };
 
 // An assignment that is under way. Neither side may be used before finish(). Not thread-safe.

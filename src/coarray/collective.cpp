@@ -5,8 +5,8 @@
 
 namespace hiroba {
 
-void Collective::start(const World& world, const Control& control, Mail& mail) {
-  world_ = &world, control_ = &control, mail_ = &mail;
+void Collective::start(const World& world, const Control& control, Mail& mail, Checker& checker) {
+  world_ = &world, control_ = &control, mail_ = &mail, checker_ = &checker;
   words_.resize(static_cast<size_t>(world.nranks));
 }
 
@@ -23,16 +23,21 @@ Mail::Key Collective::key(const Team& team, int step) const {
 // ---- barrier -------------------------------------------------------------------------------------------------------
 
 // In step k every image tells the one 2^k further and hears from the one 2^k before.
-Status Collective::barrier(const ImageSet& set, const Call& call) {
+Status Collective::barrier(const ImageSet& set, const Call& call, bool synchronises) {
   if (set.count == 1) return {};
   if (set.is_all(world_->nranks)) return world_->memory->exchange(0, words_, call.name);
   const Team team = gather_team(set, call);
+  Checker::Stamp stamp = synchronises ? checker_->release() : Checker::Stamp();
+  Checker::Stamp other(stamp.size());
+  const size_t bytes = stamp.size() * sizeof(uint32_t);
   for (int step = 0, distance = 1; distance < set.count; ++step, distance *= 2) {
     const int to = set.rank((team.me + distance) % set.count);
     const int from = set.rank((team.me - distance + set.count) % set.count);
-    mail_->send(to, key(team, step), nullptr, 0);
-    HIROBA_TRY(mail_->receive(from, key(team, step), nullptr, 0, call));
+    mail_->send(to, key(team, step), stamp.data(), bytes);
+    HIROBA_TRY(mail_->receive(from, key(team, step), other.data(), bytes, call));
+    if (bytes > 0) Checker::join(stamp, other);
   }
+  checker_->acquire(stamp);
   return {};
 }
 

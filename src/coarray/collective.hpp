@@ -24,8 +24,9 @@ class Combine {
 
 class Collective {
  public:
-  void start(const World& world, const Control& control, Mail& mail);
-  Status barrier(const ImageSet& set, const Call& call);
+  void start(const World& world, const Control& control, Mail& mail, Checker& checker);
+  // Orders accesses for the checker only if it `synchronises`.
+  Status barrier(const ImageSet& set, const Call& call, bool synchronises = false);
   // In the order of the images, so that all get the same bits.
   Status reduce(const ImageSet& set, char* data, int64_t count, const Combine& combine, const Call& call);
   // From the image `root` of the set.
@@ -51,6 +52,7 @@ class Collective {
   const World* world_ = nullptr;
   const Control* control_ = nullptr;
   Mail* mail_ = nullptr;
+  Checker* checker_ = nullptr;
   std::map<uint64_t, uint64_t> numbers_;  // of operations, by set
   std::vector<uint64_t> words_;
   std::vector<char> buffer_;

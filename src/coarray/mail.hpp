@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "coarray/world.hpp"
+#include "coarray/checker.hpp"
 
 namespace hiroba {
 
@@ -26,13 +26,14 @@ class Mail {
   // ---- post and wait ----
   static constexpr int64_t any_tag = INT64_MIN;
   static constexpr int any_rank = -1;
-  void post(int rank, int64_t tag);
+  // What posts and pairs carry for the checker is handed on as it is.
+  void post(int rank, int64_t tag, const Checker::Stamp& stamp);
   // Takes the oldest post that matches and says who made it.
-  Status wait(int rank, int64_t tag, const Call& call, int& from);
+  Status wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp);
 
   // ---- pairs: after meet(r) here and there, both know that the other has come ----
-  void announce(int rank);
-  Status await_pair(int rank, const Call& call);
+  void announce(int rank, const Checker::Stamp& stamp);
+  Status await_pair(int rank, const Call& call, Checker::Stamp& stamp);
 
   // ---- parcels ----
   struct Key {
@@ -46,12 +47,16 @@ class Mail {
   struct Post {
     int rank;
     int64_t tag;
+    Checker::Stamp stamp;
   };
   struct Pair {
     std::atomic<uint32_t> heard{0};
-    uint32_t told = 0;  // pairs are synchronised by one thread at a time
+    uint32_t told = 0;     // pairs are synchronised by one thread at a time
+    Checker::Stamp stamp;  // the last heard (lock_)
   };
-  bool take_post(int rank, int64_t tag, int& from);
+  bool take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp);
+  void keep_post(int source, const void* payload, size_t bytes);
+  void hear(int source, const void* payload, size_t bytes);
   bool take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes);
   void keep_parcel(int source, const void* payload, size_t bytes);
   std::string queued() const;

@@ -19,26 +19,55 @@ Status Coarrays::sync_memory(const Call& call) {
 // puts in it, and what the first then puts would race with them.
 Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
   HIROBA_TRY(sync_memory(call));
-  if (set.is_all(world_.nranks)) return world_.memory->barrier(call.name);
-  return collective_.barrier(set, call);
+  if (!set.is_all(world_.nranks)) return collective_.barrier(set, call, true);
+  if (checker_.on()) HIROBA_TRY(checker_.meet());
+  return world_.memory->barrier(call.name);
 }
 
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
   HIROBA_TRY(sync_memory(call));
+  Checker::Stamp stamp = checker_.release();
   for (const int r : ranks)
-    if (r != world_.rank) mail_.announce(r);
-  for (const int r : ranks)
-    if (r != world_.rank) HIROBA_TRY(mail_.await_pair(r, call));
+    if (r != world_.rank) mail_.announce(r, stamp);
+  for (const int r : ranks) {
+    if (r == world_.rank) continue;
+    HIROBA_TRY(mail_.await_pair(r, call, stamp));
+    checker_.acquire(stamp);
+  }
   return {};
 }
 
 Status Coarrays::post(int rank, int64_t tag, const Call& call) {
   HIROBA_TRY(sync_memory(call));
-  mail_.post(rank, tag);
+  mail_.post(rank, tag, checker_.release());
   return {};
 }
 
-Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) { return mail_.wait(rank, tag, call, from); }
+Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) {
+  Checker::Stamp stamp;
+  HIROBA_TRY(mail_.wait(rank, tag, call, from, stamp));
+  checker_.acquire(stamp);
+  return {};
+}
+
+// For the checker: what synchronises through a word passes the clock on at the word's home. Atomics order nothing by
+// themselves, but programs may build an order with them, so they count as if they did.
+void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
+  if (!checker_.on()) return;
+  Transport& transport = *world_.transport;
+  const uint64_t at = control_.clock(word.rank, word.offset);
+  while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
+  Checker::Stamp there(static_cast<size_t>(world_.nranks) + 1);
+  transport.get(there.data(), word.rank, at + sizeof(uint32_t), there.size() * sizeof there[0]);
+  if (acquire) checker_.acquire(there);
+  if (release) {
+    Checker::Stamp stamp = checker_.release();
+    Checker::join(stamp, there);
+    transport.put(word.rank, at + sizeof(uint32_t), stamp.data(), stamp.size() * sizeof stamp[0]);
+    transport.fence();
+  }
+  transport.compare_swap32(word.rank, at, 1, 0);
+}
 
 // ---- locks ---------------------------------------------------------------------------------------------------------
 // Tickets, as those of the memory floor. The holder is a rank and a thread, plus one, so that 0 is nobody.
@@ -85,6 +114,7 @@ Status Coarrays::lock(const Section& lock, const Call& call) {
       place.rank, place.offset + at_serving, [ticket](uint32_t serving) { return serving == ticket; },
       [&] { return call.text() + "; " + show_holder(holder_of(place), world_.rank); }));
   take_lock(place, self);
+  pass_order(place, false, true);
   return {};
 }
 
@@ -94,7 +124,7 @@ Status Coarrays::try_lock(const Section& lock, const Call&, bool& taken) {
   Transport& transport = *world_.transport;
   const uint32_t serving = transport.fetch_add32(place.rank, place.offset + at_serving, 0);
   taken = transport.compare_swap32(place.rank, place.offset + at_next, serving, serving + 1) == serving;
-  if (taken) take_lock(place, this_thread(world_.rank));
+  if (taken) take_lock(place, this_thread(world_.rank)), pass_order(place, false, true);
   return {};
 }
 
@@ -105,6 +135,7 @@ Status Coarrays::unlock(const Section& lock, const Call& call) {
   if (holder != this_thread(world_.rank))
     return Status::error("unlock by a thread that does not hold the lock; " + show_holder(holder, world_.rank));
   HIROBA_TRY(sync_memory(call));
+  pass_order(place, true, false);
   take_lock(place, 0);
   Transport& transport = *world_.transport;
   transport.fetch_add32(place.rank, place.offset + at_serving, 1);
@@ -126,8 +157,10 @@ Status Coarrays::atomic_add(const Section& word, unsigned bytes, uint64_t value,
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
   Transport& transport = *world_.transport;
+  pass_order(place, true, false);
   old = bytes == 8 ? transport.fetch_add64(place.rank, place.offset, value)
                    : transport.fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
+  pass_order(place, false, true);
   return {};
 }
 
@@ -135,6 +168,7 @@ Status Coarrays::atomic_swap(const Section& word, unsigned bytes, uint64_t expec
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
   Transport& transport = *world_.transport;
+  pass_order(place, true, true);
   old = bytes == 8 ? transport.compare_swap64(place.rank, place.offset, expected, desired)
                    : transport.compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
                                               static_cast<uint32_t>(desired));

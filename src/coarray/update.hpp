@@ -32,7 +32,14 @@ struct Control {
   static uint64_t scratch_at(int nranks) {
     return (locks * lock_stride + static_cast<uint64_t>(nranks) * 4 + 4095) / 4096 * 4096;
   }
-  static uint64_t bytes(int nranks) { return scratch_at(nranks) + 2 * room; }
+  // With option check: clocks that locks and atomics pass on, each a word that locks it, and a stamp.
+  static constexpr uint64_t clocks = 64, clock_stride = 4096;
+  uint64_t clock(int rank, uint64_t at) const {
+    return of(rank) + scratch_at(nranks) + 2 * room + (at >> 3) % clocks * clock_stride;
+  }
+  static uint64_t bytes(int nranks, bool checking) {
+    return scratch_at(nranks) + 2 * room + (checking ? clocks * clock_stride : 0);
+  }
   // Accumulates lock so much memory at once: a microsecond's work.
   static constexpr int region_shift = 15;
 };

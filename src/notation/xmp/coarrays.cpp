@@ -35,7 +35,7 @@ void start_coarrays() {
 
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place) {
   Section out;
-  out.address = static_cast<char*>(address);
+  out.address = static_cast<char*>(address), out.place = place;
   if (coarray == nullptr) return out;
   if (coarray->opaque == nullptr)
     end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
@@ -191,6 +191,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   const hiroba::Job& job = hiroba::process_memory("xmp_coarray_allocate").job();
   c->data = coarray->data, c->bytes = coarray->bytes, c->stride = static_cast<ptrdiff_t>(coarray->stride);
   c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
+  if (hiroba::process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is seen
   c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
   c->opaque = coarray.release();
   hiroba::remember(c);
