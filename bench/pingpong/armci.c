@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   shared = parts[rank];
   there = parts[1];
   const pp_contestant armci = {"armci", rank,          local,
-                               shared,  ARMCI_Barrier, {put, get, put2, get2, accumulate, NULL, NULL}};
+                               shared,  ARMCI_Barrier, {put, get, put2, get2, accumulate, NULL, NULL, NULL}};
   const int status = pp_main(&armci, argc, argv);
   if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
   ARMCI_Free_local(local);

@@ -6,6 +6,7 @@ program pingpong
   type, bind(c) :: pp_case
     integer(c_int) :: kind, rounds, inner
     integer(c_size_t) :: bytes, words
+    real(c_double) :: turn
   end type
 
   interface

@@ -47,19 +47,19 @@ PROGRAMS = [
     Program(
         *("armci", "armci.c", "mpicc.openmpi", OPENMPI, "libarmci-mpi-dev", ("-larmci-openmpi",)),
         optional=True,
-        lacks=("pingpong", "copy"),
+        lacks=("pingpong", "word", "copy"),
         strided=1 << 20,
     ),
     Program(
         *("armci, mpich", "armci.c", "mpicc.mpich", MPICH, "libarmci-mpi-dev", ("-larmci-mpich",)),
         optional=True,
-        lacks=("pingpong", "copy"),
+        lacks=("pingpong", "word", "copy"),
         strided=1 << 20,
     ),
     Program(
         *("caf", "caf.f90", "caf", OPENMPI, "libcoarrays-openmpi-dev gfortran"),
         optional=True,
-        lacks=("pingpong", "copy"),
+        lacks=("pingpong", "word", "copy"),
         strided=1 << 20,
     ),
 ]

@@ -5,18 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const names[PP_KINDS] = {"put", "get", "put2", "get2", "accumulate", "pingpong", "copy"};
+static const char* const names[PP_KINDS] = {"put", "get", "put2", "get2", "accumulate", "pingpong", "word", "copy"};
 
 int pp_read(const char* name, const char* bytes, const char* rounds, pp_case* c) {
   *c = (pp_case){.bytes = strtoul(bytes, NULL, 10), .rounds = atoi(rounds)};
   while (c->kind < PP_KINDS && strcmp(names[c->kind], name) != 0) c->kind++;
   c->words = c->bytes / 8;
   c->inner = c->bytes < 4096 ? 256 : c->bytes < 1 << 17 ? 32 : c->bytes < 1 << 20 ? 4 : 1;
-  if (c->kind < PP_KINDS && c->bytes % 8 == 0 && c->bytes > 0 && c->bytes <= PP_MOST && c->rounds > 0 &&
-      c->rounds <= PP_ROUNDS)
+  if (c->kind < PP_KINDS && c->bytes % 8 == 0 && c->bytes > 0 && c->bytes <= (c->kind == PP_WORD ? 8 : PP_MOST) &&
+      c->rounds > 0 && c->rounds <= PP_ROUNDS)
     return 0;
   fprintf(stderr,
-          "no case '%s %s %s': a name of put, get, put2, get2, accumulate, pingpong, copy, a multiple of 8 bytes up to "
+          "no case '%s %s %s': a name of put, get, put2, get2, accumulate, pingpong, word, copy, a multiple of 8 bytes "
+          "up to "
           "%d, rounds up to %d\n",
           name, bytes, rounds, PP_MOST, PP_ROUNDS);
   return 2;
@@ -36,6 +37,7 @@ static double before(size_t i) { return (double)(i % 509) + 0.5; }
 static int strided(const pp_case* c) { return c->kind == PP_PUT2 || c->kind == PP_GET2; }
 static size_t area(const pp_case* c) { return 2 * c->words + 8; }
 
+static int both(const pp_case* c) { return c->kind == PP_PINGPONG || c->kind == PP_WORD; }
 static int gets(const pp_case* c) { return c->kind == PP_GET || c->kind == PP_GET2; }
 
 void pp_fill(const pp_case* c, double* local, double* shared) {
@@ -53,8 +55,10 @@ int pp_check(const pp_case* c, int rank, const double* local, const double* shar
   int wrong = 0;
   for (size_t i = 0; i < area(c); i++) {
     const int moved = strided(c) ? i < 2 * c->words && i % 2 == 0 : i < c->words;
-    const double added = c->kind == PP_ACCUMULATE ? before(i) + times * sent(c, i) : sent(c, i);
-    const double expected = moved ? added : before(i);
+    const double arrived = c->kind == PP_ACCUMULATE ? before(i) + times * sent(c, i)
+                           : c->kind == PP_WORD     ? times
+                                                    : sent(c, i);
+    const double expected = moved ? arrived : before(i);
     wrong += memcmp(&at[i], &expected, sizeof expected) != 0;
   }
   if (wrong > 0) fprintf(stderr, "%s: case %s %zu: %d words are wrong\n", who, names[c->kind], c->bytes, wrong);
@@ -68,7 +72,7 @@ static int ascending(const void* a, const void* b) {
 
 void pp_report(const pp_case* c, double* seconds, int first, int last) {
   qsort(seconds + 1, (size_t)c->rounds, sizeof *seconds, ascending);
-  const double one = seconds[1 + (c->rounds - 1) / 2] / c->inner / (c->kind == PP_PINGPONG ? 2 : 1);
+  const double one = seconds[1 + (c->rounds - 1) / 2] / c->inner / (both(c) ? 2 : 1);
   printf("%s\"%s %zu\": %.5g%s", first ? "{" : ", ", names[c->kind], c->bytes, one, last ? "}\n" : "");
   fflush(stdout);
 }
@@ -86,9 +90,12 @@ int pp_main(const pp_contestant* who, int argc, char** argv) {
     pp_fill(&c, who->local, who->shared);
     who->barrier();
     for (int round = 0; round <= c.rounds; round++) {
-      if (c.kind == PP_PINGPONG) who->barrier();
+      if (both(&c)) who->barrier();
       const double start = pp_now();
-      for (int i = 0; i < c.inner && (who->rank == 0 || c.kind == PP_PINGPONG); i++) who->operation[c.kind](&c);
+      for (int i = 0; i < c.inner && (who->rank == 0 || both(&c)); i++) {
+        c.turn++;
+        who->operation[c.kind](&c);
+      }
       seconds[round] = pp_now() - start;
     }
     who->barrier();

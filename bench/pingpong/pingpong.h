@@ -11,8 +11,9 @@
  *   put2, get2     every second double of 2 BYTES, here as there
  *   accumulate     BYTES of doubles are added to those at the target
  *   pingpong       BYTES there and back: half of the time of both. How a rank knows that they have come is the
- *                  notation's own: a post behind the put, a message. Nobody polls the last byte, which need not be the
- *                  last to come
+ *                  notation's own: a post behind the put, a message
+ *   word           the same with 8 BYTES that both ranks poll for, as in the paper. Only so few can be polled for: of
+ *                  more, the last need not be the last to come
  *   copy           BYTES from `local` to this rank's own `shared`: what the processor can do
  *
  * Memory belongs to the contestant: three areas of PP_WORDS doubles, `local` and `other` of its own and `shared`, which
@@ -26,20 +27,32 @@
 
 enum { PP_MOST = 16 << 20, PP_WORDS = 2 * PP_MOST / 8 + 8, PP_ROUNDS = 1024 };
 
-typedef enum pp_kind { PP_PUT, PP_GET, PP_PUT2, PP_GET2, PP_ACCUMULATE, PP_PINGPONG, PP_COPY, PP_KINDS } pp_kind;
+typedef enum pp_kind {
+  PP_PUT,
+  PP_GET,
+  PP_PUT2,
+  PP_GET2,
+  PP_ACCUMULATE,
+  PP_PINGPONG,
+  PP_WORD,
+  PP_COPY,
+  PP_KINDS
+} pp_kind;
 
 typedef struct pp_case {
   int kind;
   int rounds, inner; /* operations between two looks at the clock: many, where one is short */
   size_t bytes, words;
+  double turn; /* how many operations there have been, this one included */
 } pp_case;
 
 typedef struct pp_contestant {
   const char* name;
   int rank;
-  double *local, *shared;
+  double *local, *shared; /* PP_WORD leaves c->turn in the first word of `shared` */
   void (*barrier)(void);
-  void (*operation[PP_KINDS])(const pp_case* c); /* one; PP_PINGPONG by both ranks, the others by rank 0; NULL: lacks */
+  void (*operation[PP_KINDS])(
+      const pp_case* c); /* one; PP_PINGPONG and PP_WORD by both ranks, else by rank 0; NULL: lacks */
 } pp_contestant;
 
 static inline double pp_now(void) {

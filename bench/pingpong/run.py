@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "transport"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "hosts"))
 import harness
 import layers
+import perftest
 from contestants import ELEMENT, OURS, Cases, Workshop, by_case
 from harness import BenchmarkError, Contestant, Samples, Target
 from hosts import Hosts, Unavailable
@@ -30,18 +32,20 @@ KINDS = {
     "get2": "get of every second double",
     "accumulate": "accumulate",
     "pingpong": "ping-pong, one way",
+    "word": "put of a word that the other side polls, one way",
     "copy": "memcpy in one process",
 }
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 SMALL_SIZES = [8, 4096]
 MIB = 1 << 20
+CASE = "word 8"  # over hosts
 
 
 def cases(sizes: Sequence[int], small: bool) -> Cases:
     """Ten rounds, fewer where one takes long: what is strided is limited to 1 MiB, at two rounds."""
     found = []
     for kind in KINDS:
-        for size in sizes:
+        for size in sizes if kind != "word" else [8]:
             strided = kind.endswith("2")
             if strided and size > MIB:
                 continue
@@ -130,18 +134,25 @@ def targets(samples: Samples, element: Samples) -> list[Target]:
 
 
 def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, rounds: int) -> tuple[str, Samples] | None:
-    """The ping-pong of 8 bytes beside that of the layer's own MPI; None for layers that stay on a machine."""
-    kind = layer.name.partition("-")[2] or "openmpi"
-    if layer.name == "shm" or "mpi" not in workshop.programs or kind != "openmpi":
+    """A ping-pong of puts of 8 bytes beside the layer's own: MPI's, or ucx_perftest's. None for other layers."""
+    if layer.name not in ("mpi-openmpi", "ucx") or "mpi" not in workshop.programs:
         return None
-    words = ["pingpong", "8", "20"]
+    words = ["word", "8", "20"]
     settings = {"HIROBA_TRANSPORT": layer.options[1], "HIROBA_PLUGINS": str(workshop.build / "lib" / "hiroba")}
-    found = []
-    for name, program, more in ((OURS, OURS, settings), ("mpi", "mpi", {})):
-        binary = str(workshop.binary(workshop.programs[program]))
-        command, environment = hosts.mpirun(kind, [1, 1], [binary, *words], harness.threads(1) | more)
-        found.append(Contestant(name, command, environment))
-    return f"{layer.name}, 2 hosts", harness.compete(found, rounds, f"{layer.name}, 2 hosts", run_cases)
+    rival: Contestant = perftest.rivals(hosts, False)["latency"] if layer.name == "ucx" else Contestant("", [])
+    binary = str(workshop.binary(workshop.programs[OURS]))
+    command, environment = hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1) | settings)
+    ours = Contestant(OURS, command, environment)
+    if layer.name != "ucx":
+        binary = str(workshop.binary(workshop.programs["mpi"]))
+        rival = Contestant("mpi", *hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1)))
+
+    def run(contestant: Contestant) -> dict[str, Any]:
+        result = perftest.run(contestant, harness.CONTESTANT_SECONDS)
+        trip = result.get("round trip us")
+        return {CASE: 1e-6 * trip / 2} if trip is not None else result
+
+    return rival.name, harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
 
 
 def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: dict[str, Samples]) -> list[Target]:
@@ -152,12 +163,13 @@ def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: di
         except Unavailable as error:
             raise BenchmarkError(f"{error}; leave out --hosts") from error
         for layer in chosen:
-            if (part := over_hosts(workshop, hosts, layer, rounds)) is not None:
-                kept[part[0]] = part[1]
-                case = "pingpong 8"
-                ours, theirs = (1e6 * part[1].median(name, case) for name in (OURS, "mpi"))
-                what = f"{part[0]}: put and post of 8 B ({ours:.1f} us) / half of MPI's ping-pong ({theirs:.1f} us)"
-                reached.append(Target(what, part[1].ratio(OURS, "mpi", case), 1.1))
+            if (found := over_hosts(workshop, hosts, layer, rounds)) is None:
+                continue
+            rival, part = found
+            kept[f"{layer.name}, 2 hosts"] = part
+            ours, theirs = (1e6 * part.median(name, CASE) for name in (OURS, rival))
+            what = f"{layer.name}, 2 hosts: put of 8 B ({ours:.1f} us) / half of {rival}'s ping-pong"
+            reached.append(Target(f"{what} ({theirs:.1f} us)", part.ratio(OURS, rival, CASE), 1.1))
     return reached
 
 
