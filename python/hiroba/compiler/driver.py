@@ -18,11 +18,13 @@ from .translate import has_notation, translate
 USAGE = """\
 usage: hirobacc [--cc COMPILER] [--show] [--explain] [options of the C compiler] FILE...
 
-Compiles C that may contain MpC (`shared` arrays) and SMint (#pragma SMint), and links with libhiroba.
+Compiles C that may contain MpC (`shared` arrays), SMint (#pragma SMint) and coarrays (a[i]:[image], #pragma xmp), and
+links with libhiroba.
 
   hirobacc -O3 -fopenmp stencil.c -o stencil     compile and link; run it with hirobarun -n 4 ./stencil
   hirobacc -c -O3 part.c                         compile only; any other flag of cc works as it does there
-  hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why
+  hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why;
+                                                 and what each access to another image becomes
   hirobacc --show stencil.c                      print the C that is compiled, and stop
   CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
 

@@ -1,4 +1,4 @@
-/* A static coarray of each of two files may have one name, and functions have their own. Together with xmp_static-2.c. */
+/* A static coarray of each of two files may have one name, and functions have their own. With xmp_static-2.c. */
 #include <xmp.h>
 #include "check.h"
 

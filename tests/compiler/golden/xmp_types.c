@@ -1,4 +1,4 @@
-/* Element types: complex numbers, enumerations, typedefs, every size of integer; and operands that are not evaluated. */
+/* Element types: complex numbers, enumerations, typedefs, all sizes of integer; operands that are not evaluated. */
 #include <assert.h>
 #include <complex.h>
 #include <xmp.h>

@@ -13,7 +13,8 @@ int count[P][3], start[P], length[P];  // ours
 #pragma xmp coarray w1:[*]
 
 int main(void) {  // ours
-int n = xmp_num_images(), me = xmpc_this_image(), l2nprocs = n == 1 ? 0 : n == 2 ? 1 : 2, i, k, m, dest = n - 1 - me;  // ours
+int n = xmp_num_images(), me = xmpc_this_image(), dest = n - 1 - me, i, k, m;  // ours
+int l2nprocs = n == 1 ? 0 : n == 2 ? 1 : 2;  // ours
 for (i = 0; i < N; i++) w[i] = w1[i] = (me + 1) * (i + 1);  // ours
 for (k = 0; k < n; k++) start[k] = 2 * k, length[k] = k + 3;  // ours
 for (k = 0; k < n; k++) for (i = 0; i < l2nprocs; i++) count[k][i] = N - i;  // ours
@@ -33,7 +34,7 @@ if( l2nprocs == 0 )
 else
     q[0:length[dest]] = w[start[dest]:length[dest]]:[dest];
 for (i = 0; i < length[dest]; i++) {  // ours
-  int at = start[dest] + i, all = n * (n + 1) / 2, pair = 2 * (dest | 1) + 1;  // ours: the first got its neighbour's only
+  int at = start[dest] + i, all = n * (n + 1) / 2, pair = 2 * (dest | 1) + 1;  // ours: element 0 has one neighbour's
   wrong += q[i] != (double)(at + 1) * (at == 0 ? pair : all);  // ours
 }  // ours
 #pragma xmp reduction(+:wrong)  // ours
