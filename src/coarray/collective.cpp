@@ -81,7 +81,7 @@ Status Collective::reduce_tree(Team& team, char* data, int64_t count, const Comb
 }
 
 void Collective::read_room(int rank, int half, uint64_t at, char* to, size_t bytes) const {
-  const uint64_t offset = control_->scratch(rank, half) + at;
+  const uint64_t offset = control_->room_of(rank, half) + at;
   if (world_->near(rank)) std::memcpy(to, world_->base + offset, bytes);
   else world_->transport->get(to, rank, offset, bytes);
 }
@@ -95,7 +95,7 @@ Status Collective::reduce_room(const ImageSet& set, char* data, int64_t count, c
   for (int64_t done = 0; done < count; done += most) {
     const int64_t part = std::min(most, count - done), slice = (part + set.count - 1) / set.count;
     char* const at = data + static_cast<size_t>(done) * element;
-    std::memcpy(world_->base + control_->scratch(world_->rank, 0), at, static_cast<size_t>(part) * element);
+    std::memcpy(world_->base + control_->room_of(world_->rank, 0), at, static_cast<size_t>(part) * element);
     HIROBA_TRY(barrier(set, call));
     HIROBA_TRY(
         reduce_slice(set, me, std::min(part, me * slice), std::min(slice, part - std::min(part, me * slice)), combine));
@@ -115,12 +115,12 @@ Status Collective::reduce_slice(const ImageSet& set, int me, int64_t first, int6
   const uint64_t from = static_cast<uint64_t>(first) * element;
   if (count <= 0) return {};
   (void)me;
-  char* const result = world_->base + control_->scratch(world_->rank, 1) + from;
+  char* const result = world_->base + control_->room_of(world_->rank, 1) + from;
   read_room(set.rank(0), 0, from, result, bytes);
   for (int i = 1; i < set.count; ++i) {
     const int rank = set.rank(i);
     if (world_->near(rank)) {
-      combine(result, world_->base + control_->scratch(rank, 0) + from, count);
+      combine(result, world_->base + control_->room_of(rank, 0) + from, count);
       continue;
     }
     buffer_.resize(bytes);
@@ -158,7 +158,7 @@ Status Collective::broadcast(const ImageSet& set, int root, char* data, size_t b
   for (size_t done = 0, turn = 0; done < bytes; done += Control::room, ++turn) {
     const size_t part = std::min<size_t>(Control::room, bytes - done);
     const int half = static_cast<int>(turn % 2);
-    if (owner == world_->rank) std::memcpy(world_->base + control_->scratch(owner, half), data + done, part);
+    if (owner == world_->rank) std::memcpy(world_->base + control_->room_of(owner, half), data + done, part);
     HIROBA_TRY(barrier(set, call));
     if (owner != world_->rank) read_room(owner, half, 0, data + done, part);
   }

@@ -50,15 +50,21 @@ class Region {
   SignalSafeLock* held_ = nullptr;
 };
 
-struct Head {
-  uint64_t offset;
-  int64_t first, count;
-  int32_t dims;
-  uint8_t to, values, op, single;
-};
 struct Dimension {
   int64_t count, stride;
 };
+
+struct Head {
+  uint64_t offset;
+  int64_t first, count;  // of the elements, numbered in order
+  int32_t dims;
+  uint8_t to, values, op;
+  uint8_t single;  // one value for all
+  int32_t room;    // where the values are; 0: behind the dimensions
+};
+
+// So many values are worth the two messages more that a room takes.
+constexpr size_t least_for_room = size_t{24} << 10;
 
 }  // namespace
 
@@ -107,34 +113,78 @@ void Updater::update(const Place& to, const char* from, const Walk& elements, co
   });
 }
 
+// A head, its dimensions, and values.
+struct Updater::Message {
+  Head head = {};
+  alignas(16) char bytes[Transport::max_message];
+  size_t used = 0, size = 0;  // of the bytes: before the values, and in all
+};
+
 void Updater::send(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
-  alignas(16) char message[Transport::max_message];
-  Head head = {to.offset,
-               0,
-               0,
-               elements.dims,
-               static_cast<uint8_t>(arithmetic.to()),
-               static_cast<uint8_t>(arithmetic.values()),
-               static_cast<uint8_t>(arithmetic.op()),
-               0};
+  Message message;
+  Head& head = message.head;
+  head.offset = to.offset, head.dims = elements.dims;
+  head.to = static_cast<uint8_t>(arithmetic.to()), head.values = static_cast<uint8_t>(arithmetic.values());
+  head.op = static_cast<uint8_t>(arithmetic.op());
   Walk values = elements;  // this side's
   values.block = bytes_of(arithmetic.values());
   head.single = std::all_of(values.from, values.from + values.dims, [](int64_t stride) { return stride == 0; });
-  const size_t used = sizeof head + static_cast<size_t>(head.dims) * sizeof(Dimension);
-  for (int d = 0; d < head.dims; ++d) {
+  message.used = sizeof head;
+  for (int d = 0; d < head.dims; ++d, message.used += sizeof(Dimension)) {
     const Dimension dimension = {elements.count[d], elements.to[d]};
-    std::memcpy(message + sizeof head + static_cast<size_t>(d) * sizeof dimension, &dimension, sizeof dimension);
+    std::memcpy(message.bytes + message.used, &dimension, sizeof dimension);
   }
   const int64_t all = elements.blocks();
-  const int64_t most = head.single != 0 ? all : static_cast<int64_t>((sizeof message - used) / values.block);
+  if (head.single == 0 && static_cast<size_t>(all) * values.block >= least_for_room)
+    return send_by_room(to.rank, from, values, message);
+  const int64_t most =
+      head.single != 0 ? all : static_cast<int64_t>((sizeof message.bytes - message.used) / values.block);
   for (head.first = 0; head.first < all; head.first += most) {
     head.count = std::min(most, all - head.first);
-    std::memcpy(message, &head, sizeof head);
     const int64_t carried = head.single != 0 ? 1 : head.count;
-    gather(message + used, from, values, head.first, carried);
-    sent_[static_cast<size_t>(to.rank)].fetch_add(1, std::memory_order_relaxed);
-    any_sent_.store(true, std::memory_order_release);
-    world_->transport->send(to.rank, on_update, message, used + static_cast<size_t>(carried) * values.block);
+    gather(message.bytes + message.used, from, values, head.first, carried);
+    message.size = message.used + static_cast<size_t>(carried) * values.block;
+    send_message(to.rank, message);
+  }
+}
+
+void Updater::send_message(int rank, const Message& message) {
+  char bytes[Transport::max_message];
+  std::memcpy(bytes, message.bytes, message.size);
+  std::memcpy(bytes, &message.head, sizeof message.head);
+  sent_[static_cast<size_t>(rank)].fetch_add(1, std::memory_order_relaxed);
+  any_sent_.store(true, std::memory_order_release);
+  world_->transport->send(rank, on_update, bytes, message.size);
+}
+
+// While the target computes with what is in one room, the next is filled.
+void Updater::send_by_room(int rank, const char* from, const Walk& values, Message& message) {
+  Head& head = message.head;
+  const auto block = static_cast<int64_t>(values.block);
+  const bool together = values.dims == 1 && values.from[0] == block;
+  const auto most = static_cast<int64_t>(Control::room) / block;
+  std::unique_ptr<char[]> packed;
+  if (!together) packed = std::make_unique_for_overwrite<char[]>(Control::room);
+  const int64_t all = values.blocks();
+  message.size = message.used;
+  for (head.first = 0; head.first < all; head.first += most) {
+    head.count = std::min(most, all - head.first);
+    if (!together) gather(packed.get(), from, values, head.first, head.count);
+    head.room = take_room(rank);
+    world_->transport->put(rank, control_->room_of(rank, head.room),
+                           together ? from + head.first * block : packed.get(),
+                           static_cast<size_t>(head.count * block));
+    world_->transport->fence();
+    send_message(rank, message);
+  }
+}
+
+int Updater::take_room(int rank) const {
+  constexpr int inboxes = static_cast<int>(Control::rooms) - Control::first_inbox;
+  for (int turn = world_->rank;; ++turn) {  // not all begin with the same one
+    const int number = Control::first_inbox + turn % inboxes;
+    if (world_->transport->compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
+    if (!world_->transport->progress()) sched_yield();
   }
 }
 
@@ -154,19 +204,25 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
     std::memcpy(&dimension, at + used, sizeof dimension);
     walk.count[d] = dimension.count, walk.from[d] = dimension.stride;
   }
-  alignas(16) char values[Transport::max_message];  // aligned, which the payload need not be
-  std::memcpy(values, at + used, bytes - used);
+  alignas(16) char copy[Transport::max_message];  // aligned, which the payload need not be
+  const char* from = copy;
+  if (head.room == 0) std::memcpy(copy, at + used, bytes - used);
+  else from = world_->base + control_->room_of(world_->rank, head.room);
   const auto value_bytes = static_cast<int64_t>(bytes_of(arithmetic.values()));
   const int64_t stride = head.single != 0 ? 0 : value_bytes;
-  Region region(*world_, *control_, world_->rank);
-  const char* from = values;
-  for_rows(walk, head.first, head.count, [&](int64_t row_at, int64_t count, int64_t row_stride) {
-    const uint64_t offset = head.offset + static_cast<uint64_t>(row_at);
-    region.apply(arithmetic, world_->base + offset, offset, row_stride, from, stride, count);
-    from += count * stride;
-  });
-  auto* const done = reinterpret_cast<uint32_t*>(world_->base + control_->done(world_->rank, source));
-  std::atomic_ref<uint32_t>(*done).fetch_add(1, std::memory_order_release);
+  {
+    Region region(*world_, *control_, world_->rank);
+    for_rows(walk, head.first, head.count, [&](int64_t row_at, int64_t count, int64_t row_stride) {
+      const uint64_t offset = head.offset + static_cast<uint64_t>(row_at);
+      region.apply(arithmetic, world_->base + offset, offset, row_stride, from, stride, count);
+      from += count * stride;
+    });
+  }
+  const auto word = [this](uint64_t offset) {
+    return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(world_->base + offset));
+  };
+  if (head.room != 0) word(control_->taken(world_->rank, head.room)).store(0, std::memory_order_release);
+  word(control_->done(world_->rank, source)).fetch_add(1, std::memory_order_release);
 }
 
 Status Updater::settle(const Call& call) {

@@ -200,6 +200,38 @@ static void accumulates(void) {
   EXPECT(i_own[20], adders); /* 1.25 each time, cut off */
 }
 
+enum { LARGE = 120000 };
+static void* add_much(void* argument) {
+  xmp_coarray* const large = argument;
+  double* const own = large->data;
+  double* const values = malloc(LARGE * sizeof(double));
+  for (int i = 0; i < LARGE; ++i) values[i] = i;
+  for (int image = 0; image < n; ++image) {
+    const xmp_section all = row(large, image, own, LARGE, sizeof(double));
+    const xmp_section from = row(NULL, 0, values, LARGE, sizeof(double));
+    xmp_update(&all, XMP_DOUBLE, &from, XMP_DOUBLE, XMP_ADD, PLACE);
+    /* Every other one, backwards on this side. */
+    const xmp_section even = row(large, image, own, LARGE / 2, 2 * sizeof(double));
+    const xmp_section back = row(NULL, 0, values + LARGE - 1, LARGE / 2, -(int64_t)sizeof(double));
+    xmp_update(&even, XMP_DOUBLE, &back, XMP_DOUBLE, XMP_SUB, PLACE);
+    for (int i = 0; i < 10; ++i) values[i] += 0; /* may be changed at once */
+  }
+  free(values);
+  return NULL;
+}
+
+static void large_accumulates(void) {
+  const int64_t extent[] = {LARGE};
+  xmp_coarray* const large = xmp_coarray_malloc(sizeof(double), 1, extent, "large", PLACE);
+  const double* const own = large->data;
+  add_much(large);
+  in_threads(add_much, large);
+  xmp_sync_all(NULL);
+  const int adders = n * (THREADS + 1);
+  for (int i = 0; i < LARGE; ++i) EXPECT(own[i], (double)adders * (i % 2 == 0 ? i - (LARGE - 1 - i / 2) : i));
+  xmp_free(large);
+}
+
 static void types(void) {
   const int right = (me + 1) % n;
   signed char* const c = (signed char*)i_own;
@@ -300,7 +332,6 @@ static void tasks(void) {
 }
 
 static void reductions(void) {
-  enum { LARGE = 100000 };
   static double values[LARGE];
   static const int sizes[] = {1, 7, 400, 5000, LARGE};
   for (int s = 0; s < 5; ++s) {
@@ -342,12 +373,12 @@ static void reductions(void) {
 }
 
 static void broadcasts(void) {
-  enum { LARGE = 300000 };
-  static int values[LARGE];
+  enum { MOST = 300000 };
+  static int values[MOST];
   xmp_nodes line = {.name = "line", .dims = 1};
   xmp_nodes_define(&line);
   for (int root = 0; root < n; ++root)
-    for (int size = 1; size <= LARGE; size *= 67) {
+    for (int size = 1; size <= MOST; size *= 67) {
       for (int i = 0; i < size; ++i) values[i] = me == root ? i * 3 + root : -1;
       const xmp_section data = row(NULL, 0, values, size, sizeof(int));
       const xmp_node_reference from = {&line, {{root, 1, 1}}};
@@ -418,13 +449,11 @@ static void declared(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"numbers", numbers},       {"elements", elements},
-             {"pairs", pairs},           {"posts", posts},
-             {"many_posts", many_posts}, {"locks", locks},
-             {"atomics", atomics},       {"accumulates", accumulates},
-             {"types", types},           {"node_arrays", node_arrays},
-             {"tasks", tasks},           {"reductions", reductions},
-             {"broadcasts", broadcasts}, {"gmoves", gmoves},
+} cases[] = {{"numbers", numbers},       {"elements", elements},       {"pairs", pairs},
+             {"posts", posts},           {"many_posts", many_posts},   {"locks", locks},
+             {"atomics", atomics},       {"accumulates", accumulates}, {"large_accumulates", large_accumulates},
+             {"types", types},           {"node_arrays", node_arrays}, {"tasks", tasks},
+             {"reductions", reductions}, {"broadcasts", broadcasts},   {"gmoves", gmoves},
              {"declared", declared}};
 
 int main(int argc, char** argv) {
