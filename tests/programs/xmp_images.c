@@ -3,28 +3,12 @@
  *
  *   xmp_images [CASE...]     without any: all of them
  */
-#include <pthread.h>
-#include <xmp.h>
+#include "xmp_images.h"
 
-#include "programs.h"
-
-#define PLACE __FILE__ ":" SMS_TEXT(__LINE__)
-#define EXPECT(value_, wanted_)                                                                                    \
-  do {                                                                                                             \
-    const double it_is = (double)(value_), wanted = (double)(wanted_);                                             \
-    if (it_is != wanted) fail("%s: %s is %.17g, not %.17g, on image %d", PLACE, #value_, it_is, wanted, sms_rank); \
-  } while (0)
-
-enum { N = 1000 };
-static int n, me;
-static xmp_coarray* ints;  /* N of them */
-static xmp_coarray* reals; /* N of them */
-static int* i_own;
-static double* r_own;
-
-static xmp_section row(xmp_coarray* c, int image, void* address, int64_t count, int64_t stride) {
-  return (xmp_section){c, image, address, 1, {count}, {stride}};
-}
+int n, me;
+xmp_coarray *ints, *reals;
+int* i_own;
+double* r_own;
 
 static void clear(void) {
   xmp_sync_all(NULL);
@@ -104,6 +88,52 @@ static void many_posts(void) {
   for (int k = 0; k < MANY; ++k) EXPECT(xmp_wait(0, k % 7, PLACE), 0);
 }
 
+/* Of two puts with a barrier between them the second one stays, small or large, by whichever image. */
+static void put_after_put(void) {
+  static double values[N];
+  for (int round = 0; round < 200; ++round)
+    for (int turn = 0; turn < 2; ++turn) {
+      const int length = round % 2 == 0 ? N : 1;
+      for (int i = 0; i < length; ++i) values[i] = 2 * round + turn;
+      const xmp_section to = row(reals, 0, r_own, length, sizeof(double));
+      const xmp_section from = row(NULL, 0, values, length, sizeof(double));
+      if (me == (round + turn) % n) xmp_assign(&to, &from, sizeof(double), PLACE);
+      xmp_sync_all(NULL);
+      EXPECT(XMP_READ(reals, 0, r_own[length - 1], PLACE), 2 * round + turn);
+      xmp_sync_all(NULL);
+    }
+}
+
+static void* move_rounds(void* slot) {
+  const int right = (me + 1) % n, at = *(const int*)slot * 100;
+  for (int round = 0; round < 200; ++round) {
+    double sent[50], got[50];
+    for (int i = 0; i < 50; ++i) sent[i] = round + 0.5 * i + at;
+    const xmp_section there = row(reals, right, r_own + at, 50, 2 * sizeof(double));
+    const xmp_section from = row(NULL, 0, sent, 50, sizeof(double)), to = row(NULL, 0, got, 50, sizeof(double));
+    xmp_assign(&there, &from, sizeof(double), PLACE);
+    xmp_sync_memory(NULL);
+    xmp_request r = xmp_assign_start(&to, &there, sizeof(double), PLACE);
+    xmp_post(right, at + 1000, PLACE);
+    xmp_request_wait(&r);
+    for (int i = 0; i < 50; ++i) EXPECT(got[i], sent[i]);
+    xmp_wait(XMP_ANY_IMAGE, at + 1000, PLACE);
+  }
+  return NULL;
+}
+
+/* Puts, gets, posts and waits of several threads at once do not mix. */
+static void threads(void) {
+  enum { MOVERS = 4 };
+  pthread_t running[MOVERS];
+  int slots[MOVERS];
+  for (int t = 0; t < MOVERS; ++t) {
+    slots[t] = t;
+    if (pthread_create(&running[t], NULL, move_rounds, &slots[t]) != 0) fail("no thread");
+  }
+  for (int t = 0; t < MOVERS; ++t) pthread_join(running[t], NULL);
+}
+
 static void* lock_rounds(void* argument) {
   xmp_coarray* const locks = argument;
   xmp_lock_t* const lock = &((xmp_lock_t*)locks->data)[1];
@@ -117,8 +147,7 @@ static void* lock_rounds(void* argument) {
   return NULL;
 }
 
-enum { THREADS = 3 };
-static void in_threads(void* (*run)(void*), void* argument) {
+void in_threads(void* (*run)(void*), void* argument) {
   pthread_t threads[THREADS];
   for (int t = 0; t < THREADS; ++t)
     if (pthread_create(&threads[t], NULL, run, argument) != 0) fail("no thread");
@@ -173,83 +202,6 @@ static void atomics(void) {
   if (me + 1 < n) xmp_atomic_define_at(ints, me + 1, &i_own[12], sizeof(int), 1, PLACE);
   xmp_sync_all(NULL);
   EXPECT(XMP_READ(ints, n - 1, i_own[11], PLACE), 6);
-}
-
-static void* add_everywhere(void* unused) {
-  double ones[N];
-  (void)unused;
-  for (int i = 0; i < N; ++i) ones[i] = 1;
-  for (int round = 0; round < 20; ++round)
-    for (int image = 0; image < n; ++image) {
-      const xmp_section all = row(reals, image, r_own, N, sizeof(double)), from = row(NULL, 0, ones, N, sizeof(double));
-      xmp_update(&all, XMP_DOUBLE, &from, XMP_DOUBLE, XMP_ADD, PLACE);
-      const xmp_section odd = row(reals, image, r_own + N - 1, N / 2, -2 * (int64_t)sizeof(double));
-      const xmp_section one = {NULL, 0, ones, 0, {0}, {0}};
-      xmp_update(&odd, XMP_DOUBLE, &one, XMP_DOUBLE, XMP_ADD, PLACE);
-      xmp_update_element(ints, image, &i_own[20], XMP_INT32, &(double){1.25}, XMP_DOUBLE, XMP_ADD, PLACE);
-    }
-  return NULL;
-}
-
-static void accumulates(void) {
-  add_everywhere(NULL);
-  in_threads(add_everywhere, NULL);
-  xmp_sync_all(NULL);
-  const int adders = 20 * n * (THREADS + 1);
-  for (int i = 0; i < N; ++i) EXPECT(r_own[i], i % 2 == 1 ? 2 * adders : adders);
-  EXPECT(i_own[20], adders); /* 1.25 each time, cut off */
-}
-
-enum { LARGE = 120000 };
-static void* add_much(void* argument) {
-  xmp_coarray* const large = argument;
-  double* const own = large->data;
-  double* const values = malloc(LARGE * sizeof(double));
-  for (int i = 0; i < LARGE; ++i) values[i] = i;
-  for (int image = 0; image < n; ++image) {
-    const xmp_section all = row(large, image, own, LARGE, sizeof(double));
-    const xmp_section from = row(NULL, 0, values, LARGE, sizeof(double));
-    xmp_update(&all, XMP_DOUBLE, &from, XMP_DOUBLE, XMP_ADD, PLACE);
-    /* Every other one, backwards on this side. */
-    const xmp_section even = row(large, image, own, LARGE / 2, 2 * sizeof(double));
-    const xmp_section back = row(NULL, 0, values + LARGE - 1, LARGE / 2, -(int64_t)sizeof(double));
-    xmp_update(&even, XMP_DOUBLE, &back, XMP_DOUBLE, XMP_SUB, PLACE);
-    for (int i = 0; i < 10; ++i) values[i] += 0; /* may be changed at once */
-  }
-  free(values);
-  return NULL;
-}
-
-static void large_accumulates(void) {
-  const int64_t extent[] = {LARGE};
-  xmp_coarray* const large = xmp_coarray_malloc(sizeof(double), 1, extent, "large", PLACE);
-  const double* const own = large->data;
-  add_much(large);
-  in_threads(add_much, large);
-  xmp_sync_all(NULL);
-  const int adders = n * (THREADS + 1);
-  for (int i = 0; i < LARGE; ++i) EXPECT(own[i], (double)adders * (i % 2 == 0 ? i - (LARGE - 1 - i / 2) : i));
-  xmp_free(large);
-}
-
-static void types(void) {
-  const int right = (me + 1) % n;
-  signed char* const c = (signed char*)i_own;
-  float* const f = (float*)&i_own[10];
-  float _Complex* const z = (float _Complex*)&i_own[20];
-  c[0] = -100, c[1] = 7, f[0] = 1.5f, *z = 1 + 2 * __extension__ 1.0fi;
-  xmp_sync_all(NULL);
-  xmp_update_element(ints, right, &c[0], XMP_INT8, &(int){-100}, XMP_INT32, XMP_ADD, PLACE);
-  xmp_update_element(ints, right, &c[1], XMP_INT8, &(int){1}, XMP_INT32, XMP_SHL, PLACE);
-  xmp_update_element(ints, right, &f[0], XMP_FLOAT, &(long double){0.25L}, XMP_LONG_DOUBLE, XMP_DIV, PLACE);
-  const double _Complex by = __extension__ 1.0i;
-  xmp_update_element(ints, right, z, XMP_COMPLEX_FLOAT, &by, XMP_COMPLEX_DOUBLE, XMP_MUL, PLACE);
-  xmp_sync_all(NULL);
-  EXPECT(c[0], (signed char)-200);
-  EXPECT(c[1], 14);
-  EXPECT(f[0], 6);
-  EXPECT(__real__ * z, -2);
-  EXPECT(__imag__ * z, 1);
 }
 
 static void node_arrays(void) {
@@ -331,85 +283,6 @@ static void tasks(void) {
   }
 }
 
-static void reductions(void) {
-  static double values[LARGE];
-  static const int sizes[] = {1, 7, 400, 5000, LARGE};
-  for (int s = 0; s < 5; ++s) {
-    for (int i = 0; i < sizes[s]; ++i) values[i] = me + 0.25 * i;
-    xmp_reduction(values, sizes[s], XMP_DOUBLE, XMP_ADD, NULL, PLACE);
-    for (int i = 0; i < sizes[s]; ++i) {
-      double want = 0.25 * i;
-      for (int image = 1; image < n; ++image) want += image + 0.25 * i;
-      EXPECT(values[i], want);
-    }
-    for (int i = 0; i < sizes[s]; ++i) values[i] = (me * 7 + i) % 5;
-    xmp_reduction(values, sizes[s], XMP_DOUBLE, XMP_MAX, NULL, PLACE);
-    for (int i = 0; i < sizes[s]; ++i) {
-      double want = 0;
-      for (int image = 0; image < n; ++image) want = (image * 7 + i) % 5 > want ? (image * 7 + i) % 5 : want;
-      EXPECT(values[i], want);
-    }
-  }
-  int32_t bits = 1 << me;
-  xmp_reduction(&bits, 1, XMP_INT32, XMP_BITOR, NULL, PLACE);
-  EXPECT(bits, (1 << n) - 1);
-  int16_t all = (int16_t)(me != 0);
-  xmp_reduction(&all, 1, XMP_INT16, XMP_AND, NULL, PLACE);
-  EXPECT(all, 0);
-  const enum xmp_operator ops[] = {XMP_FIRSTMAX, XMP_LASTMAX, XMP_FIRSTMIN, XMP_LASTMIN};
-  for (int k = 0; k < 4; ++k) {
-    double value[2] = {me == 0 ? 1 : 5, -me}; /* the extremes are at several images, and at one */
-    int where[2] = {me, me};
-    long there[2] = {10 * me, 20 * me};
-    xmp_reduction_locate(value, 2, XMP_DOUBLE, ops[k], (xmp_location[]){{where, sizeof(int)}, {there, sizeof(long)}}, 2,
-                         NULL, PLACE);
-    const int max = k < 2, last = k % 2;
-    const int first_five = n > 1 ? 1 : 0;
-    EXPECT(where[0], max ? (last ? n - 1 : first_five) : 0);
-    EXPECT(where[1], max ? 0 : n - 1);
-    EXPECT(there[1], 20 * where[1]);
-    EXPECT(value[1], -where[1]);
-  }
-}
-
-static void broadcasts(void) {
-  enum { MOST = 300000 };
-  static int values[MOST];
-  xmp_nodes line = {.name = "line", .dims = 1};
-  xmp_nodes_define(&line);
-  for (int root = 0; root < n; ++root)
-    for (int size = 1; size <= MOST; size *= 67) {
-      for (int i = 0; i < size; ++i) values[i] = me == root ? i * 3 + root : -1;
-      const xmp_section data = row(NULL, 0, values, size, sizeof(int));
-      const xmp_node_reference from = {&line, {{root, 1, 1}}};
-      xmp_bcast(&data, sizeof(int), &from, NULL, PLACE);
-      for (int i = 0; i < size; ++i) EXPECT(values[i], i * 3 + root);
-    }
-  for (int i = 0; i < 100; ++i) values[i] = me == 0 ? i : -1;
-  const xmp_section even = row(NULL, 0, values, 50, 2 * sizeof(int));
-  xmp_bcast(&even, sizeof(int), NULL, NULL, PLACE);
-  for (int i = 0; i < 100; ++i) EXPECT(values[i], me == 0 || i % 2 == 0 ? i : -1);
-}
-
-static void gmoves(void) {
-  int got[64][3];
-  for (int i = 0; i < 3; ++i) i_own[i] = 10 * me + i;
-  const xmp_section each = {ints, XMP_EACH_IMAGE, i_own, 2, {XMP_REST, 3}, {0, sizeof(int)}};
-  const xmp_section all = {NULL, 0, got, 2, {n, 3}, {sizeof got[0], sizeof(int)}};
-  xmp_gmove(XMP_GMOVE, &all, &each, sizeof(int), PLACE);
-  for (int image = 0; image < n; ++image)
-    for (int i = 0; i < 3; ++i) EXPECT(got[image][i], 10 * image + i);
-  const int right = (me + 1) % n, left = (me + n - 1) % n;
-  const xmp_section out = row(ints, right, &i_own[100], 3, sizeof(int)), own = row(NULL, 0, i_own, 3, sizeof(int));
-  xmp_gmove(XMP_GMOVE_OUT, &out, &own, sizeof(int), PLACE);
-  xmp_sync_all(NULL);
-  EXPECT(i_own[102], 10 * left + 2);
-  xmp_section in = row(ints, left, &i_own[0], 3, sizeof(int));
-  const xmp_section here = row(NULL, 0, got, 3, sizeof(int));
-  xmp_gmove(XMP_GMOVE_IN, &here, &in, sizeof(int), PLACE);
-  EXPECT(got[0][1], 10 * left + 1);
-}
-
 /* First values, image indices of a node array, and coindices in Fortran's order. */
 static void declared(void) {
   static const int first[4] = {2, 3, 5, 7};
@@ -449,11 +322,23 @@ static void declared(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"numbers", numbers},       {"elements", elements},       {"pairs", pairs},
-             {"posts", posts},           {"many_posts", many_posts},   {"locks", locks},
-             {"atomics", atomics},       {"accumulates", accumulates}, {"large_accumulates", large_accumulates},
-             {"types", types},           {"node_arrays", node_arrays}, {"tasks", tasks},
-             {"reductions", reductions}, {"broadcasts", broadcasts},   {"gmoves", gmoves},
+} cases[] = {{"numbers", numbers},
+             {"elements", elements},
+             {"pairs", pairs},
+             {"posts", posts},
+             {"many_posts", many_posts},
+             {"put_after_put", put_after_put},
+             {"threads", threads},
+             {"locks", locks},
+             {"atomics", atomics},
+             {"accumulates", accumulates},
+             {"large_accumulates", large_accumulates},
+             {"types", types},
+             {"node_arrays", node_arrays},
+             {"tasks", tasks},
+             {"reductions", reductions},
+             {"broadcasts", broadcasts},
+             {"gmoves", gmoves},
              {"declared", declared}};
 
 int main(int argc, char** argv) {
