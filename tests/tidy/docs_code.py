@@ -36,7 +36,7 @@ class DocsCode(unittest.TestCase):
         for page in PAGES:
             for text in blocks(page, "c"):
                 source = text if "main(" in text else FRAGMENT.format(text)
-                if "#include <smint.h>" in source or "#include <mpc.h>" in source:
+                if re.search(r"#include <(smint|mpc|xmp)\.h>", source):
                     self.run_example(source, page)
                     continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc", "-"]
