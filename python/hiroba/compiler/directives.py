@@ -282,7 +282,7 @@ class Directives:
         keep, use = self._local_pointers(analysis)
         before = " ".join(self._identity(op, name) for op, name in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
-        recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
+        recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
@@ -303,6 +303,11 @@ class Directives:
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
         self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+
+    def _recall(self, analysis: Analysis) -> str:
+        bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
+        given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
         """What stands under `critical` in this loop: the line, and the statement behind it."""

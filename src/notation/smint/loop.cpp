@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -212,14 +213,19 @@ Interval fetch_for(Memory& memory, const View& view, std::span<const smint_value
 // ---- the loop
 // ---------------------------------------------------------------------------------------------------------
 
+// What smint_memo keeps as long as the program runs, like its loop: for each set of arrays that the loop has used, the
+// pages of other nodes. Pointers that are swapped make two sets.
+using Pages = std::vector<PageRun>;
+using Recollection = std::map<std::vector<const void*>, Pages>;
+
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
 struct Progress {
   Interval mine, inner;
   int64_t step;
   int32_t flags, stage, waiting, down;
-  smint_memo* noting;  // null: nothing is to be noted at the end
-  LoopCheck* check;    // null: nothing is to be checked
+  Pages* noting;     // null: nothing is to be noted at the end
+  LoopCheck* check;  // null: nothing is to be checked
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
@@ -324,17 +330,20 @@ SMINT_EXPORT void smint_touches(smint_loop* loop, const smint_access accesses[],
   for (int i = 0; i < count; ++i) p.check->touches(accesses[i]);
 }
 
-SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo) {
+SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count) {
   hiroba::Memory& memory = hiroba::process_memory("parallel for");
   if (memory.job().nnodes == 1) return;
-  if (memo->pages != nullptr) {
-    memory.start_preload(*static_cast<const std::vector<hiroba::PageRun>*>(memo->pages));
+  if (memo->pages == nullptr) memo->pages = new hiroba::Recollection;
+  auto& known = *static_cast<hiroba::Recollection*>(memo->pages);
+  const auto [found, anew] = known.try_emplace(std::vector<const void*>(arrays, arrays + count));
+  if (!anew) {
+    memory.start_preload(found->second);
     return;
   }
   memory.sync();  // what is here at the end, the loop has used
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
-  p.noting = memo;
+  p.noting = &found->second;
   std::memcpy(loop->opaque, &p, sizeof p);
 }
 
@@ -364,8 +373,7 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
 SMINT_EXPORT void smint_end(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
-  if (p.noting != nullptr)  // kept as long as the program runs, like the loop
-    p.noting->pages = new std::vector<hiroba::PageRun>(hiroba::process_memory("parallel for").cached_pages());
+  if (p.noting != nullptr) *p.noting = hiroba::process_memory("parallel for").cached_pages();
   if ((p.flags & SMINT_NOWAIT) == 0) {
     if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
     else sms_barrier();
