@@ -52,8 +52,9 @@ class Memory {
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
-  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is visible
-  // after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met since.
+  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
+  // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
+  // since.
   Status sync_drop(const char* call, std::span<const int> others);
   void sync();
   Status lock(int id);

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from .affine import Form
 from .checks import touches
 from .independence import carried_dependence, provably_shared
+from .later import loops_to_settle
 from .loops import (
     OPERATORS,
     Analysis,
@@ -31,10 +32,23 @@ CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "re
 
 
 @dataclass
+class SharedLoop:
+    """A parallel loop whose beginning is still to be written, because its barrier depends on what is around it."""
+
+    directive: Directive
+    loop: Node
+    opening: tuple[str, str]  # before and behind the flags
+    flags: list[str]
+    alone: bool  # touches what its subscripts say, and has nothing but a barrier at its end
+    explained: int  # which line of the explanation tells of its end
+
+
+@dataclass
 class Directives:
     rewriter: Rewriter
     explain: list[str] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
+    _loops: list[SharedLoop] = field(default_factory=list)
     _number: int = 0
     _statements: list[tuple[int, int, Node]] = field(default_factory=list)  # begin, -end; outer ones first
 
@@ -45,6 +59,24 @@ class Directives:
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:
             getattr(self, "_" + directive.name)(directive)
+        self._settle()
+        for each in self._loops:
+            before, behind = each.opening
+            opening = before + (" | ".join(each.flags) or "0") + behind
+            self.source.replace(each.directive.at, each.directive.end, opening)
+
+    def _settle(self) -> None:
+        """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""
+        for serial in loops_to_settle(self.rewriter, [each.loop for each in self._loops if each.alone]):
+            for each in self._loops:
+                if serial.start_byte <= each.loop.start_byte < serial.end_byte:
+                    each.flags.append("SMINT_LATER")
+                    self.explain[each.explained] = (
+                        "  end: between nodes, the next loop waits for those ranks only that it shares data with;"
+                        " all meet behind the loop around it"
+                    )
+            self.source.insert(serial.start_byte, "{ ")
+            self.source.insert(serial.end_byte, " smint_settle(); }")
 
     def warn_of_writes_by_all(self) -> None:
         """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
@@ -286,23 +318,28 @@ class Directives:
         shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
-            f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
+        )
+        behind = (
+            f', "{place.file}:{place.line}");'
             f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
         )
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
-            opening += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
-            opening += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            behind += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
+            behind += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
             self.source.replace(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             sign = "<" if each.step > 0 else ">"
             self.source.replace(
                 each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
             )
-        self.source.replace(directive.at, directive.end, opening + use)
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
-        self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+        self._explain(directive, counted, analysis, owner, reduced, repeat)
+        end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
+        alone = known and not reduced and not repeat and "nowait" not in names
+        self._loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, len(self.explain)))
+        self.explain.append(f"  end: {end}")
 
     def _recall(self, analysis: Analysis) -> str:
         bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
@@ -377,7 +414,6 @@ class Directives:
         counted: Counted,
         analysis: Analysis,
         owner: int,
-        drop: bool,
         reduced: list[tuple[str, str]],
         repeat: bool,
     ) -> None:
@@ -397,7 +433,6 @@ class Directives:
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
-        say(f"  end: {'sms_sync_drop, because all that is read is fetched ahead' if drop else 'sms_barrier'}")
         for operator, name in reduced:
             say(f"  reduction: `{name}` by {operator} over all ranks")
 

@@ -276,6 +276,7 @@ class Author:
                 self.case.pieces.append(self._fill(array))
         kinds = [self._loop] * 8 + [self._reduce] * 2 + [self._critical, self._nowait, self._single]
         kinds += [self._swap, self._swap, self._function, self._by_hand, self._read_by_all, self._run_time]
+        kinds += [self._steps] * 3
         kinds += [lambda: chain(self.dice, self.case.arrays, self.scribe)] * 4
         for _ in range(dice.choice([1, 2, 3, 4])):
             self.case.pieces.append(dice.choice(kinds)())
@@ -322,6 +323,15 @@ class Author:
             nest = body.nest(body.statements())
             out += ["{", *body.setting(), *self._directives(body), *nest, "}"]
         return out if times == 1 else [f"for (int t = 0; t < {times}; t++) {{", *out, "}"]
+
+    def _steps(self) -> list[str]:
+        """Several loops in a time loop that does nothing else: their barriers may wait for the next loop."""
+        out: list[str] = []
+        for _ in range(self.dice.choice([1, 2, 3, 4])):
+            body = self._body([])
+            nest = body.nest(body.statements())
+            out += ["{", *body.setting(), *self._directives(body), *nest, "}"]
+        return [f"for (int t = 0; t < {self.dice.choice([2, 4, 7])}; t++) {{", *out, "}"]
 
     def _nowait(self) -> list[str]:
         """Two loops that touch different arrays, the first without a barrier."""
