@@ -43,6 +43,13 @@ class DocsCode(unittest.TestCase):
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
 
+    def test_cpp_blocks_compile(self) -> None:
+        command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc++", "-"]
+        for page in PAGES:
+            for text in blocks(page, "cpp"):
+                done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{text}")
+
     def run_example(self, source: str, page: Path) -> None:
         """Whole programs in the notations of hirobacc: they run, and end with status 0."""
         if HIROBACC is None:
