@@ -172,8 +172,11 @@ void put_bandwidth(Bench& bench, Case c) {
     bench.meet();
     if (bench.asks()) {
       const double start = seconds_now();
+      Completion sent;
       for (size_t k = 0; k < c.count; ++k)
-        bench.transport().put(1, area.offset + k * piece, source.data() + k * piece / sizeof source[0], piece);
+        bench.transport().start_put(1, area.offset + k * piece, source.data() + k * piece / sizeof source[0], piece,
+                                    sent);
+      bench.transport().await(sent);
       bench.transport().fence();
       s.add(static_cast<double>(c.count * piece) / (seconds_now() - start));
     }
@@ -410,7 +413,7 @@ int run(int argc, char** argv) {
   Options options;
   require(Options::from_environment(options));
   std::unique_ptr<Memory> memory;
-  require(Memory::start(options, memory));
+  require(Memory::start(options, [](Transport&) {}, memory));
   Bench bench(std::move(memory));
   for (int i = 1; i + 2 < argc; i += 3) {
     bool known = false;

@@ -20,6 +20,7 @@ class Tracker;
 
 struct PageRun {
   uint64_t first, pages;
+  bool operator==(const PageRun&) const = default;
 };
 
 // Pages [first, first + pages) whose home is `rank`.

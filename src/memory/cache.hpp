@@ -13,6 +13,7 @@
 #include "base/wait.hpp"
 #include "memory/array.hpp"
 #include "memory/diff.hpp"
+#include "memory/foresight.hpp"
 #include "memory/notices.hpp"
 #include "memory/page_states.hpp"
 #include "memory/tracker.hpp"
@@ -49,8 +50,10 @@ class Cache {
   bool fault(Array& array, uint64_t page);
 
   // Begins to bring pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
-  // for it; finish_preloads() waits for all.
+  // for it; finish_preloads() waits for all. True if any of them is on its way now.
   bool start_preload(Array& array, uint64_t first, uint64_t end);
+  // After flush_and_drop(alone), before the exchange: asks for what the program is expected to preload after it.
+  void preload_ahead();
   void finish_preloads();
   // Runs of pages that are here, in order; gaps of a few pages are taken in.
   std::vector<PageRun> here();
@@ -90,11 +93,14 @@ class Cache {
     Array* array = nullptr;
     uint64_t page = 0, pages = 0, absent = 0;
     bool twins_missing = false;
+    bool ahead = false;  // of the next exchange
     Completion completion;
   };
+  bool start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead);
   uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
   void finish(Fetch& fetch);
-  Fetch& free_slot();
+  Fetch* free_slot();
+  bool under_way(uint64_t page) const;
   bool finish_slot(Fetch& fetch);
   void wait_while_busy(uint64_t page);
   static constexpr int announced_handler = Transport::first_user_handler;
@@ -129,6 +135,7 @@ class Cache {
   static constexpr size_t most_fetches = 8;
   Fetch fetches_[most_fetches];
   std::atomic<uint32_t> slot_turn_{0};
+  Foresight foresight_;
 
   static constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
   static constexpr size_t streams = 16;

@@ -139,7 +139,10 @@ void Cache::copy_in(Fetch& fetch, int rank, const Note* note) {
   const uint64_t slice = twins && !fetch.twins_missing ? copy_slice << page_shift : bytes;
   for (uint64_t done = 0; done < bytes; done += slice) {
     const uint64_t at = offset + done, size = std::min(slice, bytes - done);
-    transport.start_get(cache_file_.data() + at, rank, at, size, fetch.completion, done == 0 ? note : nullptr);
+    char* const to = cache_file_.data() + at;
+    const Note* const first_note = done == 0 ? note : nullptr;
+    if (fetch.ahead) transport.start_get_ahead(to, rank, at, size, fetch.completion, first_note);
+    else transport.start_get(to, rank, at, size, fetch.completion, first_note);
     if (twins && !fetch.twins_missing) std::memcpy(twin_file_.data() + at, cache_file_.data() + at, size);
   }
 }
@@ -172,23 +175,46 @@ bool Cache::fault(Array& array, uint64_t page) {
 // ---- fetches that go on while the program computes
 // --------------------------------------------------------------------
 
-// Starts fetches in slots, so that whoever needs one of their pages can finish them. True if any is on its way now.
 bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
+  foresight_.note(first, end);
+  return start_fetches(array, first, end, false);
+}
+
+// A guess that is wrong costs what it brings; what the program asks for is then fetched as ever.
+void Cache::preload_ahead() {
+  for (const PageRun& run : foresight_.turn()) {
+    Array* const array = config_.arrays->live(run.first);  // may have been freed since
+    if (array != nullptr) start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
+  }
+}
+
+// Starts fetches in slots, so that whoever needs one of their pages can finish them.
+bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead) {
   uint64_t room = config_.limit_pages - config_.limit_pages / 4;
   bool any = false;
   for (const HomeRun& run : array.homes) {
     if (here(run) || run.first + run.pages <= first) continue;
     if (run.first >= end) break;
+    if (ahead && !config_.transport->gets_ahead(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // From afar in several pieces at once; what is copied here and now, in one.
     const bool direct = config_.transport->reach(run.rank, run.first << page_shift) != nullptr;
     const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, most_at_once());
     for (uint64_t p = std::max(run.first, first); p < run_end && room > 0;) {
       const PageState state = config_.states->state(p);
-      if (state == PageState::busy) wait_while_busy(p);
       if (state == PageState::valid) ++p;
-      if (state == PageState::busy || state == PageState::valid) continue;
-      Fetch& fetch = free_slot();
+      if (state == PageState::valid) continue;
+      if (state == PageState::busy) {
+        if (under_way(p)) ++p, any = true;
+        else wait_while_busy(p);
+        continue;
+      }
+      Fetch* const slot = free_slot();
+      if (slot == nullptr && ahead) return any;  // nothing that is asked for ahead comes before the exchange
+      if (slot == nullptr) finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
+      if (slot == nullptr) continue;
+      Fetch& fetch = *slot;
+      fetch.ahead = ahead;
       const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);
       fetch.state.store(coming > 0 ? Fetch::under_way : Fetch::free, std::memory_order_release);
       count(array.counters.preloaded, coming);
@@ -201,14 +227,20 @@ bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
   return any;
 }
 
-Cache::Fetch& Cache::free_slot() {
-  for (;;) {
-    for (Fetch& fetch : fetches_) {
-      uint32_t free = Fetch::free;
-      if (fetch.state.compare_exchange_strong(free, Fetch::filling, std::memory_order_acquire)) return fetch;
-    }
-    finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
+// A slot to be filled; null if all are in use.
+Cache::Fetch* Cache::free_slot() {
+  for (Fetch& fetch : fetches_) {
+    uint32_t free = Fetch::free;
+    if (fetch.state.compare_exchange_strong(free, Fetch::filling, std::memory_order_acquire)) return &fetch;
   }
+  return nullptr;
+}
+
+// Whether a fetch in a slot brings the page.
+bool Cache::under_way(uint64_t page) const {
+  return std::any_of(std::begin(fetches_), std::end(fetches_), [page](const Fetch& fetch) {
+    return fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages;
+  });
 }
 
 // Finishes the fetch in this slot, if there is one and nobody else does it just now; false then.

@@ -64,6 +64,7 @@ Status Memory::sync_drop(const char* call) {
   if (cache_ != nullptr) {
     cache_->flush_and_drop(true);
     notices_.clear();  // nobody keeps a copy that they could be about
+    cache_->preload_ahead();
   }
   HIROBA_TRY(enter(call, 4, 0, words_));
   use_huge_pages();

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/wait.hpp"
+#include "transport/strided.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
@@ -179,38 +180,21 @@ std::vector<Capability> Transport::capabilities() const {
           {"exchange", false}};
 }
 
-namespace {
-
-// Calls move(local offset, remote offset) for each block of the box.
-template <typename Move>
-void for_each_block(const Strided& box, const Move& move) {
-  for (int d = 0; d < box.dims; ++d)
-    if (box.count[d] == 0) return;
-  size_t index[Strided::max_dims] = {};
-  for (;;) {
-    ptrdiff_t local = 0, remote = 0;
-    for (int d = 0; d < box.dims; ++d) {
-      local += static_cast<ptrdiff_t>(index[d]) * box.local_stride[d];
-      remote += static_cast<ptrdiff_t>(index[d]) * box.remote_stride[d];
-    }
-    move(local, remote);
-    int d = box.dims - 1;
-    while (d >= 0 && ++index[d] == box.count[d]) index[d--] = 0;
-    if (d < 0) return;
-  }
-}
-
-}  // namespace
-
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
-  for_each_block(box, [&](ptrdiff_t local, ptrdiff_t remote) {
-    put(rank, to + static_cast<uint64_t>(remote), static_cast<const char*>(from) + local, box.block_bytes);
+  const char* const source = static_cast<const char*>(from);
+  if (char* const target = reach(rank, to); target != nullptr)
+    return copy_box(target, box.remote_stride, source, box.local_stride, box);
+  for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
+    put(rank, to + static_cast<uint64_t>(remote), source + local, block.block_bytes);
   });
 }
 
 void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
-  for_each_block(box, [&](ptrdiff_t local, ptrdiff_t remote) {
-    get(static_cast<char*>(to) + local, rank, from + static_cast<uint64_t>(remote), box.block_bytes);
+  char* const target = static_cast<char*>(to);
+  if (const char* const source = reach(rank, from); source != nullptr)
+    return copy_box(target, box.local_stride, source, box.remote_stride, box);
+  for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
+    get(target + local, rank, from + static_cast<uint64_t>(remote), block.block_bytes);
   });
 }
 
@@ -227,6 +211,13 @@ void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Compl
   if (note != nullptr) deliver(note->handler, config_.job.rank, note->payload, note->bytes);
   get(to, rank, from, bytes);
 }
+
+bool Transport::gets_ahead(int) const { return false; }
+
+void Transport::start_get_ahead(void*, int, uint64_t, size_t, Completion&, const Note*) {
+  assert(!"a transport that gets ahead says how");
+}
+
 void Transport::await(Completion&) {}
 char* Transport::reach(int, uint64_t) const { return nullptr; }
 Transport::Traffic Transport::traffic() const { return {}; }

@@ -117,6 +117,12 @@ class Transport {
   // ---- with a reference implementation ----
   virtual void put_strided(int rank, uint64_t to, const void* from, const Strided& box);
   virtual void get_strided(void* to, int rank, uint64_t from, const Strided& box);
+  // A put whose source must stay as it is until the completion: await() waits for all that were started with it. So a
+  // sender can keep many under way.
+  virtual void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) {
+    (void)completion;
+    put(rank, to, from, bytes);
+  }
   // Scatters pieces to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);
   // The same, but the pieces must stay as they are until the completion; so that the next can be prepared meanwhile.
@@ -131,6 +137,12 @@ class Transport {
   // note's handler runs before the memory is read, in a process that can reach it: this one, or the rank's. It must not
   // block. A transport that cannot reach all memory implements this itself.
   virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
+  // A get of what will be there after the exchange that this rank makes next, asked for before it, so that the answer
+  // comes without waiting for a question. Must not be awaited before. Only where gets_ahead(rank); else it is nothing
+  // that could be asked for before it is there.
+  virtual bool gets_ahead(int rank) const;
+  virtual void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                               const Note* note);
   virtual void await(Completion& completion);
 
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
@@ -204,9 +216,16 @@ class Wrapper : public Transport {
     inner_->put_strided(r, to, from, b);
   }
   void get_strided(void* to, int r, uint64_t from, const Strided& b) override { inner_->get_strided(to, r, from, b); }
+  void start_put(int r, uint64_t to, const void* from, size_t n, Completion& c) override {
+    inner_->start_put(r, to, from, n, c);
+  }
   void put_packed(int r, std::span<const PackedWord> p) override { inner_->put_packed(r, p); }
   void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
     inner_->start_get(to, r, from, n, c, note);
+  }
+  bool gets_ahead(int r) const override { return inner_->gets_ahead(r); }
+  void start_get_ahead(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
+    inner_->start_get_ahead(to, r, from, n, c, note);
   }
   void await(Completion& completion) override { inner_->await(completion); }
   char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }

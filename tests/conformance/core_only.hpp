@@ -23,10 +23,14 @@ class CoreOnly final : public Wrapper {
   void get_strided(void* to, int r, uint64_t from, const Strided& b) override {
     Transport::get_strided(to, r, from, b);
   }
+  void start_put(int r, uint64_t to, const void* from, size_t n, Completion& c) override {
+    Transport::start_put(r, to, from, n, c);
+  }
   void put_packed(int r, std::span<const PackedWord> p) override { Transport::put_packed(r, p); }
   void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
     Transport::start_get(to, r, from, n, c, note);
   }
+  bool gets_ahead(int r) const override { return Transport::gets_ahead(r); }
   void await(Completion& completion) override { Transport::await(completion); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return Transport::fetch_add64(r, at, v); }
   uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {

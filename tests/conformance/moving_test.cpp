@@ -1,5 +1,6 @@
 // Put and get: contiguous, strided, packed; what a fence means; many threads.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <random>
@@ -86,6 +87,49 @@ TEST_F(Moving, DataIsThereBeforeAFlagSetAfterTheFence) {
     ASSERT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size())) << "round " << round;
     t.meet();
   }
+}
+
+TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
+  constexpr size_t pieces = 24;
+  for (const size_t bytes : {64, 5000, 300000}) {
+    std::vector<std::vector<char>> sources;
+    Completion sent;
+    for (size_t k = 0; k < pieces; ++k) {
+      sources.push_back(pattern(t.rank(), bytes, static_cast<unsigned>(k)));
+      t.transport->start_put(t.right(), t.at(t.right(), k * bytes), sources[k].data(), bytes, sent);
+    }
+    t.transport->await(sent);
+    for (auto& source : sources) std::fill(source.begin(), source.end(), 0);  // may be reused
+    t.transport->fence();
+    t.meet();
+    const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+    for (size_t k = 0; k < pieces; ++k) {
+      const auto expected = pattern(left, bytes, static_cast<unsigned>(k));
+      ASSERT_EQ(0, std::memcmp(t.mine(k * bytes), expected.data(), bytes)) << "put " << k << " of " << bytes;
+    }
+    t.meet();
+  }
+}
+
+// Asked for before the exchange, read after it: what the owner wrote in between must come.
+TEST_F(Moving, GetsAheadOfAnExchangeReadWhatIsThereAfterIt) {
+  const bool ahead = t.transport->gets_ahead(t.right());
+  for (unsigned round = 1; round <= 60; ++round)
+    for (const size_t bytes : {8, 4096, 200000}) {
+      std::vector<char> seen(bytes, 0);
+      Completion completion;
+      if (ahead) t.transport->start_get_ahead(seen.data(), t.right(), t.at(t.right()), bytes, completion, nullptr);
+      if ((round + static_cast<unsigned>(t.rank())) % 3 == 0) usleep(200);  // the question is there before the answer
+      const auto data = pattern(t.rank(), bytes, round);
+      std::memcpy(t.mine(), data.data(), bytes);
+      t.meet();
+      t.transport->await(completion);
+      if (ahead) {
+        ASSERT_EQ(pattern(t.right(), bytes, round), seen) << bytes << " bytes, round " << round;
+      }
+      t.meet();
+    }
+  if (!ahead) GTEST_SKIP() << "rank " << t.right() << " is asked only for what is there already";
 }
 
 Strided random_box(std::mt19937& random, std::vector<char>& local) {

@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .notation import STARTS
+
 DECLARED = re.compile(rb"hiroba_declare_hiroba_([A-Za-z]\w*)")
-STARTS = {"mpc_init", "sms_startup", "smint_start"}
+COARRAY = re.compile(rb"hiroba_coarray_([A-Za-z]\w*)")
 
 
 def symbols(file: str) -> list[tuple[str, str]]:
@@ -22,8 +24,11 @@ def symbols(file: str) -> list[tuple[str, str]]:
 def problems(objects: dict[str, str]) -> list[str]:
     """Messages about these object files; the values are the names of their sources, for people."""
     shared: dict[str, str] = {}
+    coarrays: set[str] = set()
     for file, source in objects.items():
-        for name in DECLARED.findall(Path(file).read_bytes()):
+        contents = Path(file).read_bytes()
+        coarrays |= {name.decode() for name in COARRAY.findall(contents)}
+        for name in DECLARED.findall(contents):
             shared.setdefault(name.decode(), source)
     if not shared:
         return []
@@ -33,16 +38,20 @@ def problems(objects: dict[str, str]) -> list[str]:
             starts = starts or name in STARTS
             main = source if name == "main" and kind == "T" else main
             if name in shared and kind in "UBDCRGS":
+                there, form = ("a coarray", f"{name}:[*]") if name in coarrays else ("shared", f"shared .. {name}")
                 out.append(
-                    f"{source}: error: `{name}` is shared in {shared[name]}, and an ordinary variable here\n"
-                    f"      = declare it here as there: extern shared .. {name}"
+                    f"{source}: error: `{name}` is {there} in {shared[name]}, and an ordinary variable here\n"
+                    f"      = declare it here as there: extern {form.replace(name + ':', f'.. {name}:')}"
                 )
     if main and not starts:
         array, source = next(iter(shared.items()))
-        out.append(
-            f"{main}: error: `{array}` of {source} is shared, and nobody starts the job\n"
-            "      = call mpc_init(&argc, &argv) at the beginning of main, and mpc_exit() at its end"
-        )
+        there = "a coarray" if array in coarrays else "shared"
+        remedy = "call mpc_init(&argc, &argv) at the beginning of main, and mpc_exit() at its end"
+        if array in coarrays:
+            remedy = (
+                "include <xmp.h> where main is, or call xmp_init(&argc, &argv) there, and xmp_finalize() at its end"
+            )
+        out.append(f"{main}: error: `{array}` of {source} is {there}, and nobody starts the job\n      = {remedy}")
     return out
 
 

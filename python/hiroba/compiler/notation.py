@@ -1,5 +1,5 @@
-"""What is Hiroba's in preprocessed C: `shared` declarations with their maps (MpC), and #pragma SMint lines. Both are
-blanked in the text that the C parser sees."""
+"""What is Hiroba's in preprocessed C: `shared` declarations with their maps (MpC), and lines of #pragma SMint and
+#pragma xmp. All are blanked in the text that the C parser sees."""
 
 from __future__ import annotations
 
@@ -9,10 +9,24 @@ from dataclasses import dataclass, field
 
 from .source import HASH_LINE, Source, blank, one_line
 
-DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
 SHARED = re.compile(r"\bshared\b")
 SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$', re.MULTILINE)
+WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+XMP_DECLARE, XMP_ABOVE = ("nodes", "coarray"), ("task", "tasks", "gmove")  # the latter stand above a statement
+XMP = (
+    *XMP_DECLARE,
+    *XMP_ABOVE,
+    *("barrier", "reduction", "bcast", "post", "wait", "lock", "unlock"),
+    *("sync_memory", "sync_all", "sync_image", "sync_images", "sync_images_all"),
+)
+STARTS = {"mpc_init", "sms_startup", "smint_start", "xmp_init", "xmp_start"}  # calls that start the job
+XMP_CLAUSES = ("on", "from", "in", "out", "nocomm", "max", "min", "acquired_lock", "stat")
+XMP_GLOBAL = (
+    *("template", "template_fix", "distribute", "align", "shadow", "reflect", "reflect_init", "reflect_do"),
+    *("reduce_shadow", "loop", "array", "static_desc"),
+)
 KNOWN = ("shared", "parallel", "single", "barrier", "critical", "preload")
 
 
@@ -44,6 +58,7 @@ class Directive:
     end: int
     name: str
     words: str  # what follows the name
+    family: str = "SMint"  # or "xmp"
 
 
 @dataclass
@@ -135,7 +150,8 @@ def find(source: Source, expand: Expand) -> Found:
     found = Found(source.text)
     for line in DIRECTIVE.finditer(source.text):
         if source.of_user(line.start()):
-            find_directive(source, found, line.start() + line[0].index("#"), line.end(), expand(line[1]))
+            take = find_xmp if line[1].lower() == "xmp" else find_directive
+            take(source, found, line.start() + line[0].index("#"), line.end(), expand(line[2]))
     if "shared" in source.text:
         find_shared(source, found)
     found.declarations.sort(key=lambda declaration: declaration.begin)
@@ -143,7 +159,7 @@ def find(source: Source, expand: Expand) -> Found:
 
 
 def find_directive(source: Source, found: Found, at: int, end: int, words: str) -> None:
-    name = words[: len(words) - len(words.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
+    name = words[: len(words) - len(words.lstrip(WORD))]
     if name == "shared":
         begin = words.find("::")
         if begin < 0:
@@ -172,6 +188,29 @@ def find_directive(source: Source, found: Found, at: int, end: int, words: str) 
         )
         return
     found.directives.append(Directive(at, end, name, words[len(name) :].strip()))
+
+
+def find_xmp(source: Source, found: Found, at: int, end: int, words: str) -> None:
+    """Where a directive is a statement, the parser sees an empty one."""
+    name = words[: len(words) - len(words.lstrip(WORD))].lower()
+    if name in XMP_GLOBAL:
+        source.error(
+            at,
+            f"#pragma xmp {name} belongs to XcalableMP's global view, and Hiroba has its local view",
+            "use #pragma SMint shared ::[NPROCS](0,NPROCS) and parallel for, or coarrays",
+        )
+    elif name not in XMP:
+        close = difflib.get_close_matches(name, [*XMP, *XMP_GLOBAL], 1, 0.4)
+        word = words.split()[0] if words.split() else ""
+        source.error(
+            max(at, source.text.find(word, at + 7, end)) if word else at,
+            f"unknown directive #pragma xmp {word}".rstrip(),
+            f"did you mean `{close[0]}`?" if close else f"known are {', '.join(XMP)}",
+        )
+    else:
+        found.directives.append(Directive(at, end, name, words[len(name) :].strip(), "xmp"))
+        if name not in XMP_DECLARE and name not in XMP_ABOVE:
+            found.text = f"{found.text[:at]};{blank(found.text[at + 1 : end], 0, end - at - 1)}{found.text[end:]}"
 
 
 def find_shared(source: Source, found: Found) -> None:

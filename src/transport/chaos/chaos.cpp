@@ -31,6 +31,11 @@ class Chaos final : public Wrapper {
     Wrapper::put(rank, to, from, bytes);
   }
 
+  void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) override {
+    delay();
+    Wrapper::start_put(rank, to, from, bytes, completion);
+  }
+
   void get(void* to, int rank, uint64_t from, size_t bytes) override {
     delay();
     Wrapper::get(to, rank, from, bytes);

@@ -9,25 +9,30 @@
 namespace hiroba {
 
 enum class Frame : uint32_t {
-  message,      // payload for handler `handler`
-  put,          // payload for memory at `offset`
-  put_bulk,     // `bytes` for memory at `offset` come as bulk data with tag `tag`
-  packed,       // pieces for put_packed
-  packed_bulk,  // `bytes` of pieces come as bulk data with tag `tag`
-  flush,        // say when `count` puts of mine have arrived
-  flushed,      // `count` of yours have
-  get,          // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
-  got,          // payload for memory at `address` of the asker
-  get_bulk,     // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
-  atomic,       // operation `handler` on the word at `offset` with `operand`, `expected`
-  result,       // `operand` is what was there
-  watch,        // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
-  wake,         // the word at `offset` has changed
-  meet,         // part of an exchange: meeting.hpp
-  ask_place,    // where are you, what are you doing?
-  place,        // payload: RankBoard::where; `operand`: calls, `expected`: waiting
-  alive,        // nothing but a sign of life
-  farewell,     // the last sign of life
+  message,       // payload for handler `handler`
+  put,           // payload for memory at `offset`
+  put_bulk,      // `bytes` for memory at `offset` come as bulk data with tag `tag`
+  packed,        // pieces for put_packed
+  packed_bulk,   // `bytes` of pieces come as bulk data with tag `tag`
+  strided,       // a box, and its blocks for memory at `offset`
+  strided_bulk,  // the same; `bytes` of both come as bulk data with tag `tag`
+  flush,         // say when `count` puts of mine have arrived
+  flushed,       // `count` of yours have
+  get,           // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
+  got,           // payload for memory at `address` of the asker
+  get_bulk,      // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
+  get_strided,   // send the blocks of a box, the payload, at `offset`: in a frame, if `expected`, else as bulk data
+  atomic,        // operation `handler` on the word at `offset` with `operand`, `expected`
+  result,        // `operand` is what was there
+  ask_key,       // how can I access your memory at `offset` myself?
+  key,           // payload: for RemoteMemory::learn
+  watch,         // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
+  wake,          // the word at `offset` has changed
+  meet,          // part of an exchange: meeting.hpp
+  ask_place,     // where are you, what are you doing?
+  place,         // payload: RankBoard::where; `operand`: calls, `expected`: waiting
+  alive,         // nothing but a sign of life
+  farewell,      // the last sign of life
 };
 
 struct Head {

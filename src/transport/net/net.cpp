@@ -40,7 +40,7 @@ Status Net::join(const Options& options, Job& job) {
 }
 
 std::vector<Capability> net_capabilities() {
-  return {{"strided put and get", false},
+  return {{"strided put and get", true},
           {"packed put", true},
           {"atomics", true},
           {"wait for a word", true},
@@ -62,6 +62,7 @@ Status Net::start(const Config& config) {
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
   engine.context = this;
+  remote_.start(joined_.wire.get());
   alive_.start(config.job, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
@@ -84,9 +85,14 @@ void Net::stop() {
 
 Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
   if (!here(rank)) return {};
-  return window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]);
+  HIROBA_TRY(window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]));
+  if (rank == config().job.rank) engine_.with_wire([&] { remote_.attach(offset, bytes, window_.at(offset)); });
+  return {};
 }
-void Net::detach(uint64_t offset, uint64_t bytes) { window_.detach(offset, bytes); }
+void Net::detach(uint64_t offset, uint64_t bytes) {
+  engine_.with_wire([&] { remote_.detach(offset, bytes); });
+  window_.detach(offset, bytes);
+}
 void Net::forget(uint64_t offset, uint64_t bytes) { window_.forget(offset, bytes); }
 
 // ---- sending -------------------------------------------------------------------------------------------------------
@@ -127,6 +133,10 @@ void Net::await_room() {
   engine_.wait([this] { return queued_.load(std::memory_order_relaxed) < most_queued / 2; });
 }
 
+void Net::await_slot() {
+  engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+}
+
 // Tags of transfers to us and from us differ, because each side numbers its own.
 uint32_t Net::next_tag(bool to_us) { return (tag_++ % tags) * 2 + (to_us ? 0 : 1); }
 
@@ -146,7 +156,7 @@ uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
 // Complete when the data may be changed again.
 void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent) {
   sent.left.fetch_add(1, std::memory_order_relaxed);
-  engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  await_slot();
   engine_.with_wire([&] {
     head.tag = next_tag(false);
     count(bytes);
@@ -177,12 +187,18 @@ void Net::note_put(int rank) {
 }
 
 void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
+  Completion sent;
+  start_put(rank, to, from, bytes, sent);
+  await(sent);
+}
+
+void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (here(rank)) {
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
+  if (put_remote(rank, to, from, bytes, sent)) return;
   const char* at = static_cast<const char*>(from);
-  Completion sent;
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
     note_put(rank);
@@ -192,7 +208,6 @@ void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
     else send_bulk(rank, h, at, part, sent);
     at += part, to += part, bytes -= part;
   }
-  await(sent);
 }
 
 void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
@@ -220,6 +235,7 @@ void Net::forget_clean() {
 // are being fenced by them just now are waited for, too.
 void Net::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  await_remote_puts();
   struct Due {
     int rank;
     uint64_t count;
@@ -253,7 +269,8 @@ void Net::fence() {
 
 // ---- get -----------------------------------------------------------------------------------------------------------
 
-void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
+void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                    uint32_t epoch) {
   completion.left.fetch_add(1, std::memory_order_relaxed);
   const bool in_frame = bytes <= max_inline;
   Head h = head(in_frame ? Frame::get : Frame::get_bulk);
@@ -261,9 +278,9 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
   h.bytes = bytes;
   h.completion = reinterpret_cast<uint64_t>(&completion);
   h.address = reinterpret_cast<uint64_t>(to);
-  h.epoch = epoch_.load();
+  h.epoch = epoch;
   if (note != nullptr) h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
-  if (!in_frame) engine_.wait([this] { return moving_.load(std::memory_order_relaxed) < most_moving; });
+  if (!in_frame) await_slot();
   engine_.with_wire([&] {
     if (!in_frame) {
       h.tag = next_tag(true);
@@ -276,13 +293,19 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
 }
 
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
-  if (here(rank)) return Transport::start_get(to, rank, from, bytes, completion, note);
-  char* at = static_cast<char*>(to);
+  if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, note);
+  else if (note != nullptr || !get_remote(to, rank, from, bytes, completion))
+    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, epoch_.load());
+}
+
+// `epoch`: so many exchanges must lie behind whoever answers.
+void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                       uint32_t epoch) {
   const size_t piece = bytes <= most_in_small_pieces ? small_piece : big_piece;
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
-    get_piece(at, rank, from, part, completion, note);
-    at += part, from += part, bytes -= part;
+    get_piece(to, rank, from, part, completion, note, epoch);
+    to += part, from += part, bytes -= part;
     note = nullptr;
   }
 }
@@ -373,11 +396,13 @@ void Net::wake(int rank, uint64_t at) {
 // ---- exchange ------------------------------------------------------------------------------------------------------
 
 // The puts that are still on their way are counted in the exchange, and whoever they go to waits for them at its end;
-// that saves asking and answering. With many such ranks, it is a fence as ever.
+// that saves asking and answering. With many such ranks, it is a fence as ever; and where others get without asking,
+// because then whoever has left the exchange may read at once.
 Meeting::PutCounts Net::count_puts() {
   Meeting::PutCounts counts;
+  await_remote_puts();
   dirty_lock_.lock();
-  const bool few = dirty_.size() <= counts.size();
+  const bool few = dirty_.size() <= counts.size() && !remote_.usable();
   for (size_t i = 0; few && i < dirty_.size(); ++i)
     counts[i] = {dirty_[i], static_cast<uint32_t>(puts_[static_cast<size_t>(dirty_[i])].sent)};
   dirty_lock_.unlock();

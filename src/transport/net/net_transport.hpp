@@ -1,10 +1,11 @@
-// The class behind net.hpp, in two files: what this rank asks of others (net.cpp), and what it does for others
-// (serve.cpp).
+// The class behind net.hpp, in three files: what this rank asks of others (net.cpp), what it does for others
+// (serve.cpp), and both for strided boxes (strided.cpp).
 //
 // Memory of this node is reached directly, through the window; everything else by frames and bulk data. State that both
 // sides touch is guarded by the engine's lock ("wire state"), or is an atomic that waiting threads look at.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "transport/net/join.hpp"
 #include "transport/net/meeting.hpp"
 #include "transport/net/net.hpp"
+#include "transport/net/remote_memory.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -39,9 +41,17 @@ class Net final : public Transport, private FrameSender {
   bool progress() override { return engine_.drive(); }
   void attend() override { engine_.attend(); }
   void sleep(double seconds) override { engine_.sleep(seconds); }
+  void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) override;
+  void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override;
+  void get_strided(void* to, int rank, uint64_t from, const Strided& box) override;
   void put_packed(int rank, std::span<const PackedWord> pieces) override;
   void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) override;
   void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override;
+  bool gets_ahead(int rank) const override { return !here(rank); }
+  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                       const Note* note) override {
+    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, epoch_.load() + 1);
+  }
   void await(Completion& completion) override;
   char* reach(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
@@ -67,10 +77,11 @@ class Net final : public Transport, private FrameSender {
   };
   // What a ticket of the wire stands for.
   struct Transfer {
-    enum Kind { nothing, completion, put_arrived, packed_arrived } kind = nothing;
+    enum Kind { nothing, completion, remote_put, put_arrived, packed_arrived, strided_arrived } kind = nothing;
     Completion* done = nullptr;
     int source = 0;                // of a put
-    std::vector<uint64_t> pieces;  // of a packed put
+    uint64_t offset = 0;           // of a strided put
+    std::vector<uint64_t> buffer;  // packed data on its way
   };
   // Somebody waits until a word here changes.
   struct Watch {
@@ -83,11 +94,16 @@ class Net final : public Transport, private FrameSender {
   struct Deferred {
     int source;
     Head head;
-    char note[Note::max_note];
+    char payload[std::max(Note::max_note, sizeof(Strided))];
   };
   struct Flush {
     int source;
     uint64_t count, completion;
+  };
+  // Somebody wants to access our memory.
+  struct Asker {
+    int source;
+    uint64_t completion, offset;
   };
   // Puts between this rank and another.
   struct Puts {
@@ -105,14 +121,24 @@ class Net final : public Transport, private FrameSender {
   bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
   Head head(Frame frame) const;
 
-  // ---- asking (net.cpp) ----
+  // ---- asking (net.cpp, strided.cpp) ----
   void send_frame(int rank, const Head& head, const void* payload, size_t bytes) override;
   void push(int rank, const Head& head, const void* payload, size_t bytes);
   void await_room();
+  void await_slot();
   uint32_t next_tag(bool to_us);
   uint64_t ticket(Transfer::Kind kind, Completion* done = nullptr, int source = 0);
   void send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent);
-  void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
+  void start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                    uint32_t epoch);
+  void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+                 uint32_t epoch);
+  void ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came);
+  // One-sided, if the wire can and it pays; false if not.
+  bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
+  bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
+  void await_remote_puts();
   void note_put(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
@@ -122,7 +148,7 @@ class Net final : public Transport, private FrameSender {
   void learn_place(int rank);
   void await_others_report();
 
-  // ---- serving (serve.cpp); under the engine's lock ----
+  // ---- serving (serve.cpp, strided.cpp); under the engine's lock ----
   static void on_frame(void* self, int source, const void* bytes, size_t size);
   static void on_done(void* self, uint64_t ticket);
   static void on_failed(void* self, const char* what);
@@ -130,12 +156,16 @@ class Net final : public Transport, private FrameSender {
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void serve_put(int source, const Head& head, const char* payload);
   void serve_get(int source, const Head& head, const char* payload);
+  void serve_get_strided(int source, const Head& head, const char* payload);
+  bool defer(int source, const Head& head, const char* payload, size_t bytes);
   void serve_deferred();
   void serve_atomic(int source, const Head& head);
   void finish(const Head& head, uint64_t value);
   void put_arrived(int source);
   void scatter(const uint64_t* pieces, size_t words);
+  void unpack(uint64_t to, const char* packed);
   bool answer_flushes();
+  bool answer_keys();
   bool answer_watches();
   void keep_alive();
   void end_host() const;
@@ -170,6 +200,9 @@ class Net final : public Transport, private FrameSender {
   std::atomic<size_t> deferred_count_{0};
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
+  std::vector<Asker> askers_;
+  RemoteMemory remote_;
+  std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;

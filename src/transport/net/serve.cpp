@@ -33,7 +33,9 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::put:
     case Frame::put_bulk:
     case Frame::packed:
-    case Frame::packed_bulk: return serve_put(source, head, payload);
+    case Frame::packed_bulk:
+    case Frame::strided:
+    case Frame::strided_bulk: return serve_put(source, head, payload);
     case Frame::flush: flushes_.push_back({source, head.count, head.completion}); return;
     case Frame::flushed: {
       std::atomic<uint64_t>& flushed = puts_[static_cast<size_t>(source)].flushed;
@@ -41,13 +43,20 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       return;
     }
     case Frame::get:
-    case Frame::get_bulk: return serve_get(source, head, payload);
+    case Frame::get_bulk:
+    case Frame::get_strided:
+      if (!defer(source, head, payload, bytes)) serve_get(source, head, payload);
+      return;
     case Frame::got:
       std::memcpy(reinterpret_cast<void*>(head.address), payload, bytes);
       reinterpret_cast<Completion*>(head.completion)->left.fetch_sub(1, std::memory_order_release);
       return;
     case Frame::atomic: return serve_atomic(source, head);
     case Frame::result: return finish(head, head.operand);
+    case Frame::ask_key: askers_.push_back({source, head.completion, head.offset}); return;
+    case Frame::key:
+      remote_.learn(joined_.wire_ranks[static_cast<size_t>(source)], {payload, bytes});
+      return finish(head, 1);
     case Frame::watch:
       watches_.push_back({source, head.completion, head.offset, static_cast<uint32_t>(head.expected),
                           seconds_now() + 1e-6 * static_cast<double>(head.operand)});
@@ -90,10 +99,13 @@ void Net::serve_put(int source, const Head& head, const char* payload) {
       scatter(pieces, head.bytes / sizeof(uint64_t));
       return put_arrived(source);
     }
+    case Frame::strided: unpack(head.offset, payload); return put_arrived(source);
     default: {
-      const uint64_t t = ticket(Transfer::packed_arrived, nullptr, source);
-      transfers_[t].pieces.resize(head.bytes / sizeof(uint64_t));
-      return joined_.wire->recv_bulk(wire_rank, head.tag, transfers_[t].pieces.data(), head.bytes, t);
+      const bool packed = head.frame == Frame::packed_bulk;
+      const uint64_t t = ticket(packed ? Transfer::packed_arrived : Transfer::strided_arrived, nullptr, source);
+      transfers_[t].offset = head.offset;
+      transfers_[t].buffer.resize((head.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+      return joined_.wire->recv_bulk(wire_rank, head.tag, transfers_[t].buffer.data(), head.bytes, t);
     }
   }
 }
@@ -116,9 +128,17 @@ void Net::on_done(void* self, uint64_t t) {
   switch (transfer.kind) {
     case Transfer::nothing: break;
     case Transfer::completion: transfer.done->left.fetch_sub(1, std::memory_order_release); break;
+    case Transfer::remote_put:
+      net.remote_puts_.fetch_sub(1, std::memory_order_release);
+      transfer.done->left.fetch_sub(1, std::memory_order_release);
+      break;
     case Transfer::put_arrived: net.put_arrived(transfer.source); break;
     case Transfer::packed_arrived:
-      net.scatter(transfer.pieces.data(), transfer.pieces.size());
+      net.scatter(transfer.buffer.data(), transfer.buffer.size());
+      net.put_arrived(transfer.source);
+      break;
+    case Transfer::strided_arrived:
+      net.unpack(transfer.offset, reinterpret_cast<const char*>(transfer.buffer.data()));
       net.put_arrived(transfer.source);
       break;
   }
@@ -143,17 +163,22 @@ bool Net::answer_flushes() {
 void Net::serve_deferred() {
   std::vector<Deferred> due;
   std::swap(due, deferred_);
-  for (const Deferred& d : due) serve_get(d.source, d.head, d.note);
+  for (const Deferred& d : due)
+    if (!defer(d.source, d.head, d.payload, sizeof d.payload)) serve_get(d.source, d.head, d.payload);
   deferred_count_.store(deferred_.size());
 }
 
+// A get that asks for what is here after an exchange that this rank is still in, or has not come to, waits for it.
+bool Net::defer(int source, const Head& head, const char* payload, size_t bytes) {
+  if (static_cast<int32_t>(head.epoch - epoch_.load()) <= 0) return false;
+  Deferred& d = deferred_.emplace_back(Deferred{source, head, {}});
+  std::memcpy(d.payload, payload, std::min(bytes, sizeof d.payload));
+  deferred_count_.store(deferred_.size());
+  return true;
+}
+
 void Net::serve_get(int source, const Head& head, const char* payload) {
-  if (static_cast<int32_t>(head.epoch - epoch_.load()) > 0) {
-    Deferred& d = deferred_.emplace_back(Deferred{source, head, {}});
-    if (head.handler != no_handler) std::memcpy(d.note, payload, head.expected);
-    deferred_count_.store(deferred_.size());
-    return;
-  }
+  if (head.frame == Frame::get_strided) return serve_get_strided(source, head, payload);
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
   if (head.frame == Frame::get_bulk) {
     count(head.bytes);
@@ -205,6 +230,7 @@ bool Net::after_poll(void* self) {
   // Also right after a get was deferred: the exchange may have ended while it was.
   if (!net.deferred_.empty()) net.serve_deferred();
   any = net.answer_watches() || any;
+  any = net.answer_keys() || any;
   net.keep_alive();
   while (!net.queue_.empty()) {
     const Queued& frame = net.queue_.front();

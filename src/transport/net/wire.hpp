@@ -83,11 +83,13 @@ class Wire {
 
   // ---- one-sided access, where the network has it (has_remote_memory) ----
   virtual bool has_remote_memory() const { return false; }
-  // Makes memory of this process accessible; `key` is what others pass to import().
+  // Makes memory of this process accessible, until conceal(); `key` is what others pass to import(). The memory may be
+  // sparse, and should stay so.
   virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
     (void)memory, (void)bytes, (void)key;
     return Status::error("no remote memory");
   }
+  virtual void conceal(void* memory) { (void)memory; }
   // A handle for the memory that `owner` has exposed, at `address` there; -1 with a failed hook if it cannot be had.
   virtual int import(int owner, uint64_t address, const std::vector<char>& key) {
     (void)owner, (void)address, (void)key;

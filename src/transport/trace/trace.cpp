@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "transport/strided.hpp"
 
 namespace hiroba {
 
@@ -24,6 +25,10 @@ class Trace final : public Wrapper {
   void put(int rank, uint64_t to, const void* from, size_t bytes) override {
     put_.add(bytes);
     Wrapper::put(rank, to, from, bytes);
+  }
+  void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) override {
+    put_.add(bytes);
+    Wrapper::start_put(rank, to, from, bytes, completion);
   }
   void get(void* to, int rank, uint64_t from, size_t bytes) override {
     get_.add(bytes);
@@ -79,12 +84,6 @@ class Trace final : public Wrapper {
       bytes.fetch_add(n, std::memory_order_relaxed);
     }
   };
-
-  static size_t bytes_of(const Strided& box) {
-    size_t bytes = box.block_bytes;
-    for (int d = 0; d < box.dims; ++d) bytes *= box.count[d];
-    return bytes;
-  }
 
   Count put_{"put"}, get_{"get"}, packed_{"packed"}, strided_{"strided"}, send_{"send"}, atomic_{"atomic"},
       exchange_{"exchange"}, fence_{"fence"};

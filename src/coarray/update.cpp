@@ -1,0 +1,186 @@
+#include "coarray/update.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+
+// Holds the lock of the region where this thread computes.
+class Region {
+ public:
+  Region(const World& world, const Control& control, int rank) : world_(world), control_(control), rank_(rank) {}
+  ~Region() {
+    if (held_ != nullptr) held_->unlock();
+  }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  // Elements of a row that begins at `offset`; `to` is where that is for this process.
+  void apply(const Arithmetic& arithmetic, char* to, uint64_t offset, int64_t stride, const char* from,
+             int64_t from_stride, int64_t count) {
+    while (count > 0) {
+      const int64_t part = std::min(count, enter(offset, stride));
+      arithmetic.apply(to, stride, from, from_stride, part);
+      to += part * stride, offset += static_cast<uint64_t>(part * stride), from += part * from_stride, count -= part;
+    }
+  }
+
+ private:
+  // Takes the lock of this region; returns how many elements of the row are in it.
+  int64_t enter(uint64_t offset, int64_t stride) {
+    const uint64_t at = control_.lock(rank_, offset);
+    if (at != at_) {
+      if (held_ != nullptr) held_->unlock();
+      held_ = reinterpret_cast<SignalSafeLock*>(world_.reach(rank_, at));
+      held_->lock();
+      at_ = at;
+    }
+    constexpr uint64_t size = uint64_t{1} << Control::region_shift;
+    const auto before = static_cast<int64_t>(offset % size), behind = static_cast<int64_t>(size) - before;
+    return stride == 0 ? INT64_MAX : stride > 0 ? (behind + stride - 1) / stride : before / -stride + 1;
+  }
+
+  const World& world_;
+  const Control& control_;
+  const int rank_;
+  uint64_t at_ = 0;
+  SignalSafeLock* held_ = nullptr;
+};
+
+struct Head {
+  uint64_t offset;
+  int64_t first, count;
+  int32_t dims;
+  uint8_t to, values, op, single;
+};
+struct Dimension {
+  int64_t count, stride;
+};
+
+}  // namespace
+
+void Updater::listen(Transport& transport) {
+  transport.set_handler(
+      on_update,
+      [](void* self, int source, const void* payload, size_t bytes) {
+        static_cast<Updater*>(self)->serve(source, payload, bytes);
+      },
+      this);
+}
+
+void Updater::start(const World& world, const Control& control) {
+  world_ = &world, control_ = &control;
+  sent_ = std::make_unique<std::atomic<uint32_t>[]>(static_cast<size_t>(world.nranks));
+  done_ = std::make_unique<std::atomic<uint32_t>[]>(static_cast<size_t>(world.nranks));
+}
+
+namespace {
+
+// Calls visit(offset in to, its stride, offset in from, its stride, elements) for each row.
+template <typename Visit>
+void for_each_row(const Walk& elements, const Visit& visit) {
+  if (elements.dims == 0) return visit(0, 0, 0, 0, 1);
+  Walk rows = elements;
+  const int inner = --rows.dims;
+  rows.for_each_block([&](int64_t at_to, int64_t at_from) {
+    visit(at_to, elements.to[inner], at_from, elements.from[inner], elements.count[inner]);
+  });
+}
+
+}  // namespace
+
+void Updater::compute(char* to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
+  for_each_row(elements, [&](int64_t at_to, int64_t to_stride, int64_t at_from, int64_t from_stride, int64_t count) {
+    arithmetic.apply(to + at_to, to_stride, from + at_from, from_stride, count);
+  });
+}
+
+void Updater::update(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
+  if (to.here == nullptr) return send(to, from, elements, arithmetic);
+  Region region(*world_, *control_, to.rank);
+  for_each_row(elements, [&](int64_t at_to, int64_t to_stride, int64_t at_from, int64_t from_stride, int64_t count) {
+    region.apply(arithmetic, to.here + at_to, to.offset + static_cast<uint64_t>(at_to), to_stride, from + at_from,
+                 from_stride, count);
+  });
+}
+
+void Updater::send(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
+  alignas(16) char message[Transport::max_message];
+  Head head = {to.offset,
+               0,
+               0,
+               elements.dims,
+               static_cast<uint8_t>(arithmetic.to()),
+               static_cast<uint8_t>(arithmetic.values()),
+               static_cast<uint8_t>(arithmetic.op()),
+               0};
+  Walk values = elements;  // this side's
+  values.block = bytes_of(arithmetic.values());
+  head.single = std::all_of(values.from, values.from + values.dims, [](int64_t stride) { return stride == 0; });
+  const size_t used = sizeof head + static_cast<size_t>(head.dims) * sizeof(Dimension);
+  for (int d = 0; d < head.dims; ++d) {
+    const Dimension dimension = {elements.count[d], elements.to[d]};
+    std::memcpy(message + sizeof head + static_cast<size_t>(d) * sizeof dimension, &dimension, sizeof dimension);
+  }
+  const int64_t all = elements.blocks();
+  const int64_t most = head.single != 0 ? all : static_cast<int64_t>((sizeof message - used) / values.block);
+  for (head.first = 0; head.first < all; head.first += most) {
+    head.count = std::min(most, all - head.first);
+    std::memcpy(message, &head, sizeof head);
+    const int64_t carried = head.single != 0 ? 1 : head.count;
+    gather(message + used, from, values, head.first, carried);
+    sent_[static_cast<size_t>(to.rank)].fetch_add(1, std::memory_order_relaxed);
+    any_sent_.store(true, std::memory_order_release);
+    world_->transport->send(to.rank, on_update, message, used + static_cast<size_t>(carried) * values.block);
+  }
+}
+
+void Updater::serve(int source, const void* payload, size_t bytes) {
+  const char* const at = static_cast<const char*>(payload);
+  Head head;
+  std::memcpy(&head, at, sizeof head);
+  Arithmetic arithmetic;
+  const Status known = Arithmetic::make(head.to, head.values, head.op, arithmetic);
+  assert(known.ok());
+  (void)known;
+  Walk walk;
+  walk.dims = head.dims, walk.block = bytes_of(arithmetic.to());
+  size_t used = sizeof head;
+  for (int d = 0; d < head.dims; ++d, used += sizeof(Dimension)) {
+    Dimension dimension;
+    std::memcpy(&dimension, at + used, sizeof dimension);
+    walk.count[d] = dimension.count, walk.from[d] = dimension.stride;
+  }
+  alignas(16) char values[Transport::max_message];  // aligned, which the payload need not be
+  std::memcpy(values, at + used, bytes - used);
+  const auto value_bytes = static_cast<int64_t>(bytes_of(arithmetic.values()));
+  const int64_t stride = head.single != 0 ? 0 : value_bytes;
+  Region region(*world_, *control_, world_->rank);
+  const char* from = values;
+  for_rows(walk, head.first, head.count, [&](int64_t row_at, int64_t count, int64_t row_stride) {
+    const uint64_t offset = head.offset + static_cast<uint64_t>(row_at);
+    region.apply(arithmetic, world_->base + offset, offset, row_stride, from, stride, count);
+    from += count * stride;
+  });
+  auto* const done = reinterpret_cast<uint32_t*>(world_->base + control_->done(world_->rank, source));
+  std::atomic_ref<uint32_t>(*done).fetch_add(1, std::memory_order_release);
+}
+
+Status Updater::settle(const Call& call) {
+  if (!any_sent_.load(std::memory_order_acquire)) return {};
+  for (int r = 0; r < world_->nranks; ++r) {
+    const uint32_t sent = sent_[static_cast<size_t>(r)].load();
+    std::atomic<uint32_t>& known = done_[static_cast<size_t>(r)];
+    if (known.load() == sent) continue;
+    HIROBA_TRY(world_->await_word(
+        r, control_->done(r, world_->rank), [&](uint32_t done) { return static_cast<int32_t>(done - sent) >= 0; },
+        [&] { return format("%s, for accumulates on rank %d", call.text().c_str(), r); }));
+    known.store(sent);
+  }
+  return {};
+}
+
+}  // namespace hiroba

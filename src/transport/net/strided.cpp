@@ -1,0 +1,122 @@
+// Strided boxes over a wire: packed on one side, unpacked on the other, so that each part is one message. The head's
+// payload is the box itself; both sides come from the same sources.
+#include "transport/strided.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "transport/net/net_transport.hpp"
+
+namespace hiroba {
+
+namespace {
+constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
+}
+
+// Two buffers take turns: one is packed while the other is sent.
+void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
+  const char* const source = static_cast<const char*>(from);
+  if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
+  if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
+  struct Outgoing {
+    std::vector<char> bytes;
+    Completion sent;
+  } buffers[2];
+  size_t turn = 0;
+  for_each_part(box, part_bytes, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+    Outgoing& outgoing = buffers[turn++ % 2];
+    await(outgoing.sent);
+    const size_t bytes = bytes_of(part);
+    outgoing.bytes.resize(sizeof part + bytes);
+    std::memcpy(outgoing.bytes.data(), &part, sizeof part);
+    copy_box(outgoing.bytes.data() + sizeof part, dense(part).data(), source + local, part.local_stride, part);
+    note_put(rank);
+    const bool in_frame = sizeof part + bytes <= max_inline;
+    Head h = head(in_frame ? Frame::strided : Frame::strided_bulk);
+    h.offset = to + static_cast<uint64_t>(remote);
+    if (in_frame) send_frame(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
+    else send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
+  });
+  for (Outgoing& outgoing : buffers) await(outgoing.sent);
+}
+
+// Many parts are asked for before the first has come.
+void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
+  char* const target = static_cast<char*>(to);
+  if (here(rank)) return copy_box(target, box.local_stride, window_.at(from), box.remote_stride, box);
+  if (box.block_bytes >= part_bytes) return Transport::get_strided(to, rank, from, box);
+  struct Incoming {
+    std::vector<char> bytes;
+    Completion came;
+    Strided part;
+    ptrdiff_t local = 0;
+  } buffers[4];
+  const auto finish = [&](Incoming& incoming) {
+    await(incoming.came);
+    if (incoming.bytes.empty()) return;
+    copy_box(target + incoming.local, incoming.part.local_stride, incoming.bytes.data(), dense(incoming.part).data(),
+             incoming.part);
+    incoming.bytes.clear();
+  };
+  size_t turn = 0;
+  for_each_part(box, part_bytes, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+    Incoming& incoming = buffers[turn++ % std::size(buffers)];
+    finish(incoming);
+    incoming.part = part, incoming.local = local;
+    incoming.bytes.resize(bytes_of(part));
+    ask_strided(rank, from + static_cast<uint64_t>(remote), part, incoming.bytes, incoming.came);
+  });
+  for (size_t i = 0; i < std::size(buffers); ++i) finish(buffers[(turn + i) % std::size(buffers)]);
+}
+
+void Net::ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came) {
+  came.left.fetch_add(1, std::memory_order_relaxed);
+  const bool in_frame = into.size() <= max_inline;
+  Head h = head(Frame::get_strided);
+  h.offset = from;
+  h.completion = reinterpret_cast<uint64_t>(&came);
+  h.address = reinterpret_cast<uint64_t>(into.data());
+  h.epoch = epoch_.load();
+  h.expected = in_frame ? 1 : 0;
+  if (!in_frame) await_slot();
+  engine_.with_wire([&] {
+    if (!in_frame) {
+      h.tag = next_tag(true);
+      joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], h.tag, into.data(), into.size(),
+                              ticket(Transfer::completion, &came));
+    }
+    push(rank, h, &part, sizeof part);
+  });
+  await_room();
+}
+
+// ---- at the other side; under the engine's lock --------------------------------------------------------------------
+
+void Net::unpack(uint64_t to, const char* packed) {
+  Strided part;
+  std::memcpy(&part, packed, sizeof part);
+  copy_box(window_.at(to), part.remote_stride, packed + sizeof part, dense(part).data(), part);
+}
+
+void Net::serve_get_strided(int source, const Head& head, const char* payload) {
+  Strided part;
+  std::memcpy(&part, payload, sizeof part);
+  const size_t bytes = bytes_of(part);
+  if (head.expected != 0) {
+    char packed[max_inline];
+    copy_box(packed, dense(part).data(), window_.at(head.offset), part.remote_stride, part);
+    Head reply = this->head(Frame::got);
+    reply.completion = head.completion;
+    reply.address = head.address;
+    return push(source, reply, packed, bytes);
+  }
+  const uint64_t t = ticket(Transfer::nothing);
+  std::vector<uint64_t>& packed = transfers_[t].buffer;
+  packed.resize((bytes + sizeof packed[0] - 1) / sizeof packed[0]);
+  copy_box(reinterpret_cast<char*>(packed.data()), dense(part).data(), window_.at(head.offset), part.remote_stride,
+           part);
+  count(bytes);
+  joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, packed.data(), bytes, t);
+}
+
+}  // namespace hiroba
