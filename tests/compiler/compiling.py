@@ -89,9 +89,7 @@ class CompilerTest(unittest.TestCase):
         settings = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
         return execute([HIROBARUN, *settings, *map(str, words)], self.folder, limit=20)
 
-    def check_answer(
-        self, program: pathlib.Path, answer: str = "OK\n", jobs: Sequence[tuple[int, int]] = JOBS
-    ) -> None:
+    def check_answer(self, program: pathlib.Path, answer: str = "OK\n", jobs: Sequence[tuple[int, int]] = JOBS) -> None:
         """At one rank, over two nodes, and with an odd number of ranks that share nodes unevenly."""
         for ranks, nodes in jobs:
             ended = self.launch(ranks, nodes, program)
