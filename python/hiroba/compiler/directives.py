@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from .loops import (
     table,
     write_access,
 )
-from .notation import OMP, Directive
+from .notation import OMP, Directive, meant
 from .shared import Shared, enclosing
 from .source import Node, text_of, walk
 from .statements import Statements
@@ -144,12 +143,8 @@ class Directives(Statements):
         clauses = clauses_of(self.source, directive)
         for name, _ in clauses:
             if name not in CLAUSES:
-                close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
-                self.source.error(
-                    self._at(directive, name),
-                    f"unknown word `{name}` in #pragma SMint parallel",
-                    f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
-                )
+                message = f"unknown word `{name}` in #pragma SMint parallel"
+                self.source.error(self._at(directive, name), message, meant(name, CLAUSES))
                 return
         if not any(name == "for" for name, _ in clauses):
             self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")

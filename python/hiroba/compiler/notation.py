@@ -189,15 +189,21 @@ def find_directive(source: Source, found: Found, at: int, end: int, expanded: Wo
         found.declarations.append(Declaration(at, end, [read[0]], True))
         return
     if name not in KNOWN:
-        close = difflib.get_close_matches(name, KNOWN, 1, 0.4)
-        word = words.split()[0] if words.split() else ""
-        source.error(
-            expanded.where(words.index(word)) if word else at,
-            f"unknown directive #pragma SMint {word}".rstrip(),
-            f"did you mean `{close[0]}`?" if close else f"known are {', '.join(KNOWN)}",
-        )
+        unknown_directive(source, at, "SMint", expanded, meant(name, KNOWN))
         return
     found.directives.append(directive(at, end, name, expanded, "SMint"))
+
+
+def meant(word: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> str:
+    """What to write instead of an unknown word: the nearest one, else all that are known."""
+    close = difflib.get_close_matches(word, [*known, *also], 1, 0.4)
+    return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
+
+
+def unknown_directive(source: Source, at: int, family: str, expanded: Words, remedy: str) -> None:
+    word = next(iter(expanded.text.split()), "")
+    shown = expanded.where(expanded.text.index(word)) if word else at
+    source.error(shown, f"unknown directive #pragma {family} {word}".rstrip(), remedy)
 
 
 def directive(at: int, end: int, name: str, expanded: Words, family: str) -> Directive:
@@ -217,13 +223,7 @@ def find_xmp(source: Source, found: Found, at: int, end: int, expanded: Words) -
             "use #pragma SMint shared ::[NPROCS](0,NPROCS) and parallel for, or coarrays",
         )
     elif name not in XMP:
-        close = difflib.get_close_matches(name, [*XMP, *XMP_GLOBAL], 1, 0.4)
-        word = words.split()[0] if words.split() else ""
-        source.error(
-            expanded.where(words.index(word)) if word else at,
-            f"unknown directive #pragma xmp {word}".rstrip(),
-            f"did you mean `{close[0]}`?" if close else f"known are {', '.join(XMP)}",
-        )
+        unknown_directive(source, at, "xmp", expanded, meant(name, XMP, XMP_GLOBAL))
     else:
         found.directives.append(directive(at, end, name, expanded, "xmp"))
         if name not in XMP_DECLARE and name not in XMP_ABOVE:
