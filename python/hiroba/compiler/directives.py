@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .affine import Form
 from .checks import touches
+from .declared import Declared
 from .independence import carried_dependence, provably_shared
 from .later import loops_to_settle
 from .loops import (
@@ -23,11 +24,12 @@ from .loops import (
     table,
     write_access,
 )
-from .notation import OMP, Directive
-from .shared import enclosing
+from .notation import OMP, Directive, meant
+from .shared import Shared, enclosing
 from .source import Node, text_of, walk
 from .statements import Statements
 
+CONTROLS = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
 CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
 
 
@@ -49,6 +51,10 @@ class Directives(Statements):
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
     _loops: list[SharedLoop] = field(default_factory=list)
     _number: int = 0
+
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.rewriter.root)
 
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:
@@ -84,16 +90,32 @@ class Directives(Statements):
             while base is not None and base.type in ("subscript_expression", "field_expression"):
                 base = base.child_by_field_name("argument")
             shared = self.rewriter.resolve(base) if base is not None and base.type == "identifier" else None
-            if shared is None or not shared.directive or any(a <= node.start_byte < b for a, b in self.covered):
+            if shared is None or any(a <= node.start_byte < b for a, b in self.covered):
                 continue
             function = enclosing(node, "function_definition")
-            if function is None or "sms_rank" in text_of(function) or (function.id, shared.name) in seen:
+            if function is None or (function.id, shared.name) in seen:
+                continue
+            if not shared.directive:
+                self._warn_of_scalar(node, function, shared)
+                continue
+            if "sms_rank" in text_of(function):
                 continue
             seen.add((function.id, shared.name))
             self.source.warn(
                 node.start_byte,
                 f"every rank writes shared `{shared.name}` here",
                 "put `#pragma SMint single` above this statement, or `parallel for` above its loop",
+            )
+
+    def _warn_of_scalar(self, node: Node, function: Node, shared: Shared) -> None:
+        """MpC, where ranks share work by their numbers: each does what main does under no condition."""
+        main = re.match(r"main\s*\(", text_of(function.child_by_field_name("declarator"))) is not None
+        decided = enclosing(node, *CONTROLS) is not None or "sms_lock" in text_of(function)
+        if main and not decided and not shared.dims and not shared.codims:
+            self.source.warn(
+                node.start_byte,
+                f"every rank writes shared `{shared.name}` here",
+                f"write if (MYPID == 0) {text_of(node)}; and a barrier behind it",
             )
 
     # ---- statements ----
@@ -130,7 +152,9 @@ class Directives(Statements):
         found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
         if found is None:
             self.source.error(
-                directive.at, "preload needs a section of an array", "write for example preload A[0:n][0:m]"
+                self._at(directive, words),
+                "preload needs a section of an array",
+                "write for example preload A[0:n][0:m]",
             )
             return
         shared = self.rewriter.by_name.get(found[1])
@@ -139,7 +163,8 @@ class Directives(Statements):
         for bracket in re.findall(r"\[([^\]]*)\]", found[2]):
             parts = [p.strip() for p in bracket.split(":")]
             if len(parts) not in (1, 2, 3) or "" in parts:
-                self.source.error(directive.at, f"cannot read the section [{bracket}]", "write [base:length:step]")
+                at = self._at(directive, f"[{bracket}]")
+                self.source.error(at, f"cannot read the section [{bracket}]", "write [base:length:step]")
                 return
             ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
         self.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});")
@@ -147,15 +172,11 @@ class Directives(Statements):
     # ---- parallel for ----
 
     def _parallel(self, directive: Directive) -> None:
-        clauses = clauses_of(self.source, directive.at, directive.words)
+        clauses = clauses_of(self.source, directive)
         for name, _ in clauses:
             if name not in CLAUSES:
-                close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
-                self.source.error(
-                    self._at(directive, name),
-                    f"unknown word `{name}` in #pragma SMint parallel",
-                    f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
-                )
+                message = f"unknown word `{name}` in #pragma SMint parallel"
+                self.source.error(self._at(directive, name), message, meant(name, CLAUSES))
                 return
         if not any(name == "for" for name, _ in clauses):
             self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
@@ -212,7 +233,7 @@ class Directives(Statements):
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
         self.covered.append((loop.start_byte, loop.end_byte))
-        reader = LoopReader(self.rewriter, loop, counted)
+        reader = LoopReader(self.rewriter, self._declared, loop, counted)
         analysis = reader.read()
         carried = carried_dependence(self.rewriter, loop, analysis)
         if carried is not None:
@@ -224,7 +245,7 @@ class Directives(Statements):
                 "write into a second array, or make it a reduction",
             )
             return
-        reduced = reductions(self.source, self._at(directive, "reduction"), clauses)
+        reduced = reductions(self.source, directive, clauses)
         if self.source.errors:
             return
         self._warn_of_sums(loop, reader, [name for _, name in reduced])
@@ -320,7 +341,7 @@ class Directives(Statements):
                 if access.name == wanted.split("[")[0]:
                     return i
             self.source.error(
-                directive.at,
+                self._at(directive, argument),
                 f"affinity({argument}) is no access of this loop with affine subscripts",
                 "name one, for example affinity(A[i][0])",
             )

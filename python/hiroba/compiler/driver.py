@@ -160,19 +160,25 @@ class Translation:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
         return done.stdout.decode("latin-1") if done.returncode == 0 else None
 
-    def macros(self) -> dict[str, str]:
-        ask = ["-Xcompiler", "-dM"] if is_nvcc(self.command) else ["-dM"]
-        words = [*self.command.cc, "-E", *ask, *without_dependencies(self.command.flags), *self.include, self.source]
-        done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        lines = done.stdout.decode("latin-1").splitlines()
-        return {m[1]: m[2] or "" for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m}
+    def at_end(self, text: str) -> str:
+        """What the preprocessor makes of a text that stands at the end of the file."""
+        macros = ["-imacros", self.source]
+        if is_nvcc(self.command):
+            macros = [part for word in macros for part in ("-Xcompiler", word)]
+        with tempfile.NamedTemporaryFile(prefix="hirobacc-", suffix=".c") as file:
+            file.write(text.encode("latin-1"))
+            file.flush()
+            flags = [*without_dependencies(self.command.flags), *self.include, *macros]
+            words = [*self.command.cc, "-E", *flags, file.name]
+            done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return done.stdout.decode("latin-1")
 
     def translated(self, target: str) -> str | None:
         text = self.preprocessed(target)
         if text is None:
             return None
         try:
-            out, explained = translate(text, self.macros)
+            out, explained = translate(text, self.at_end)
         except CompileError:
             return None
         self.changed = out is not text
