@@ -108,7 +108,7 @@ static void multiply(const matrix* m, int from, int to, const double* restrict x
   for (int i = from; i < to; i++) {
     double dot = 0;
     for (int k = m->start[i]; k < m->start[i + 1]; k++) dot += m->value[k] * x[m->column[k]];
-    y[i] = dot;
+    y[i] = dot * SCALE;
   }
 }
 
@@ -120,8 +120,8 @@ int main(int argc, char** argv) {
   const int steps = steps_wanted(argc, argv);
   matrix m = make_matrix(rank, ranks);
   const gather g = make_gather(&m, ranks);
-  double* const x = zeroes((m.rows + g.coming + 1) * sizeof *x);
-  double* const y = zeroes((m.rows + 1) * sizeof *y);
+  double* x = zeroes((m.rows + g.coming + 1) * sizeof *x);
+  double* y = zeroes((m.rows + g.coming + 1) * sizeof *y);
   for (int i = 0; i < m.rows; i++) x[i] = first_value(m.first + i);
 
   double began = 0, sum = 0, total;
@@ -135,7 +135,9 @@ int main(int argc, char** argv) {
     MPI_Waitall(g.ins + g.outs, g.requests, MPI_STATUSES_IGNORE);
     multiply(&m, 0, m.lo, x, y);
     multiply(&m, m.hi, m.rows, x, y);
-    for (int i = 0; i < m.rows; i++) x[i] = y[i] * SCALE;
+    double* const old = x;
+    x = y;
+    y = old;
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double seconds = now() - began;

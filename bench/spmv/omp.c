@@ -6,6 +6,7 @@ double value[ENTRIES], x[ROWS], y[ROWS];
 
 int main(int argc, char** argv) {
   const int steps = steps_wanted(argc, argv);
+  double *from = x, *to = y;
   double began = 0, sum = 0;
 
 #pragma omp parallel for
@@ -21,16 +22,17 @@ int main(int argc, char** argv) {
 #pragma omp parallel for
     for (int i = 0; i < ROWS; i++) {
       double dot = 0;
-      for (int k = start[i]; k < start[i + 1]; k++) dot += value[k] * x[column[k]];
-      y[i] = dot;
+      for (int k = start[i]; k < start[i + 1]; k++) dot += value[k] * from[column[k]];
+      to[i] = dot * SCALE;
     }
-#pragma omp parallel for
-    for (int i = 0; i < ROWS; i++) x[i] = y[i] * SCALE;
+    double* const old = from;
+    from = to;
+    to = old;
   }
   const double seconds = now() - began;
 
 #pragma omp parallel for reduction(+ : sum)
-  for (int i = 0; i < ROWS; i++) sum += x[i] * weight(i);
+  for (int i = 0; i < ROWS; i++) sum += from[i] * weight(i);
   report(steps, seconds, sum);
   return 0;
 }

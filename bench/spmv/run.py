@@ -72,7 +72,7 @@ def targets(title: str, samples: Samples) -> list[Target]:
     over_nodes = name_of("smint", 2)
     more = 1e6 * (samples.median(over_nodes) - samples.median("smint")) / samples.runs["smint"][0]["steps"]
     why = {
-        "smint": "two barriers a step, where mpi waits for its neighbours only",
+        "smint": "a barrier of all a step, where mpi waits for its neighbours only",
         over_nodes: f"{more:.0f} us a step more than on one node",
     }
     return [

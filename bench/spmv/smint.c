@@ -9,6 +9,7 @@ double value[ENTRIES], x[ROWS], y[ROWS];
 
 int main(int argc, char** argv) {
   const int steps = steps_wanted(argc, argv);
+  double *from = x, *to = y;
   double began = 0, sum = 0;
 
 #pragma SMint parallel for affinity(x[i])
@@ -25,16 +26,17 @@ int main(int argc, char** argv) {
 #pragma SMint parallel for repeat
     for (int i = 0; i < ROWS; i++) {
       double dot = 0;
-      for (int k = start[i]; k < start[i + 1]; k++) dot += value[k] * x[column[k]];
-      y[i] = dot;
+      for (int k = start[i]; k < start[i + 1]; k++) dot += value[k] * from[column[k]];
+      to[i] = dot * SCALE;
     }
-#pragma SMint parallel for
-    for (int i = 0; i < ROWS; i++) x[i] = y[i] * SCALE;
+    double* const old = from;
+    from = to;
+    to = old;
   }
   const double seconds = now() - began;
 
 #pragma SMint parallel for reduction(+ : sum)
-  for (int i = 0; i < ROWS; i++) sum += x[i] * weight(i);
+  for (int i = 0; i < ROWS; i++) sum += from[i] * weight(i);
   if (MYPID == 0) report(steps, seconds, sum);
   return 0;
 }

@@ -163,14 +163,24 @@ Status Memory::stop() {
 }
 
 // Every collective call passes here: it is counted, named on the board, and compared with what the others call.
-Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+template <typename Wait>
+Status Memory::enter(const char* call, const Wait& wait) {
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);
   self.calls.fetch_add(1, std::memory_order_relaxed);
   self.waiting.store(1, std::memory_order_relaxed);
-  const Status status = transport_->exchange(tag, word, words);
+  const Status status = wait();
   self.waiting.store(0, std::memory_order_relaxed);
   return status;
+}
+
+Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  return enter(call, [&] { return transport_->exchange(tag, word, words); });
+}
+
+Status Memory::sync_drop(const char* call, std::span<const int> others) {
+  drop();
+  return enter(call, [&] { return transport_->meet(tag_of(call), others); });
 }
 
 Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) {

@@ -56,6 +56,10 @@ class Memory {
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
+  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
+  // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
+  // since.
+  Status sync_drop(const char* call, std::span<const int> others);
   void sync();
   Status lock(int id);
   Status try_lock(int id, bool& taken);
@@ -105,6 +109,9 @@ class Memory {
   Status start_cache(const Options& options);
   Status attach_zones();
   Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
+  template <typename Wait>
+  Status enter(const char* call, const Wait& wait);
+  void drop();
   Status map_homes(Array& array);
   Status check_room(const Array& array) const;
   void use_huge_pages();

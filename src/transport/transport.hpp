@@ -157,6 +157,11 @@ class Transport {
   // one is a status that names a pair of ranks and what the board says of them.
   virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
 
+  // As exchange, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
+  // after it. Every rank makes the call, and whoever names a rank is named by it. A transport that cannot do it for
+  // less meets all.
+  virtual Status meet(uint64_t tag, std::span<const int> others);
+
   // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
   struct Traffic {
     uint64_t messages = 0, bytes = 0;
@@ -245,6 +250,7 @@ class Wrapper : public Transport {
   }
   void wake(int r, uint64_t at) override { inner_->wake(r, at); }
   Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return inner_->exchange(t, w, ws); }
+  Status meet(uint64_t t, std::span<const int> others) override { return inner_->meet(t, others); }
   void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }
 
  protected:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .affine import Form
 from .checks import touches
+from .declared import Declared
 from .independence import carried_dependence, provably_shared
+from .later import loops_to_settle
 from .loops import (
     OPERATORS,
     Analysis,
@@ -22,24 +24,60 @@ from .loops import (
     table,
     write_access,
 )
-from .notation import OMP, Directive
-from .shared import enclosing
+from .notation import OMP, Directive, meant
+from .shared import Shared, enclosing
 from .source import Node, text_of, walk
 from .statements import Statements
 
+CONTROLS = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
 CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
+
+
+@dataclass
+class SharedLoop:
+    """A parallel loop whose beginning is still to be written, because its barrier depends on what is around it."""
+
+    directive: Directive
+    loop: Node
+    opening: tuple[str, str]  # before and behind the flags
+    flags: list[str]
+    alone: bool  # touches what its subscripts say, and has nothing but a barrier at its end
+    explained: int  # which line of the explanation tells of its end
 
 
 @dataclass
 class Directives(Statements):
     explain: list[str] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
+    _loops: list[SharedLoop] = field(default_factory=list)
     _number: int = 0
+
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.rewriter.root)
 
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:
             if directive.family == "SMint":
                 getattr(self, "_" + directive.name)(directive)
+        self._settle()
+        for each in self._loops:
+            before, behind = each.opening
+            opening = before + (" | ".join(each.flags) or "0") + behind
+            self.source.replace(each.directive.at, each.directive.end, opening)
+
+    def _settle(self) -> None:
+        """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""
+        for serial in loops_to_settle(self.rewriter, [each.loop for each in self._loops if each.alone]):
+            for each in self._loops:
+                if serial.start_byte <= each.loop.start_byte < serial.end_byte:
+                    each.flags.append("SMINT_LATER")
+                    self.explain[each.explained] = (
+                        "  end: between nodes, the next loop waits for those ranks only that it shares data with;"
+                        " all meet behind the loop around it"
+                    )
+            self.source.insert(serial.start_byte, "{ ")
+            self.source.insert(serial.end_byte, " smint_settle(); }")
 
     def warn_of_writes_by_all(self) -> None:
         """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
@@ -52,16 +90,32 @@ class Directives(Statements):
             while base is not None and base.type in ("subscript_expression", "field_expression"):
                 base = base.child_by_field_name("argument")
             shared = self.rewriter.resolve(base) if base is not None and base.type == "identifier" else None
-            if shared is None or not shared.directive or any(a <= node.start_byte < b for a, b in self.covered):
+            if shared is None or any(a <= node.start_byte < b for a, b in self.covered):
                 continue
             function = enclosing(node, "function_definition")
-            if function is None or "sms_rank" in text_of(function) or (function.id, shared.name) in seen:
+            if function is None or (function.id, shared.name) in seen:
+                continue
+            if not shared.directive:
+                self._warn_of_scalar(node, function, shared)
+                continue
+            if "sms_rank" in text_of(function):
                 continue
             seen.add((function.id, shared.name))
             self.source.warn(
                 node.start_byte,
                 f"every rank writes shared `{shared.name}` here",
                 "put `#pragma SMint single` above this statement, or `parallel for` above its loop",
+            )
+
+    def _warn_of_scalar(self, node: Node, function: Node, shared: Shared) -> None:
+        """MpC, where ranks share work by their numbers: each does what main does under no condition."""
+        main = re.match(r"main\s*\(", text_of(function.child_by_field_name("declarator"))) is not None
+        decided = enclosing(node, *CONTROLS) is not None or "sms_lock" in text_of(function)
+        if main and not decided and not shared.dims and not shared.codims:
+            self.source.warn(
+                node.start_byte,
+                f"every rank writes shared `{shared.name}` here",
+                f"write if (MYPID == 0) {text_of(node)}; and a barrier behind it",
             )
 
     # ---- statements ----
@@ -98,7 +152,9 @@ class Directives(Statements):
         found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
         if found is None:
             self.source.error(
-                directive.at, "preload needs a section of an array", "write for example preload A[0:n][0:m]"
+                self._at(directive, words),
+                "preload needs a section of an array",
+                "write for example preload A[0:n][0:m]",
             )
             return
         shared = self.rewriter.by_name.get(found[1])
@@ -107,7 +163,8 @@ class Directives(Statements):
         for bracket in re.findall(r"\[([^\]]*)\]", found[2]):
             parts = [p.strip() for p in bracket.split(":")]
             if len(parts) not in (1, 2, 3) or "" in parts:
-                self.source.error(directive.at, f"cannot read the section [{bracket}]", "write [base:length:step]")
+                at = self._at(directive, f"[{bracket}]")
+                self.source.error(at, f"cannot read the section [{bracket}]", "write [base:length:step]")
                 return
             ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
         self.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});")
@@ -115,15 +172,11 @@ class Directives(Statements):
     # ---- parallel for ----
 
     def _parallel(self, directive: Directive) -> None:
-        clauses = clauses_of(self.source, directive.at, directive.words)
+        clauses = clauses_of(self.source, directive)
         for name, _ in clauses:
             if name not in CLAUSES:
-                close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
-                self.source.error(
-                    self._at(directive, name),
-                    f"unknown word `{name}` in #pragma SMint parallel",
-                    f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
-                )
+                message = f"unknown word `{name}` in #pragma SMint parallel"
+                self.source.error(self._at(directive, name), message, meant(name, CLAUSES))
                 return
         if not any(name == "for" for name, _ in clauses):
             self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
@@ -180,7 +233,7 @@ class Directives(Statements):
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
         self.covered.append((loop.start_byte, loop.end_byte))
-        reader = LoopReader(self.rewriter, loop, counted)
+        reader = LoopReader(self.rewriter, self._declared, loop, counted)
         analysis = reader.read()
         carried = carried_dependence(self.rewriter, loop, analysis)
         if carried is not None:
@@ -192,7 +245,7 @@ class Directives(Statements):
                 "write into a second array, or make it a reduction",
             )
             return
-        reduced = reductions(self.source, self._at(directive, "reduction"), clauses)
+        reduced = reductions(self.source, directive, clauses)
         if self.source.errors:
             return
         self._warn_of_sums(loop, reader, [name for _, name in reduced])
@@ -218,27 +271,37 @@ class Directives(Statements):
         keep, use = self._local_pointers(analysis)
         before = " ".join(self._identity(op, name) for op, name in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
-        recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
+        recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
-            f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
+        )
+        behind = (
+            f', "{place.file}:{place.line}");'
             f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
         )
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
-            opening += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
-            opening += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            behind += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
+            behind += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
             self.source.replace(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             sign = "<" if each.step > 0 else ">"
             self.source.replace(
                 each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
             )
-        self.source.replace(directive.at, directive.end, opening + use)
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
-        self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+        self._explain(directive, counted, analysis, owner, reduced, repeat)
+        end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
+        alone = known and not reduced and not repeat and "nowait" not in names
+        self._loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, len(self.explain)))
+        self.explain.append(f"  end: {end}")
+
+    def _recall(self, analysis: Analysis) -> str:
+        bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
+        given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
         """What stands under `critical` in this loop: the line, and the statement behind it."""
@@ -278,7 +341,7 @@ class Directives(Statements):
                 if access.name == wanted.split("[")[0]:
                     return i
             self.source.error(
-                directive.at,
+                self._at(directive, argument),
                 f"affinity({argument}) is no access of this loop with affine subscripts",
                 "name one, for example affinity(A[i][0])",
             )
@@ -308,7 +371,6 @@ class Directives(Statements):
         counted: Counted,
         analysis: Analysis,
         owner: int,
-        drop: bool,
         reduced: list[tuple[str, str]],
         repeat: bool,
     ) -> None:
@@ -328,7 +390,6 @@ class Directives(Statements):
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
-        say(f"  end: {'sms_sync_drop, because all that is read is fetched ahead' if drop else 'sms_barrier'}")
         for operator, name in reduced:
             say(f"  reduction: `{name}` by {operator} over all ranks")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from . import notes
 from .notation import Declaration, Found, Map
 from .source import HASH_LINE, Node, Source, one_line, text_of, walk
 
@@ -176,7 +177,19 @@ class Rewriter:
             value = self.make_pointer(shared, top, identifier)
             if "extern" not in storage:
                 self.source.insert(node.end_byte, self._placing(shared, own, value))
+            if "static" not in storage:
+                self.source.insert(node.end_byte, self._note(shared, identifier, "extern" not in storage))
         self.add(shared)
+
+    def _note(self, shared: Shared, identifier: Node, defined: bool) -> str:
+        outer = identifier.parent
+        is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
+        extents, _ = extents_of(shared, shared.dims)
+        place = str(self.source.place(shared.at))
+        return notes.written(
+            *(len(self.shared), shared.name, place),
+            defined=defined, array=shared.renamed, extents=extents, complete=defined or not is_open,
+        )  # fmt: skip
 
     def add(self, shared: Shared) -> None:
         self.shared.append(shared)

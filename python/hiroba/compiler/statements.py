@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import re
 from dataclasses import dataclass, field
 
 from .notation import Directive
@@ -38,9 +37,7 @@ class Statements:
         return best
 
     def _at(self, directive: Directive, word: str) -> int:
-        """Where a word of a directive stands, for messages; words of macros stand nowhere."""
-        found = re.search(rf"\b{re.escape(word)}", self.source.text[directive.at : directive.end])
-        return directive.at + found.start() if word and found is not None else directive.at
+        return directive.place(word)
 
     def _in_function(self, directive: Directive) -> bool:
         node = self.rewriter.root.descendant_for_byte_range(directive.at, directive.at)

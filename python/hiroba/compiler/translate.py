@@ -9,7 +9,8 @@ from .arrays import Arrays
 from .coarrays import Coarrays
 from .declared import Declared
 from .directives import CLAUSES, Directives
-from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Expand, Found, find
+from .expand import Expand
+from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Found, find
 from .sections import Brackets, lift
 from .shared import Rewriter, enclosing
 from .source import CompileError, Node, Source, parse, text_of, walk
@@ -23,12 +24,12 @@ def has_notation(text: str) -> bool:
     return OURS.search(text) is not None
 
 
-def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, list[str]]:
-    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong."""
+def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str]]:
+    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong. `preprocess`
+    says what the preprocessor would make of some words at the end of the file."""
     # The paper's programs say `main()`, which was C once. The parser wants a type.
     source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
-    words = {word for line in DIRECTIVE.findall(text) for word in re.findall(r"[A-Za-z_]\w*", line[1])}
-    found = find(source, Expand(macros() if words - PLAIN else {}))
+    found = find(source, Expand([line[1] for line in DIRECTIVE.findall(text)], PLAIN, preprocess))
     brackets = lift(source, found.text)
     found.text = brackets.text
     if source.errors:

@@ -428,6 +428,11 @@ void Net::settle(const Meeting::PutCounts& counted) {
   }
   forget_clean();
   dirty_lock_.unlock();
+  pass_exchange();
+}
+
+// What has been asked for ahead can be answered.
+void Net::pass_exchange() {
   epoch_.fetch_add(1);
   if (deferred_count_.load() != 0) engine_.with_wire([this] { serve_deferred(); });
 }

@@ -61,6 +61,7 @@ class Net final : public Transport, private FrameSender {
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
   void wake(int rank, uint64_t at) override;
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
+  Status meet(uint64_t tag, std::span<const int> others) override;
   void forget(uint64_t offset, uint64_t bytes) override;
   Traffic traffic() const override { return {messages_.load(), bytes_.load()}; }
   size_t communicator(void* out, size_t room) override {
@@ -111,6 +112,9 @@ class Net final : public Transport, private FrameSender {
     uint64_t sent = 0;                 // by us (dirty_lock_)
     bool dirty = false;                // in dirty_ (dirty_lock_)
     std::atomic<uint64_t> arrived{0};  // from there (changed as wire state)
+    // Of meet(): how often this rank has named that one; how often that one has come, and with how many puts to us.
+    uint64_t meetings = 0, told = 0;  // told: how many of our puts, the last time
+    std::atomic<uint64_t> come{0}, counted{0};
   };
   struct Queued {
     int rank;
@@ -144,6 +148,7 @@ class Net final : public Transport, private FrameSender {
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   Meeting::PutCounts count_puts();
   void settle(const Meeting::PutCounts& counted);
+  void pass_exchange();
   void forget_clean();
   void learn_place(int rank);
   void await_others_report();

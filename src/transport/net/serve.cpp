@@ -65,6 +65,12 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_.at(head.offset)));
       return;
     case Frame::meet: return meeting_.receive(head, payload);
+    case Frame::met: {
+      Puts& puts = puts_[static_cast<size_t>(source)];
+      if (puts.counted.load() < head.count) puts.counted.store(head.count);
+      puts.come.fetch_add(1, std::memory_order_release);
+      return;
+    }
     case Frame::ask_place: return reply_place(source, head);
     case Frame::place: {
       RankBoard& board = config().board->rank(source);
