@@ -1,5 +1,5 @@
-"""IS and CG of the NPB with coarrays against the same with MPI, in a table like the XcalableMP paper's: time, and the
-share of it that goes into communication, over ranks and layers.
+"""IS and CG of the NPB with coarrays against the same with MPI, in tables like the XcalableMP paper's: time, and the
+share of it that goes into communication, over ranks and layers; "+=" is CG with put-accumulate.
 
 Every run is verified against the published constants; a wrong one ends the benchmark. `--hosts` adds two test hosts.
 """
@@ -45,8 +45,8 @@ class Place:
     def ours(
         self, benchmark: str, letter: str, ranks: int, nodes: int = 1, layer: Layer | None = None, put: bool = False
     ) -> Contestant:
-        where = "coarrays" if layer is None else f"{layer.name}, {nodes} nodes"
-        name = f"{where}, accumulate" if put else where
+        where = "coarrays" if layer is None else layer.name
+        name = (f"{where} +=" if put else where) + (f", {nodes} nodes" if nodes > 1 else "")
         command = [*layers.hirobarun(self.build, ranks, nodes, layer), *self.program(benchmark, "xmp", letter)]
         return Contestant(name, [*command, *(["--accumulate"] if put else [])], harness.threads(1))
 
@@ -90,18 +90,26 @@ def run_checked(contestant: Contestant) -> dict[str, Any]:
 
 
 def show(title: str, shapes: dict[str, Samples]) -> None:
-    """A row for each contestant; for each shape its seconds, their share for communication, and the ratio to MPI's."""
-    rows = [["", *(f"{shape}: {what}" for shape in shapes for what in ("s", "comm. %", f"/ {RIVAL}"))]]
+    """A row for each contestant; for each shape its seconds, and their ratio to MPI's."""
+    rows = [["", *(f"{shape}: {what}" for shape in shapes for what in ("s", f"/ {RIVAL}"))]]
     for name in dict.fromkeys(name for samples in shapes.values() for name in samples.runs):
         row = [name]
         for samples in shapes.values():
             if name not in samples.runs:
-                row += ["-", "-", "-"]
+                row += ["-", "-"]
                 continue
-            row += [f"{samples.median(name):.3f}", f"{samples.median(name, 'share'):.2f}"]
-            row.append(f"{samples.ratio(name, RIVAL):.3f}")
+            row += [f"{samples.median(name):.3f}", f"{samples.ratio(name, RIVAL):.3f}"]
         rows.append(row)
     print(f"\n{title}\n{harness.table(rows)}", flush=True)
+
+
+def show_shares(samples: dict[str, Samples]) -> None:
+    """The paper's table 3: communication as a part of the whole time, in per cent, a row for each number of ranks."""
+    names = list(dict.fromkeys(name for part in samples.values() for name in part.runs))
+    rows = [["communication, % of the time", *names]]
+    for label, part in samples.items():
+        rows.append([label, *(f"{part.median(name, 'share'):.2f}" if name in part.runs else "-" for name in names)])
+    print(f"\n{harness.table(rows)}", flush=True)
 
 
 def lines() -> dict[str, int]:
@@ -179,6 +187,7 @@ def run() -> int:
         place = Place(options.build, options.layer, hosts)
         print(f"layers: {', '.join(layer.name for layer in place.layers)}; {rounds} rounds, medians; one thread a rank")
         samples = compete(place, options, letters, (2,) if options.small else RANKS, rounds)
+    show_shares(samples)
     counted = lines()
     print("\nlines of code: " + ", ".join(f"{name} {count}" for name, count in counted.items()))
 
