@@ -159,6 +159,19 @@ class Refused(CompilerTest):
         ended = self.refuse("main.c", "other.c", "-o", "program")
         self.assertRegex(ended.stderr, r"(?m)^other\.c:2:12: error: shared `a` is defined here, and at main\.c:2:12$")
 
+    def test_coarray_in_one_file_only(self) -> None:
+        main = "int f(void);\nint main(void) { return f() + a[1]:[0]; }\n"
+        self.write("main.c", f"#include <xmp.h>\nint a[10]:[*];\n{main}")
+        self.write("other.c", "extern int a[10];\nint f(void) { return a[1]; }\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"(?m)^other\.c:.* error: `a` is a coarray in main\.c")
+        self.assertIn("extern .. a:[*]", ended.stderr)
+        self.write("starts.c", "int f(void);\nint main(void) { return f(); }\n")
+        self.write("other.c", "#include <xmp.h>\nint a[10]:[*];\nint f(void) { return a[1]:[0]; }\n")
+        ended = self.refuse("starts.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"error: `a` of other\.c is a coarray, and nobody starts the job")
+        self.assertIn("xmp_init(&argc, &argv)", ended.stderr)
+
     def test_nobody_starts_the_job(self) -> None:
         self.write("main.c", "int f(void);\nint main(void) { return f(); }\n")
         self.write("other.c", "#include <mpc.h>\nshared int a[10]::[1](0, 1);\nint f(void) { return a[1]; }\n")
