@@ -78,6 +78,11 @@ class Arrays(Lowering):
         out = Operand(ref, self.render(ref.root))
         if bare(ref.root).type != "identifier":
             self._hold(out, ref.steps[0].member if ref.steps else ".")
+        if ref.each:
+            many = self.names.new("count")
+            out.before.append(f"const int64_t {many} = ({self.descriptor(ref)})->images->count;")
+            out.counts.append(many)
+            out.strides.append("0")
         for number, step in enumerate(ref.steps):
             if step.member:
                 out.first.append("")
@@ -233,6 +238,7 @@ class Arrays(Lowering):
 
     def _tell(self, ref: Reference, what: str) -> None:
         where = f"on image {self.written(ref.images[0])} " if ref.remote else ""
+        where = "on all images " if ref.each else where
         self.say(ref.node, f"{where}({count(ref.rank, 'dimension')}) {what}")
 
     # ---- element by element ----

@@ -54,7 +54,7 @@ class Directives(Statements):
 
     @cached_property
     def _declared(self) -> Declared:
-        return Declared(self.rewriter.root)
+        return Declared(self.rewriter.root, self.source.text)
 
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:

@@ -154,6 +154,8 @@ class Lowering(ABC):
         return ref.shared.descriptor if ref.shared is not None else "(const xmp_coarray*)0"
 
     def image(self, ref: Reference) -> str:
+        if ref.each:
+            return "XMP_EACH_IMAGE"
         indices = [self.render(i) for i in ref.images]
         if len(indices) == 1:
             return indices[0]

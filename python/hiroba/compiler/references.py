@@ -35,10 +35,11 @@ class Reference:
     shared: Shared | None  # of the root, if it is a coarray
     images: tuple[Node, ...]  # the indices behind `:`
     type: Type | None  # of one element
+    each: bool = False  # `:[:]`, all images, which are the first dimension
 
     @property
     def rank(self) -> int:
-        return sum(step.ranges for step in self.steps)
+        return sum(step.ranges for step in self.steps) + self.each
 
     @property
     def remote(self) -> bool:
@@ -124,7 +125,12 @@ class ReferenceReader:
         if kind is not None and (images or whole or any(step.ranges for step in steps)):
             steps += [Step(extent_known=True)] * kind.dims
             kind = kind.element()
-        found = Reference(node, root, tuple(steps), shared, tuple(images), kind)
+        ranges = [s for i in images if (s := self.brackets.sections.get(opening(i.parent or i))) is not None]
+        each = len(images) == len(ranges) == 1 and all(part.begin == part.end for part in ranges[0].parts)
+        found = Reference(node, root, tuple(steps), shared, tuple(images), kind, each)
+        if ranges and not each:
+            self.problem = (ranges[0].at, "some of the images", "name one, as in :[k], or all: a[0:n]:[:]")
+            return found
         self._examine(found)
         return found
 
