@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
-HIROBACC = Path(sys.argv[5]) if len(sys.argv) > 5 else None
+HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
