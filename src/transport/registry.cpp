@@ -5,6 +5,7 @@
 #include "transport/chaos/chaos.hpp"
 #include "transport/net/join.hpp"
 #include "transport/net/net.hpp"
+#include "transport/net/one_sided.hpp"
 #include "transport/net/plugin.hpp"
 #include "transport/shm/shm.hpp"
 #include "transport/trace/trace.hpp"
@@ -40,11 +41,18 @@ std::vector<std::string> wires_of() {
   return lines;
 }
 
-constexpr char mpi[] = "mpi", ucx[] = "ucx";
+template <const char* transport>
+std::vector<Capability> capabilities_of() {
+  return capabilities_over(transport);
+}
+
+constexpr char mpi[] = "mpi", ucx[] = "ucx", gasnet[] = "gasnet", armci[] = "armci";
 constexpr std::array registry = {
     TransportEntry{"shm", "memory of this machine; virtual nodes", make_shm_in_job, shm_capabilities, always},
-    TransportEntry{mpi, "two-sided messages of any MPI", make_net, net_capabilities, wires_of<mpi>},
-    TransportEntry{ucx, "UCX: TCP, InfiniBand, RoCE", make_net, net_capabilities, wires_of<ucx>},
+    TransportEntry{mpi, "two-sided messages of any MPI", make_net, capabilities_of<mpi>, wires_of<mpi>},
+    TransportEntry{ucx, "UCX: TCP, InfiniBand, RoCE", make_net, capabilities_of<ucx>, wires_of<ucx>},
+    TransportEntry{gasnet, "GASNet-EX, started by an MPI", make_net, capabilities_of<gasnet>, wires_of<gasnet>},
+    TransportEntry{armci, "ARMCI on an MPI", make_net, capabilities_of<armci>, wires_of<armci>},
 };
 
 }  // namespace

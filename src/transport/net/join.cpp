@@ -208,9 +208,9 @@ Status choose_wire(const std::string& transport, Joined& out) {
                program.c_str(), launcher.c_str(), program.c_str()));
   out.program_uses_library = !program.empty();
   const std::string flavour = !launcher.empty() ? launcher : program;
-  if (!flavour.empty()) return load_wire("mpi", flavour, out.wire);
-  const Status found = load_wire("mpi", "openmpi", out.wire);
-  return found.ok() ? found : load_wire("mpi", "mpich", out.wire);
+  if (!flavour.empty()) return load_wire(transport, flavour, out.wire);
+  const Status found = load_wire(transport, "openmpi", out.wire);
+  return found.ok() ? found : load_wire(transport, "mpich", out.wire);
 }
 
 // Network libraries put up a signal stack of their own; the program's, if it has one, comes back.

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
+#include "transport/net/one_sided.hpp"
 
 namespace hiroba {
 
@@ -23,7 +24,7 @@ constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 1 << 20, big_pie
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
   auto net = std::make_unique<Net>();
   HIROBA_TRY(net->join(options, job));
-  out = std::move(net);
+  out = with_one_sided(std::move(net));
   return {};
 }
 
@@ -42,6 +43,8 @@ Status Net::join(const Options& options, Job& job) {
 std::vector<Capability> net_capabilities() {
   return {{"strided put and get", true},
           {"packed put", true},
+          {"one-sided operations", false},
+          {"accumulate", false},
           {"atomics", true},
           {"wait for a word", true},
           {"exchange", true}};

@@ -67,6 +67,15 @@ class Net final : public Transport, private FrameSender {
   }
   void faulting(bool inside) override { inside ? Engine::enter_fault() : Engine::leave_fault(); }
 
+  // For what stands above this transport and below the wire, too (one_sided.cpp).
+  Wire& wire() const { return *joined_.wire; }
+  int wire_rank(int rank) const { return joined_.wire_ranks[static_cast<size_t>(rank)]; }
+  char* window() const { return window_.at(0); }
+  template <typename Work>
+  void with_wire(const Work& work) {
+    engine_.with_wire(work);
+  }
+
  private:
   enum class Atomic : uint32_t { add64, swap64, add32, swap32 };
   // An asker's wait for one answer.

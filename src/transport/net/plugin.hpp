@@ -12,9 +12,10 @@ namespace hiroba {
 
 // A wire that Hiroba knows of, and why it cannot be had here (empty if it can).
 struct WireEntry {
-  const char* transport;  // "mpi", "ucx"
-  const char* flavour;    // "openmpi", "mpich", ""
-  std::string why_not;
+  const char* transport;  // "mpi", "ucx", "gasnet", "armci"
+  const char* flavour;    // the MPI that it is or sits on: "openmpi", "mpich", ""
+  std::string why_not = {};
+  bool node_memory = false, accumulates = false;  // as in WirePlugin
 };
 
 // Looks at all plug-ins without starting them.

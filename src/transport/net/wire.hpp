@@ -31,6 +31,8 @@ class Rendezvous {
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
 };
 
+class NodeMemory;  // node_memory.hpp
+
 class Wire {
  public:
   struct Hooks {
@@ -81,6 +83,9 @@ class Wire {
   virtual int event() const { return -1; }
   virtual bool arm() { return false; }
 
+  // One-sided operations of the library on the memory of nodes; null if it has none.
+  virtual NodeMemory* node_memory() { return nullptr; }
+
   // ---- one-sided access, where the network has it (has_remote_memory) ----
   virtual bool has_remote_memory() const { return false; }
   // Makes memory of this process accessible; `key` is what others pass to import().
@@ -109,6 +114,7 @@ struct WirePlugin {
   const char* version;
   const char* name;  // "mpi", "ucx"
   Wire* (*make)();
+  bool node_memory = false, accumulates = false;  // what its node_memory() will have
 };
 using WirePluginFunction = const WirePlugin* (*)();
 #define HIROBA_WIRE_PLUGIN hiroba_wire_plugin
