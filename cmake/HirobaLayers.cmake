@@ -65,5 +65,5 @@ else()
   target_include_directories(hiroba_wire_armci-mpich SYSTEM PRIVATE ${HIROBA_ARMCI_INCLUDE})
   target_link_libraries(hiroba_wire_armci-mpich PRIVATE ${HIROBA_ARMCI_MPICH})
   target_link_options(hiroba_wire_armci-mpich PRIVATE -Wl,-Bsymbolic
-    -Wl,--wrap=stderr,--wrap=stdout,--wrap=MPI_Alloc_mem)
+    -Wl,--wrap=stderr,--wrap=stdout,--wrap=MPI_Alloc_mem,--wrap=MPI_Free_mem)
 endif()

@@ -24,23 +24,23 @@ extern "C" {
 #include "transport/net/node_memory.hpp"
 
 namespace {
-// What MPI_Alloc_mem gives to ARMCI while cover() asks for memory.
-void* offered = nullptr;
+// What MPI_Alloc_mem gives to ARMCI while cover() asks for memory, and what MPI_Free_mem leaves alone.
+void *offered = nullptr, *given = nullptr;
 }  // namespace
 
 extern "C" {
 int __real_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* pointer);
 int __wrap_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* pointer) {
   if (offered == nullptr) return __real_MPI_Alloc_mem(size, info, pointer);
-  *static_cast<void**>(pointer) = offered;
+  *static_cast<void**>(pointer) = given = offered;
   return MPI_SUCCESS;
 }
+int __real_MPI_Free_mem(void* memory);
+int __wrap_MPI_Free_mem(void* memory) { return memory == given ? MPI_SUCCESS : __real_MPI_Free_mem(memory); }
 // Debian's archive is not made for shared libraries: it would have this variable of the C library copied into the
 // program.
-extern FILE* __wrap_stderr;
-extern FILE* __wrap_stdout;
-FILE* __wrap_stderr = stderr;
-FILE* __wrap_stdout = stdout;
+extern FILE *__real_stderr, *__real_stdout, *__wrap_stderr, *__wrap_stdout;
+FILE *__wrap_stderr = __real_stderr, *__wrap_stdout = __real_stdout;
 }
 
 namespace hiroba {
@@ -62,7 +62,11 @@ class ArmciWire final : public MpiWire, private NodeMemory {
     return {};
   }
 
-  // What ARMCI has taken is not given back when the wire closes: the end of MPI takes it all.
+  void close(bool orderly) override {
+    if (orderly && !bases_.empty()) ARMCI_Free(bases_[static_cast<size_t>(rank())]);
+    if (orderly) ARMCI_Finalize();
+    MpiWire::close(orderly);
+  }
 
  private:
   Status cover(char* base, uint64_t extent) override {

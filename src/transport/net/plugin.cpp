@@ -82,6 +82,10 @@ std::vector<WireEntry> known_wires() {
   return entries;
 }
 
+bool has_plugin(const std::string& transport, const std::string& flavour) {
+  return access(plugin_path(transport, flavour).c_str(), R_OK) == 0;
+}
+
 Status load_wire(const std::string& transport, const std::string& flavour, std::unique_ptr<Wire>& out) {
   const WirePlugin* plugin = nullptr;
   HIROBA_TRY(open_plugin(transport, flavour, plugin));

@@ -21,6 +21,8 @@ struct WireEntry {
 // Looks at all plug-ins without starting them.
 std::vector<WireEntry> known_wires();
 
+bool has_plugin(const std::string& transport, const std::string& flavour);
+
 // Loads the plug-in and makes its wire; the process keeps it for good.
 Status load_wire(const std::string& transport, const std::string& flavour, std::unique_ptr<Wire>& out);
 
