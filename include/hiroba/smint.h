@@ -65,7 +65,13 @@ typedef struct smint_access {
   int64_t low[SMINT_DIMS], high[SMINT_DIMS];
   int64_t factor[SMINT_DIMS][SMINT_LOOPS];
 } smint_access;
-enum { SMINT_READS = 1, SMINT_WRITES = 2, SMINT_OWNS = 4 }; /* OWNS: iterations go to the home of this one */
+enum {
+  SMINT_READS = 1,
+  SMINT_WRITES = 2,
+  SMINT_OWNS = 4,     /* iterations go to the home of this one */
+  SMINT_PERHAPS = 8,  /* not in every iteration; for smint_touches */
+  SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
+};
 
 /* The values of a loop variable: first, first + step, .. below end (above end, if step < 0). */
 typedef struct smint_values {
@@ -94,12 +100,19 @@ void smint_begin(smint_loop* loop, const smint_access accesses[], int count, con
                  int shared, int flags, const char* place);
 int smint_next(smint_loop* loop); /* may block until data has come */
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: at the
- * first execution notes which pages of other nodes the loop uses, and from then on begins to fetch them all at once.
- * `memo` is zero at first, and belongs to this loop. Not collective; does not block. */
+ * first execution with these arrays (those of the accesses that are not affine, in their order: swapped pointers make
+ * two first executions) notes which pages of other nodes the loop uses, and from then on begins to fetch them all at
+ * once. `memo` is zero at first, and belongs to this loop. Not collective; does not block. */
 typedef struct smint_memo {
   void* pages;
 } smint_memo;
-void smint_recall(smint_loop* loop, smint_memo* memo);
+void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count);
+
+/* For option check, between smint_begin and smint_end: what the loop touches, each access as it stands in the program,
+ * so that it is found where two ranks have touched the same bytes between two barriers. Worth its time only where
+ * smint_checking() is true; does nothing where it is not. Neither is collective nor blocks. */
+int smint_checking(void);
+void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT */
 

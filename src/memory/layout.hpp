@@ -1,7 +1,7 @@
 // How the job's address range is laid out, in offsets from its start; the same in every rank. Pure arithmetic.
 //
 //   [0, space)            shared arrays
-//   zone(r)               1 GiB per rank, home at rank r: its locks and its outboxes of write notices
+//   zone(r)               1 GiB per rank, home at rank r: its locks, its outboxes of write notices, what it tells all
 //   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
 //                         fetched this page, whose home is here"
 //
@@ -37,6 +37,9 @@ struct Layout {
   uint64_t news(int rank) const { return zone(rank) + locks * lock_bytes; }
   uint64_t news_slot(int rank, uint64_t index) const { return news(rank) + 64 + index % news_slots * 8; }
   uint64_t outbox(int rank, uint64_t parity) const { return zone(rank) + zone_bytes / 4 + parity * outbox_bytes; }
+  // What a rank tells all others (Memory::gather), at the end of its zone.
+  static constexpr uint64_t speech_bytes = uint64_t{128} << 20;
+  uint64_t speech(int rank) const { return zone(rank) + zone_bytes - speech_bytes; }
 };
 
 }  // namespace hiroba

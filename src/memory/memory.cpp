@@ -161,18 +161,43 @@ Status Memory::stop() {
 }
 
 // Every collective call passes here: it is counted, named on the board, and compared with what the others call.
-Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+template <typename Wait>
+Status Memory::enter(const char* call, const Wait& wait) {
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);
   self.calls.fetch_add(1, std::memory_order_relaxed);
   self.waiting.store(1, std::memory_order_relaxed);
-  const Status status = transport_->exchange(tag, word, words);
+  const Status status = wait();
   self.waiting.store(0, std::memory_order_relaxed);
   return status;
 }
 
+Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  return enter(call, [&] { return transport_->exchange(tag, word, words); });
+}
+
+Status Memory::sync_drop(const char* call, std::span<const int> others) {
+  drop();
+  return enter(call, [&] { return transport_->meet(tag_of(call), others); });
+}
+
 Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) {
   return enter(call, tag_of(call), word, words);
+}
+
+Status Memory::gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call) {
+  if (mine.size() > Layout::speech_bytes)
+    return Status::error(format("%s: %s to tell the other ranks, at most %s", call, show_bytes(mine.size()).c_str(),
+                                show_bytes(Layout::speech_bytes).c_str()));
+  std::copy(mine.begin(), mine.end(), space_.base() + layout_.speech(job_.rank));
+  HIROBA_TRY(exchange(mine.size(), words_, call));
+  all.assign(static_cast<size_t>(job_.nranks), {});
+  for (int r = 0; r < job_.nranks; ++r) {
+    std::vector<char>& theirs = all[static_cast<size_t>(r)];
+    theirs.resize(words_[static_cast<size_t>(r)]);
+    if (!theirs.empty()) transport_->get(theirs.data(), r, layout_.speech(r), theirs.size());
+  }
+  return enter(call, tag_of(call) + 1, 0, words_);  // nobody writes anew what others still read
 }
 
 // ---- arrays --------------------------------------------------------------------------------------------------------

@@ -52,12 +52,17 @@ class Memory {
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
+  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is visible
+  // after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met since.
+  Status sync_drop(const char* call, std::span<const int> others);
   void sync();
   Status lock(int id);
   Status try_lock(int id, bool& taken);
   Status unlock(int id);
   // One word from every rank to every rank. Collective; orders execution only.
   Status exchange(uint64_t word, std::span<uint64_t> words, const char* call);
+  // The same with any number of bytes, up to Layout::speech_bytes: all[r] is what rank r gave. For diagnosis.
+  Status gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call);
 
   // ---- access ----
   // The live array that contains the address, or a status that explains what the address is.
@@ -68,6 +73,9 @@ class Memory {
   void preload_wait();
   // Pages of other nodes that are here; and bringing them again, without waiting.
   std::vector<PageRun> cached_pages();
+  // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
+  // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
+  std::vector<PageRun> written_pages();
   void start_preload(std::span<const PageRun> runs);
   Status start_preload_bytes(const void* address, size_t bytes);
   Status atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
@@ -92,6 +100,9 @@ class Memory {
   Status start_cache(const Options& options);
   Status attach_zones();
   Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
+  template <typename Wait>
+  Status enter(const char* call, const Wait& wait);
+  void drop();
   Status map_homes(Array& array);
   Status check_room(const Array& array) const;
   void use_huge_pages();

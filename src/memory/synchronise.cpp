@@ -31,6 +31,15 @@ Status Memory::barrier(const char* call) {
   return {};
 }
 
+std::vector<PageRun> Memory::written_pages() {
+  std::vector<PageRun> out;
+  if (cache_ == nullptr) return out;
+  cache_->flush(true);
+  home_writes_.collect(notices_);
+  for (uint64_t i = 0; i < notices_.count(); ++i) out.push_back({notices_[i].page(), notices_[i].pages()});
+  return out;
+}
+
 void Memory::read_notices(std::span<const uint64_t> words) {
   const uint64_t parity = notices_.parity();
   notices_.turn();
@@ -51,12 +60,15 @@ void Memory::read_notices(std::span<const uint64_t> words) {
   }
 }
 
+void Memory::drop() {
+  if (cache_ == nullptr) return;
+  cache_->flush_and_drop(true);
+  notices_.clear();  // nobody keeps a copy that they could be about
+  cache_->preload_ahead();
+}
+
 Status Memory::sync_drop(const char* call) {
-  if (cache_ != nullptr) {
-    cache_->flush_and_drop(true);
-    notices_.clear();  // nobody keeps a copy that they could be about
-    cache_->preload_ahead();
-  }
+  drop();
   HIROBA_TRY(enter(call, 4, 0, words_));
   use_huge_pages();
   return {};

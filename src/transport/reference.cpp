@@ -281,6 +281,11 @@ Status Transport::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> word
   return b < 0 ? Status() : unequal(config, a, b);
 }
 
+Status Transport::meet(uint64_t tag, std::span<const int>) {
+  std::vector<uint64_t> words(static_cast<size_t>(config_.job.nranks));
+  return exchange(tag, 0, words);
+}
+
 Status Transport::late(const Config& config, std::span<const int> missing) const {
   RankBoard& self = config.board->rank(config.job.rank);
   std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout,

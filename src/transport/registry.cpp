@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -5,7 +6,6 @@
 #include "transport/chaos/chaos.hpp"
 #include "transport/net/join.hpp"
 #include "transport/net/net.hpp"
-#include "transport/net/one_sided.hpp"
 #include "transport/net/plugin.hpp"
 #include "transport/shm/shm.hpp"
 #include "transport/trace/trace.hpp"
@@ -43,7 +43,14 @@ std::vector<std::string> wires_of() {
 
 template <const char* transport>
 std::vector<Capability> capabilities_of() {
-  return capabilities_over(transport);
+  WirePlugin::OneSided one_sided = WirePlugin::never;
+  bool accumulates = false;
+  for (const WireEntry& wire : known_wires()) {
+    if (std::strcmp(wire.transport, transport) != 0) continue;
+    one_sided = std::max(one_sided, wire.one_sided);
+    accumulates = accumulates || wire.accumulates;
+  }
+  return net_capabilities(one_sided, accumulates);
 }
 
 constexpr char mpi[] = "mpi", ucx[] = "ucx", gasnet[] = "gasnet", armci[] = "armci";

@@ -134,9 +134,9 @@ class Transport {
     put_packed(rank, pieces);
   }
 
-  // Adds `count` numbers to those at `to`, as a put: complete at the next fence. Atomic, number by number, with other
-  // accumulates to the same rank's memory, from wherever, but with nothing else. False if this transport has no such
-  // operation: then nothing was done, and a message to a handler is the way.
+  // Adds `count` numbers to those at `to`, in one attached range, as a put: complete at the next fence. Atomic, number
+  // by number, with other accumulates to the same rank's memory, from wherever, but with nothing else. False if this
+  // transport has no such operation: then nothing was done, and a message to a handler is the way.
   virtual bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count);
 
   // Where this process can access that memory by itself; null if it cannot.
@@ -164,6 +164,11 @@ class Transport {
   // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
   // one is a status that names a pair of ranks and what the board says of them.
   virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
+
+  // As exchange, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
+  // after it. Every rank makes the call, and whoever names a rank is named by it. A transport that cannot do it for
+  // less meets all.
+  virtual Status meet(uint64_t tag, std::span<const int> others);
 
   // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
   struct Traffic {
@@ -256,6 +261,7 @@ class Wrapper : public Transport {
   }
   void wake(int r, uint64_t at) override { inner_->wake(r, at); }
   Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return inner_->exchange(t, w, ws); }
+  Status meet(uint64_t t, std::span<const int> others) override { return inner_->meet(t, others); }
   void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }
 
  protected:

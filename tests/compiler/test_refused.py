@@ -151,6 +151,14 @@ class Refused(CompilerTest):
         column = text.split("\n")[6].index("a[0]") + 1
         self.assertRegex(ended.stderr, rf"^macros\.c:7:{column}: error: ")
 
+    def test_column_behind_macros_of_our_headers(self) -> None:
+        """The preprocessor puts what NPROCS becomes on a line of its own."""
+        line = "  for (int i = NPROCS - NPROCS; i < 10; i++) { int j = MYPID + i; a[0] = j; }\n"
+        text = "#include <smint.h>\n#pragma SMint shared ::[NPROCS](0, NPROCS)\nint a[10];\nint main(void) {\n"
+        self.write("macros.c", f"{text}#pragma SMint parallel for\n{line}}}\n")
+        ended = self.refuse("-c", "macros.c")
+        self.assertRegex(ended.stderr, rf"^macros\.c:6:{line.index('a[0]') + 1}: error: ")
+
     def test_lines_of_the_c_compilers_messages(self) -> None:
         """Behind every construct, the C compiler's own errors still point at the user's line."""
         for program in sorted((HERE / "golden").glob("*.c")):

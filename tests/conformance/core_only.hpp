@@ -45,6 +45,7 @@ class CoreOnly final : public Wrapper {
   }
   void wake(int r, uint64_t at) override { Transport::wake(r, at); }
   Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return Transport::exchange(t, w, ws); }
+  Status meet(uint64_t t, std::span<const int> others) override { return Transport::meet(t, others); }
   void forget(uint64_t o, uint64_t n) override { Transport::forget(o, n); }
 };
 

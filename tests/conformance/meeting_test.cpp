@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -40,6 +41,30 @@ TEST_F(Meeting, AddsFromAllThreadsOfAllRanksAreCounted) {
   const auto all = static_cast<uint64_t>(threads * times * t.ranks());
   EXPECT_EQ(all << 33, t.transport->fetch_add64(0, t.at(0, 0), 0));
   EXPECT_EQ(5 + 2 * all, t.transport->fetch_add32(0, t.at(0, 8), 0));
+}
+
+// Each rank meets its neighbours in the ring only, who may be a step ahead; what it put to them and they to it is
+// there.
+TEST_F(Meeting, NeighboursAloneAreABarrierAndAFence) {
+  constexpr int rounds = 100;
+  constexpr size_t bytes = 16384;
+  const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+  std::vector<int> others;
+  for (const int r : {left, t.right()})
+    if (r != t.rank() && (others.empty() || others[0] != r)) others.push_back(r);
+  std::vector<uint64_t> sent(bytes / 8), seen(bytes / 8);
+  const auto slot = [](int round) { return static_cast<uint64_t>(round % 3) * bytes; };
+  for (int round = 1; round <= rounds; ++round) {
+    const size_t size = round % 2 == 0 ? bytes : 64;
+    std::fill(sent.begin(), sent.end(), static_cast<uint64_t>(round * 1000 + t.rank()));
+    t.transport->put(t.right(), t.at(t.right(), slot(round)), sent.data(), size);
+    ASSERT_TRUE(t.transport->meet(7, others).ok());
+    std::memcpy(seen.data(), t.mine(slot(round)), size);
+    ASSERT_EQ(static_cast<uint64_t>(round * 1000 + left), seen[0]) << "round " << round;
+    ASSERT_EQ(seen[0], seen[size / 8 - 1]) << "round " << round;
+    t.transport->get(seen.data(), t.right(), t.at(t.right(), slot(round)), size);
+    ASSERT_EQ(static_cast<uint64_t>(round * 1000 + t.rank()), seen[size / 8 - 1]) << "round " << round;
+  }
 }
 
 // Each rank puts to one, two or all others and meets without a fence; then everyone reads what everyone has got, by get

@@ -19,6 +19,7 @@ from over_hosts import Command, Ended, Job, JobsTest, main
 LIMIT = 10  # seconds from the fault until all is over
 BOTH = "h1,h2"
 HOST_LOST = r"(hirobarun?: |lost communication with a remote daemon).*\bh2\b"
+PORT = 34000
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 
 
@@ -109,6 +110,23 @@ class Faults(JobsTest):
             begun = time.monotonic()
             job.process.send_signal(number)
             self.assert_refused(job.finish(LIMIT, begun))
+
+    def test_a_port_in_use(self) -> None:
+        """The only port that the settings leave to the network library, or to MPICH's launcher."""
+        settings, said = {
+            "openmpi": (
+                {"OMPI_MCA_btl_tcp_port_min_v4": f"{PORT}", "OMPI_MCA_btl_tcp_port_range_v4": "1"},
+                r"bind\(\) failed: no port available in the range \[34000\.\.34001\]",
+            ),
+            "mpich": ({"MPIEXEC_PORT_RANGE": f"{PORT}:{PORT}"}, r"no port to bind"),
+            "ucx": (
+                {"UCX_TCP_PORT_RANGE": f"{PORT}-{PORT}"},
+                rf"UCX cannot open the network.*Device is busy; .*UCX_TCP_PORT_RANGE={PORT}-{PORT}",
+            ),
+        }[self.kind if self.transport == "mpi" else "ucx"]
+        with self.hosts.listen(HEAD if "MPIEXEC_PORT_RANGE" in settings else "h2", PORT):
+            ended = self.start(self.hosts, BOTH, [self.example("hello")], settings).finish(LIMIT)
+        self.assert_refused(ended, said)
 
     # ---- hosts that differ ----
 

@@ -9,6 +9,7 @@ import zlib
 from dataclasses import dataclass, field
 
 from .affine import Form
+from .checks import touches
 from .independence import carried_dependence, provably_shared
 from .loops import (
     OPERATORS,
@@ -281,13 +282,13 @@ class Directives:
         keep, use = self._local_pointers(analysis)
         before = " ".join(self._identity(op, name) for op, name in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
-        recall = " static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo);" if repeat else ""
+        recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
             f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
             f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
-            f"{recall} while (smint_next(&hiroba_loop)) {{"
+            f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
         )
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
@@ -302,6 +303,17 @@ class Directives:
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
         self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+
+    def _recall(self, analysis: Analysis) -> str:
+        bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
+        given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
+
+    def _locked(self, loop: Node) -> list[tuple[int, int]]:
+        """What stands under `critical` in this loop: the line, and the statement behind it."""
+        inside = [d for d in self.rewriter.found.directives if loop.start_byte <= d.at < loop.end_byte]
+        criticals = [d for d in inside if d.name == "critical"]
+        return [(d.at, s.end_byte) for d in criticals if (s := self._statement(d)) is not None]
 
     def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
         """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""

@@ -44,6 +44,7 @@ class Command:
     flags: list[str] = field(default_factory=list)  # in order, without inputs
     words: list[str] = field(default_factory=list)  # everything, as given
     sources: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)  # C++, CUDA, assembly, objects, archives
     output: str = ""
     stage: str = "link"  # or -c, -S, -E
     show: bool = False
@@ -84,7 +85,14 @@ def read_command(arguments: list[str]) -> Command:
             command.sources.append(word)
         elif word.startswith("-"):
             command.flags.append(word)
+        else:
+            command.others.append(word)
     return command
+
+
+def is_nvcc(command: Command) -> bool:
+    """It hands C to another compiler, but knows neither all of its kinds of input nor -Wl."""
+    return Path(command.cc[0]).name.startswith("nvcc")
 
 
 def is_compiler(word: str) -> bool:
@@ -138,7 +146,7 @@ class Translation:
 
     def __init__(self, command: Command, source: str, include: str) -> None:
         self.command, self.source = command, source
-        self.include = ["-I", include]
+        self.include = system_folder(include)
         self.changed = False
 
     def preprocessed(self, target: str) -> str | None:
@@ -153,7 +161,8 @@ class Translation:
         return done.stdout.decode("latin-1") if done.returncode == 0 else None
 
     def macros(self) -> dict[str, str]:
-        words = [*self.command.cc, "-E", "-dM", *without_dependencies(self.command.flags), *self.include, self.source]
+        ask = ["-Xcompiler", "-dM"] if is_nvcc(self.command) else ["-dM"]
+        words = [*self.command.cc, "-E", *ask, *without_dependencies(self.command.flags), *self.include, self.source]
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         lines = done.stdout.decode("latin-1").splitlines()
         return {m[1]: m[2] or "" for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m}
@@ -178,16 +187,21 @@ def main(arguments: list[str], installation: Installation) -> int:
     if shutil.which(command.cc[0]) is None:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
-        return run([*command.cc, *command.words, "-I", include])
+        return run([*command.cc, *command.words, *system_folder(include)])
     present = [s for s in command.sources if Path(s).exists()]
     ours = present if any(may_have_notation(s) for s in present) else []
     linked = link_words(library, command)
     if not ours:
         if links(command) and not check(given_objects(command)):
             return 1
-        return run([*command.cc, *command.words, "-I", include, *(linked if links(command) else [])])
+        return run([*command.cc, *command.words, *system_folder(include), *(linked if links(command) else [])])
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
         return compile_all(command, ours, include, linked, Path(folder))
+
+
+def system_folder(include: str) -> list[str]:
+    """Our headers are found like the system's: behind the user's, and -MMD does not name them."""
+    return ["-isystem", include]
 
 
 def given_objects(command: Command) -> dict[str, str]:
@@ -209,10 +223,13 @@ def links(command: Command) -> bool:
 def link_words(library: str, command: Command) -> list[str]:
     if "-nostdlib" in command.words:
         return []
-    return [f"-L{library}", f"-Wl,-rpath,{library}", "-lhiroba"]
+    path = ["-Xlinker", "-rpath", "-Xlinker", library] if is_nvcc(command) else [f"-Wl,-rpath,{library}"]
+    return [f"-L{library}", *path, "-lhiroba"]
 
 
 def compile_all(command: Command, ours: list[str], include: str, linked: list[str], folder: Path) -> int:
+    if command.stage in ("-c", "-S") and command.output and len(command.sources + command.others) > 1:
+        return run([*command.cc, *command.words])  # which one file cannot be; it says so
     replaced: dict[str, list[str]] = {}
     for number, source in enumerate(ours):
         target = (
@@ -224,24 +241,24 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
             return 1
         if command.show or command.stage == "-E":
             return show(command, text)
-        written = folder / f"{number}-{Path(source).stem}.i"
+        kind, suffix = ("c", ".c") if is_nvcc(command) else ("cpp-output", ".i")
+        written = folder / f"{number}-{Path(source).stem}{suffix}"
         written.write_bytes(text.encode("latin-1"))
         as_it_is = [*without_dependencies(command.flags), *translation.include, source]
-        translated = [*compiling_flags(command.flags), "-x", "cpp-output", str(written)]
+        translated = [*compiling_flags(command.flags), "-x", kind, str(written)]
         stage = "-S" if command.stage == "-S" else "-c"
-        suffix = ".s" if stage == "-S" else ".o"
         if command.stage == "link":
             out = str(folder / f"{number}-{Path(source).stem}.o")
         else:
-            out = command.output or str(Path(source).with_suffix(suffix).name)
+            out = command.output or str(Path(source).with_suffix(".s" if stage == "-S" else ".o").name)
         input_words = translated if translation.changed else as_it_is
         status = run([*command.cc, stage, *input_words, "-o", out])
         if status != 0:
             return status
         replaced[source] = [out]
     if command.stage != "link":
-        rest = [s for s in command.sources if s not in ours]
-        return run([*command.cc, command.stage, *command.flags, *rest]) if rest else 0
+        rest = [s for s in command.sources if s not in ours] + command.others
+        return run([*command.cc, command.stage, *command.flags, *system_folder(include), *rest]) if rest else 0
     words = [new for word in command.words for new in replaced.get(word, [word])]
     objects = {new[0]: source for source, new in replaced.items()}
     if not check(objects | given_objects(command)):

@@ -25,7 +25,7 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
             return write, write
         for other in always:
             alike = other.base == write.base and len(other.low) == len(write.low)
-            if alike and certainly_carried(write, other, analysis.loops[0][3]):
+            if alike and certainly_carried(write, other, [loop[3] for loop in analysis.loops]):
                 return write, other
     return None
 
@@ -40,21 +40,27 @@ def conditional(node: Node, loop: Node) -> bool:
     return False
 
 
-def certainly_carried(write: Access, other: Access, step: int) -> bool:
+def certainly_carried(write: Access, other: Access, steps: list[int]) -> bool:
     distance = 0
     for a, b in zip(write.low, other.low, strict=True):
         if a.text != b.text or a.factors != b.factors:
             return False
         apart = b.constant - a.constant
         if 0 not in a.factors:
-            if apart != 0 and not a.factors:
+            if apart != 0 and not any(whole_steps(apart, factor, steps[k]) for k, factor in a.factors.items()):
                 return False
             continue
         factor = integer(a.factors[0])
-        if factor is None or len(a.factors) > 1 or apart % (factor * step):
+        if factor is None or len(a.factors) > 1 or apart % (factor * steps[0]):
             return False
-        distance = apart // (factor * step)
+        distance = apart // (factor * steps[0])
     return distance != 0
+
+
+def whole_steps(apart: int, factor: str, step: int) -> bool:
+    """Whether a loop inside passes both of two elements that lie so far apart. Its length is taken to suffice."""
+    number = integer(factor)
+    return number is not None and apart % (number * step) == 0
 
 
 # Functions of the C library that write nothing, without their suffixes f and l.

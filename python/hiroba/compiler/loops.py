@@ -57,6 +57,8 @@ class Analysis:
     single: list[Access] = field(default_factory=list)  # as they stand, before merging
     loops: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, first, end, step
     irregular: list[str] = field(default_factory=list)
+    unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
+    loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
     shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
 
 
@@ -233,6 +235,7 @@ class LoopReader:
             return
         if through_pointer(node):
             self.out.irregular.append(f"{text_of(node)}: what this pointer points to is not known")
+            self._unknown(node, node.child_by_field_name("argument"))
         for child in node.named_children:
             self._walk(child)
 
@@ -245,6 +248,7 @@ class LoopReader:
         if first is None or body is None or counted.name in assigned_names(body):
             return
         variable = Form(0, "", {len(self.out.loops): "1"})
+        self.out.loose = self.out.loose or len(bounds_of(counted)) > 1
         for bound in (self.reader.read(node) for node in bounds_of(counted)):
             if bound is not None and not first.factors and not bound.factors:
                 self.reader.variables[counted.name] = variable
@@ -285,6 +289,7 @@ class LoopReader:
             self._walk(index)
         if base is None or base.type != "identifier":
             self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
+            self._unknown(node, base)
             if base is not None:
                 self._walk(base)
             return
@@ -296,17 +301,21 @@ class LoopReader:
             return
         if name in self.assigned:
             self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
+            self._unknown(node, base)
             return
         forms = [self.reader.read(index) for index in subscripts]
         if any(form is None for form in forms):
             self.out.irregular.append(f"{text_of(node)}: a subscript is not affine")
+            self._unknown(node, base)
             return
         shared = self.rewriter.resolve(base)
         if shared is not None and len(subscripts) < shared.dims:
             self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
+            self._unknown(node, base)
             return
         if address_taken(node):
             self.out.irregular.append(f"&{text_of(node)}: what is done with this address is not known")
+            self._unknown(node, base)
             return
         writes, reads = how_used(node)
         access = Access(
@@ -321,6 +330,16 @@ class LoopReader:
         )
         self.out.single.append(replace(access))
         self._merge(access)
+
+    def _unknown(self, node: Node, base: Node | None) -> None:
+        """An access of which the array is known at most: that of a name, or of *name."""
+        while base is not None and base.type in ("parenthesized_expression", "pointer_expression"):
+            base = base.named_children[0] if base.named_children else None
+        if base is None or base.type != "identifier" or text_of(base) in {*self.locals, *self.reader.variables}:
+            return
+        shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
+        whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
+        self.out.unknown.append(Access(one_line(text_of(node)), whole, text_of(base), node, writes, reads, [], []))
 
     def _merge(self, new: Access) -> None:
         """Accesses that differ by small constants only are one, that touches all between them."""
@@ -385,12 +404,16 @@ def table(values: list[str]) -> str:
     return "{" + ", ".join(values) + "}"
 
 
-def write_access(access: Access, owns: bool) -> str:
+def used_flags(access: Access) -> list[str]:
+    return ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes
+
+
+def write_access(access: Access, owns: bool, perhaps: bool = False) -> str:
     element, strides = access.base, []
     for _ in access.low:
         element += "[0]"
         strides.append(f"(int64_t)sizeof {element}")
-    flags = ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes + ["SMINT_OWNS"] * owns
+    flags = [*used_flags(access), *["SMINT_OWNS"] * owns, *["SMINT_PERHAPS"] * perhaps]
     factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
     text = access.text.replace("\\", "\\\\").replace('"', '\\"')
     return (

@@ -55,14 +55,30 @@ class Source:
         marker = self._marker(at)
         return marker < 0 or not self._markers[marker][2]
 
-    def place(self, at: int) -> Place:
+    def _line(self, at: int) -> tuple[str, int]:
         marker = self._marker(at)
-        begin = self.text.rfind("\n", 0, at) + 1
         if marker < 0:
-            return Place("<stdin>", self.text.count("\n", 0, at) + 1, at - begin + 1)
+            return "<stdin>", self.text.count("\n", 0, at) + 1
         file, line, _ = self._markers[marker]
-        line += self.text.count("\n", self._starts[marker], at)
+        return file, line + self.text.count("\n", self._starts[marker], at)
+
+    def place(self, at: int) -> Place:
+        file, line = self._line(at)
+        begin = self.text.rfind("\n", 0, at) + 1
         return Place(file, line, self._column(file, line, begin, at))
+
+    def _written_before(self, begin: int, at: int) -> str:
+        """What stands before this place on the user's line, which macros of system headers cut in pieces."""
+        here, pieces = self._line(at), [self.text[begin:at]]
+        while begin > 0:
+            end, begin = begin - 1, self.text.rfind("\n", 0, begin - 1) + 1
+            if LINE_MARKER.match(self.text, begin):
+                continue
+            if self._line(begin) != here:
+                break
+            if self.of_user(begin):
+                pieces.append(self.text[begin:end])
+        return "\n".join(reversed(pieces))
 
     def _column(self, file: str, line: int, begin: int, at: int) -> int:
         """The preprocessor keeps words but not the space between them, so the n-th of a word is the n-th there."""
@@ -71,7 +87,7 @@ class Source:
         if found is None or original is None:
             return at - begin + 1
         pattern = re.escape(found[0]) if not found[0][0].isalnum() else rf"\b{re.escape(found[0])}\b"
-        nth = len(re.findall(pattern, self.text[begin:at]))
+        nth = len(re.findall(pattern, self._written_before(begin, at)))
         places = [m.start() for m in re.finditer(pattern, original)]
         return places[nth] + 1 if nth < len(places) else min(at - begin, len(original)) + 1
 

@@ -1,38 +1,48 @@
 #include "notation/smint/check.hpp"
 
-#include <algorithm>
-#include <vector>
+#include <set>
+#include <string>
 
 #include "base/log.hpp"
-#include "sms.h"
+#include "notation/smint/races.hpp"
 
 namespace hiroba {
 
-LoopCounts LoopCounts::now() {
-  sms_statistics all;
-  sms_stats(nullptr, &all);
-  return {all.read_faults, all.pages_diffed};
+LoopCheck::LoopCheck(const Memory& memory, const char* place, bool known, std::span<const smint_values> values)
+    : memory_(memory), place_(place), known_(known), values_(values.begin(), values.end()), before_(now(memory)) {}
+
+std::vector<LoopCheck::Counts> LoopCheck::now(const Memory& memory) {
+  std::vector<Counts> out;
+  memory.arrays().for_each_live(
+      [&](const Array& array) { out.push_back({&array, array.counters.faults, array.counters.diffed}); });
+  return out;
 }
 
-void check_loop(const char* place, const LoopCounts& before, bool all_known) {
-  static std::vector<const char*> reported;  // places are texts of the program, so their addresses name them
-  const LoopCounts now = LoopCounts::now();
-  const auto faults = static_cast<unsigned long long>(now.faults - before.faults);
-  const auto written = static_cast<unsigned long long>(now.diffed - before.diffed);
-  constexpr unsigned long long at_borders = 4;  // a page at either end of a part, in two arrays
-  const bool missed = all_known && faults > 0, away = written > at_borders;
-  if ((!missed && !away) || std::count(reported.begin(), reported.end(), place) > 0) return;
-  reported.push_back(place);
-  if (missed)
-    log_line(
-        "check: parallel for at %s: %llu page faults, although all its subscripts are known; this is slow, not wrong",
-        place, faults);
-  if (away)
-    log_line(
-        "check: parallel for at %s: wrote %llu pages whose home is another node; its iterations do not go to the home "
-        "of "
-        "what they write (see hirobacc --explain; affinity(...) chooses)",
-        place, written);
+void LoopCheck::touches(const smint_access& access) {
+  View view;
+  if (view_of(memory_, access, view)) note_touch(access, view, values_, place_);
+}
+
+void LoopCheck::report() const {
+  static std::set<std::string> reported;
+  constexpr uint64_t at_borders = 2;  // a page at either end of a part
+  for (const Counts& counts : now(memory_))
+    for (const Counts& before : before_) {
+      if (before.array != counts.array) continue;
+      const uint64_t faults = counts.faults - before.faults, written = counts.diffed - before.diffed;
+      const bool missed = known_ && faults > 0, away = written > at_borders;
+      if ((!missed && !away) || !reported.insert(std::string(place_) + " " + counts.array->name).second) continue;
+      if (missed)
+        log_line(
+            "check: parallel for at %s: %llu page faults on %s, although all subscripts are known; this is slow, "
+            "not wrong",
+            place_, static_cast<unsigned long long>(faults), counts.array->name);
+      if (away)
+        log_line(
+            "check: parallel for at %s: wrote %llu pages of %s whose home is another node: its iterations do not "
+            "go to the home of what they write (see hirobacc --explain; affinity(...) chooses)",
+            place_, static_cast<unsigned long long>(written), counts.array->name);
+    }
 }
 
 }  // namespace hiroba

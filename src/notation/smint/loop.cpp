@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "base/log.hpp"
 #include "notation/smint/check.hpp"
+#include "notation/smint/view.hpp"
 #include "notation/sms/process.hpp"
 #include "smint.h"
 
@@ -22,69 +24,7 @@ namespace hiroba {
 
 namespace {
 
-struct Interval {
-  int64_t begin, end;  // [begin, end)
-  bool empty() const { return begin >= end; }
-};
-
-Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - static_cast<int64_t>(a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
 constexpr int64_t far = INT64_MAX / 4;
-
-// An access whose base lies in a shared array, in the array's own dimensions. If the program's type has other extents
-// than the array, it is an array of bytes of one dimension.
-struct View {
-  Array* array = nullptr;
-  bool exact = false;
-  int dims = 0;
-  int64_t extent[SMINT_DIMS], stride[SMINT_DIMS];  // elements, bytes
-  int64_t low[SMINT_DIMS], high[SMINT_DIMS];       // as in smint_access
-  int64_t factor[SMINT_DIMS][SMINT_LOOPS];
-};
-
-bool same_shape(const smint_access& access, const Distribution& d) {
-  if (access.dims != d.dims() || access.element != static_cast<int64_t>(d.element_bytes())) return false;
-  int64_t stride = access.element;
-  for (int i = access.dims - 1; i >= 0; stride *= d.dim(i--))
-    if (access.stride[i] != stride) return false;
-  return true;
-}
-
-void view_exactly(const smint_access& access, int64_t offset, View& view) {
-  const Distribution& d = view.array->distribution;
-  view.exact = true;
-  view.dims = access.dims;
-  for (int i = 0; i < access.dims; ++i) {
-    const int64_t shift = floor_div(offset, access.stride[i]);
-    offset -= shift * access.stride[i];
-    view.extent[i] = d.dim(i), view.stride[i] = access.stride[i];
-    view.low[i] = access.low[i] + shift, view.high[i] = access.high[i] + shift;
-    std::copy_n(access.factor[i], SMINT_LOOPS, view.factor[i]);
-  }
-}
-
-void view_as_bytes(const smint_access& access, int64_t offset, View& view) {
-  view.exact = false;
-  view.dims = 1;
-  view.extent[0] = static_cast<int64_t>(view.array->distribution.bytes()), view.stride[0] = 1;
-  view.low[0] = offset, view.high[0] = offset + access.element - 1;
-  std::fill_n(view.factor[0], SMINT_LOOPS, 0);
-  for (int i = 0; i < access.dims; ++i) {
-    view.low[0] += access.low[i] * access.stride[i], view.high[0] += access.high[i] * access.stride[i];
-    for (int k = 0; k < SMINT_LOOPS; ++k) view.factor[0][k] += access.factor[i][k] * access.stride[i];
-  }
-}
-
-bool view_of(const Memory& memory, const smint_access& access, View& view) {
-  if (!memory.contains(access.base) || !memory.find(access.base, view.array).ok()) return false;
-  const int64_t offset = static_cast<const char*>(access.base) - view.array->data;
-  if (same_shape(access, view.array->distribution) && offset % access.element == 0) view_exactly(access, offset, view);
-  else view_as_bytes(access, offset, view);
-  return true;
-}
 
 // What a dimension's subscript adds to factor * v[of], over all values of the other loops.
 Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t of = 0) {
@@ -93,7 +33,7 @@ Interval offsets(const View& view, int d, std::span<const smint_values> values, 
     const int64_t factor = view.factor[d][k];
     if (factor == 0 || k == of) continue;
     const smint_values& v = values[k];
-    const int64_t count = std::max<int64_t>(0, ceil_div(v.end - v.first, v.step));
+    const int64_t count = count_of(v);
     if (count == 0) return {0, 0};
     const int64_t a = factor * v.first, b = factor * (v.first + (count - 1) * v.step);
     sum.begin += std::min(a, b), sum.end += std::max(a, b);
@@ -112,7 +52,7 @@ Interval values_within(Interval inside, Interval offset, int64_t factor) {
 // ---- who -----------------------------------------------------------------------------------------------------------
 
 Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
-  const int64_t count = std::max<int64_t>(0, ceil_div(all.end - all.begin, step));
+  const int64_t count = count_of({all.begin, all.end, step});
   const int64_t block = ceil_div(std::max<int64_t>(count, 1), parts);
   const int64_t from = std::min(count, part * block), to = std::min(count, from + block);
   return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
@@ -169,14 +109,19 @@ bool share_by(const View& view, const Job& job, std::span<const smint_values> va
   }
   if (!any) return false;
   out = everything(values, shared);
+  Share mine{};  // of the array
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
+    if (dims[k] < 0) continue;
+    mine[k] = owned(view, dims[k], job.rank);
+    if (mine[k].empty()) return out = nothing(), true;
+  }
   int64_t before = 0, ranks = 0;  // that own the same pieces of these dimensions
   for (int r = 0; r < job.nranks; ++r) {
     bool same = true;
     for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
       if (dims[k] < 0) continue;
-      const Interval mine = owned(view, dims[k], job.rank), theirs = owned(view, dims[k], r);
-      if (mine.empty()) return out = nothing(), true;
-      same = same && !theirs.empty() && theirs.begin == mine.begin;
+      const Interval theirs = owned(view, dims[k], r);
+      same = same && !theirs.empty() && theirs.begin == mine[k].begin;
     }
     before += same && r < job.rank;
     ranks += same;
@@ -185,12 +130,11 @@ bool share_by(const View& view, const Job& job, std::span<const smint_values> va
     if (dims[k] < 0) continue;
     // The first element that an iteration touches says whose it is.
     const int64_t first = offsets(view, dims[k], values, k).begin;
-    const Interval mine = owned(view, dims[k], job.rank), all = out[k];
-    const Interval piece = meet(values_within(mine, {first, first + 1}, view.factor[dims[k]][k]), all);
+    const Interval all = out[k];
+    const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
     if (piece.empty()) return out = nothing(), true;
     // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
-    const int64_t step = values[k].step;
-    out[k] = {all.begin + ceil_div(piece.begin - all.begin, step) * step, piece.end};
+    out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};
     if (out[k].empty()) return out = nothing(), true;
   }
   if (ranks > 1) out[0] = equal_part(out[0], values[0].step, before, ranks);
@@ -231,14 +175,11 @@ void fill_gaps(const View& view, Range section[]) {
 void fetch(Memory& memory, const View& view, Interval outermost, Range section[]) {
   outermost = meet(outermost, {0, view.extent[0]});
   if (outermost.empty()) return;
-  if (!view.exact) {
-    const Status status = memory.start_preload_bytes(view.array->data + outermost.begin,
-                                                     static_cast<size_t>(outermost.end - outermost.begin));
-    if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
-    return;
-  }
-  section[0] = {outermost.begin, outermost.end - outermost.begin, 1};
-  const Status status = memory.start_preload(view.array->data, {section, static_cast<size_t>(view.dims)});
+  const int64_t length = outermost.end - outermost.begin;
+  section[0] = {outermost.begin, length, 1};
+  const Status status =
+      view.exact ? memory.start_preload(view.array->data, {section, static_cast<size_t>(view.dims)})
+                 : memory.start_preload_bytes(view.array->data + outermost.begin, static_cast<size_t>(length));
   if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
 }
 
@@ -272,22 +213,26 @@ Interval fetch_for(Memory& memory, const View& view, std::span<const smint_value
 // ---- the loop
 // ---------------------------------------------------------------------------------------------------------
 
+// What smint_memo keeps as long as the program runs, like its loop: for each set of arrays that the loop has used, the
+// pages of other nodes. Pointers that are swapped make two sets.
+using Pages = std::vector<PageRun>;
+using Recollection = std::map<std::vector<const void*>, Pages>;
+
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
 struct Progress {
   Interval mine, inner;
   int64_t step;
   int32_t flags, stage, waiting, down;
-  smint_memo* noting;  // null: nothing is to be noted at the end
-  const char* place;   // null: nothing is to be checked
-  LoopCounts before;
+  Pages* noting;     // null: nothing is to be noted at the end
+  LoopCheck* check;  // null: nothing is to be checked
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
 // Ascending values of a loop: [first, end) by step.
 smint_values ascending(const smint_values& v) {
   if (v.step > 0) return v;
-  const int64_t count = std::max<int64_t>(0, ceil_div(v.end - v.first, v.step));
+  const int64_t count = count_of(v);
   return {v.first + (count - 1) * v.step, v.first + 1, -v.step};
 }
 
@@ -354,7 +299,6 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
 
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
-  if (memory.checking() && memory.job().nnodes > 1) p.place = place, p.before = hiroba::LoopCounts::now();
   const hiroba::Share share = hiroba::share(memory, {accesses, views.size()}, views, loops, shared);
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
@@ -366,24 +310,40 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
     for (const hiroba::View& view : views)
       if (view.array != nullptr) p.inner = meet(p.inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
     if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
-    p.inner.begin = p.mine.begin + hiroba::ceil_div(p.inner.begin - p.mine.begin, p.step) * p.step;
+    p.inner.begin = hiroba::on_grid(p.mine.begin, p.inner.begin, p.step);
     p.inner.end = std::max(p.inner.begin, p.inner.end);
     p.waiting = p.inner.begin != p.mine.begin || p.inner.end != p.mine.end;
+  }
+  if (memory.checking()) {
+    ordered[0].first = p.mine.begin, ordered[0].end = p.mine.end;
+    p.check = new hiroba::LoopCheck(memory, place, (flags & SMINT_KNOWN) != 0, loops);
   }
   std::memcpy(loop->opaque, &p, sizeof p);
 }
 
-SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo) {
+SMINT_EXPORT int smint_checking(void) { return hiroba::process_memory("parallel for").checking() ? 1 : 0; }
+
+SMINT_EXPORT void smint_touches(smint_loop* loop, const smint_access accesses[], int count) {
+  Progress p;
+  std::memcpy(&p, loop->opaque, sizeof p);
+  if (p.check == nullptr) return;
+  for (int i = 0; i < count; ++i) p.check->touches(accesses[i]);
+}
+
+SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count) {
   hiroba::Memory& memory = hiroba::process_memory("parallel for");
   if (memory.job().nnodes == 1) return;
-  if (memo->pages != nullptr) {
-    memory.start_preload(*static_cast<const std::vector<hiroba::PageRun>*>(memo->pages));
+  if (memo->pages == nullptr) memo->pages = new hiroba::Recollection;
+  auto& known = *static_cast<hiroba::Recollection*>(memo->pages);
+  const auto [found, anew] = known.try_emplace(std::vector<const void*>(arrays, arrays + count));
+  if (!anew) {
+    memory.start_preload(found->second);
     return;
   }
   memory.sync();  // what is here at the end, the loop has used
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
-  p.noting = memo;
+  p.noting = &found->second;
   std::memcpy(loop->opaque, &p, sizeof p);
 }
 
@@ -400,8 +360,7 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
         break;
       default: {
         // The first value behind the inner part that is on the loop's grid.
-        const int64_t begin = p.mine.begin + hiroba::ceil_div(p.inner.end - p.mine.begin, p.step) * p.step;
-        part = {begin, p.mine.end};
+        part = {hiroba::on_grid(p.mine.begin, p.inner.end, p.step), p.mine.end};
       }
     }
   }
@@ -414,10 +373,11 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
 SMINT_EXPORT void smint_end(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
-  if (p.noting != nullptr)  // kept as long as the program runs, like the loop
-    p.noting->pages = new std::vector<hiroba::PageRun>(hiroba::process_memory("parallel for").cached_pages());
-  if ((p.flags & SMINT_NOWAIT) != 0) return;
-  if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
-  else sms_barrier();
-  if (p.place != nullptr) hiroba::check_loop(p.place, p.before, (p.flags & SMINT_KNOWN) != 0);
+  if (p.noting != nullptr) *p.noting = hiroba::process_memory("parallel for").cached_pages();
+  if ((p.flags & SMINT_NOWAIT) == 0) {
+    if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
+    else sms_barrier();
+    if (p.check != nullptr) p.check->report();
+  }
+  delete p.check;
 }

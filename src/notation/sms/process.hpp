@@ -15,6 +15,8 @@ bool process_started();
 
 // Called at the end of sms_startup, by every rank.
 void at_start(void (*hook)());
+// Called at the beginning of each barrier of the program, by every rank.
+void at_barrier(void (*hook)());
 
 // Combines one value per rank, in rank order, so that every rank gets the same bits. Collective.
 template <typename T, typename Combine>

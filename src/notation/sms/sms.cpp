@@ -36,7 +36,8 @@ namespace {
 // The interface has no handle, so this is the one Memory of the process.
 std::unique_ptr<Memory> the_memory;
 bool shut_down = false, print_stats = false;
-void (*start_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
+void (*start_hook)() = nullptr,
+     (*barrier_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
 
 void require(const Status& status) {
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
@@ -154,6 +155,7 @@ namespace hiroba {
 Memory& process_memory(const char* call) { return memory(call); }
 bool process_started() { return the_memory != nullptr; }
 void at_start(void (*hook)()) { start_hook = hook; }
+void at_barrier(void (*hook)()) { barrier_hook = hook; }
 }  // namespace hiroba
 
 SMS_EXPORT int sms_startup(int*, char***) {
@@ -235,8 +237,18 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
               .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
-SMS_EXPORT void sms_barrier(void) { require(memory("sms_barrier").barrier("sms_barrier")); }
-SMS_EXPORT void sms_sync_drop(void) { require(memory("sms_sync_drop").sync_drop("sms_sync_drop")); }
+SMS_EXPORT void sms_barrier(void) {
+  Memory& m = memory("sms_barrier");
+  if (m.checking() && barrier_hook != nullptr) barrier_hook();
+  require(m.barrier("sms_barrier"));
+}
+
+SMS_EXPORT void sms_sync_drop(void) {
+  Memory& m = memory("sms_sync_drop");
+  if (m.checking() && barrier_hook != nullptr) barrier_hook();
+  require(m.sync_drop("sms_sync_drop"));
+}
+
 SMS_EXPORT void sms_sync(void) { memory("sms_sync").sync(); }
 SMS_EXPORT void sms_lock(int id) { require(memory("sms_lock").lock(id)); }
 SMS_EXPORT void sms_unlock(int id) { require(memory("sms_unlock").unlock(id)); }

@@ -1,11 +1,11 @@
-// The wire over ARMCI-MPI: its one-sided operations on the memory of nodes (node_memory.hpp); ARMCI has no messages of
-// its own, so frames and bulk data are those of the MPI below it, as in ../mpi.
+// The wire over ARMCI-MPI: its one-sided operations on all memory of the processes. ARMCI has no messages of its own,
+// so frames and bulk data are those of the MPI below it, as in ../mpi.
 //
 // ARMCI reaches memory that it has allocated itself. ARMCI-MPI asks MPI for that memory, by MPI_Alloc_mem, and makes a
-// window of it; the linker puts a function of ours in between, which hands it the memory of the node instead. Nothing
-// of that memory is touched or registered: over networks without RDMA, MPI's one-sided operations are messages that the
-// owner's MPI carries out. (With RDMA it would try to register all of it, which open() cannot know; UCX_TLS keeps it
-// from that.)
+// window of it; the linker puts a function of ours in between, which answers with all addresses of the process. Nothing
+// is touched or registered by that: over networks without RDMA, MPI's one-sided operations are messages that the
+// owner's MPI carries out. (Over RDMA, MPI would try to register all of it, and fail: then UCX_TLS has to keep it from
+// that.)
 //
 // Words (ARMCI_Rmw) are not used: ARMCI has no compare-and-swap, and its operations are not atomic with the
 // processor's, which ranks of the owner's node use.
@@ -15,16 +15,17 @@ extern "C" {
 #include <armci.h>
 }
 
-#include <array>
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#include "transport/net/node_memory.hpp"
+#include "transport/net/address_handles.hpp"
+#include "transport/transport.hpp"
 
 namespace {
-// What MPI_Alloc_mem gives to ARMCI while cover() asks for memory, and what MPI_Free_mem leaves alone.
+// What MPI_Alloc_mem gives to ARMCI while it is to take all addresses, and what MPI_Free_mem leaves alone.
 void *offered = nullptr, *given = nullptr;
 }  // namespace
 
@@ -47,10 +48,9 @@ namespace hiroba {
 
 namespace {
 
-class ArmciWire final : public MpiWire, private NodeMemory {
+class ArmciWire final : public MpiWire {
  public:
   std::string describe() const override { return "ARMCI on " + MpiWire::describe(); }
-  NodeMemory* node_memory() override { return this; }
 
   Status open(const Start& start) override {
     HIROBA_TRY(MpiWire::open(start));
@@ -59,52 +59,68 @@ class ArmciWire final : public MpiWire, private NodeMemory {
     if (ARMCI_Init_thread_comm(start.program_uses_library ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED,
                                communicator()) != 0)
       return Status::error("ARMCI does not start");
-    return {};
-  }
-
-  void close(bool orderly) override {
-    if (orderly && !bases_.empty()) ARMCI_Free(bases_[static_cast<size_t>(rank())]);
-    if (orderly) ARMCI_Finalize();
-    MpiWire::close(orderly);
-  }
-
- private:
-  Status cover(char* base, uint64_t extent) override {
-    bases_.resize(static_cast<size_t>(size()));
-    offered = base;
-    const int error = ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(extent));
+    std::vector<void*> bases(static_cast<size_t>(size()));
+    offered = reinterpret_cast<void*>(first_address);
+    const int error = ARMCI_Malloc(bases.data(), last_address - first_address);
     offered = nullptr;
     return error == 0 ? Status() : Status::error(format("ARMCI cannot make memory accessible (error %d)", error));
   }
 
-  char* at(int owner, uint64_t offset) const { return static_cast<char*>(bases_[static_cast<size_t>(owner)]) + offset; }
+  void close(bool orderly) override {
+    if (orderly) ARMCI_Free(reinterpret_cast<void*>(first_address));
+    if (orderly) ARMCI_Finalize();
+    MpiWire::close(orderly);
+  }
 
-  void write(int owner, uint64_t to, const void* from, size_t bytes) override {
-    check(ARMCI_Put(const_cast<void*>(from), at(owner, to), static_cast<int>(bytes), owner), "putting");
+  bool poll() override {
+    // A put is there when its owner has been asked; one question is enough for all.
+    if (!putting_.empty()) ARMCI_AllFence();
+    const bool any = !putting_.empty() || !finished_.empty();
+    for (std::vector<uint64_t>* const tickets : {&putting_, &finished_}) {
+      std::vector<uint64_t> ended;
+      ended.swap(*tickets);
+      for (const uint64_t ticket : ended) finish(ticket);
+    }
+    return MpiWire::poll() || any;
   }
-  void read(void* to, int owner, uint64_t from, size_t bytes) override {
-    check(ARMCI_Get(at(owner, from), to, static_cast<int>(bytes), owner), "getting");
-  }
-  void write_strided(int owner, uint64_t to, const void* from, const Strided& box) override {
-    Box a(box);
-    if (a.nested)
-      return check(ARMCI_PutS(const_cast<void*>(from), a.local, at(owner, to), a.remote, a.count, a.levels, owner),
-                   "putting");
-    Pieces pieces(const_cast<void*>(from), at(owner, to), box);
-    armci_giov_t vector = pieces.vector(true);
-    check(ARMCI_PutV(&vector, 1, owner), "putting");
-  }
-  void read_strided(void* to, int owner, uint64_t from, const Strided& box) override {
-    Box a(box);
-    if (a.nested) return check(ARMCI_GetS(at(owner, from), a.remote, to, a.local, a.count, a.levels, owner), "getting");
-    Pieces pieces(to, at(owner, from), box);
-    armci_giov_t vector = pieces.vector(false);
-    check(ARMCI_GetV(&vector, 1, owner), "getting");
-  }
-  void complete() override { ARMCI_AllFence(); }
 
-  bool accumulates() const override { return true; }
-  void accumulate(int owner, uint64_t to, const void* from, Number type, size_t count) override {
+  bool has_remote_memory() const override { return true; }
+  Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
+  int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }
+  void forget(int handle) override { handles_.drop(handle); }
+
+  void put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) override {
+    const auto [owner, to] = handles_.at(handle, offset);
+    for (size_t done = 0; done < bytes; done += max_bulk)
+      check(ARMCI_Put(at(from) + done, to + done, static_cast<int>(std::min(bytes - done, max_bulk)), owner),
+            "putting");
+    putting_.push_back(ticket);
+  }
+  void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) override {
+    const auto [owner, from] = handles_.at(handle, offset);
+    for (size_t done = 0; done < bytes; done += max_bulk)
+      check(ARMCI_Get(from + done, at(to) + done, static_cast<int>(std::min(bytes - done, max_bulk)), owner),
+            "getting");
+    finished_.push_back(ticket);
+  }
+
+  bool has_remote_strided(const Strided& box) const override { return Box(box).nested; }
+  void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) override {
+    const auto [owner, to] = handles_.at(handle, offset);
+    Box a(box);
+    check(ARMCI_PutS(at(from), a.local, to, a.remote, a.count, a.levels, owner), "putting");
+    putting_.push_back(ticket);
+  }
+  void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override {
+    const auto [owner, from] = handles_.at(handle, offset);
+    Box a(box);
+    check(ARMCI_GetS(from, a.remote, to, a.local, a.count, a.levels, owner), "getting");
+    finished_.push_back(ticket);
+  }
+
+  bool has_accumulate() const override { return true; }
+  void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) override {
+    const auto [owner, to] = handles_.at(handle, offset);
     int one_int = 1;
     long one_long = 1;
     float one_float = 1;
@@ -119,17 +135,22 @@ class ArmciWire final : public MpiWire, private NodeMemory {
                           {ARMCI_ACC_FLT, &one_float, 4},
                           {ARMCI_ACC_DBL, &one_double, 8}};
     const Kind& kind = kinds[static_cast<size_t>(type)];
-    check(ARMCI_Acc(kind.type, kind.scale, const_cast<void*>(from), at(owner, to), static_cast<int>(count * kind.size),
-                    owner),
-          "accumulating");
+    check(ARMCI_Acc(kind.type, kind.scale, at(from), to, static_cast<int>(count * kind.size), owner), "accumulating");
+    putting_.push_back(ticket);
   }
 
+ private:
+  // The addresses of a process but for the first page, which nobody has.
+  static constexpr long first_address = 4096, last_address = long{1} << 47;
+
+  static char* at(const void* local) { return static_cast<char*>(const_cast<void*>(local)); }
   void check(int error, const char* doing) {
     if (error != 0) fail(doing, MPI_ERR_OTHER);
   }
 
-  // A box as ARMCI has it: innermost dimension first, the bytes of a block as count 0. ARMCI makes arrays within arrays
-  // of the strides, so each has to be a multiple of the one inside it (`nested`).
+  // A box as ARMCI has it: innermost dimension first, the bytes of a block as count 0. ARMCI-MPI makes arrays within
+  // arrays of the strides, so each has to be a multiple of the one inside it (`nested`). Its operations on lists of
+  // pieces would take the others, but one by one, or with displacements of 32 bits: packed messages are better.
   struct Box {
     explicit Box(const Strided& box) : levels(box.dims) {
       count[0] = static_cast<int>(box.block_bytes);
@@ -153,34 +174,12 @@ class ArmciWire final : public MpiWire, private NodeMemory {
     int count[Strided::max_dims + 1] = {}, local[Strided::max_dims] = {}, remote[Strided::max_dims] = {};
   };
 
-  // Any box, block by block.
-  struct Pieces {
-    Pieces(void* local, char* remote, const Strided& box) : bytes(box.block_bytes) {
-      add(static_cast<char*>(local), remote, box, 0);
-    }
-    void add(char* near, char* far, const Strided& box, int d) {
-      if (d == box.dims) {
-        here.push_back(near);
-        there.push_back(far);
-        return;
-      }
-      for (size_t i = 0; i < box.count[d]; ++i)
-        add(near + static_cast<ptrdiff_t>(i) * box.local_stride[d],
-            far + static_cast<ptrdiff_t>(i) * box.remote_stride[d], box, d + 1);
-    }
-    armci_giov_t vector(bool put) {
-      return {put ? here.data() : there.data(), put ? there.data() : here.data(), static_cast<int>(bytes),
-              static_cast<int>(here.size())};
-    }
-    size_t bytes;
-    std::vector<void*> here, there;
-  };
-
-  std::vector<void*> bases_;  // of the others' memory, by wire rank, as addresses there
+  AddressHandles handles_;
+  std::vector<uint64_t> putting_, finished_;  // tickets: of puts that nobody has waited for, of what has ended
 };
 
 Wire* make() { return new ArmciWire; }
-constexpr WirePlugin plugin = {HIROBA_VERSION, "armci", make, true, true};
+constexpr WirePlugin plugin = {HIROBA_VERSION, "armci", make, WirePlugin::always, true};
 
 }  // namespace
 }  // namespace hiroba

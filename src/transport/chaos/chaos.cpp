@@ -74,6 +74,12 @@ class Chaos final : public Wrapper {
     return status;
   }
 
+  Status meet(uint64_t tag, std::span<const int> others) override {
+    delay();
+    release();
+    return Wrapper::meet(tag, others);
+  }
+
  private:
   struct Held {
     static constexpr size_t most = 512;

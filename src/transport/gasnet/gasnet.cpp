@@ -1,8 +1,8 @@
 // The wire over GASNet-EX, by active messages: a frame is one, bulk data goes in pieces of what one can carry. Where
 // GASNet has been built so that its segment is all memory of a process (--enable-segment-everything), its put, get and
-// strided operations work on the memory of nodes (node_memory.hpp); else the segment would be memory that GASNet
-// chooses, and the page heap stays in ours. GASNet has no accumulate for arrays, and its atomics work on words that
-// nobody touches otherwise; so words and accumulates are messages.
+// strided operations work on Hiroba's memory; else the segment is memory that GASNet chooses, and the page heap stays
+// in ours. GASNet has no accumulate for arrays, and its atomics work on words that nobody touches otherwise; so words
+// and accumulates are messages.
 //
 // Any conduit whose processes MPI can start will do. We start MPI and end it; GASNet, which has no end but that of the
 // process, is told to keep away from exits and signals. GASNet runs our handlers inside any of its calls: they only put
@@ -21,7 +21,8 @@
 #include <vector>
 
 #include "transport/mpi/session.hpp"
-#include "transport/net/node_memory.hpp"
+#include "transport/net/address_handles.hpp"
+#include "transport/transport.hpp"
 
 namespace hiroba {
 
@@ -33,13 +34,12 @@ constexpr bool reaches_all_memory = true;
 constexpr bool reaches_all_memory = false;
 #endif
 
-class GasnetWire final : public Wire, private NodeMemory {
+class GasnetWire final : public Wire {
  public:
   std::string describe() const override {
     return format("GASNet-EX %d.%d.%d (%s) on %s", GASNET_RELEASE_VERSION_MAJOR, GASNET_RELEASE_VERSION_MINOR,
                   GASNET_RELEASE_VERSION_PATCH, GASNET_CONDUIT_NAME_STR, MpiSession::describe().c_str());
   }
-  NodeMemory* node_memory() override { return reaches_all_memory ? this : nullptr; }
   Status open(const Start& start) override;
   void close(bool orderly) override;
   int rank() const override { return session_.rank(); }
@@ -52,6 +52,17 @@ class GasnetWire final : public Wire, private NodeMemory {
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
+
+  bool has_remote_memory() const override { return reaches_all_memory; }
+  // There is nothing to prepare, and nothing to know but the address.
+  Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
+  int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }
+  void forget(int handle) override { handles_.drop(handle); }
+  void put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) override;
+  void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) override;
+  bool has_remote_strided(const Strided&) const override { return reaches_all_memory; }
+  void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) override;
+  void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override;
 
  private:
   struct Frame {
@@ -86,14 +97,6 @@ class GasnetWire final : public Wire, private NodeMemory {
   bool report();
   void fail(const char* doing, int error);
 
-  Status cover(char* base, uint64_t extent) override;
-  char* at(int owner, uint64_t offset) const { return bases_[static_cast<size_t>(owner)] + offset; }
-  void write(int owner, uint64_t to, const void* from, size_t bytes) override;
-  void read(void* to, int owner, uint64_t from, size_t bytes) override;
-  void write_strided(int owner, uint64_t to, const void* from, const Strided& box) override;
-  void read_strided(void* to, int owner, uint64_t from, const Strided& box) override;
-  void complete() override {}  // these puts end when they are complete
-
   Hooks hooks_ = {};
   MpiSession session_;
   gex_Client_t client_ = {};
@@ -105,7 +108,7 @@ class GasnetWire final : public Wire, private NodeMemory {
   std::deque<Sending> sending_;
   std::map<Key, Receiving> receiving_;
   std::vector<uint64_t> finished_;  // tickets
-  std::vector<char*> bases_;
+  AddressHandles handles_;
 };
 
 // ---- start and end -------------------------------------------------------------------------------------------------
@@ -275,19 +278,20 @@ bool GasnetWire::report() {
   return true;
 }
 
-// ---- the memory of nodes -------------------------------------------------------------------------------------------
+// ---- one-sided access ----------------------------------------------------------------------------------------------
 
-Status GasnetWire::cover(char* base, uint64_t) {
-  bases_.resize(static_cast<size_t>(size()));
-  return allgather(&base, bases_.data(), sizeof base);
+// These block, because GASNet wants the thread that has begun an operation to end it. While they wait they answer what
+// others ask of this process.
+void GasnetWire::put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) {
+  const auto [owner, to] = handles_.at(handle, offset);
+  gex_RMA_PutBlocking(team_, static_cast<gex_Rank_t>(owner), to, const_cast<void*>(from), bytes, 0);
+  finished_.push_back(ticket);
 }
 
-void GasnetWire::write(int owner, uint64_t to, const void* from, size_t bytes) {
-  gex_RMA_PutBlocking(team_, static_cast<gex_Rank_t>(owner), at(owner, to), const_cast<void*>(from), bytes, 0);
-}
-
-void GasnetWire::read(void* to, int owner, uint64_t from, size_t bytes) {
-  gex_RMA_GetBlocking(team_, to, static_cast<gex_Rank_t>(owner), at(owner, from), bytes, 0);
+void GasnetWire::get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) {
+  const auto [owner, from] = handles_.at(handle, offset);
+  gex_RMA_GetBlocking(team_, to, static_cast<gex_Rank_t>(owner), from, bytes, 0);
+  finished_.push_back(ticket);
 }
 
 // GASNet's innermost dimension comes first.
@@ -302,20 +306,25 @@ struct Reversed {
   ptrdiff_t local[Strided::max_dims] = {}, remote[Strided::max_dims] = {};
 };
 
-void GasnetWire::write_strided(int owner, uint64_t to, const void* from, const Strided& box) {
+void GasnetWire::put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) {
+  const auto [owner, to] = handles_.at(handle, offset);
   const Reversed r(box);
-  gex_VIS_StridedPutBlocking(team_, static_cast<gex_Rank_t>(owner), at(owner, to), r.remote, const_cast<void*>(from),
-                             r.local, box.block_bytes, r.count, static_cast<size_t>(box.dims), 0);
+  gex_VIS_StridedPutBlocking(team_, static_cast<gex_Rank_t>(owner), to, r.remote, const_cast<void*>(from), r.local,
+                             box.block_bytes, r.count, static_cast<size_t>(box.dims), 0);
+  finished_.push_back(ticket);
 }
 
-void GasnetWire::read_strided(void* to, int owner, uint64_t from, const Strided& box) {
+void GasnetWire::get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) {
+  const auto [owner, from] = handles_.at(handle, offset);
   const Reversed r(box);
-  gex_VIS_StridedGetBlocking(team_, to, r.local, static_cast<gex_Rank_t>(owner), at(owner, from), r.remote,
-                             box.block_bytes, r.count, static_cast<size_t>(box.dims), 0);
+  gex_VIS_StridedGetBlocking(team_, to, r.local, static_cast<gex_Rank_t>(owner), from, r.remote, box.block_bytes,
+                             r.count, static_cast<size_t>(box.dims), 0);
+  finished_.push_back(ticket);
 }
 
 Wire* make() { return new GasnetWire; }
-constexpr WirePlugin plugin = {HIROBA_VERSION, "gasnet", make, reaches_all_memory, false};
+constexpr WirePlugin plugin = {HIROBA_VERSION, "gasnet", make,
+                               reaches_all_memory ? WirePlugin::always : WirePlugin::never};
 
 }  // namespace
 }  // namespace hiroba

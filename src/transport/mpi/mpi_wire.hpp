@@ -72,6 +72,7 @@ class MpiWire : public Wire {
  protected:
   MPI_Comm communicator() const { return session_.communicator(); }
   void fail(const char* doing, int error);
+  void finish(uint64_t ticket) { hooks_.done(hooks_.context, ticket); }
   // Waits for what is under way; after that nothing is sent any more.
   void settle();
 

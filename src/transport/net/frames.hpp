@@ -24,9 +24,12 @@ enum class Frame : uint32_t {
   get_strided,   // send the blocks of a box, the payload, at `offset`: in a frame, if `expected`, else as bulk data
   atomic,        // operation `handler` on the word at `offset` with `operand`, `expected`
   result,        // `operand` is what was there
+  ask_key,       // how can I access your memory at `offset` myself?
+  key,           // payload: for RemoteMemory::learn
   watch,         // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
   wake,          // the word at `offset` has changed
   meet,          // part of an exchange: meeting.hpp
+  met,           // I have come to where we meet, with `count` puts to you behind me
   ask_place,     // where are you, what are you doing?
   place,         // payload: RankBoard::where; `operand`: calls, `expected`: waiting
   alive,         // nothing but a sign of life

@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
-#include "transport/net/one_sided.hpp"
 
 namespace hiroba {
 
@@ -24,7 +23,7 @@ constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 1 << 20, big_pie
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
   auto net = std::make_unique<Net>();
   HIROBA_TRY(net->join(options, job));
-  out = with_one_sided(std::move(net));
+  out = std::move(net);
   return {};
 }
 
@@ -40,14 +39,20 @@ Status Net::join(const Options& options, Job& job) {
   return {};
 }
 
-std::vector<Capability> net_capabilities() {
+std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool accumulates) {
   return {{"strided put and get", true},
           {"packed put", true},
-          {"one-sided operations", false},
-          {"accumulate", false},
+          {one_sided == WirePlugin::with_rdma ? "one-sided with RDMA" : "one-sided put and get",
+           one_sided != WirePlugin::never},
+          {"accumulate", accumulates},
           {"atomics", true},
           {"wait for a word", true},
           {"exchange", true}};
+}
+
+std::vector<Capability> Net::capabilities() const {
+  const Wire& wire = *joined_.wire;
+  return net_capabilities(wire.has_remote_memory() ? WirePlugin::always : WirePlugin::never, wire.has_accumulate());
 }
 
 Status Net::start(const Config& config) {
@@ -65,6 +70,7 @@ Status Net::start(const Config& config) {
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
   engine.context = this;
+  remote_.start(joined_.wire.get());
   alive_.start(config.job, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
@@ -87,9 +93,14 @@ void Net::stop() {
 
 Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
   if (!here(rank)) return {};
-  return window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]);
+  HIROBA_TRY(window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]));
+  if (rank == config().job.rank) engine_.with_wire([&] { remote_.attach(offset, bytes, window_.at(offset)); });
+  return {};
 }
-void Net::detach(uint64_t offset, uint64_t bytes) { window_.detach(offset, bytes); }
+void Net::detach(uint64_t offset, uint64_t bytes) {
+  engine_.with_wire([&] { remote_.detach(offset, bytes); });
+  window_.detach(offset, bytes);
+}
 void Net::forget(uint64_t offset, uint64_t bytes) { window_.forget(offset, bytes); }
 
 // ---- sending -------------------------------------------------------------------------------------------------------
@@ -194,6 +205,7 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
+  if (put_remote(rank, to, from, bytes, sent)) return;
   const char* at = static_cast<const char*>(from);
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
@@ -231,6 +243,7 @@ void Net::forget_clean() {
 // are being fenced by them just now are waited for, too.
 void Net::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  await_remote_puts();
   struct Due {
     int rank;
     uint64_t count;
@@ -289,7 +302,8 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
 
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
   if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, note);
-  else start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, epoch_.load());
+  else if (note != nullptr || !get_remote(to, rank, from, bytes, completion))
+    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, epoch_.load());
 }
 
 // `epoch`: so many exchanges must lie behind whoever answers.
@@ -390,11 +404,13 @@ void Net::wake(int rank, uint64_t at) {
 // ---- exchange ------------------------------------------------------------------------------------------------------
 
 // The puts that are still on their way are counted in the exchange, and whoever they go to waits for them at its end;
-// that saves asking and answering. With many such ranks, it is a fence as ever.
+// that saves asking and answering. With many such ranks, it is a fence as ever; and where others get without asking,
+// because then whoever has left the exchange may read at once.
 Meeting::PutCounts Net::count_puts() {
   Meeting::PutCounts counts;
+  await_remote_puts();
   dirty_lock_.lock();
-  const bool few = dirty_.size() <= counts.size();
+  const bool few = dirty_.size() <= counts.size() && !remote_.usable();
   for (size_t i = 0; few && i < dirty_.size(); ++i)
     counts[i] = {dirty_[i], static_cast<uint32_t>(puts_[static_cast<size_t>(dirty_[i])].sent)};
   dirty_lock_.unlock();
@@ -420,6 +436,11 @@ void Net::settle(const Meeting::PutCounts& counted) {
   }
   forget_clean();
   dirty_lock_.unlock();
+  pass_exchange();
+}
+
+// What has been asked for ahead can be answered.
+void Net::pass_exchange() {
   epoch_.fetch_add(1);
   if (deferred_count_.load() != 0) engine_.with_wire([this] { serve_deferred(); });
 }

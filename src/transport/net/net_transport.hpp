@@ -17,6 +17,7 @@
 #include "transport/net/join.hpp"
 #include "transport/net/meeting.hpp"
 #include "transport/net/net.hpp"
+#include "transport/net/remote_memory.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -28,7 +29,7 @@ class Net final : public Transport, private FrameSender {
   Status join(const Options& options, Job& job);
 
   const char* name() const override { return name_.c_str(); }
-  std::vector<Capability> capabilities() const override { return net_capabilities(); }
+  std::vector<Capability> capabilities() const override;
   Status start(const Config& config) override;
   void stop() override;
   Status attach(uint64_t offset, uint64_t bytes, int rank) override;
@@ -60,21 +61,14 @@ class Net final : public Transport, private FrameSender {
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
   void wake(int rank, uint64_t at) override;
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
+  Status meet(uint64_t tag, std::span<const int> others) override;
+  bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override;
   void forget(uint64_t offset, uint64_t bytes) override;
   Traffic traffic() const override { return {messages_.load(), bytes_.load()}; }
   size_t communicator(void* out, size_t room) override {
     return joined_.wire->make_communicator(config().job.rank, out, room);
   }
   void faulting(bool inside) override { inside ? Engine::enter_fault() : Engine::leave_fault(); }
-
-  // For what stands above this transport and below the wire, too (one_sided.cpp).
-  Wire& wire() const { return *joined_.wire; }
-  int wire_rank(int rank) const { return joined_.wire_ranks[static_cast<size_t>(rank)]; }
-  char* window() const { return window_.at(0); }
-  template <typename Work>
-  void with_wire(const Work& work) {
-    engine_.with_wire(work);
-  }
 
  private:
   enum class Atomic : uint32_t { add64, swap64, add32, swap32 };
@@ -85,7 +79,7 @@ class Net final : public Transport, private FrameSender {
   };
   // What a ticket of the wire stands for.
   struct Transfer {
-    enum Kind { nothing, completion, put_arrived, packed_arrived, strided_arrived } kind = nothing;
+    enum Kind { nothing, completion, remote_put, put_arrived, packed_arrived, strided_arrived } kind = nothing;
     Completion* done = nullptr;
     int source = 0;                // of a put
     uint64_t offset = 0;           // of a strided put
@@ -108,12 +102,20 @@ class Net final : public Transport, private FrameSender {
     int source;
     uint64_t count, completion;
   };
+  // Somebody wants to access our memory.
+  struct Asker {
+    int source;
+    uint64_t completion, offset;
+  };
   // Puts between this rank and another.
   struct Puts {
     std::atomic<uint64_t> flushed{0};  // so many of ours have arrived there, as far as we know
     uint64_t sent = 0;                 // by us (dirty_lock_)
     bool dirty = false;                // in dirty_ (dirty_lock_)
     std::atomic<uint64_t> arrived{0};  // from there (changed as wire state)
+    // Of meet(): how often this rank has named that one; how often that one has come, and with how many puts to us.
+    uint64_t meetings = 0, told = 0;  // told: how many of our puts, the last time
+    std::atomic<uint64_t> come{0}, counted{0};
   };
   struct Queued {
     int rank;
@@ -137,11 +139,20 @@ class Net final : public Transport, private FrameSender {
   void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                  uint32_t epoch);
   void ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came);
+  // One-sided, if the wire can and it pays; false if not.
+  bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
+  bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  bool reaches(int rank, uint64_t offset, const Strided& box);
+  bool put_remote(int rank, uint64_t to, const void* from, const Strided& box);
+  bool get_remote(void* to, int rank, uint64_t from, const Strided& box);
+  RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
+  void await_remote_puts();
   void note_put(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   Meeting::PutCounts count_puts();
   void settle(const Meeting::PutCounts& counted);
+  void pass_exchange();
   void forget_clean();
   void learn_place(int rank);
   void await_others_report();
@@ -163,6 +174,7 @@ class Net final : public Transport, private FrameSender {
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   bool answer_flushes();
+  bool answer_keys();
   bool answer_watches();
   void keep_alive();
   void end_host() const;
@@ -197,6 +209,9 @@ class Net final : public Transport, private FrameSender {
   std::atomic<size_t> deferred_count_{0};
   std::vector<Flush> flushes_;
   std::vector<Watch> watches_;
+  std::vector<Asker> askers_;
+  RemoteMemory remote_;
+  std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;

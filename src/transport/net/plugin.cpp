@@ -76,7 +76,8 @@ std::vector<WireEntry> known_wires() {
     }
     const WirePlugin* plugin = nullptr;
     entry.why_not = table_of(library, path, plugin).message();
-    if (plugin != nullptr) entry.node_memory = plugin->node_memory, entry.accumulates = plugin->accumulates;
+    if (plugin == nullptr) continue;
+    entry.one_sided = plugin->one_sided, entry.accumulates = plugin->accumulates;
     dlclose(library);
   }
   return entries;

@@ -15,7 +15,8 @@ struct WireEntry {
   const char* transport;  // "mpi", "ucx", "gasnet", "armci"
   const char* flavour;    // the MPI that it is or sits on: "openmpi", "mpich", ""
   std::string why_not = {};
-  bool node_memory = false, accumulates = false;  // as in WirePlugin
+  WirePlugin::OneSided one_sided = WirePlugin::never;
+  bool accumulates = false;
 };
 
 // Looks at all plug-ins without starting them.

@@ -53,6 +53,10 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       return;
     case Frame::atomic: return serve_atomic(source, head);
     case Frame::result: return finish(head, head.operand);
+    case Frame::ask_key: askers_.push_back({source, head.completion, head.offset}); return;
+    case Frame::key:
+      remote_.learn(joined_.wire_ranks[static_cast<size_t>(source)], {payload, bytes});
+      return finish(head, 1);
     case Frame::watch:
       watches_.push_back({source, head.completion, head.offset, static_cast<uint32_t>(head.expected),
                           seconds_now() + 1e-6 * static_cast<double>(head.operand)});
@@ -61,6 +65,12 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       futex_wake_all(*reinterpret_cast<std::atomic<uint32_t>*>(window_.at(head.offset)));
       return;
     case Frame::meet: return meeting_.receive(head, payload);
+    case Frame::met: {
+      Puts& puts = puts_[static_cast<size_t>(source)];
+      if (puts.counted.load() < head.count) puts.counted.store(head.count);
+      puts.come.fetch_add(1, std::memory_order_release);
+      return;
+    }
     case Frame::ask_place: return reply_place(source, head);
     case Frame::place: {
       RankBoard& board = config().board->rank(source);
@@ -124,6 +134,10 @@ void Net::on_done(void* self, uint64_t t) {
   switch (transfer.kind) {
     case Transfer::nothing: break;
     case Transfer::completion: transfer.done->left.fetch_sub(1, std::memory_order_release); break;
+    case Transfer::remote_put:
+      net.remote_puts_.fetch_sub(1, std::memory_order_release);
+      transfer.done->left.fetch_sub(1, std::memory_order_release);
+      break;
     case Transfer::put_arrived: net.put_arrived(transfer.source); break;
     case Transfer::packed_arrived:
       net.scatter(transfer.buffer.data(), transfer.buffer.size());
@@ -222,6 +236,7 @@ bool Net::after_poll(void* self) {
   // Also right after a get was deferred: the exchange may have ended while it was.
   if (!net.deferred_.empty()) net.serve_deferred();
   any = net.answer_watches() || any;
+  any = net.answer_keys() || any;
   net.keep_alive();
   while (!net.queue_.empty()) {
     const Queued& frame = net.queue_.front();

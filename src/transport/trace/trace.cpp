@@ -74,6 +74,10 @@ class Trace final : public Wrapper {
     exchange_.add(words.size_bytes());
     return Wrapper::exchange(tag, word, words);
   }
+  Status meet(uint64_t tag, std::span<const int> others) override {
+    exchange_.add(0);
+    return Wrapper::meet(tag, others);
+  }
 
  private:
   struct Count {

@@ -68,7 +68,7 @@ void UcxWire::close(bool orderly) {
   for (const Imported& memory : imported_)
     if (memory.rkey != nullptr) ucp_rkey_destroy(memory.rkey);
   close_endpoints();
-  for (const ucp_mem_h memory : exposed_) (void)ucp_mem_unmap(ucx_.handle, memory);
+  for (const auto& [address, memory] : exposed_) (void)ucp_mem_unmap(ucx_.handle, memory);
   ucp_worker_destroy(worker_);
   worker_ = nullptr;
   ucp_cleanup(ucx_.handle);

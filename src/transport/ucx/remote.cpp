@@ -7,14 +7,15 @@ namespace hiroba {
 
 Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   ucp_mem_map_params_t params = {};
-  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  params.flags = UCP_MEM_MAP_NONBLOCK;  // pages that are not there yet come when they are used
   params.address = memory;
   params.length = bytes;
   ucp_mem_h mapped = nullptr;
   void* packed = nullptr;
   size_t size = 0;
   ucs_status_t status = ucp_mem_map(ucx_.handle, &params, &mapped);
-  if (status == UCS_OK) exposed_.push_back(mapped);
+  if (status == UCS_OK) exposed_[memory] = mapped;
   if (status == UCS_OK) status = ucp_rkey_pack(ucx_.handle, mapped, &packed, &size);
   if (status != UCS_OK)
     return Status::error(
@@ -24,6 +25,11 @@ Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   key.assign(static_cast<char*>(packed), static_cast<char*>(packed) + size);
   ucp_rkey_buffer_release(packed);
   return {};
+}
+
+void UcxWire::conceal(void* memory) {
+  (void)ucp_mem_unmap(ucx_.handle, exposed_.at(memory));
+  exposed_.erase(memory);
 }
 
 int UcxWire::import(int owner, uint64_t address, const std::vector<char>& key) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "transport/ucx/ucx_wire.hpp"
@@ -29,11 +30,15 @@ Status UcxWire::start_worker() {
   ucp_worker_params_t params = {};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  if (const ucs_status_t status = ucp_worker_create(ucx_.handle, &params, &worker_); status != UCS_OK)
+  if (const ucs_status_t status = ucp_worker_create(ucx_.handle, &params, &worker_); status != UCS_OK) {
+    const char* const ports = std::getenv("UCX_TCP_PORT_RANGE");
     return Status::error(
         format("UCX cannot open the network (%s; the variables UCX_TLS and UCX_NET_DEVICES choose, UCX_TLS=tcp is the "
-               "simplest): %s",
-               ucx_.transports.c_str(), ucs_status_string(status)));
+               "simplest): %s%s%s",
+               ucx_.transports.c_str(), ucs_status_string(status),
+               ports == nullptr ? "" : "; are the ports in use that it may take? UCX_TCP_PORT_RANGE=",
+               ports == nullptr ? "" : ports));
+  }
   if (const ucs_status_t status = ucp_worker_get_efd(worker_, &event_); status != UCS_OK) event_ = -1;
   const auto receive = [this](Message message, ucp_am_recv_callback_t callback) {
     ucp_am_handler_param_t handler = {};
@@ -258,7 +263,7 @@ bool UcxWire::arm() {
 }
 
 static Wire* make() { return new UcxWire; }
-static constexpr WirePlugin plugin = {HIROBA_VERSION, "ucx", make};
+static constexpr WirePlugin plugin = {HIROBA_VERSION, "ucx", make, WirePlugin::with_rdma};
 
 }  // namespace hiroba
 

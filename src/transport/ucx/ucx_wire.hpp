@@ -12,6 +12,7 @@
 #include <ucp/api/ucp.h>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ class UcxWire final : public Wire {
   // Only where it does not need the owner's help; over other networks UCX would send messages, as we do.
   bool has_remote_memory() const override { return remote_memory_; }
   Status expose(void* memory, size_t bytes, std::vector<char>& key) override;
+  void conceal(void* memory) override;
   int import(int owner, uint64_t address, const std::vector<char>& key) override;
   void forget(int handle) override;
   void put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) override;
@@ -151,7 +153,7 @@ class UcxWire final : public Wire {
   std::vector<uint64_t> finished_, reporting_;  // tickets
   bool armed_ = false;
 
-  std::vector<ucp_mem_h> exposed_;
+  std::map<void*, ucp_mem_h> exposed_;
   std::vector<Imported> imported_;
 
   std::string failure_;

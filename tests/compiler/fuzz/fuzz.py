@@ -55,7 +55,7 @@ def draw_setup(dice: random.Random) -> Setup:
         dice.choice(["", "", "TRACKING=mprotect", "TRACKING=uffd"]),
         dice.choice(["", f"CHAOS={dice.randint(1, 1 << 20)}"]),
         dice.choice(["", "", "", "READAHEAD=4K"]),
-        dice.choice(["", "", "", "", "CHECK=yes"]),
+        dice.choice(["", "", "CHECK=yes"]),
     ]
     if not any(option.startswith("TRACKING") for option in options):
         options.append(dice.choice(["", "TWIN=fetch"]))
@@ -115,7 +115,8 @@ class Bench:
             job.terminate()
             out, err = job.communicate()
             err += f"\nnot over after {JOB_SECONDS} s"
-        if job.returncode == 0 and out == expected:
+        # What computes the serial answer does not race; "perhaps a race" may be said of any program.
+        if job.returncode == 0 and out == expected and "check: race on" not in err:
             return ""
         ours, theirs = out.splitlines(), expected.splitlines()
         differ = [f"  {line}" for line in ours if line not in theirs]

@@ -1,0 +1,119 @@
+"""Programs that a benchmark compiles itself: how each is compiled and started, and which must be left out on this
+machine.
+
+They are compiled anew for every benchmark, for each size: a few seconds, after which nobody need ask how old one is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import harness
+from harness import ROOT, BenchmarkError, Contestant
+
+# As for apps/stencil3d: nothing is fused, so all compute the same bits.
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp")
+COMPILE_SECONDS = 60
+
+SEQUENTIAL, THREADS, MPI, HIROBA = "sequential", "threads", "mpi", "hiroba"  # ways to start
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    path: Path
+    compiler: str  # the command that must be there
+    start: str
+    package: str = ""  # Debian's, which brings the compiler
+    optional: bool = False  # a rival that some systems have but cannot compile; it is then left out
+    mpirun: tuple[str, ...] = ()  # options that it needs
+
+
+class Workshop:
+    """Compiles the programs of a benchmark for a size (-DN=size) into a folder of the build, and starts them."""
+
+    def __init__(self, build: Path, benchmark: str, programs: Sequence[Program]) -> None:
+        self.build = build.resolve()
+        self.folder = self.build / "bench" / benchmark
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.programs: list[Program] = []
+        self.left_out: list[str] = []
+        for program in programs:
+            if self.compiler(program) is None:
+                remedy = f"Debian: {program.package}" if program.package else "./dev build"
+                self.left_out.append(f"left out: {program.name}, for there is no {program.compiler} ({remedy})")
+            else:
+                self.programs.append(program)
+
+    def compiler(self, program: Program) -> str | None:
+        if program.compiler == "hirobacc":  # of this build, not of one that is installed
+            return shutil.which("hirobacc", path=str(self.build / "bin"))
+        return shutil.which(program.compiler)
+
+    def binary(self, program: Program, size: int) -> Path:
+        return self.folder / f"{program.name}_{size}"
+
+    def command(self, program: Program, size: int) -> list[str]:
+        compiler = self.compiler(program)
+        assert compiler is not None
+        output = ["-o", str(self.binary(program, size))]
+        flags = [*FLAGS, f"-DN={size}"]
+        if program.name == "caf":
+            modules = ["-cpp", "-J", str(self.folder)]
+            return [compiler, *flags, *modules, str(program.path.with_name("common.f90")), str(program.path), *output]
+        libraries = ["-lm"]
+        if program.name == "ga":
+            libraries = [*words(compiler, "--ldflags", "--libs"), "-lgfortran", "-lm"]
+            compiler = "mpicc"
+        if program.name == "sms":
+            library = self.build / "lib"
+            flags += ["-I", str(ROOT / "include" / "hiroba"), "-Wall", "-Wextra"]
+            libraries = ["-L", str(library), f"-Wl,-rpath,{library}", "-lhiroba", "-lm"]
+        return [compiler, *flags, str(program.path), *output, *libraries]
+
+    def compile(self, size: int) -> None:
+        """All of them; those that are optional and do not compile are left out from then on."""
+        for program in list(self.programs):
+            harness.show_progress(f"compiling {program.name}, {size}")
+            command = self.command(program, size)
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False
+            )
+            if done.returncode == 0:
+                continue
+            if not program.optional:
+                raise BenchmarkError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+            why = next((line for line in done.stderr.splitlines() if "error" in line or "cannot" in line), "no message")
+            self.programs.remove(program)
+            self.left_out.append(f"left out: {program.name}, which does not compile here: {why}")
+        harness.show_progress("")
+
+    def start(self, program: Program, size: int, steps: int, ranks: int, nodes: int = 1) -> Contestant | None:
+        """None if the program cannot be had in this shape."""
+        binary: list[str | Path] = [self.binary(program, size), "--size", str(size), "--steps", str(steps)]
+        if nodes > 1 and program.start != HIROBA or ranks > 1 and program.start == SEQUENTIAL:
+            return None
+        launch: Sequence[str | Path] = []
+        if program.start == MPI:
+            launch = [*harness.mpirun(ranks), *program.mpirun]
+        if program.start == HIROBA:
+            shape = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
+            launch = [self.build / "bin" / "hirobarun", *shape]
+        threads = harness.threads(ranks if program.start == THREADS else 1)
+        return Contestant(name_of(program.name, nodes), [*launch, *binary], threads)
+
+
+def name_of(program: str, nodes: int) -> str:
+    return program if nodes == 1 else f"{program}, {nodes} nodes"
+
+
+def words(*command: str) -> list[str]:
+    """What a command prints."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    if done.returncode != 0:
+        raise BenchmarkError(f"{' '.join(command)} ended with status {done.returncode}\n{done.stderr}")
+    return done.stdout.split()

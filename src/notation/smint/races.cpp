@@ -1,0 +1,246 @@
+#include "notation/smint/races.hpp"
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "notation/smint/progression.hpp"
+#include "notation/sms/process.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// One access of one loop by one rank, as it is sent to others: no pointers.
+struct Touch {
+  enum Kind : int32_t { elements, bytes, pages };
+  uint64_t first_page;  // of the array, which is the same in every rank
+  Kind kind;            // elements: a progression per dimension; else at[0], in bytes of the array
+  int32_t flags;        // SMINT_READS, SMINT_WRITES, SMINT_PERHAPS
+  Progression at[SMINT_DIMS];
+  char text[80], place[112];
+};
+
+constexpr size_t most_touches = 20000;
+
+// Since the last barrier. The notations have no handle, so this is the process's.
+struct Epoch {
+  std::vector<Touch> touches;
+  bool too_many = false;
+  std::set<std::string> reported;
+};
+
+Epoch& epoch() {
+  static Epoch the_epoch;
+  return the_epoch;
+}
+
+void note(const Touch& touch) {
+  Epoch& e = epoch();
+  for (const Touch& old : e.touches)
+    if (std::memcmp(&old, &touch, sizeof touch) == 0) return;
+  if (e.touches.size() < most_touches) return e.touches.push_back(touch);
+  if (!e.too_many)
+    log_line("check: more than %zu accesses of loops between two barriers; those after %s are not compared",
+             most_touches, touch.place);
+  e.too_many = true;
+}
+
+// ---- two touches ---------------------------------------------------------------------------------------------------
+
+// The bytes that index `row` of the outermost dimension contains, from the first that is touched to the last.
+Progression bytes_of_row(const Distribution& d, const Touch& t, int64_t row) {
+  int64_t stride = static_cast<int64_t>(d.element_bytes()), first = 0, last = 0;
+  for (int i = d.dims() - 1; i > 0; stride *= d.dim(i--)) {
+    first += t.at[i].first * stride;
+    last += (t.at[i].end() - 1) * stride;
+  }
+  const int64_t begin = row * stride + first;
+  return {begin, 1, last - first + static_cast<int64_t>(d.element_bytes()), 1};
+}
+
+struct Meeting {
+  bool sure;
+  int64_t byte;  // of the array
+};
+
+std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& b) {
+  const bool sure = ((a.flags | b.flags) & SMINT_PERHAPS) == 0;
+  if (a.kind != Touch::elements && b.kind != Touch::elements) {
+    const auto byte = common(a.at[0], b.at[0]);
+    return byte ? std::optional(Meeting{sure, *byte}) : std::nullopt;
+  }
+  if (a.kind == b.kind) {
+    int64_t element = 0;
+    for (int i = 0; i < d.dims(); ++i) {
+      const auto index = common(a.at[i], b.at[i]);
+      if (!index) return std::nullopt;
+      element = element * d.dim(i) + *index;
+    }
+    return Meeting{sure, element * static_cast<int64_t>(d.element_bytes())};
+  }
+  const Touch &box = a.kind == Touch::elements ? a : b, &other = a.kind == Touch::elements ? b : a;
+  for (int64_t k = 0; k < box.at[0].count; ++k)
+    for (int64_t w = 0; w < box.at[0].width; ++w)
+      if (const auto byte = common(bytes_of_row(d, box, box.at[0].first + k * box.at[0].step + w), other.at[0]))
+        return Meeting{false, *byte};
+  return std::nullopt;
+}
+
+std::string name_of(const Array& array, int64_t byte) {
+  const Distribution& d = array.distribution;
+  std::string indices;
+  int64_t element = byte / static_cast<int64_t>(d.element_bytes());
+  for (int i = d.dims() - 1; i >= 0; element /= d.dim(i--))
+    indices = format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))) + indices;
+  return array.name + indices;
+}
+
+const char* verb(const Touch& t) { return (t.flags & SMINT_WRITES) != 0 ? "writes" : "reads"; }
+
+void compare(const Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
+  if (((a.flags | b.flags) & SMINT_WRITES) == 0) return;
+  if ((a.flags & SMINT_WRITES) == 0) return compare(array, b, rank_b, a, rank_a);
+  const auto found = meet(array.distribution, a, b);
+  if (!found) return;
+  const std::string pair = format("%s %s %s %s %s", array.name, a.place, a.text, b.place, b.text);
+  const std::string turned = format("%s %s %s %s %s", array.name, b.place, b.text, a.place, a.text);
+  if (epoch().reported.count(turned) > 0 || !epoch().reported.insert(pair).second) return;
+  log_line("check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
+           found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), name_of(array, found->byte).c_str(),
+           a.text, a.place, rank_b, verb(b), b.text, b.place,
+           found->sure                                        ? ""
+           : a.kind == Touch::pages || b.kind == Touch::pages ? "; where subscripts are not known, pages are compared"
+                                                              : "; if these iterations do it");
+}
+
+// ---- all ranks' ----------------------------------------------------------------------------------------------------
+
+// Where subscripts are unknown: the pages of other nodes that are here, or that were written.
+void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<const PageRun> read,
+               std::span<const PageRun> written) {
+  std::vector<Touch> out;
+  for (Touch& touch : touches) {
+    if (touch.kind != Touch::pages) {
+      out.push_back(touch);
+      continue;
+    }
+    const Array* const array = memory.arrays().live(touch.first_page);
+    if (array == nullptr) continue;
+    const auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array->data) % page_bytes);
+    for (const PageRun& run : (touch.flags & SMINT_WRITES) != 0 ? written : read) {
+      const uint64_t first = std::max(run.first, array->first_page),
+                     end = std::min(run.first + run.pages, array->end_page);
+      if (first >= end) continue;
+      const auto begin = static_cast<int64_t>((first - array->first_page) << page_shift) - base;
+      touch.at[0] = {begin, 1, static_cast<int64_t>((end - first) << page_shift), 1};
+      out.push_back(touch);
+    }
+  }
+  touches = std::move(out);
+}
+
+void find_races() {
+  Memory& memory = process_memory("barrier");
+  if (memory.job().nranks == 1) return;
+  std::vector<Touch> mine = std::move(epoch().touches);
+  epoch().touches.clear(), epoch().too_many = false;
+  std::vector<uint64_t> words(static_cast<size_t>(memory.job().nranks));
+  Status status = memory.exchange(0, words, "check: all loops are done");  // a home knows then who has copied what
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  add_pages(memory, mine, memory.cached_pages(), memory.written_pages());
+  std::vector<std::vector<char>> all;
+  status = memory.gather({reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)}, all, "check");
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  if (memory.job().rank != 0) return;
+  std::vector<std::vector<Touch>> of(all.size());
+  for (size_t r = 0; r < all.size(); ++r) {
+    of[r].resize(all[r].size() / sizeof(Touch));
+    if (!of[r].empty()) std::memcpy(of[r].data(), all[r].data(), all[r].size());
+  }
+  for (size_t a = 0; a < of.size(); ++a)
+    for (size_t b = a + 1; b < of.size(); ++b)
+      for (const Touch& one : of[a])
+        for (const Touch& other : of[b])
+          if (const Array* const array = memory.arrays().live(one.first_page);
+              one.first_page == other.first_page && array != nullptr)
+            compare(*array, one, static_cast<int>(a), other, static_cast<int>(b));
+}
+
+// Before main, in every rank: at a barrier all must do the same, whether they have had a loop or not.
+[[maybe_unused]] const bool registered = (at_barrier(find_races), true);
+
+int64_t nearest(int64_t a, int64_t b) { return floor_div(a + b / 2, b); }
+
+// A view as bytes in the array's own dimensions, if that is what it is: a[i * N + j] in a program, a[N][N] in memory.
+bool in_dimensions(View& view, std::span<const smint_values> values) {
+  const Distribution& d = view.array->distribution;
+  View out = {};
+  out.array = view.array, out.exact = true, out.dims = d.dims();
+  int64_t stride = static_cast<int64_t>(d.element_bytes()), rest = view.low[0];
+  if (view.high[0] - view.low[0] + 1 != stride) return false;
+  for (int i = d.dims() - 1; i >= 0; stride *= d.dim(i--)) out.extent[i] = d.dim(i), out.stride[i] = stride;
+  for (int i = 0; i < out.dims; ++i) {
+    out.low[i] = nearest(rest, out.stride[i]);
+    rest -= out.low[i] * out.stride[i];
+    int64_t least = out.low[i], most = least;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const int64_t factor = view.factor[0][k];
+      const bool mine = factor % out.stride[i] == 0 && (i == 0 || factor % out.stride[i - 1] != 0);
+      if (!mine || factor == 0) continue;
+      out.factor[i][k] = factor / out.stride[i];
+      const int64_t first = out.factor[i][k] * values[k].first;
+      const int64_t last = first + out.factor[i][k] * values[k].step * (count_of(values[k]) - 1);
+      least += std::min(first, last), most += std::max(first, last);
+    }
+    if (least < 0 || most >= out.extent[i]) return false;
+    out.high[i] = out.low[i];
+  }
+  for (size_t k = 0; k < values.size(); ++k)
+    if (view.factor[0][k] % out.stride[out.dims - 1] != 0) return false;
+  if (rest != 0) return false;
+  view = out;
+  return true;
+}
+
+// The members of a dimension's subscripts; false if they are known only to lie within.
+bool members(const View& view, int d, std::span<const smint_values> values, Progression& out) {
+  bool exact = !view.exact || view.low[d] == view.high[d];
+  out = {view.low[d], 1, 1, view.high[d] - view.low[d] + 1};
+  for (size_t k = 0; k < values.size(); ++k) {
+    out.first += view.factor[d][k] * values[k].first;
+    exact = out.spread(view.factor[d][k] * values[k].step, count_of(values[k])) && exact;
+  }
+  return exact;
+}
+
+}  // namespace
+
+void note_touch(const smint_access& access, View view, std::span<const smint_values> values, const char* place) {
+  for (const smint_values& v : values)
+    if (count_of(v) == 0) return;
+  Touch touch;
+  std::memset(static_cast<void*>(&touch), 0, sizeof touch);  // padding is compared, too
+  touch.first_page = view.array->first_page;
+  touch.flags = access.flags & (SMINT_READS | SMINT_WRITES | SMINT_PERHAPS);
+  std::strncpy(touch.text, access.text, sizeof touch.text - 1);
+  std::strncpy(touch.place, place, sizeof touch.place - 1);
+  if ((access.flags & SMINT_ANYWHERE) != 0) {
+    touch.kind = Touch::pages, touch.flags |= SMINT_PERHAPS;
+    return note(touch);
+  }
+  touch.kind = view.exact || in_dimensions(view, values) ? Touch::elements : Touch::bytes;
+  bool exact = true;
+  for (size_t k = 0; k < values.size(); ++k) {
+    int used = 0;  // a variable in two dimensions ties them together
+    for (int d = 0; d < view.dims; ++d) used += view.factor[d][k] != 0;
+    exact = exact && (used <= 1 || count_of(values[k]) == 1);
+  }
+  for (int d = 0; d < view.dims; ++d) exact = members(view, d, values, touch.at[d]) && exact;
+  if (!exact) touch.flags |= SMINT_PERHAPS;
+  note(touch);
+}
+
+}  // namespace hiroba

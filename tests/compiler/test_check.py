@@ -1,0 +1,148 @@
+"""hirobarun --check: what it says of programs whose ranks race, or go where their subscripts do not say, and that it is
+silent over programs that do not."""
+
+import re
+import unittest
+
+from compiling import HERE, HIROBARUN, CompilerTest, Ended, execute
+
+HEAD = """\
+#include <smint.h>
+enum { N = 64 };
+#pragma SMint shared ::[NPROCS][](0, NPROCS)
+double a[N][N], b[N][N];
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+int v[1 << 16], w[1 << 16], at[1 << 16];
+int main(void) {
+  double (*p)[N] = a, (*q)[N] = b;
+  if (MYPID < 0) p = b, q = a;
+"""  # the body begins at line 10
+TAIL = "  return 0;\n}\n"
+FIRST = HEAD.count("\n") + 1
+LOOP = "#pragma SMint parallel for\n  for (int i = 1; i < N - 1; i++)\n    for (int j = 1; j < N - 1; j++) "
+
+
+class Checked(CompilerTest):
+    def run_checked(self, body: str, ranks: int = 2, nodes: int = 1) -> Ended:
+        self.write("program.c", HEAD + body + TAIL)
+        self.compiled("-O1", "program.c", "-o", "program")
+        return self.check_run("./program", ranks, nodes)
+
+    def check_run(self, program: object, ranks: int, nodes: int) -> Ended:
+        words = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--check", str(program)]
+        ended = execute([HIROBARUN, *words], self.folder, limit=20)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended
+
+    def said(self, body: str, ranks: int = 2, nodes: int = 1) -> list[str]:
+        """Its messages, without who says them."""
+        lines = self.run_checked(body, ranks, nodes).stderr.splitlines()
+        return [re.sub(r"^hiroba: rank \d+: check: ", "", line) for line in lines]
+
+    def silent(self, body: str) -> None:
+        for ranks, nodes in ((1, 1), (2, 1), (2, 2), (3, 2), (4, 4)):
+            self.assertEqual(self.said(body, ranks, nodes), [], f"{ranks} ranks, {nodes} nodes:\n{body}")
+
+    # ---- races ----
+
+    def test_stencil_in_place_through_pointers(self) -> None:
+        """The compiler cannot see that p and q are one array."""
+        expected = [
+            "race on a: rank 0 writes a[31][1] (`q[i][j]` at program.c:11), and rank 1 reads it (`p[i - 1][j]` at "
+            "program.c:11), with no barrier between",
+            "race on a: rank 1 writes a[32][1] (`q[i][j]` at program.c:11), and rank 0 reads it (`p[i + 1][j]` at "
+            "program.c:11), with no barrier between",
+        ]
+        for nodes in (1, 2):
+            said = self.said("  q = a;\n" + LOOP + "q[i][j] = p[i - 1][j] + p[i + 1][j];\n", 2, nodes)
+            self.assertEqual(sorted(said), expected)
+
+    def test_nowait_too_early(self) -> None:
+        """Two loops without a barrier; with it, there is nothing to say."""
+        first = "  for (int i = 0; i < N; i++) a[i][0] = 1;\n"
+        second = "#pragma SMint parallel for\n  for (int i = 0; i < N; i++) b[i][0] = a[N - 1 - i][0];\n"
+        said = self.said("#pragma SMint parallel for nowait\n" + first + second)
+        self.assertEqual(len(said), 1)
+        self.assertRegex(
+            said[0], r"^race on a: rank 0 writes a\[0\]\[0\] \(`a\[i\]\[0\]` at program\.c:10\), and rank 1"
+        )
+        self.assertIn("`a[N - 1 - i][0]` at program.c:12", said[0])
+        self.silent("#pragma SMint parallel for\n" + first + second)
+        self.silent("#pragma SMint parallel for nowait\n" + first + "#pragma SMint barrier\n" + second)
+
+    def test_two_ranks_write(self) -> None:
+        said = self.said(LOOP + "a[i][j] = b[(i + 1) / 2][j] = 1;\n", 2, 2)
+        self.assertTrue(any(line.startswith("perhaps a race on b: ") for line in said), said)
+        body = LOOP.replace("for\n", "for nowait\n") + "a[i][j] = 1;\n" + LOOP + "b[i][j] = a[N - 1 - i][j] = 2;\n"
+        self.assertTrue(any(re.match(r"race on a: rank \d writes .* writes it", line) for line in self.said(body)))
+
+    def test_condition(self) -> None:
+        """What not every iteration does may not happen."""
+        body = LOOP + "if (b[i][j] > 1) q[i][j] = p[i - 1][j];\n"
+        said = self.said("  q = a;\n" + body)
+        self.assertEqual([line.split(":")[0] for line in said], ["perhaps a race on a"])
+        self.assertIn("if these iterations do it", said[0])
+
+    def test_scatter_into_one_element(self) -> None:
+        """Subscripts that are not affine: pages, between nodes."""
+        body = "#pragma SMint parallel for\n  for (int i = 0; i < 1 << 16; i++) at[i] = i % 7, v[i] = i;\n"
+        body += "#pragma SMint parallel for affinity(v[i])\n  for (int i = 0; i < 1 << 16; i++) w[at[i]] = v[i];\n"
+        said = [line for line in self.said(body, 2, 2) if "race" in line]
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], r"^perhaps a race on w: rank 0 writes w\[\d+\] \(`w\[at\[i\]\]` at program\.c:12\)")
+
+    def test_gather_of_what_is_written(self) -> None:
+        body = (
+            "#pragma SMint parallel for\n  for (int i = 0; i < 1 << 16; i++) at[i] = (i * 7) % (1 << 16), v[i] = 0;\n"
+        )
+        body += "#pragma SMint parallel for\n  for (int i = 0; i < 1 << 16; i++) v[i] += v[at[i]];\n"
+        said = [line for line in self.said(body, 2, 2) if "race" in line]
+        self.assertTrue(said)
+        self.assertTrue(all(line.startswith("perhaps a race on v: ") for line in said), said)
+
+    # ---- where the loop goes ----
+
+    def test_writes_away_from_home(self) -> None:
+        body = "#pragma SMint parallel for affinity(w[i])\n"
+        body += "  for (int i = 0; i < 1 << 16; i++) v[(1 << 16) - 1 - i] = w[i];\n"
+        said = self.said(body, 2, 2)
+        self.assertEqual(len(said), 2, said)
+        for line in said:
+            self.assertRegex(line, r"^parallel for at program\.c:10: wrote \d+ pages of v whose home is another node")
+
+    # ---- silence ----
+
+    def test_interleaved(self) -> None:
+        """Neighbours touch what lies between each other's, and nothing in common."""
+        self.silent(LOOP.replace("j = 1", "j = 0").replace("j++", "j += 2") + "p[i][j] = p[i - 1][j + 1] + 1;\n")
+        self.silent(LOOP.replace("i = 1", "i = 2").replace("i++", "i += 2") + "p[i][j] = p[i - 1][j] + p[i + 1][j];\n")
+
+    def test_one_row_as_one_pointer(self) -> None:
+        """An array that the program sees as bytes in a row."""
+        body = "  double *line = a[0], *other = b[0];\n  if (MYPID < 0) line = other;\n"
+        self.silent(body + LOOP + "line[i * N + j] = other[(i - 1) * N + j] + 1;\n")
+        said = self.said(body + "  other = line;\n" + LOOP + "line[i * N + j] = other[(i - 1) * N + j] + 1;\n")
+        self.assertEqual([line.split(":")[0] for line in said], ["race on a"])
+
+    def test_critical(self) -> None:
+        """One rank at a time, in the order of a lock, is no race."""
+        body = "#pragma SMint parallel for affinity(v[i])\n  for (int i = 0; i < 8; i++) {\n    v[i] = i;\n"
+        self.silent(body + "#pragma SMint critical\n    w[at[0]] += v[i];\n  }\n")
+
+    def test_golden_programs(self) -> None:
+        """Right programs of both notations: no race is named, and their answers stay."""
+        for program in sorted((HERE / "golden").glob("*.c")):
+            if program.stem.endswith("-2"):
+                continue
+            second = program.with_name(program.stem + "-2.c")
+            files = [program, second] if second.exists() else [program]
+            self.compiled("-O1", "-fopenmp", *files, "-o", "program")
+            for ranks, nodes in ((2, 1), (3, 2)):
+                with self.subTest(program.stem, ranks=ranks, nodes=nodes):
+                    ended = self.check_run("./program", ranks, nodes)
+                    self.assertEqual(ended.stdout, "OK\n")
+                    self.assertNotIn(" race ", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
