@@ -85,6 +85,7 @@ class ArmciWire final : public MpiWire {
   }
 
   bool has_remote_memory() const override { return true; }
+  bool remote_needs_owner() const override { return true; }
   Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
   int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }
   void forget(int handle) override { handles_.drop(handle); }

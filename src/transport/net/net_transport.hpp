@@ -142,6 +142,8 @@ class Net final : public Transport, private FrameSender {
   // One-sided, if the wire can and it pays; false if not.
   bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  template <typename Work>
+  void with_owner(int rank, size_t bytes, const Work& work);
   bool reaches(int rank, uint64_t offset, const Strided& box);
   bool put_remote(int rank, uint64_t to, const void* from, const Strided& box);
   bool get_remote(void* to, int rank, uint64_t from, const Strided& box);

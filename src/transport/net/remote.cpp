@@ -6,6 +6,20 @@
 
 namespace hiroba {
 
+// Runs the work while the owner polls, if the wire needs that: what comes by the library's own messages does not show
+// that anything moves. Who has just had a frame polls for some milliseconds; for more the owner is told of the end,
+// too.
+template <typename Work>
+void Net::with_owner(int rank, size_t bytes, const Work& work) {
+  if (!joined_.wire->remote_needs_owner() || rank == config().job.rank) return work();
+  Head h = head(Frame::owner);
+  h.expected = bytes <= max_inline ? 2 : 1;
+  send_frame(rank, h, nullptr, 0);
+  work();
+  h.expected = 0;
+  if (bytes > max_inline) send_frame(rank, h, nullptr, 0);
+}
+
 // A small piece in a frame is one message, too.
 bool Net::put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (bytes <= max_inline || !remote_.usable()) return false;
@@ -14,9 +28,12 @@ bool Net::put_remote(int rank, uint64_t to, const void* from, size_t bytes, Comp
   sent.left.fetch_add(1, std::memory_order_relaxed);
   remote_puts_.fetch_add(1, std::memory_order_relaxed);
   await_slot();
-  engine_.with_wire([&] {
-    count(bytes);
-    joined_.wire->put(place.handle, place.offset, from, bytes, ticket(Transfer::remote_put, &sent));
+  with_owner(rank, bytes, [&] {
+    engine_.with_wire([&] {
+      count(bytes);
+      joined_.wire->put(place.handle, place.offset, from, bytes, ticket(Transfer::remote_put, &sent));
+    });
+    if (joined_.wire->remote_needs_owner()) await(sent);
   });
   return true;
 }
@@ -27,8 +44,10 @@ bool Net::get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion
   if (place.handle < 0) return false;
   completion.left.fetch_add(1, std::memory_order_relaxed);
   await_slot();
-  engine_.with_wire(
-      [&] { joined_.wire->get(place.handle, place.offset, to, bytes, ticket(Transfer::completion, &completion)); });
+  with_owner(rank, bytes, [&] {
+    engine_.with_wire(
+        [&] { joined_.wire->get(place.handle, place.offset, to, bytes, ticket(Transfer::completion, &completion)); });
+  });
   return true;
 }
 
@@ -52,7 +71,7 @@ struct Reach {
 bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box) {
   if (!joined_.wire->has_remote_strided(box) || !reaches(rank, to, box)) return false;
   Completion done;
-  for_each_part(box, most_at_once, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+  const auto put = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
     const Reach reach(part);
     const uint64_t low = to + static_cast<uint64_t>(remote + reach.low);
     const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
@@ -64,8 +83,11 @@ bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box
       joined_.wire->put_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
                                 static_cast<const char*>(from) + local, part, ticket(Transfer::remote_put, &done));
     });
+  };
+  with_owner(rank, bytes_of(box), [&] {
+    for_each_part(box, most_at_once, put);
+    await(done);
   });
-  await(done);
   return true;
 }
 
@@ -80,7 +102,7 @@ bool Net::reaches(int rank, uint64_t offset, const Strided& box) {
 bool Net::get_remote(void* to, int rank, uint64_t from, const Strided& box) {
   if (!joined_.wire->has_remote_strided(box) || !reaches(rank, from, box)) return false;
   Completion done;
-  for_each_part(box, most_at_once, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+  const auto get = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
     const Reach reach(part);
     const uint64_t low = from + static_cast<uint64_t>(remote + reach.low);
     const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
@@ -90,8 +112,11 @@ bool Net::get_remote(void* to, int rank, uint64_t from, const Strided& box) {
       joined_.wire->get_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
                                 static_cast<char*>(to) + local, part, ticket(Transfer::completion, &done));
     });
+  };
+  with_owner(rank, bytes_of(box), [&] {
+    for_each_part(box, most_at_once, get);
+    await(done);
   });
-  await(done);
   return true;
 }
 
@@ -101,8 +126,7 @@ bool Net::accumulate(int rank, uint64_t to, const void* from, Number type, size_
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
   const char* at = static_cast<const char*>(from);
   Completion done;
-  while (numbers > 0) {
-    const size_t part = std::min(numbers, most);
+  const auto add = [&](size_t part) {
     const RemoteMemory::Place place = remote_place(rank, to, part * size);
     done.left.fetch_add(1, std::memory_order_relaxed);
     remote_puts_.fetch_add(1, std::memory_order_relaxed);
@@ -112,8 +136,11 @@ bool Net::accumulate(int rank, uint64_t to, const void* from, Number type, size_
       joined_.wire->accumulate(place.handle, place.offset, at, type, part, ticket(Transfer::remote_put, &done));
     });
     at += part * size, to += part * size, numbers -= part;
-  }
-  await(done);
+  };
+  with_owner(rank, numbers * size, [&] {
+    while (numbers > 0) add(std::min(numbers, most));
+    await(done);
+  });
   return true;
 }
 

@@ -86,6 +86,8 @@ class Wire {
 
   // ---- one-sided access, where the network has it (has_remote_memory) ----
   virtual bool has_remote_memory() const { return false; }
+  // Whether it is the owner's library that does the work, while the owner polls; the calls below may wait for that.
+  virtual bool remote_needs_owner() const { return false; }
   // Makes memory of this process accessible, until conceal(); `key` is what others pass to import(). The memory may be
   // sparse, and should stay so.
   virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
