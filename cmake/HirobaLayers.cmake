@@ -37,8 +37,8 @@ function(hiroba_gasnet_wire)
   find_library(archive gasnet-${HIROBA_GASNET_CONDUIT}-parsync PATHS ${GASNET_LIBRARY_DIRS} NO_DEFAULT_PATH NO_CACHE)
   hiroba_is_pic(${archive} pic)
   if(NOT pic)
-    message(STATUS "Hiroba: no plug-in wire-gasnet, because ${archive} cannot go into a shared library; build GASNet-EX "
-      "with CFLAGS=-fPIC CXXFLAGS=-fPIC MPI_CFLAGS=-fPIC")
+    message(STATUS "Hiroba: no plug-in wire-gasnet, because ${archive} cannot go into a shared library; build "
+      "GASNet-EX with CFLAGS=-fPIC CXXFLAGS=-fPIC MPI_CFLAGS=-fPIC")
     return()
   endif()
   # Which MPI it sits on: what its linker would add.
@@ -62,8 +62,8 @@ function(hiroba_gasnet_wire)
 endfunction()
 hiroba_gasnet_wire()
 
-# ARMCI-MPI on MPICH. On Open MPI 4.1 one-sided operations fail. Debian's archive is nearly position-independent: but for
-# two variables of the C library, which the wire has itself.
+# ARMCI-MPI on MPICH. On Open MPI 4.1 one-sided operations fail. Debian's archive is nearly position-independent: but
+# for two variables of the C library, which the wire has itself.
 find_library(HIROBA_ARMCI_MPICH libarmci-mpich.a)
 find_path(HIROBA_ARMCI_INCLUDE armci.h)
 if(NOT HIROBA_ARMCI_MPICH OR NOT HIROBA_ARMCI_INCLUDE OR NOT TARGET hiroba_wire_mpi-mpich)
