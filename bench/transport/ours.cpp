@@ -413,7 +413,7 @@ int run(int argc, char** argv) {
   Options options;
   require(Options::from_environment(options));
   std::unique_ptr<Memory> memory;
-  require(Memory::start(options, memory));
+  require(Memory::start(options, [](Transport&) {}, memory));
   Bench bench(std::move(memory));
   for (int i = 1; i + 2 < argc; i += 3) {
     bool known = false;

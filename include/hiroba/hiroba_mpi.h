@@ -24,6 +24,9 @@ static inline MPI_Comm hiroba_comm(void) {
   return comm;
 }
 
+/* The same by XcalableMP's name: of all images, whatever the executing set is. */
+static inline MPI_Comm xmp_get_mpi_comm(void) { return hiroba_comm(); }
+
 #ifdef __cplusplus
 }
 #endif

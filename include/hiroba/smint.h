@@ -82,7 +82,11 @@ enum {
   SMINT_NOWAIT = 1,   /* no barrier at the end */
   SMINT_COLLAPSE = 8, /* iterations of the loops nested inside are independent, too, whatever arrays overlap */
   SMINT_KNOWN = 4,    /* the accesses are all there are; for option check */
-  SMINT_DROP = 2      /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
+  SMINT_DROP = 2,     /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
+  /* With SMINT_KNOWN and SMINT_DROP: between nodes no barrier at the end. The next smint_begin waits, for those ranks
+   * only with which one of the two loops has data in common, or smint_settle for all. Until one of them the program
+   * touches nothing shared and synchronises in no other way. */
+  SMINT_LATER = 16
 };
 
 /* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's
@@ -114,7 +118,8 @@ void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[]
 int smint_checking(void);
 void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 
-void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT */
+void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT or SMINT_LATER */
+void smint_settle(void);          /* the barrier that SMINT_LATER has put off, if there is one; collective and blocks */
 
 /* ---- reductions over ranks (collective, blocking; in rank order)
  * ----------------------------------------------------- */

@@ -53,7 +53,8 @@ constexpr std::array table = {
     Option{"check", OptionKind::flag, "no", "yes|no",
            "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
            "start unaligned), and check the space before them when they are freed. Parallel loops of hirobacc report "
-           "races between ranks, and pages that they touched other than their subscripts said."},
+           "races between ranks, and pages that they touched other than their subscripts said; accesses to coarrays in "
+           "segments that nothing orders are reported, too."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{"trace", OptionKind::flag, "no", "yes|no",

@@ -54,6 +54,21 @@ std::string Memory::explain(const void* address) const {
                 static_cast<unsigned long long>(past), describe(*before).c_str());
 }
 
+bool Memory::may_fault(const void* address, size_t bytes) const {
+  if (cache_ == nullptr || bytes == 0) return false;
+  const char* const last = static_cast<const char*>(address) + bytes - 1;
+  if (!space_.contains(address) && !space_.contains(last)) return false;
+  const Array* const array = space_.contains(address) ? arrays_.live(page_of(address)) : nullptr;
+  if (array == nullptr || !space_.contains(last)) return true;
+  for (uint64_t page = page_of(address); page <= page_of(last);) {
+    if (page >= array->end_page) return true;
+    const HomeRun& run = array->home(page);
+    if (job_.node_of(run.rank) != job_.node) return true;
+    page = run.first + run.pages;
+  }
+  return false;
+}
+
 bool Memory::serve_fault(void* address) {
   Array* const array = arrays_.live(page_of(address));
   if (array == nullptr || cache_ == nullptr) return false;

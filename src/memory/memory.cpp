@@ -38,7 +38,8 @@ uint64_t tag_of(const char* call) {
 
 Memory::~Memory() = default;
 
-Status Memory::start(const Options& options, std::unique_ptr<Memory>& out) {
+Status Memory::start(const Options& options, const std::function<void(Transport&)>& listen,
+                     std::unique_ptr<Memory>& out) {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
     return Status::error(format("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE)));
   std::unique_ptr<Memory> memory(new Memory);
@@ -69,6 +70,7 @@ Status Memory::start(const Options& options, std::unique_ptr<Memory>& out) {
     m.cache_ = std::make_unique<Cache>();
     m.cache_->listen(*m.transport_);
   }
+  listen(*m.transport_);
   HIROBA_TRY(m.transport_->start(config));
   HIROBA_TRY(m.attach_zones());
   if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));

@@ -9,6 +9,7 @@
 // Errors come back as a status; the caller (src/notation) ends the job with it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,15 +25,18 @@ namespace hiroba {
 
 class Memory {
  public:
-  // Joins the job; from there on messages carry the rank. Collective.
-  static Status start(const Options& options, std::unique_ptr<Memory>& out);
+  // Joins the job; from there on messages carry the rank. Before the transport starts, `listen` may set its handlers.
+  // Collective.
+  static Status start(const Options& options, const std::function<void(Transport&)>& listen,
+                      std::unique_ptr<Memory>& out);
   Status stop();  // collective
   ~Memory();
 
   const Job& job() const { return job_; }
   Board& board() const { return *board_; }
   Transport& transport() const { return *transport_; }
-  bool checking() const { return check_; }  // option check
+  bool checking() const { return check_; }     // option check
+  double timeout() const { return timeout_; }  // option timeout
   // Which ways to see accesses are in use, for people.
   std::string tracking() const;
 
@@ -52,8 +56,9 @@ class Memory {
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
-  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is visible
-  // after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met since.
+  // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
+  // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
+  // since.
   Status sync_drop(const char* call, std::span<const int> others);
   void sync();
   Status lock(int id);
@@ -68,6 +73,10 @@ class Memory {
   // The live array that contains the address, or a status that explains what the address is.
   Status find(const void* address, Array*& out) const;
   std::string explain(const void* address) const;
+  // What names this address to the transport.
+  uint64_t offset(const void* address) const { return space_.offset(address); }
+  // Whether an access to these bytes may be a page fault, because they are shared memory of another node.
+  bool may_fault(const void* address, size_t bytes) const;
   // Begins to bring a section; preload_wait() waits for all that were begun.
   Status start_preload(const void* array, std::span<const Range> section);
   void preload_wait();

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from collections.abc import Sequence
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -88,9 +89,9 @@ class CompilerTest(unittest.TestCase):
         settings = ["-n", str(ranks), "--nodes", str(nodes), "--threads", "1"]
         return execute([HIROBARUN, *settings, *map(str, words)], self.folder, limit=20)
 
-    def check_answer(self, program: pathlib.Path, answer: str = "OK\n") -> None:
+    def check_answer(self, program: pathlib.Path, answer: str = "OK\n", jobs: Sequence[tuple[int, int]] = JOBS) -> None:
         """At one rank, over two nodes, and with an odd number of ranks that share nodes unevenly."""
-        for ranks, nodes in JOBS:
+        for ranks, nodes in jobs:
             ended = self.launch(ranks, nodes, program)
             self.assertEqual(
                 (ended.returncode, ended.stdout, ended.stderr), (0, answer, ""), f"{program.name}: {ranks} ranks"

@@ -2,13 +2,14 @@
 
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import time
 import unittest
 
-from compiling import HERE, HIROBACC, CompilerTest, Ended, execute
+from compiling import HERE, HIROBACC, ROOT, CompilerTest, Ended, execute
 
 # Left out until the bug is mended: test, number of the bug.
 OPEN_BUGS: dict[str, str] = {}
@@ -401,6 +402,18 @@ class Everything(DriverTest):
                 self.assertEqual(ended.returncode, 0, ended.stderr)
                 loops = path.read_text().count("SMint parallel for")
                 self.assertEqual(ended.stderr.count(": parallel for over "), loops)
+
+    def test_examples_of_the_page(self) -> None:
+        """What docs/hirobacc.md shows compiles without a warning, and runs."""
+        page = (ROOT / "docs/hirobacc.md").read_text()
+        examples = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+        self.assertGreater(len(examples), 3)
+        for number, text in enumerate(examples):
+            with self.subTest(text.splitlines()[0] + str(number)):
+                program = self.folder / f"page{number}"
+                self.compiled("-O2", "-Wall", "-fopenmp", self.write(f"page{number}.c", text), "-o", program, "-lm")
+                ended = self.launch(2, 2, program)
+                self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Each construct of the two notations: what hirobacc makes of it (NAME.expected), and that it computes the right
+"""Each construct of the notations: what hirobacc makes of it (NAME.expected), and that it computes the right
 answer. `test_golden.py --update` writes the .expected files anew; look at the difference before you keep it."""
 
 import pathlib
@@ -49,6 +49,9 @@ class Golden(CompilerTest):
 
     def test_smint(self) -> None:
         self.check("smint")
+
+    def test_xmp(self) -> None:
+        self.check("xmp")
 
     def test_nothing_left_over(self) -> None:
         for expected in GOLDEN.glob("*.expected"):

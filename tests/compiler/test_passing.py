@@ -11,7 +11,7 @@ from compiling import HERE, ROOT, CompilerTest, execute
 OPEN_BUGS: dict[str, str] = {}
 
 WRAPPERS = {"mpi.h": "mpicc", "shmem.h": "oshcc"}
-NOTATION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b|^shared\b.*::", re.MULTILINE)
+NOTATION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b|^shared\b.*::|\]:\[", re.MULTILINE)
 FLAGS = ("-O2", "-fopenmp", "-w", "-frandom-seed=1", "-I", str(ROOT / "include/hiroba"))
 
 

@@ -128,14 +128,57 @@ class Refused(CompilerTest):
         for other in ("extern int a[10];", "int a[10];"):
             self.write("other.c", f"{other}\nint f(void) {{ return a[1]; }}\n")
             ended = self.refuse("main.c", "other.c", "-o", "program")
-            self.assertRegex(ended.stderr, r"(?m)^other\.c:.* error: `a` is shared in main\.c")
+            self.assertRegex(
+                ended.stderr, r"(?m)^other\.c:1:\d+: error: `a` is shared in main\.c:2:12, and an ordinary"
+            )
             self.assertFalse((self.folder / "program").exists())
+
+    def test_extents_that_do_not_agree(self) -> None:
+        """Both places are named, also when the files were compiled before."""
+        main = "int main(int argc, char** argv) { mpc_init(&argc, &argv); return mpc_exit(); }\n"
+        self.write("main.c", f"#include <mpc.h>\nshared int a[10][20]::[1](0, 1), b[4]::[1](0, 1);\n{main}")
+        for number, other in enumerate(("int a[10][21]", "int a[20][10]", "short a[10][20]", "int a[][21]")):
+            name = f"other{number}.c"
+            self.write(name, f"#include <mpc.h>\nextern shared\n  {other}::[1](0, 1);\n")
+            self.compiled("-c", name, "main.c")
+            for files in (("main.c", name), ("main.o", f"other{number}.o")):
+                ended = self.refuse(*files, "-o", "program")
+                column = other.index("a[") + 3
+                self.assertRegex(
+                    ended.stderr, rf"(?m)^other{number}\.c:3:{column}: error: `a` has \[.* at main\.c:2:12$"
+                )
+                self.assertIn(f"    3 |   {other}", ended.stderr)
+                self.assertEqual(ended.stderr.count(": error: "), 1)
+        self.write("same.c", "#include <mpc.h>\nextern shared int a[][20]::[1](0, 1), b[4]::[1](0, 1);\n")
+        self.compiled("main.c", "same.c", "-o", "program")
+
+    def test_defined_twice(self) -> None:
+        main = "int main(int argc, char** argv) { mpc_init(&argc, &argv); return mpc_exit(); }\n"
+        self.write("main.c", f"#include <mpc.h>\nshared int a[10]::[1](0, 1);\n{main}")
+        self.write("other.c", "#include <mpc.h>\nshared int a[10]::[1](0, 1);\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"(?m)^other\.c:2:12: error: shared `a` is defined here, and at main\.c:2:12$")
+
+    def test_coarray_in_one_file_only(self) -> None:
+        main = "int f(void);\nint main(void) { return f() + a[1]:[0]; }\n"
+        self.write("main.c", f"#include <xmp.h>\nint a[10]:[*];\n{main}")
+        self.write("other.c", "extern int a[10];\nint f(void) { return a[1]; }\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"(?m)^other\.c:.* error: `a` is a coarray in main\.c")
+        self.assertIn("extern .. a:[*]", ended.stderr)
+        self.write("starts.c", "int f(void);\nint main(void) { return f(); }\n")
+        self.write("other.c", "#include <xmp.h>\nint a[10]:[*];\nint f(void) { return a[1]:[0]; }\n")
+        ended = self.refuse("starts.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"error: `a` of other\.c is a coarray, and nobody starts the job")
+        self.assertIn("xmp_init(&argc, &argv)", ended.stderr)
 
     def test_nobody_starts_the_job(self) -> None:
         self.write("main.c", "int f(void);\nint main(void) { return f(); }\n")
         self.write("other.c", "#include <mpc.h>\nshared int a[10]::[1](0, 1);\nint f(void) { return a[1]; }\n")
         ended = self.refuse("main.c", "other.c", "-o", "program")
-        self.assertRegex(ended.stderr, r"error: `a` of other\.c is shared, and nobody starts the job")
+        self.assertRegex(
+            ended.stderr, r"(?m)^main\.c:2:5: error: `a` of other\.c:2:12 is shared, and nobody starts the job"
+        )
         self.assertIn("call mpc_init(&argc, &argv)", ended.stderr)
         self.assertFalse((self.folder / "program").exists())
 

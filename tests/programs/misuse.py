@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs every case of misuse.c and checks what comes of it: the job ends within the limit, with a non-zero status and
-one message that has the right words in it, and leaves nothing behind. Cases that must work are here, too.
+"""Runs every case of misuse.c and xmp_misuse.c and checks what comes of it: the job ends within the limit, with a
+non-zero status and one message that has the right words in it, and leaves nothing behind. Cases that must work are
+here, too.
 
     misuse.py --build BUILD [--tracking WAY] [--jobs N] [CASE ...]
 """
@@ -29,7 +30,8 @@ class Case:
     ranks: int = 2
     nodes: int = 2
     alone: bool = False  # without hirobarun
-    program: str = ""  # case of misuse.c, if not the name
+    program: str = ""  # case of the binary, if not the name
+    binary: str = "misuse"
     good: bool = False  # must work
     extra_seconds: float = 0
     sees_memory: bool = False  # worth repeating for each way of tracking
@@ -179,7 +181,64 @@ ADDRESSES = [
     refused("box_rank", RANK1, r"sms_local_box", r"\b2\b"),
 ]
 
-CASES = ENDING + ACCESS + COLLECTIVE + SIZES + LOCKS + LIFE + OPTIONS + ADDRESSES
+XMP_PLACE = r"xmp_misuse\.c:\d+"
+LATE = ["--timeout", "2"]
+
+
+def coarray(name: str, *words: str, **more: Any) -> Case:
+    return Case(name, list(words), binary="xmp_misuse", **more)
+
+
+def coarray_late(name: str, *words: str, **more: Any) -> Case:
+    return coarray(name, "timeout", *words, options=LATE, extra_seconds=3, **more)
+
+
+COARRAYS = [
+    coarray("image_too_large", RANK1, XMP_PLACE, r"image 7 of table\[10\]\[20\]", r"images 0\.\.1"),
+    coarray("image_negative", RANK1, XMP_PLACE, r"image -3 of table", r"images 0\.\.1"),
+    coarray("image_of_task", RANK1, XMP_PLACE, r"image 1 of table", r"images 0\.\.0"),
+    coarray("coindex", RANK1, XMP_PLACE, r"coindex 2 of coarray grid", r"0\.\.1"),
+    coarray("section_past", RANK1, XMP_PLACE, r"out of bounds", r"table\[10\]\[20\]", r"element 200\b", r"0 to 199"),
+    coarray("section_before", RANK1, XMP_PLACE, r"out of bounds", r"element -1\b"),
+    coarray("element_past", RANK1, XMP_PLACE, r"out of bounds", r"element 200\b"),
+    coarray("range_past", RANK1, XMP_PLACE, r"table\[0:10\]\[12:9\]", r"12:9:1 of dimension 2", r"0\.\.19"),
+    coarray("range_backwards", RANK1, XMP_PLACE, r"3:5:-1 of dimension 2", r"0\.\.19"),
+    coarray("range_no_step", RANK1, XMP_PLACE, r"dimension 2 has a step of 0"),
+    coarray("index_past", RANK1, XMP_PLACE, r"index 10 of dimension 1", r"0\.\.9"),
+    coarray("shapes", RANK1, XMP_PLACE, r"shapes", r"\[6\] = \[7\]"),
+    coarray("shapes_of_update", RANK1, XMP_PLACE, r"shapes", r"\[4\] = \[2\]\[3\]"),
+    coarray("shapes_of_images", RANK1, XMP_PLACE, r"each image of table", r"\b2\b"),
+    coarray("unequal_extent", r"rank 0\b", RANK1, r"uneven\[100\]", r"uneven\[200\]", XMP_PLACE),
+    coarray("unequal_element", r"rank 0\b", RANK1, r"4 bytes", r"8 bytes", XMP_PLACE),
+    coarray("no_elements", XMP_PLACE, r"dimension 2 of coarray empty", r"positive"),
+    coarray("use_after_free", RANK1, XMP_PLACE, r"coarray y", r"freed"),
+    coarray("allocate_twice", XMP_PLACE, r"coarray y is allocated already"),
+    coarray_late("wait_never", RANK1, XMP_PLACE, r"xmp_wait", r"from rank 0 with tag 42", r"no post"),
+    coarray_late("wait_wrong_tag", RANK1, r"anybody with tag 42", r"from rank 0 with tag 7"),
+    coarray_late("sync_image_alone", r"xmp_sync_image", r"rank 0\b"),
+    coarray_late("barrier_of_some", RANK1, XMP_PLACE, r"xmp_barrier_on", r"rank 0 has not come", ranks=3, nodes=2),
+    coarray("unlock_by_stranger", RANK1, XMP_PLACE, r"unlock", r"rank 0 holds it"),
+    coarray("unlock_unlocked", RANK1, XMP_PLACE, r"unlock", r"nobody holds it"),
+    coarray("lock_twice", RANK1, XMP_PLACE, r"again"),
+    coarray_late("lock_held", RANK1, XMP_PLACE, r"xmp_lock", r"rank 0 holds it"),
+    coarray("lock_of_private", RANK1, XMP_PLACE, r"not in a coarray"),
+    coarray("atomic_of_two_bytes", RANK1, XMP_PLACE, r"2 bytes", r"4 or 8"),
+    coarray("atomic_unaligned", RANK1, XMP_PLACE, r"aligned"),
+    coarray("divide_by_zero", RANK1, XMP_PLACE, r"division by zero"),
+    coarray("remainder_of_doubles", RANK1, XMP_PLACE, r"operator % .* double"),
+    coarray("nodes_too_many", XMP_PLACE, r"node array p", r"\b5 nodes", r"there are 2"),
+    coarray("node_not_there", XMP_PLACE, r"node array p", r"0\.\.1", r"from 2"),
+    coarray("end_of_no_task", r"xmp_task_end without"),
+    coarray("broadcast_from_outside", RANK1, XMP_PLACE, r"does not take part"),
+    coarray("sync_or_reduce", r"rank 0\b", RANK1, r"xmp_reduction", r"xmp_sync_all"),
+    coarray("before_sync", r"xmp_sync_all before xmp_init"),
+    coarray("before_post", r"xmp_post before xmp_init"),
+    coarray("before_read", r"before xmp_init"),
+    coarray("before_sync alone", r"xmp_sync_all before xmp_init", alone=True, program="before_sync"),
+    coarray("after_sync", r"xmp_sync_memory after xmp_finalize"),
+]
+
+CASES = COARRAYS + ENDING + ACCESS + COLLECTIVE + SIZES + LOCKS + LIFE + OPTIONS + ADDRESSES
 
 
 def faults_of(case: Case, job: jobs.Job, took: float) -> list[str]:
@@ -209,7 +268,7 @@ class Outcome(NamedTuple):
 
 
 def run_case(case: Case, build: pathlib.Path, tracking: str) -> Outcome:
-    program = [build / "tests/programs/misuse", case.program or case.name]
+    program = [build / "tests/programs" / case.binary, case.program or case.name]
     settings = dict(case.settings)
     if tracking:
         settings["HIROBA_TRACKING"] = tracking

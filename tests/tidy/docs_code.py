@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
-HIROBACC = Path(sys.argv[5]) if len(sys.argv) > 5 else None
+HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
@@ -36,12 +36,19 @@ class DocsCode(unittest.TestCase):
         for page in PAGES:
             for text in blocks(page, "c"):
                 source = text if "main(" in text else FRAGMENT.format(text)
-                if "#include <smint.h>" in source or "#include <mpc.h>" in source:
+                if re.search(r"#include <(smint|mpc|xmp)\.h>", source):
                     self.run_example(source, page)
                     continue
                 command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc", "-"]
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
+
+    def test_cpp_blocks_compile(self) -> None:
+        command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc++", "-"]
+        for page in PAGES:
+            for text in blocks(page, "cpp"):
+                done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{text}")
 
     def run_example(self, source: str, page: Path) -> None:
         """Whole programs in the notations of hirobacc: they run, and end with status 0."""

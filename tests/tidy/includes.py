@@ -12,7 +12,8 @@ FLOORS: dict[str, set[str]] = {
     "base": set(),
     "transport": {"base"},
     "memory": {"base", "transport"},
-    "notation": {"base", "transport", "memory"},
+    "coarray": {"base", "transport", "memory"},
+    "notation": {"base", "transport", "memory", "coarray"},
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import bisect
-import difflib
 import re
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .affine import Form
 from .checks import touches
+from .declared import Declared
 from .independence import carried_dependence, provably_shared
+from .later import loops_to_settle
 from .loops import (
     OPERATORS,
     Analysis,
@@ -23,28 +24,60 @@ from .loops import (
     table,
     write_access,
 )
-from .notation import OMP, Directive
-from .shared import Rewriter, enclosing
-from .source import HASH_LINE, Node, Source, text_of, walk
+from .notation import OMP, Directive, meant
+from .shared import Shared, enclosing
+from .source import Node, text_of, walk
+from .statements import Statements
 
+CONTROLS = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
 CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
 
 
 @dataclass
-class Directives:
-    rewriter: Rewriter
+class SharedLoop:
+    """A parallel loop whose beginning is still to be written, because its barrier depends on what is around it."""
+
+    directive: Directive
+    loop: Node
+    opening: tuple[str, str]  # before and behind the flags
+    flags: list[str]
+    alone: bool  # touches what its subscripts say, and has nothing but a barrier at its end
+    explained: int  # which line of the explanation tells of its end
+
+
+@dataclass
+class Directives(Statements):
     explain: list[str] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
+    _loops: list[SharedLoop] = field(default_factory=list)
     _number: int = 0
-    _statements: list[tuple[int, int, Node]] = field(default_factory=list)  # begin, -end; outer ones first
 
-    @property
-    def source(self) -> Source:
-        return self.rewriter.source
+    @cached_property
+    def _declared(self) -> Declared:
+        return Declared(self.rewriter.root, self.source.text)
 
     def rewrite_all(self) -> None:
         for directive in self.rewriter.found.directives:
-            getattr(self, "_" + directive.name)(directive)
+            if directive.family == "SMint":
+                getattr(self, "_" + directive.name)(directive)
+        self._settle()
+        for each in self._loops:
+            before, behind = each.opening
+            opening = before + (" | ".join(each.flags) or "0") + behind
+            self.source.replace(each.directive.at, each.directive.end, opening)
+
+    def _settle(self) -> None:
+        """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""
+        for serial in loops_to_settle(self.rewriter, [each.loop for each in self._loops if each.alone]):
+            for each in self._loops:
+                if serial.start_byte <= each.loop.start_byte < serial.end_byte:
+                    each.flags.append("SMINT_LATER")
+                    self.explain[each.explained] = (
+                        "  end: between nodes, the next loop waits for those ranks only that it shares data with;"
+                        " all meet behind the loop around it"
+                    )
+            self.source.insert(serial.start_byte, "{ ")
+            self.source.insert(serial.end_byte, " smint_settle(); }")
 
     def warn_of_writes_by_all(self) -> None:
         """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
@@ -57,10 +90,15 @@ class Directives:
             while base is not None and base.type in ("subscript_expression", "field_expression"):
                 base = base.child_by_field_name("argument")
             shared = self.rewriter.resolve(base) if base is not None and base.type == "identifier" else None
-            if shared is None or not shared.directive or any(a <= node.start_byte < b for a, b in self.covered):
+            if shared is None or any(a <= node.start_byte < b for a, b in self.covered):
                 continue
             function = enclosing(node, "function_definition")
-            if function is None or "sms_rank" in text_of(function) or (function.id, shared.name) in seen:
+            if function is None or (function.id, shared.name) in seen:
+                continue
+            if not shared.directive:
+                self._warn_of_scalar(node, function, shared)
+                continue
+            if "sms_rank" in text_of(function):
                 continue
             seen.add((function.id, shared.name))
             self.source.warn(
@@ -69,64 +107,16 @@ class Directives:
                 "put `#pragma SMint single` above this statement, or `parallel for` above its loop",
             )
 
-    def _statement(self, directive: Directive) -> Node | None:
-        """The statement behind the directive. Lines that begin with # may stand between."""
-        if not self._statements:
-            nodes = [n for n in walk(self.rewriter.root) if n.type.endswith("_statement")]
-            self._statements = sorted(((n.start_byte, -n.end_byte, n) for n in nodes), key=lambda s: s[:2])
-        next_one = bisect.bisect_left(self._statements, directive.end, key=lambda s: s[0])
-        best = self._statements[next_one][2] if next_one < len(self._statements) else None
-        between = self.source.text[directive.end : best.start_byte] if best is not None else ";"
-        if HASH_LINE.sub("", between).strip() or best is None:
-            self.source.error(
-                directive.at,
-                f"#pragma SMint {directive.name} stands before no statement",
-                "put it above a loop or a statement, in a function",
+    def _warn_of_scalar(self, node: Node, function: Node, shared: Shared) -> None:
+        """MpC, where ranks share work by their numbers: each does what main does under no condition."""
+        main = re.match(r"main\s*\(", text_of(function.child_by_field_name("declarator"))) is not None
+        decided = enclosing(node, *CONTROLS) is not None or "sms_lock" in text_of(function)
+        if main and not decided and not shared.dims and not shared.codims:
+            self.source.warn(
+                node.start_byte,
+                f"every rank writes shared `{shared.name}` here",
+                f"write if (MYPID == 0) {text_of(node)}; and a barrier behind it",
             )
-            return None
-        return best
-
-    def _at(self, directive: Directive, word: str) -> int:
-        """Where a word of a directive stands, for messages; words of macros stand nowhere."""
-        found = re.search(rf"\b{re.escape(word)}", self.source.text[directive.at : directive.end])
-        return directive.at + found.start() if word and found is not None else directive.at
-
-    def _in_function(self, directive: Directive) -> bool:
-        node = self.rewriter.root.descendant_for_byte_range(directive.at, directive.at)
-        if node is not None and (node.type == "compound_statement" or enclosing(node, "compound_statement")):
-            return True
-        self.source.error(
-            directive.at,
-            f"#pragma SMint {directive.name} stands outside of a function",
-            "put it where it is to be done",
-        )
-        return False
-
-    def _left_by(self, statement: Node, shared_out: bool) -> Node | None:
-        """What jumps out of a statement; out of a loop that is shared out also what ends it."""
-        loops = ("for_statement", "while_statement", "do_statement")
-        for node in walk(statement):
-            if node.type in ("return_statement", "goto_statement"):
-                return node
-            kinds = {"break_statement": (*loops, "switch_statement"), "continue_statement": loops}.get(node.type)
-            if kinds is None:
-                continue
-            target = enclosing(node, *kinds)
-            if target is None or target.start_byte < statement.start_byte:
-                return node
-            if shared_out and node.type == "break_statement" and target.id == statement.id:
-                return node
-        return None
-
-    def _stays(self, directive: Directive, statement: Node) -> bool:
-        leaving = self._left_by(statement, directive.name == "parallel")
-        if leaving is not None:
-            self.source.error(
-                leaving.start_byte,
-                f"`{text_of(leaving).split()[0].rstrip(';')}` leaves what #pragma SMint {directive.name} stands above",
-                "set a variable there, and decide behind it",
-            )
-        return leaving is None
 
     # ---- statements ----
 
@@ -162,7 +152,9 @@ class Directives:
         found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
         if found is None:
             self.source.error(
-                directive.at, "preload needs a section of an array", "write for example preload A[0:n][0:m]"
+                self._at(directive, words),
+                "preload needs a section of an array",
+                "write for example preload A[0:n][0:m]",
             )
             return
         shared = self.rewriter.by_name.get(found[1])
@@ -171,7 +163,8 @@ class Directives:
         for bracket in re.findall(r"\[([^\]]*)\]", found[2]):
             parts = [p.strip() for p in bracket.split(":")]
             if len(parts) not in (1, 2, 3) or "" in parts:
-                self.source.error(directive.at, f"cannot read the section [{bracket}]", "write [base:length:step]")
+                at = self._at(directive, f"[{bracket}]")
+                self.source.error(at, f"cannot read the section [{bracket}]", "write [base:length:step]")
                 return
             ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
         self.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});")
@@ -179,15 +172,11 @@ class Directives:
     # ---- parallel for ----
 
     def _parallel(self, directive: Directive) -> None:
-        clauses = clauses_of(self.source, directive.at, directive.words)
+        clauses = clauses_of(self.source, directive)
         for name, _ in clauses:
             if name not in CLAUSES:
-                close = difflib.get_close_matches(name, CLAUSES, 1, 0.4)
-                self.source.error(
-                    self._at(directive, name),
-                    f"unknown word `{name}` in #pragma SMint parallel",
-                    f"did you mean `{close[0]}`?" if close else f"known are {' '.join(CLAUSES)}",
-                )
+                message = f"unknown word `{name}` in #pragma SMint parallel"
+                self.source.error(self._at(directive, name), message, meant(name, CLAUSES))
                 return
         if not any(name == "for" for name, _ in clauses):
             self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
@@ -244,7 +233,7 @@ class Directives:
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
         self.covered.append((loop.start_byte, loop.end_byte))
-        reader = LoopReader(self.rewriter, loop, counted)
+        reader = LoopReader(self.rewriter, self._declared, loop, counted)
         analysis = reader.read()
         carried = carried_dependence(self.rewriter, loop, analysis)
         if carried is not None:
@@ -256,7 +245,7 @@ class Directives:
                 "write into a second array, or make it a reduction",
             )
             return
-        reduced = reductions(self.source, self._at(directive, "reduction"), clauses)
+        reduced = reductions(self.source, directive, clauses)
         if self.source.errors:
             return
         self._warn_of_sums(loop, reader, [name for _, name in reduced])
@@ -286,23 +275,28 @@ class Directives:
         shared = analysis.shared
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)},"
-            f' {" | ".join(flags) or "0"}, "{place.file}:{place.line}");'
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
+        )
+        behind = (
+            f', "{place.file}:{place.line}");'
             f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
         )
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
-            opening += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
-            opening += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            behind += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
+            behind += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
             self.source.replace(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             sign = "<" if each.step > 0 else ">"
             self.source.replace(
                 each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
             )
-        self.source.replace(directive.at, directive.end, opening + use)
         after = " ".join(self._combine(op, name) for op, name in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
-        self._explain(directive, counted, analysis, owner, drop, reduced, repeat)
+        self._explain(directive, counted, analysis, owner, reduced, repeat)
+        end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
+        alone = known and not reduced and not repeat and "nowait" not in names
+        self._loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, len(self.explain)))
+        self.explain.append(f"  end: {end}")
 
     def _recall(self, analysis: Analysis) -> str:
         bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
@@ -347,7 +341,7 @@ class Directives:
                 if access.name == wanted.split("[")[0]:
                     return i
             self.source.error(
-                directive.at,
+                self._at(directive, argument),
                 f"affinity({argument}) is no access of this loop with affine subscripts",
                 "name one, for example affinity(A[i][0])",
             )
@@ -377,7 +371,6 @@ class Directives:
         counted: Counted,
         analysis: Analysis,
         owner: int,
-        drop: bool,
         reduced: list[tuple[str, str]],
         repeat: bool,
     ) -> None:
@@ -397,7 +390,6 @@ class Directives:
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
-        say(f"  end: {'sms_sync_drop, because all that is read is fetched ahead' if drop else 'sms_barrier'}")
         for operator, name in reduced:
             say(f"  reduction: `{name}` by {operator} over all ranks")
 

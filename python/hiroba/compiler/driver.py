@@ -18,11 +18,13 @@ from .translate import has_notation, translate
 USAGE = """\
 usage: hirobacc [--cc COMPILER] [--show] [--explain] [options of the C compiler] FILE...
 
-Compiles C that may contain MpC (`shared` arrays) and SMint (#pragma SMint), and links with libhiroba.
+Compiles C that may contain MpC (`shared` arrays), SMint (#pragma SMint) and coarrays (a[i]:[image], #pragma xmp), and
+links with libhiroba.
 
   hirobacc -O3 -fopenmp stencil.c -o stencil     compile and link; run it with hirobarun -n 4 ./stencil
   hirobacc -c -O3 part.c                         compile only; any other flag of cc works as it does there
-  hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why
+  hirobacc --explain -c stencil.c                also say, per loop: who computes what, what is fetched, and why;
+                                                 and what each access to another image becomes
   hirobacc --show stencil.c                      print the C that is compiled, and stop
   CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
 
@@ -160,19 +162,25 @@ class Translation:
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
         return done.stdout.decode("latin-1") if done.returncode == 0 else None
 
-    def macros(self) -> dict[str, str]:
-        ask = ["-Xcompiler", "-dM"] if is_nvcc(self.command) else ["-dM"]
-        words = [*self.command.cc, "-E", *ask, *without_dependencies(self.command.flags), *self.include, self.source]
-        done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        lines = done.stdout.decode("latin-1").splitlines()
-        return {m[1]: m[2] or "" for m in (re.match(r"#define (\w+)(?: (.*))?$", line) for line in lines) if m}
+    def at_end(self, text: str) -> str:
+        """What the preprocessor makes of a text that stands at the end of the file."""
+        macros = ["-imacros", self.source]
+        if is_nvcc(self.command):
+            macros = [part for word in macros for part in ("-Xcompiler", word)]
+        with tempfile.NamedTemporaryFile(prefix="hirobacc-", suffix=".c") as file:
+            file.write(text.encode("latin-1"))
+            file.flush()
+            flags = [*without_dependencies(self.command.flags), *self.include, *macros]
+            words = [*self.command.cc, "-E", *flags, file.name]
+            done = subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return done.stdout.decode("latin-1")
 
     def translated(self, target: str) -> str | None:
         text = self.preprocessed(target)
         if text is None:
             return None
         try:
-            out, explained = translate(text, self.macros)
+            out, explained = translate(text, self.at_end)
         except CompileError:
             return None
         self.changed = out is not text

@@ -1,15 +1,20 @@
-"""What only a link can see: a shared array that another file takes for an ordinary one, and a program that nobody
-starts. Reads the symbols of the object files on the command line; libraries are not looked into."""
+"""What only a link can see: a shared array that another file takes for an ordinary one, or for one of other extents,
+and a program that nobody starts. Reads the object files on the command line; libraries are not looked into."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from .notation import STARTS
+from .notes import Note, notes_in
+from .source import as_written, original_line
+
 DECLARED = re.compile(rb"hiroba_declare_hiroba_([A-Za-z]\w*)")
-STARTS = {"mpc_init", "sms_startup", "smint_start"}
+COARRAY = re.compile(rb"hiroba_coarray_([A-Za-z]\w*)")  # those of pointers, too, which are ordinary variables
 
 
 def symbols(file: str) -> list[tuple[str, str]]:
@@ -19,35 +24,109 @@ def symbols(file: str) -> list[tuple[str, str]]:
     return [(kind, name) for kind, name in words]
 
 
-def problems(objects: dict[str, str]) -> list[str]:
-    """Messages about these object files; the values are the names of their sources, for people."""
-    shared: dict[str, str] = {}
-    for file, source in objects.items():
-        for name in DECLARED.findall(Path(file).read_bytes()):
-            shared.setdefault(name.decode(), source)
-    if not shared:
-        return []
-    out, starts, main = [], False, ""
-    for file, source in objects.items():
-        for kind, name in symbols(file):
-            starts = starts or name in STARTS
-            main = source if name == "main" and kind == "T" else main
-            if name in shared and kind in "UBDCRGS":
-                out.append(
-                    f"{source}: error: `{name}` is shared in {shared[name]}, and an ordinary variable here\n"
-                    f"      = declare it here as there: extern shared .. {name}"
+def message(place: str, text: str, remedy: str) -> str:
+    """As messages about one file are written, with the line if `place` has one that can be read."""
+    out = [f"{place}: error: {text}"]
+    found = re.fullmatch(r"(.*):(\d+):(\d+)", place)
+    line = original_line(found[1], int(found[2])) if found is not None else None
+    if found is not None and line is not None:
+        before = as_written(line[: int(found[3]) - 1])
+        out += [f"{int(found[2]):5d} | {as_written(line.rstrip().expandtabs(1))}", f"      | {' ' * len(before)}^"]
+    return "\n".join([*out, f"      = {remedy}"])
+
+
+def find_word(source: str, pattern: str) -> str:
+    """`source` with the line and column of a word, if it is a text that has it outside of comments and directives."""
+    if Path(source).suffix in (".o", ".a", ".so"):
+        return source
+    text = Path(source).read_text(encoding="latin-1")
+    hidden = r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|^[ \t]*#[^\n]*"
+    text = re.sub(hidden, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
+    found = re.search(pattern, text)
+    if found is None:
+        return source
+    begin = text.rfind("\n", 0, found.start()) + 1
+    return f"{source}:{text.count(chr(10), 0, found.start()) + 1}:{found.start() - begin + 1}"
+
+
+@dataclass
+class Program:
+    """What its object files say. `objects`: their names, and for people those of their sources."""
+
+    objects: dict[str, str]
+    notes: dict[str, list[Note]] = field(default_factory=dict)  # of shared arrays and coarrays, by name
+    coarrays: dict[str, str] = field(default_factory=dict)  # their sources
+    ordinary: list[tuple[str, str]] = field(default_factory=list)  # variables and their sources
+    main: str = ""
+    starts: bool = False
+
+    def __post_init__(self) -> None:
+        for file, source in self.objects.items():
+            contents = Path(file).read_bytes()
+            for name in set(COARRAY.findall(contents)) & set(DECLARED.findall(contents)):
+                self.coarrays.setdefault(name.decode(), source)
+            for note in notes_in(contents):
+                self.notes.setdefault(note.name, []).append(note)
+        for file, source in self.objects.items() if self.notes or self.coarrays else ():
+            for kind, name in symbols(file):
+                self.starts = self.starts or name in STARTS
+                self.main = source if name == "main" and kind == "T" else self.main
+                if (name in self.notes or name in self.coarrays) and kind in "UBDCRGS":
+                    self.ordinary.append((name, source))
+
+    def first(self, name: str) -> str:
+        """Where it is declared: where it is defined, if that is known."""
+        notes = sorted(self.notes.get(name, []), key=lambda note: not note.defined)
+        return notes[0].place if notes else self.coarrays[name]
+
+    def taken_for_ordinary(self) -> list[str]:
+        out = []
+        for name, source in self.ordinary:
+            there, form = ("a coarray", f".. {name}:[*]") if name in self.coarrays else ("shared", f"shared .. {name}")
+            place = find_word(source, rf"\b{name}\b(?=\s*[][;=,])")
+            out.append(
+                message(
+                    place,
+                    f"`{name}` is {there} in {self.first(name)}, and an ordinary variable here",
+                    f"declare it here as there: extern {form}",
                 )
-    if main and not starts:
-        array, source = next(iter(shared.items()))
-        out.append(
-            f"{main}: error: `{array}` of {source} is shared, and nobody starts the job\n"
-            "      = call mpc_init(&argc, &argv) at the beginning of main, and mpc_exit() at its end"
-        )
-    return out
+            )
+        return out
+
+    def different(self) -> list[str]:
+        """Declarations of one name that do not agree, and definitions of one name."""
+        out = []
+        for name, notes in self.notes.items():
+            first, *others = sorted(notes, key=lambda note: not note.defined)
+            for other in others:
+                if other.place == first.place:
+                    continue  # a header's
+                if not other.agrees(first):
+                    what = f"`{name}` has {other.shape()} of {other.element} bytes here"
+                    text = f"{what}, and {first.shape()} of {first.element} bytes at {first.place}"
+                    out.append(message(other.place, text, "give both the same extents and type, best in one header"))
+                elif other.defined:
+                    text = f"shared `{name}` is defined here, and at {first.place}"
+                    out.append(message(other.place, text, f"write extern shared .. {name} in all files but one"))
+        return out
+
+    def not_started(self) -> list[str]:
+        if not self.main or self.starts or not (self.notes or self.coarrays):
+            return []
+        name = next(iter(self.notes or self.coarrays))
+        there, remedy = "shared", "call mpc_init(&argc, &argv) at the beginning of main, and mpc_exit() at its end"
+        if name in self.coarrays:
+            there = "a coarray"
+            remedy = (
+                "include <xmp.h> where main is, or call xmp_init(&argc, &argv) there, and xmp_finalize() at its end"
+            )
+        place = find_word(self.main, r"\bmain\s*\(")
+        return [message(place, f"`{name}` of {self.first(name)} is {there}, and nobody starts the job", remedy)]
 
 
 def check(objects: dict[str, str]) -> bool:
-    found = problems(objects)
-    for message in found:
-        print(message, file=sys.stderr)
+    program = Program(objects)
+    found = program.different() + program.taken_for_ordinary() + program.not_started()
+    for text in found:
+        print(text, file=sys.stderr)
     return not found

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from .affine import Form, Reader, add, integer
-from .notation import matching, split_list
+from .declared import POINTER, Declared
+from .notation import Directive, matching, split_list
 from .shared import Rewriter, innermost
 from .source import Node, Source, one_line, text_of, walk
 
@@ -171,7 +172,8 @@ def through_pointer(node: Node) -> bool:
 class LoopReader:
     """Reads one `parallel for` nest."""
 
-    def __init__(self, rewriter: Rewriter, loop: Node, counted: Counted) -> None:
+    def __init__(self, rewriter: Rewriter, declared: Declared, loop: Node, counted: Counted) -> None:
+        self.declared = declared
         self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
         self.body = loop.child_by_field_name("body") or loop
         self.assigned = assigned_names(loop)
@@ -294,6 +296,8 @@ class LoopReader:
                 self._walk(base)
             return
         name = text_of(base)
+        if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
+            return  # each image has its own part, and what is on other images is not the loop's to fetch
         if name in self.local_pointers or len(subscripts) > MAX_DIMS:
             self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
             return
@@ -302,6 +306,10 @@ class LoopReader:
         if name in self.assigned:
             self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
             self._unknown(node, base)
+            return
+        if len(subscripts) > 1 and self._by_pointers(base, len(subscripts)):
+            self.out.irregular.append(f"{text_of(node)}: `{name}` has pointers in it, not rows")
+            self._unknown(node, None)
             return
         forms = [self.reader.read(index) for index in subscripts]
         if any(form is None for form in forms):
@@ -331,6 +339,11 @@ class LoopReader:
         self.out.single.append(replace(access))
         self._merge(access)
 
+    def _by_pointers(self, base: Node, subscripts: int) -> bool:
+        """double **rows; double *rows[N]: each row may be anywhere."""
+        of = self.declared.type_of(base)
+        return of is not None and POINTER in of.derived[1:subscripts]
+
     def _unknown(self, node: Node, base: Node | None) -> None:
         """An access of which the array is known at most: that of a name, or of *name."""
         while base is not None and base.type in ("parenthesized_expression", "pointer_expression"):
@@ -338,6 +351,8 @@ class LoopReader:
         if base is None or base.type != "identifier" or text_of(base) in {*self.locals, *self.reader.variables}:
             return
         shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
+        if shared is not None and shared.codims:
+            return
         whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
         self.out.unknown.append(Access(one_line(text_of(node)), whole, text_of(base), node, writes, reads, [], []))
 
@@ -423,12 +438,14 @@ def write_access(access: Access, owns: bool, perhaps: bool = False) -> str:
     )
 
 
-def clauses_of(source: Source, at: int, words: str) -> list[tuple[str, str]]:
+def clauses_of(source: Source, directive: Directive) -> list[tuple[str, str]]:
     out = []
-    rest = words.strip()
+    rest = words = directive.words
+    where = directive.where or (lambda _: directive.at)
     while rest:
         name = re.match(r"\w+", rest)
         if name is None:
+            at = where(len(words) - len(rest))
             source.error(at, f"cannot read `{rest}` in this directive", "write words, with brackets behind some")
             break
         rest = rest[name.end() :].lstrip()
@@ -436,6 +453,7 @@ def clauses_of(source: Source, at: int, words: str) -> list[tuple[str, str]]:
         if rest.startswith("("):
             end = matching(rest, 0)
             if end < 0:
+                at = where(len(words) - len(rest))
                 source.error(at, f"the bracket of `{name[0]}` is not closed", "close it on the same line")
                 break
             argument, rest = rest[1 : end - 1], rest[end:]
@@ -444,7 +462,7 @@ def clauses_of(source: Source, at: int, words: str) -> list[tuple[str, str]]:
     return out
 
 
-def reductions(source: Source, at: int, clauses: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def reductions(source: Source, directive: Directive, clauses: list[tuple[str, str]]) -> list[tuple[str, str]]:
     out: list[tuple[str, str]] = []
     for name, argument in clauses:
         if name != "reduction":
@@ -452,7 +470,9 @@ def reductions(source: Source, at: int, clauses: list[tuple[str, str]]) -> list[
         operator, colon, variables = argument.partition(":")
         if not colon or operator.strip() not in OPERATORS:
             source.error(
-                at, f"reduction({argument})", f"write reduction(op:variables) with one of {' '.join(OPERATORS)}"
+                directive.place(argument),
+                f"reduction({argument})",
+                f"write reduction(op:variables) with one of {' '.join(OPERATORS)}",
             )
             continue
         out += [(operator.strip(), v) for v in split_list(variables)]

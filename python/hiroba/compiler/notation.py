@@ -1,18 +1,34 @@
-"""What is Hiroba's in preprocessed C: `shared` declarations with their maps (MpC), and #pragma SMint lines. Both are
-blanked in the text that the C parser sees."""
+"""What is Hiroba's in preprocessed C: `shared` declarations with their maps (MpC), and lines of #pragma SMint and
+#pragma xmp. All are blanked in the text that the C parser sees."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from .expand import Expand, Words
 from .source import HASH_LINE, Source, blank, one_line
 
-DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
 SHARED = re.compile(r"\bshared\b")
 SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$', re.MULTILINE)
+WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+XMP_DECLARE, XMP_ABOVE = ("nodes", "coarray"), ("task", "tasks", "gmove")  # the latter stand above a statement
+XMP = (
+    *XMP_DECLARE,
+    *XMP_ABOVE,
+    *("barrier", "reduction", "bcast", "post", "wait", "lock", "unlock"),
+    *("sync_memory", "sync_all", "sync_image", "sync_images", "sync_images_all"),
+)
+STARTS = {"mpc_init", "sms_startup", "smint_start", "xmp_init", "xmp_start"}  # calls that start the job
+XMP_CLAUSES = ("on", "from", "in", "out", "nocomm", "max", "min", "acquired_lock", "stat")
+XMP_GLOBAL = (
+    *("template", "template_fix", "distribute", "align", "shadow", "reflect", "reflect_init", "reflect_do"),
+    *("reduce_shadow", "loop", "array", "static_desc"),
+)
 KNOWN = ("shared", "parallel", "single", "barrier", "critical", "preload")
 
 
@@ -44,6 +60,13 @@ class Directive:
     end: int
     name: str
     words: str  # what follows the name
+    family: str = "SMint"  # or "xmp"
+    where: Callable[[int], int] | None = None  # of a place in `words`: where it is in the source
+
+    def place(self, word: str) -> int:
+        """Where the first such word stands, for messages; of what came from a macro, the macro."""
+        found = re.search(rf"\b{re.escape(word)}" if word[:1].isidentifier() else re.escape(word), self.words)
+        return self.at if found is None or self.where is None or not word else self.where(found.start())
 
 
 @dataclass
@@ -94,17 +117,16 @@ def split_at_colon(text: str) -> tuple[str, str]:
     return "", text
 
 
-def read_map(source: Source, text: str, at: int, shown_at: int | None = None) -> tuple[Map, int] | None:
-    """The map that begins with the :: at `at`, and where it ends. In a directive, messages point to `shown_at`."""
+def read_map(source: Source, text: str, at: int, where: Callable[[int], int] = lambda i: i) -> tuple[Map, int] | None:
+    """The map that begins with the :: at `at`, and where it ends; `where` a place in the text is in the source."""
     found = Map(at, at, [])
-    shown = at if shown_at is None else shown_at
     i = at + 2
     while (skipped := len(text[i:]) - len(text[i:].lstrip())) >= 0 and text[i + skipped : i + skipped + 1] == "[":
         i += skipped
         end = matching(text, i)
         if end < 0:
             source.error(
-                shown, "this map has a bracket that is not closed", "write for example ::[NPROCS][1](0,NPROCS)"
+                where(i), "this map has a bracket that is not closed", "write for example ::[NPROCS][1](0,NPROCS)"
             )
             return None
         extent, pieces = split_at_colon(text[i + 1 : end - 1])
@@ -112,7 +134,9 @@ def read_map(source: Source, text: str, at: int, shown_at: int | None = None) ->
         found.extent.append(one_line(extent))
         i = end
     if not found.pieces:
-        source.error(shown, "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)")
+        source.error(
+            where(at), "a map begins with a bracket per dimension", "write for example ::[NPROCS][1](0,NPROCS)"
+        )
         return None
     behind = i + len(text[i:]) - len(text[i:].lstrip())
     if text[behind : behind + 1] == "(":
@@ -120,7 +144,7 @@ def read_map(source: Source, text: str, at: int, shown_at: int | None = None) ->
         ranks = split_list(text[behind + 1 : end - 1]) if end > 0 else []
         if len(ranks) != 2 or "" in ranks:
             source.error(
-                behind if shown_at is None else shown,
+                where(behind),
                 "a map ends with (first rank, number of ranks)",
                 "write for example (0,NPROCS)",
             )
@@ -135,27 +159,29 @@ def find(source: Source, expand: Expand) -> Found:
     found = Found(source.text)
     for line in DIRECTIVE.finditer(source.text):
         if source.of_user(line.start()):
-            find_directive(source, found, line.start() + line[0].index("#"), line.end(), expand(line[1]))
+            take = find_xmp if line[1].lower() == "xmp" else find_directive
+            take(source, found, line.start() + line[0].index("#"), line.end(), expand(line[2], line.start(2)))
     if "shared" in source.text:
         find_shared(source, found)
     found.declarations.sort(key=lambda declaration: declaration.begin)
     return found
 
 
-def find_directive(source: Source, found: Found, at: int, end: int, words: str) -> None:
-    name = words[: len(words) - len(words.lstrip("abcdefghijklmnopqrstuvwxyz_"))]
+def find_directive(source: Source, found: Found, at: int, end: int, expanded: Words) -> None:
+    words = expanded.text
+    name = words[: len(words) - len(words.lstrip(WORD))]
     if name == "shared":
         begin = words.find("::")
         if begin < 0:
             source.error(at, "#pragma SMint shared without a map", "write for example ::[NPROCS][](0,NPROCS)")
             return
-        read = read_map(source, words, begin, max(at, source.text.find("::", at, end)))
+        read = read_map(source, words, begin, expanded.where)
         if read is None:
             return
         rest = words[read[1] :].strip().rstrip(";").strip()
         if rest:
             source.error(
-                max(at, source.text.find(rest.split()[0], at, end)),
+                expanded.where(words.index(rest, read[1])),
                 f"`{rest}` behind the map of #pragma SMint shared",
                 "end the line behind the map",
             )
@@ -163,15 +189,45 @@ def find_directive(source: Source, found: Found, at: int, end: int, words: str) 
         found.declarations.append(Declaration(at, end, [read[0]], True))
         return
     if name not in KNOWN:
-        close = difflib.get_close_matches(name, KNOWN, 1, 0.4)
-        word = words.split()[0] if words.split() else ""
-        source.error(
-            max(at, source.text.find(word, at + 7, end)) if word else at,
-            f"unknown directive #pragma SMint {word}".rstrip(),
-            f"did you mean `{close[0]}`?" if close else f"known are {', '.join(KNOWN)}",
-        )
+        unknown_directive(source, at, "SMint", expanded, meant(name, KNOWN))
         return
-    found.directives.append(Directive(at, end, name, words[len(name) :].strip()))
+    found.directives.append(directive(at, end, name, expanded, "SMint"))
+
+
+def meant(word: str, known: tuple[str, ...], also: tuple[str, ...] = ()) -> str:
+    """What to write instead of an unknown word: the nearest one, else all that are known."""
+    close = difflib.get_close_matches(word, [*known, *also], 1, 0.4)
+    return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"
+
+
+def unknown_directive(source: Source, at: int, family: str, expanded: Words, remedy: str) -> None:
+    word = next(iter(expanded.text.split()), "")
+    shown = expanded.where(expanded.text.index(word)) if word else at
+    source.error(shown, f"unknown directive #pragma {family} {word}".rstrip(), remedy)
+
+
+def directive(at: int, end: int, name: str, expanded: Words, family: str) -> Directive:
+    rest = expanded.text[len(name) :]
+    begin = len(name) + len(rest) - len(rest.lstrip())
+    return Directive(at, end, name, rest.strip(), family, lambda i: expanded.where(begin + i))
+
+
+def find_xmp(source: Source, found: Found, at: int, end: int, expanded: Words) -> None:
+    """Where a directive is a statement, the parser sees an empty one."""
+    words = expanded.text
+    name = words[: len(words) - len(words.lstrip(WORD))].lower()
+    if name in XMP_GLOBAL:
+        source.error(
+            at,
+            f"#pragma xmp {name} belongs to XcalableMP's global view, and Hiroba has its local view",
+            "use #pragma SMint shared ::[NPROCS](0,NPROCS) and parallel for, or coarrays",
+        )
+    elif name not in XMP:
+        unknown_directive(source, at, "xmp", expanded, meant(name, XMP, XMP_GLOBAL))
+    else:
+        found.directives.append(directive(at, end, name, expanded, "xmp"))
+        if name not in XMP_DECLARE and name not in XMP_ABOVE:
+            found.text = f"{found.text[:at]};{blank(found.text[at + 1 : end], 0, end - at - 1)}{found.text[end:]}"
 
 
 def find_shared(source: Source, found: Found) -> None:
@@ -186,6 +242,11 @@ def find_shared(source: Source, found: Found) -> None:
             continue
         before = HASH_LINE.sub("", source.text[max(0, at - 4000) : at]).rstrip()
         behind = source.text[word.end() : word.end() + 4000].lstrip()
+        if ours and before[-1:] in ("(", ",") and re.match(r"[A-Za-z_][\w \t]*[ \t*]+[A-Za-z_]\w*[ \t]*[],[)]", behind):
+            source.error(
+                at, "a parameter cannot be shared", "take a pointer: those to shared arrays are plain pointers"
+            )
+            continue
         if before and before[-1] not in ";{}" and not re.search(r"\b(extern|static)$", before):
             continue
         if not re.match(r"[A-Za-z_]", behind):
@@ -229,19 +290,3 @@ def declaration_end(text: str, begin: int) -> int:
         if text[i] == ";" and depth <= 0:
             return i
     return len(text)
-
-
-class Expand:
-    """Expands the macros of directives, which the preprocessor leaves alone."""
-
-    def __init__(self, macros: dict[str, str]) -> None:
-        self._macros = macros
-
-    def __call__(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
-        def one(word: re.Match[str]) -> str:
-            name = word[0]
-            if name in hidden or name in KNOWN or name not in self._macros:
-                return name
-            return self(self._macros[name], hidden | {name})
-
-        return re.sub(r"\b[A-Za-z_]\w*", one, text)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from . import notes
 from .notation import Declaration, Found, Map
 from .source import HASH_LINE, Node, Source, one_line, text_of, walk
 
@@ -22,6 +23,21 @@ class Shared:
     begin: int  # the name means this from here ...
     end: int  # ... to here
     directive: bool = False  # declared by #pragma SMint
+    codims: int = 0  # of a coarray
+    descriptor: str = ""  # of a coarray: C for the address of its xmp_coarray
+
+    @property
+    def renamed(self) -> str:
+        """What a use of the name becomes. A pointer to a coarray keeps its name."""
+        return f"(*{self.pointer})" if self.pointer else self.name
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Where the words of a directive are looked up: a place, and the node there."""
+
+    node: Node
+    at: int
 
 
 def innermost(declarator: Node) -> Node | None:
@@ -158,16 +174,36 @@ class Rewriter:
         if function is not None:
             self._hoist(node, top, shared, own, function)
         else:
-            self.source.replace(identifier.start_byte, identifier.end_byte, f"(*{shared.pointer})")
-            value = top.child_by_field_name("value") if top.type == "init_declarator" else None
-            if value is not None:
-                declarator = top.child_by_field_name("declarator")
-                end = declarator.end_byte if declarator is not None else value.start_byte
-                self.source.replace(end, value.end_byte, "")
+            value = self.make_pointer(shared, top, identifier)
             if "extern" not in storage:
                 self.source.insert(node.end_byte, self._placing(shared, own, value))
+            if "static" not in storage:
+                self.source.insert(node.end_byte, self._note(shared, identifier, "extern" not in storage))
+        self.add(shared)
+
+    def _note(self, shared: Shared, identifier: Node, defined: bool) -> str:
+        outer = identifier.parent
+        is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
+        extents, _ = extents_of(shared, shared.dims)
+        place = str(self.source.place(shared.at))
+        return notes.written(
+            *(len(self.shared), shared.name, place),
+            defined=defined, array=shared.renamed, extents=extents, complete=defined or not is_open,
+        )  # fmt: skip
+
+    def add(self, shared: Shared) -> None:
         self.shared.append(shared)
-        self.by_name.setdefault(name, []).append(shared)
+        self.by_name.setdefault(shared.name, []).append(shared)
+
+    def make_pointer(self, shared: Shared, top: Node, identifier: Node) -> Node | None:
+        """Edits a declarator of file scope, and takes away its first value, which is returned."""
+        self.source.replace(identifier.start_byte, identifier.end_byte, f"(*{shared.pointer})")
+        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        if value is not None:
+            declarator = top.child_by_field_name("declarator")
+            end = declarator.end_byte if declarator is not None else value.start_byte
+            self.source.replace(end, value.end_byte, "")
+        return value
 
     def _hoist(self, node: Node, top: Node, shared: Shared, own: Map | None, function: Node) -> None:
         """A static array of a block is declared before the function, where its allocation can see it."""
@@ -177,7 +213,7 @@ class Rewriter:
             return
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
-        words = self.found.text[node.start_byte : declarator.start_byte]
+        words = re.sub(r"\bshared\b", "", self.source.text[node.start_byte : declarator.start_byte])
         body = self.found.text[declarator.start_byte : declarator.end_byte]
         body = re.sub(rf"\b{shared.name}\b", f"(*{shared.pointer})", body, count=1)
         text = one_line(f"{words}{body};")
@@ -185,18 +221,11 @@ class Rewriter:
         self.source.replace(node.start_byte, node.end_byte, ";")
 
     def _placing(self, shared: Shared, own: Map | None, value: Node | None) -> str:
-        element = f"(*{shared.pointer})"
-        extents = []
-        for _ in range(len(shared.pieces) if shared.dims else 0):
-            extents.append(f"(int64_t)(sizeof {element} / sizeof {element}[0])")
-            element += "[0]"
-        if not shared.dims:
-            extents = ["1"]
+        extents, element = extents_of(shared, len(shared.pieces) if shared.dims else 0)
         first, count = (own.first, own.count) if own is not None else ("0", "1")
         place = self.source.place(shared.at)
         text = [
-            f" static void {PREFIX}place_{shared.pointer}(void) {{",
-            f"const int64_t dim[] = {{{', '.join(extents)}, -1}}, div[] = {{{', '.join(shared.pieces)}, -1}};",
+            f"const int64_t dim[] = {{{', '.join(extents or ['1'])}, -1}}, div[] = {{{', '.join(shared.pieces)}, -1}};",
             f'{shared.pointer} = smint_allocate(dim, div, sizeof {element}, {first}, {count}, "{shared.name}",',
             f'"{place.file}:{place.line}");',
         ]
@@ -204,13 +233,7 @@ class Rewriter:
             initial = one_line(self.source.text[value.start_byte : value.end_byte])
             text.append(f"static __typeof__(*{shared.pointer}) initial = {initial};")
             text.append(f"if (sms_rank == 0) __builtin_memcpy({shared.pointer}, &initial, sizeof initial);")
-        text.append(
-            f"}} static smint_array {PREFIX}array_{shared.pointer};"
-            f" __attribute__((constructor)) static void {PREFIX}declare_{shared.pointer}(void) {{"
-            f" {PREFIX}array_{shared.pointer}.place = {PREFIX}place_{shared.pointer};"
-            f" smint_declare(&{PREFIX}array_{shared.pointer}); }}"
-        )
-        return " ".join(text)
+        return at_start(shared.pointer, " ".join(text))
 
     def _place_here(self, declaration: Declaration, own: Map | None, top: Node, identifier: Node) -> None:
         """A pointer in a block whose map has extents: the array is allocated where the declaration is executed."""
@@ -243,20 +266,22 @@ class Rewriter:
             if self.source.of_user(child.start_byte):
                 self._rename(child, [])
 
-    def resolve(self, identifier: Node) -> Shared | None:
-        """The shared variable that this identifier means."""
+    def resolve(self, identifier: Node, anchor: Anchor | None = None) -> Shared | None:
+        """The shared variable that this identifier means; words of a directive are looked up at its `anchor`."""
         candidates = self.by_name.get(text_of(identifier), [])
-        inside = [s for s in candidates if s.begin < identifier.start_byte < s.end]
-        if not inside or self._hidden(identifier, max(s.begin for s in inside)):
+        if not candidates:
+            return None
+        node, at = (anchor.node, anchor.at) if anchor is not None else (identifier.parent, identifier.start_byte)
+        inside = [s for s in candidates if s.begin < at < s.end]
+        if not inside or self._hidden(text_of(identifier), node, at, max(s.begin for s in inside)):
             return None
         return max(inside, key=lambda s: s.begin)
 
-    def _hidden(self, identifier: Node, since: int) -> bool:
-        name, node = text_of(identifier), identifier.parent
+    def _hidden(self, name: str, node: Node | None, at: int, since: int) -> bool:
         while node is not None:
             for declarator in declarators_of(node):
                 hides = innermost(declarator)
-                if hides is not None and since < hides.start_byte < identifier.start_byte and text_of(hides) == name:
+                if hides is not None and since < hides.start_byte < at and text_of(hides) == name:
                     return True
             node = node.parent
         return False
@@ -269,14 +294,36 @@ class Rewriter:
             shared = self.resolve(use)
             if shared is None:
                 continue
+            if not shared.pointer:
+                continue
             if enclosing(use, "function_definition") is None and enclosing(use, "sizeof_expression") is None:
+                kind = "coarray" if shared.codims else "shared"
                 self.source.error(
                     use.start_byte,
-                    f"shared `{shared.name}` has no address before the program starts",
+                    f"{kind} `{shared.name}` has no address before the program starts",
                     "set this pointer in main, after the start",
                 )
                 continue
-            self.source.replace(use.start_byte, use.end_byte, f"(*{shared.pointer})")
+            self.source.replace(use.start_byte, use.end_byte, shared.renamed)
+
+
+def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:
+    """The extents of an array, and one element of it, as C."""
+    element, extents = shared.renamed, []
+    for _ in range(dims):
+        extents.append(f"(int64_t)(sizeof {element} / sizeof {element}[0])")
+        element += "[0]"
+    return extents, element
+
+
+def at_start(name: str, statements: str) -> str:
+    """C at file scope that has statements executed when the job starts, in the order of the declarations."""
+    return (
+        f" static void {PREFIX}place_{name}(void) {{ {statements} }} static smint_array {PREFIX}array_{name};"
+        f" __attribute__((constructor)) static void {PREFIX}declare_{name}(void) {{"
+        f" {PREFIX}array_{name}.place = {PREFIX}place_{name};"
+        f" smint_declare(&{PREFIX}array_{name}); }}"
+    )
 
 
 def may_be_use(node: Node) -> bool:

@@ -5,36 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .arrays import Arrays
+from .coarrays import Coarrays
+from .declared import Declared
 from .directives import CLAUSES, Directives
-from .notation import DIRECTIVE, KNOWN, Expand, find
-from .shared import Rewriter
+from .expand import Expand
+from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Found, find
+from .sections import Brackets, lift
+from .shared import Rewriter, enclosing
 from .source import CompileError, Node, Source, parse, text_of, walk
+from .xmp_directives import XmpDirectives
 
-PLAIN = {*KNOWN, *CLAUSES}  # words that need not be looked up as macros
-OURS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b|\bshared\b", re.MULTILINE | re.IGNORECASE)
+PLAIN = {*KNOWN, *CLAUSES, *XMP, *XMP_CLAUSES}  # words that need not be looked up as macros
+OURS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b|\bshared\b|:\s*\[|\[[^]\n]*:", re.MULTILINE | re.IGNORECASE)
 
 
 def has_notation(text: str) -> bool:
     return OURS.search(text) is not None
 
 
-def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, list[str]]:
-    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong."""
+def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str]]:
+    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong. `preprocess`
+    says what the preprocessor would make of some words at the end of the file."""
     # The paper's programs say `main()`, which was C once. The parser wants a type.
     source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
-    words = {word for line in DIRECTIVE.findall(text) for word in re.findall(r"[A-Za-z_]\w*", line)}
-    found = find(source, Expand(macros() if words - PLAIN else {}))
+    found = find(source, Expand([line[1] for line in DIRECTIVE.findall(text)], PLAIN, preprocess))
+    brackets = lift(source, found.text)
+    found.text = brackets.text
     if source.errors:
         raise CompileError
-    if not found.declarations and not found.directives:
+    if not found.declarations and not found.directives and not brackets and "xmp_coarray_allocate" not in text:
         return text, []
-    if "smint_allocate" not in text:
-        at = (found.declarations or found.directives)[0].at
-        header = "mpc.h" if any(not d.directive for d in found.declarations) else "smint.h"
-        source.error(at, f"this file does not include <{header}>", f"put #include <{header}> at its beginning")
-        raise CompileError
+    missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
+    explain = rewrite_xmp(rewriter, brackets) if "xmp_coarray_allocate" in text else []
     rewriter.declare_all()
     directives = Directives(rewriter)
     if not source.errors:
@@ -42,13 +47,60 @@ def translate(text: str, macros: Callable[[], dict[str, str]]) -> tuple[str, lis
         if not source.errors:
             directives.warn_of_writes_by_all()
         rewriter.rename_all()
-        start_in_main(source, root, any(d.directive for d in found.declarations) or bool(found.directives))
+        start_in_main(source, root, starting(found, text))
     if source.errors:
         raise CompileError
-    return source.edited(), directives.explain
+    return source.edited() if source.edits else text, [*explain, *directives.explain]
 
 
-def start_in_main(source: Source, root: Node, smint: bool) -> None:
+def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
+    """Ends the translation if a file uses what it has not included."""
+    mine = [d.at for d in found.directives if d.family == "xmp"] + ([brackets.first()] if brackets else [])
+    others = [d.at for d in found.declarations] + [d.at for d in found.directives if d.family != "xmp"]
+    if mine and "xmp_coarray_allocate" not in source.text:
+        at, header = min(mine), "xmp.h"
+    elif others and "smint_allocate" not in source.text:
+        at = (found.declarations or found.directives)[0].at
+        header = "mpc.h" if any(not d.directive for d in found.declarations) else "smint.h"
+    else:
+        return
+    source.error(at, f"this file does not include <{header}>", f"put #include <{header}> at its beginning")
+    raise CompileError
+
+
+def rewrite_xmp(rewriter: Rewriter, brackets: Brackets) -> list[str]:
+    """Coarrays, coindexed objects and #pragma xmp; what --explain prints about them is returned."""
+    source, declared = rewriter.source, Declared(rewriter.root, rewriter.source.text)
+    lowering, coarrays = Arrays(rewriter, declared, brackets), Coarrays(rewriter, declared, brackets)
+    directives = XmpDirectives(rewriter, lowering=lowering, coarrays=coarrays)
+    lowering.is_nodes = lambda name, at: directives.find_nodes(name, at) is not None
+    coarrays.declare_all(directives.declare_all())
+    if source.errors:
+        raise CompileError
+    directives.rewrite_all()
+    stack = [child for child in reversed(rewriter.root.children) if source.of_user(child.start_byte)]
+    while stack:
+        node = stack.pop()
+        lowering.names.count = 0
+        text = None if node.type.endswith("identifier") else lowering.special(node)
+        if text is None:
+            stack += reversed(node.children)
+        elif enclosing(node, "function_definition") is None and node.type != "sizeof_expression":
+            source.error(node.start_byte, "images are not there before the program starts", "write this in a function")
+        else:
+            source.replace(node.start_byte, node.end_byte, text)
+    told = [f"{source.place(at)}: {what}" for at, what in sorted(dict.fromkeys(lowering.explain))]
+    return told + directives.explain
+
+
+def starting(found: Found, text: str) -> str:
+    """What main has to begin with, if it does not start the job itself."""
+    if "xmp_coarray_allocate" in text:
+        return "xmp_start"
+    return "smint_start" if any(d.directive for d in found.declarations) or found.directives else ""
+
+
+def start_in_main(source: Source, root: Node, start: str) -> None:
     """Programs with directives start by themselves; others say mpc_init."""
     for node in root.children:
         if node.type != "function_definition":
@@ -57,13 +109,13 @@ def start_in_main(source: Source, root: Node, smint: bool) -> None:
         if declarator is None or body is None or not re.match(r"main\s*\(", text_of(declarator)):
             continue
         calls = {text_of(c.named_children[0]) for c in walk(body) if c.type == "call_expression" and c.named_children}
-        if calls & {"mpc_init", "sms_startup", "smint_start"}:
+        if calls & STARTS:
             return
-        if not smint:
+        if not start:
             source.error(
                 declarator.start_byte,
                 "this program has shared arrays, and main does not start the job",
                 "call mpc_init(&argc, &argv) first, and mpc_exit() at the end",
             )
             return
-        source.insert(body.start_byte + 1, " smint_start(0, 0);")
+        source.insert(body.start_byte + 1, f" {start}(0, 0);")

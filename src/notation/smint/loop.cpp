@@ -1,10 +1,5 @@
 // A loop that all ranks share: who does which iterations, what they touch of other nodes, and in which order the parts
 // are done. Everything follows from affine accesses (smint.h), evaluated anew at each execution of the loop.
-//
-// Ownership: of the dimensions of an array that are divided, those that the shared variables index decide. Their
-// pieces are intervals of the variables; the first reaches to minus infinity and the last to infinity, so that every
-// iteration has an owner, whatever its subscripts. Ranks that own the same intervals (because other dimensions are
-// divided, too) cut the outermost into equal parts. Without such an array the iterations are cut into equal parts.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,6 +9,8 @@
 
 #include "base/log.hpp"
 #include "notation/smint/check.hpp"
+#include "notation/smint/neighbours.hpp"
+#include "notation/smint/share.hpp"
 #include "notation/smint/view.hpp"
 #include "notation/sms/process.hpp"
 #include "smint.h"
@@ -23,123 +20,6 @@
 namespace hiroba {
 
 namespace {
-
-constexpr int64_t far = INT64_MAX / 4;
-
-// What a dimension's subscript adds to factor * v[of], over all values of the other loops.
-Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t of = 0) {
-  Interval sum = {view.low[d], view.high[d] + 1};
-  for (size_t k = 0; k < values.size(); ++k) {
-    const int64_t factor = view.factor[d][k];
-    if (factor == 0 || k == of) continue;
-    const smint_values& v = values[k];
-    const int64_t count = count_of(v);
-    if (count == 0) return {0, 0};
-    const int64_t a = factor * v.first, b = factor * (v.first + (count - 1) * v.step);
-    sum.begin += std::min(a, b), sum.end += std::max(a, b);
-  }
-  return sum;
-}
-
-// The values of v for which factor * v + [offset] lies within `inside`; factor is not 0.
-Interval values_within(Interval inside, Interval offset, int64_t factor) {
-  const int64_t low = inside.begin <= -far ? -far : inside.begin - offset.begin;
-  const int64_t high = inside.end >= far ? far : inside.end - offset.end;  // inclusive
-  if (factor > 0) return {low <= -far ? -far : ceil_div(low, factor), high >= far ? far : floor_div(high, factor) + 1};
-  return {high >= far ? -far : ceil_div(high, factor), low <= -far ? far : floor_div(low, factor) + 1};
-}
-
-// ---- who -----------------------------------------------------------------------------------------------------------
-
-Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
-  const int64_t count = count_of({all.begin, all.end, step});
-  const int64_t block = ceil_div(std::max<int64_t>(count, 1), parts);
-  const int64_t from = std::min(count, part * block), to = std::min(count, from + block);
-  return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
-}
-
-// The cut dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
-int cut_dimension(const View& view, size_t variable) {
-  const Distribution& d = view.array->distribution;
-  for (int i = 0; i < (view.exact ? view.dims : 1); ++i)
-    if (d.div(i) > 1 && view.factor[i][variable] != 0) return i;
-  return -1;
-}
-
-bool only_outermost_cut(const Distribution& d) {
-  for (int i = 1; i < d.dims(); ++i)
-    if (d.div(i) > 1) return false;
-  return d.div(0) > 1;
-}
-
-// Indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last reach beyond the array.
-Interval owned(const View& view, int dim, int rank) {
-  const Distribution& d = view.array->distribution;
-  const Range range = d.box(rank)[static_cast<size_t>(dim)];
-  if (range.length == 0) return {0, 0};
-  int64_t unit = 1;
-  if (!view.exact) {
-    unit = static_cast<int64_t>(d.element_bytes());
-    for (int i = 1; i < d.dims(); ++i) unit *= d.dim(i);
-  }
-  return {range.base == 0 ? -far : range.base * unit,
-          range.base + range.length == d.dim(dim) ? far : (range.base + range.length) * unit};
-}
-
-// This rank's values of each shared variable, ascending.
-using Share = std::array<Interval, SMINT_SHARED>;
-
-Share nothing() { return {}; }
-
-Share everything(std::span<const smint_values> values, int shared) {
-  Share all = nothing();
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) all[k] = {values[k].first, values[k].end};
-  return all;
-}
-
-// What this rank does if this view decides; false if it does not.
-bool share_by(const View& view, const Job& job, std::span<const smint_values> values, int shared, Share& out) {
-  std::array<int, SMINT_SHARED> dims{};
-  bool any = false;
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
-    dims[k] = cut_dimension(view, k);
-    for (size_t other = 0; other < k; ++other)
-      if (dims[other] == dims[k]) dims[k] = -1;  // the outer one decides
-    any = any || dims[k] >= 0;
-  }
-  if (!any) return false;
-  out = everything(values, shared);
-  Share mine{};  // of the array
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
-    if (dims[k] < 0) continue;
-    mine[k] = owned(view, dims[k], job.rank);
-    if (mine[k].empty()) return out = nothing(), true;
-  }
-  int64_t before = 0, ranks = 0;  // that own the same pieces of these dimensions
-  for (int r = 0; r < job.nranks; ++r) {
-    bool same = true;
-    for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
-      if (dims[k] < 0) continue;
-      const Interval theirs = owned(view, dims[k], r);
-      same = same && !theirs.empty() && theirs.begin == mine[k].begin;
-    }
-    before += same && r < job.rank;
-    ranks += same;
-  }
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
-    if (dims[k] < 0) continue;
-    // The first element that an iteration touches says whose it is.
-    const int64_t first = offsets(view, dims[k], values, k).begin;
-    const Interval all = out[k];
-    const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
-    if (piece.empty()) return out = nothing(), true;
-    // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
-    out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};
-    if (out[k].empty()) return out = nothing(), true;
-  }
-  if (ranks > 1) out[0] = equal_part(out[0], values[0].step, before, ranks);
-  return true;
-}
 
 // ---- what ----------------------------------------------------------------------------------------------------------
 
@@ -189,7 +69,7 @@ Interval fetch_for(Memory& memory, const View& view, std::span<const smint_value
   Range section[SMINT_DIMS];
   Interval rows = {0, 0};
   for (int d = 0; d < view.dims; ++d) {
-    const Interval offset = offsets(view, d, values);
+    const Interval offset = offsets(view, d, values, 0);
     if (offset.empty()) return mine;  // a loop inside has no iterations
     const int64_t a = view.factor[d][0] * mine.begin, b = view.factor[d][0] * last;
     const Interval touched = meet({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
@@ -207,7 +87,7 @@ Interval fetch_for(Memory& memory, const View& view, std::span<const smint_value
   fetch(memory, view, {std::max(rows.begin, here.end), rows.end}, section);
   if (rows.begin >= here.begin && rows.end <= here.end) return mine;
   if (view.factor[0][0] == 0) return {0, 0};
-  return values_within(here, offsets(view, 0, values), view.factor[0][0]);
+  return values_within(here, offsets(view, 0, values, 0), view.factor[0][0]);
 }
 
 // ---- the loop
@@ -226,6 +106,7 @@ struct Progress {
   int32_t flags, stage, waiting, down;
   Pages* noting;     // null: nothing is to be noted at the end
   LoopCheck* check;  // null: nothing is to be checked
+  Execution* whole;  // null: the barrier at the end is not put off
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
@@ -236,35 +117,31 @@ smint_values ascending(const smint_values& v) {
   return {v.first + (count - 1) * v.step, v.first + 1, -v.step};
 }
 
-Share share(const Memory& memory, std::span<const smint_access> accesses, std::span<const View> views,
-            std::span<const smint_values> values, int shared) {
-  Share out = everything(values, shared);
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
-    if (out[k].empty()) return nothing();
-  for (const int wanted : {SMINT_OWNS, SMINT_WRITES, SMINT_READS})
-    for (size_t i = 0; i < accesses.size(); ++i) {
-      const View& view = views[i];
-      if ((accesses[i].flags & wanted) == 0 || view.array == nullptr) continue;
-      if (!view.exact && !only_outermost_cut(view.array->distribution)) continue;
-      if (share_by(view, memory.job(), values, shared, out)) return out;
-    }
-  out[0] = equal_part(out[0], values[0].step, memory.job().rank, memory.job().nranks);
-  return out;
-}
-
 bool same_name(const smint_access& a, const smint_access& b) {
   const size_t length = std::strcspn(a.text, "[");
   return length == std::strcspn(b.text, "[") && std::strncmp(a.text, b.text, length) == 0;
 }
 
 // The loops nested inside were proved independent for accesses by one name; two names may mean one array.
-bool overlap(std::span<const smint_access> accesses, std::span<const View> views) {
-  for (size_t w = 0; w < views.size(); ++w) {
-    if ((accesses[w].flags & SMINT_WRITES) == 0 || views[w].array == nullptr) continue;
-    for (size_t i = 0; i < views.size(); ++i)
-      if (views[i].array == views[w].array && !same_name(accesses[i], accesses[w])) return true;
+bool overlap(std::span<const smint_access> accesses, std::span<const Touched> touched) {
+  for (size_t w = 0; w < touched.size(); ++w) {
+    const Array* const written = touched[w].view.array;
+    if ((touched[w].flags & SMINT_WRITES) == 0 || written == nullptr) continue;
+    for (size_t i = 0; i < touched.size(); ++i)
+      if (touched[i].view.array == written && !same_name(accesses[i], accesses[w])) return true;
   }
   return false;
+}
+
+// The notations have no handle, so this is the process's.
+Neighbours& neighbours() {
+  static Neighbours the_neighbours;
+  return the_neighbours;
+}
+
+// Between nodes a barrier may wait for the next loop, which knows who has to wait for whom.
+bool may_wait(const Memory& memory, int flags) {
+  return (flags & SMINT_LATER) != 0 && memory.job().nnodes > 1 && !memory.checking();
 }
 
 // As the program counts: downwards from the top, if `step` is negative there.
@@ -288,18 +165,27 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   smint_values ordered[SMINT_LOOPS];
   for (int k = 0; k < depth; ++k) ordered[k] = hiroba::ascending(values[k]);
   const std::span<smint_values> loops(ordered, static_cast<size_t>(depth));
-  std::vector<hiroba::View> views(static_cast<size_t>(count));
-  for (size_t i = 0; i < views.size(); ++i)
-    if (!hiroba::view_of(memory, accesses[i], views[i])) views[i].array = nullptr;
+  std::vector<hiroba::Touched> touched(static_cast<size_t>(count));
+  for (size_t i = 0; i < touched.size(); ++i) {
+    touched[i].flags = accesses[i].flags;
+    if (!hiroba::view_of(memory, accesses[i], touched[i].view)) touched[i].view.array = nullptr;
+  }
 
   // The program runs what is told in full if it is not shared out.
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
     hiroba::tell(loop, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
-  if (shared > 1 && (flags & SMINT_COLLAPSE) == 0 && hiroba::overlap({accesses, views.size()}, views)) shared = 1;
+  if (shared > 1 && (flags & SMINT_COLLAPSE) == 0 && hiroba::overlap({accesses, touched.size()}, touched)) shared = 1;
 
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
-  const hiroba::Share share = hiroba::share(memory, {accesses, views.size()}, views, loops, shared);
+  if (hiroba::may_wait(memory, flags)) {
+    p.whole = new hiroba::Execution{touched, {loops.begin(), loops.end()}, shared};
+    std::erase_if(p.whole->accesses, [](const hiroba::Touched& t) { return t.view.array == nullptr; });
+    hiroba::neighbours().pass(memory, *p.whole);
+  } else {
+    hiroba::neighbours().settle(memory);
+  }
+  const hiroba::Share share = hiroba::share_of(memory.job(), memory.job().rank, touched, loops, shared);
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
     hiroba::tell(loop, k, share[k], ordered[k], values[k].step < 0);
@@ -307,7 +193,7 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   }
   if (!p.mine.empty() && memory.job().nnodes > 1) {
     const int64_t last = p.mine.begin + (p.mine.end - 1 - p.mine.begin) / p.step * p.step;
-    for (const hiroba::View& view : views)
+    for (const auto& [_, view] : touched)
       if (view.array != nullptr) p.inner = meet(p.inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
     if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
     p.inner.begin = hiroba::on_grid(p.mine.begin, p.inner.begin, p.step);
@@ -374,10 +260,15 @@ SMINT_EXPORT void smint_end(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
   if (p.noting != nullptr) *p.noting = hiroba::process_memory("parallel for").cached_pages();
-  if ((p.flags & SMINT_NOWAIT) == 0) {
+  if (p.whole != nullptr) {
+    hiroba::neighbours().owe(std::move(*p.whole));
+    delete p.whole;
+  } else if ((p.flags & SMINT_NOWAIT) == 0) {
     if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();
     else sms_barrier();
     if (p.check != nullptr) p.check->report();
   }
   delete p.check;
 }
+
+SMINT_EXPORT void smint_settle(void) { hiroba::neighbours().settle(hiroba::process_memory("parallel for")); }

@@ -1,7 +1,8 @@
 // With option check: races between ranks. Each rank notes what its loops touch, as the exact sets of their affine
 // accesses; at each barrier all ranks tell each other, and rank 0 names the pairs that meet, once each. Where
 // subscripts are not known, the pages that a rank has fetched or written of other nodes stand for them, and the message
-// says "perhaps". Order by locks and atomics is not seen.
+// says "perhaps". Order by locks and atomics is not seen, nor by waiting for some ranks only: with option check, every
+// loop ends with a barrier of all.
 //
 // What is noted belongs to the process, until the next barrier. Used by the thread that calls barriers.
 #pragma once

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "coarray/coarray.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -12,6 +13,10 @@ namespace hiroba {
 // Ends the job with a message that names the call if sms_startup has not been called, or sms_shutdown has.
 Memory& process_memory(const char* call);
 bool process_started();
+[[noreturn]] void not_started(const char* call, const char* begin, const char* end);
+
+// The one Coarrays of this process, which listens from sms_startup on; notation/xmp starts it.
+Coarrays& process_coarrays();
 
 // Called at the end of sms_startup, by every rank.
 void at_start(void (*hook)());

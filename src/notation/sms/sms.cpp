@@ -35,6 +35,7 @@ namespace {
 
 // The interface has no handle, so this is the one Memory of the process.
 std::unique_ptr<Memory> the_memory;
+hiroba::Coarrays the_coarrays;
 bool shut_down = false, print_stats = false;
 void (*start_hook)() = nullptr,
      (*barrier_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
@@ -57,10 +58,7 @@ void introduce() {
 
 Memory& memory(const char* call) {
   if (the_memory != nullptr) return *the_memory;
-  if (!shut_down) introduce();
-  end_job(1, "%s %s", call,
-          shut_down ? "after sms_shutdown; move it before"
-                    : "before sms_startup; call sms_startup(&argc, &argv) first");
+  hiroba::not_started(call, "sms_startup", "sms_shutdown");
 }
 
 // A program that leaves without sms_shutdown leaves the others waiting for it.
@@ -153,7 +151,13 @@ T reduce(T value, sms_op op, const char* name) {
 
 namespace hiroba {
 Memory& process_memory(const char* call) { return memory(call); }
+Coarrays& process_coarrays() { return the_coarrays; }
 bool process_started() { return the_memory != nullptr; }
+void not_started(const char* call, const char* begin, const char* end) {
+  if (shut_down) end_job(1, "%s after %s; move it before", call, end);
+  introduce();
+  end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
+}
 void at_start(void (*hook)()) { start_hook = hook; }
 void at_barrier(void (*hook)()) { barrier_hook = hook; }
 }  // namespace hiroba
@@ -164,7 +168,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
   Options options;
   introduce();
   require(Options::from_environment(options));
-  require(Memory::start(options, the_memory));
+  require(Memory::start(options, [](hiroba::Transport& transport) { the_coarrays.listen(transport); }, the_memory));
   const Job& job = the_memory->job();
   sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   print_stats = options.flag("stats");
@@ -180,6 +184,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 SMS_EXPORT int sms_shutdown(void) {
   Memory& m = memory("sms_shutdown");
   if (print_stats) hiroba::report_statistics(m);
+  if (the_coarrays.started()) require(the_coarrays.stop());
   require(m.stop());
   the_memory.reset();
   shut_down = true;

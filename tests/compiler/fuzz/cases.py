@@ -276,6 +276,7 @@ class Author:
                 self.case.pieces.append(self._fill(array))
         kinds = [self._loop] * 8 + [self._reduce] * 2 + [self._critical, self._nowait, self._single]
         kinds += [self._swap, self._swap, self._function, self._by_hand, self._read_by_all, self._run_time]
+        kinds += [self._steps] * 3
         kinds += [lambda: chain(self.dice, self.case.arrays, self.scribe)] * 4
         for _ in range(dice.choice([1, 2, 3, 4])):
             self.case.pieces.append(dice.choice(kinds)())
@@ -322,6 +323,15 @@ class Author:
             nest = body.nest(body.statements())
             out += ["{", *body.setting(), *self._directives(body), *nest, "}"]
         return out if times == 1 else [f"for (int t = 0; t < {times}; t++) {{", *out, "}"]
+
+    def _steps(self) -> list[str]:
+        """Several loops in a time loop that does nothing else: their barriers may wait for the next loop."""
+        out: list[str] = []
+        for _ in range(self.dice.choice([1, 2, 3, 4])):
+            body = self._body([])
+            nest = body.nest(body.statements())
+            out += ["{", *body.setting(), *self._directives(body), *nest, "}"]
+        return [f"for (int t = 0; t < {self.dice.choice([2, 4, 7])}; t++) {{", *out, "}"]
 
     def _nowait(self) -> list[str]:
         """Two loops that touch different arrays, the first without a barrier."""
@@ -470,31 +480,3 @@ class Author:
             "{", pointers, f"for (int t = 0; t < {steps}; t++) {{", *body.setting(), *self._directives(body), *nest,
             "other = src; src = dst; dst = other;", "}", "}",
         ]  # fmt: skip
-
-
-def stencil(seed: int, number: int) -> Case:
-    """Radius 1 or 2 over arrays that are divided in their first dimension: after the first step nothing may fault."""
-    dice = random.Random(f"stencil {seed} {number}")
-    dims = tuple(dice.choice(c) for c in dice.choice([[[509, 1021, 3001, 4096]], [[37, 64, 67], [31, 64, 129]],
-                                                      [[13, 16, 23], [7, 16], [17, 32, 64]]]))  # fmt: skip
-    kind = dice.choice(["double", "double", "float", "int"])
-    brackets = "".join(f"[{n}]" for n in dims[1:])
-    case = Case(number, [Array(f"{n}{number}", kind, dims, "::[NPROCS](0,NPROCS)") for n in "au"], [], {})
-    radius = dice.choice([1, 2])
-    names = "ijk"[: len(dims)]
-    loops = "".join(f"for (int {v} = {radius}; {v} < {n} - {radius}; {v}++) " for v, n in zip(names, dims, strict=True))
-    reads = ["src" + "".join(f"[{w} {sign} {r}]" if w == v else f"[{w}]" for w in names)
-             for v in names for r in range(1, radius + 1) for sign in "+-"]  # fmt: skip
-    place = "".join(f"[{v}]" for v in names)
-    whole = "".join(f"for (int {v} = 0; {v} < {n}; {v}++) " for v, n in zip(names, dims, strict=True))
-    fill = f"{whole}{{ a{number}{place} = ({' + 3 * '.join(names)}) % 97; u{number}{place} = 1; }}"
-    omp = ["#pragma omp parallel for"] if dice.random() < 0.5 else []
-    case.pieces.append(["#pragma SMint parallel for", fill])
-    case.pieces.append([
-        f"{kind} (*src){brackets} = a{number}, (*dst){brackets} = u{number}, (*other){brackets};",
-        "for (int t = 0; t < 5; t++) {", "unsigned long faults = faults_now();", "#pragma SMint parallel for", *omp,
-        f"{loops}dst{place} = ({kind})((long)(src{place} + {' + '.join(reads)}) % 97);",
-        f"if (t > 0) expect_no_faults({number}, t, faults_now() - faults);",
-        "other = src; src = dst; dst = other;", "}",
-    ])  # fmt: skip
-    return case

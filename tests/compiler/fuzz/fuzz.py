@@ -48,7 +48,7 @@ class Setup:
         return {**({"FUZZ_FAULTS": "1"} if self.counts_faults() else {}), **own}
 
 
-def draw_setup(dice: random.Random) -> Setup:
+def draw_setup(dice: random.Random, network: bool) -> Setup:
     ranks = dice.choice([1, 2, 2, 3, 3, 4, 4, MOST_RANKS])
     options = [
         dice.choice(["", "", "CACHE=256K"]),
@@ -56,6 +56,7 @@ def draw_setup(dice: random.Random) -> Setup:
         dice.choice(["", f"CHAOS={dice.randint(1, 1 << 20)}"]),
         dice.choice(["", "", "", "READAHEAD=4K"]),
         dice.choice(["", "", "CHECK=yes"]),
+        dice.choice(["", "TRANSPORT=ucx" if network else ""]),  # where barriers wait for the next loop
     ]
     if not any(option.startswith("TRACKING") for option in options):
         options.append(dice.choice(["", "TWIN=fetch"]))
@@ -78,6 +79,9 @@ class Bench:
 
     def __init__(self, build: Path, folder: Path) -> None:
         self.build, self.folder = build, folder
+
+    def has_network(self) -> bool:
+        return (self.build / "lib/hiroba/wire-ucx.so").exists()
 
     def compile(self, text: str, openmp: bool) -> str:
         """What the compilers complained about."""
@@ -194,7 +198,7 @@ def try_seed(bench: Bench, seed: int, count: int, left_out: frozenset[str], jobs
         return Failure(bench, Setup(1, 1, (), openmp), cases, complaint)
     expected = bench.serial([])
     for _ in range(jobs):
-        setup = replace(draw_setup(dice), openmp=openmp)
+        setup = replace(draw_setup(dice, bench.has_network()), openmp=openmp)
         wrong = bench.wrong(setup, [], expected)
         if wrong:
             return Failure(bench, setup, cases, wrong)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cases import Author, Case, stencil
+from cases import Author, Case
+from stencils import stencil
 
 HEAD = """\
 #ifdef hiroba_serial

@@ -7,5 +7,5 @@ int main(void) {
   for (int i = 0; i < 10; i++) s += a[i];
   return s;
 }
-// expected: 6:1: the bracket of `reduction` is not closed
+// expected: 6:37: the bracket of `reduction` is not closed
 // remedy: close it on the same line

@@ -5,5 +5,5 @@ int main(void) {
 #pragma SMint preload a[:]
   return 0;
 }
-// expected: 5:1: cannot read the section [:]
+// expected: 5:24: cannot read the section [:]
 // remedy: write [base:length:step]

@@ -7,5 +7,5 @@ int main(void) {
   for (int i = 0; i < 10; i++) s += a[i];
   return s;
 }
-// expected: 6:28: reduction(s)
+// expected: 6:38: reduction(s)
 // remedy: write reduction(op:variables) with one of + - * min max & | ^ && ||

@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from count import Count, code, count, distance
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent / "stencil2d"
 
 
 def test_comments_and_blanks_are_no_lines() -> None:

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Tests of the NPB programs, for ctest.
+#
+#   test.sh BIN verified PROGRAM SHAPE [OPTIONS]    the published answer, in the report and as exit status
+#   test.sh BIN messages PROGRAM SHAPE              bad input ends in one clear message
+#   test.sh BIN refused PROGRAM SHAPE PATTERN       it cannot run in that shape, and says so
+#
+# BIN: the folder with the programs. SHAPE: RANKS, or with coarrays RANKS-NODES or RANKS-NODES-TRANSPORT.
+set -euo pipefail
+bin=$1 what=$2 program=$3 shape=$4
+shift 4
+# In containers one is root; Open MPI wants to be told that this is meant.
+((EUID)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+fail() {
+  printf 'test.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+run() { # ARGUMENTS...
+  local ranks nodes transport
+  IFS=- read -r ranks nodes transport <<<"$shape"
+  case $program in
+    *_seq) "$bin/$program" "$@" ;;
+    *_mpi) # the sanitizers know nothing of what MPI keeps until the end
+      ASAN_OPTIONS=detect_leaks=0 mpirun -n "$ranks" --allow-run-as-root --oversubscribe --bind-to none \
+        --mca mpi_yield_when_idle 1 "$bin/$program" "$@" ;;
+    *_xmp) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" --transport "${transport:-shm}" "$bin/$program" "$@" ;;
+    *) fail "unknown program $program" ;;
+  esac
+}
+
+verified() {
+  local report
+  report=$(run "$@")
+  [[ $report == *"Verification    =               SUCCESSFUL"* ]] || fail "not verified: $report"
+  report=$(run --json "$@")
+  [[ $report == *'"verified": true'* ]] || fail "not verified: $report"
+}
+
+refused_with() { # PATTERN ARGUMENTS...
+  local pattern=$1 status=0 said
+  shift
+  said=$(run "$@" 2>&1) || status=$?
+  ((status == 2)) || fail "exit status $status, not 2, of: $*"
+  [[ $(grep -c "$pattern" <<<"$said") == 1 ]] || fail "no single message '$pattern' of: $*: $said"
+}
+
+messages() {
+  refused_with "unknown option '--clas'; --help lists them" --clas S
+  refused_with "there is no class 'Z'; choose --class S, W, A, B or C" --class Z
+  refused_with "there is no class ''" --class
+  [[ $(run --help) == *"--class S|W|A|B|C"* ]] || fail "--help says nothing of --class"
+}
+
+case $what in
+  verified | messages) "$what" "$@" ;;
+  refused) refused_with "$1" ;;
+  *) fail "unknown test $what" ;;
+esac

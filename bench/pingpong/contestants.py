@@ -1,0 +1,153 @@
+"""The programs of this folder: how each is compiled and started, and which must be left out on this machine.
+
+They are compiled anew for every benchmark: a few seconds, after which nobody need ask how old one is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import harness
+import layers
+from harness import BenchmarkError, Contestant
+from layers import Layer
+
+FOLDER = Path(__file__).resolve().parent
+FLAGS = ("-O3", "-march=native", "-D_GNU_SOURCE")
+COMPILE_SECONDS = 60
+OURS, ELEMENT = "coarrays", "element"
+
+OPENMPI, MPICH, HIROBA = "openmpi", "mpich", "hiroba"  # ways to start
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    source: str
+    compiler: str  # the command that must be there
+    start: str
+    package: str = ""  # Debian's, which brings the compiler
+    libraries: tuple[str, ...] = ()
+    optional: bool = False  # a rival that some systems have but cannot compile; it is then left out
+    lacks: tuple[str, ...] = ()  # cases
+    # Most bytes of a strided case: element by element, a MiB takes OpenCoarrays a quarter of a second.
+    strided: int = 16 << 20
+
+
+PROGRAMS = [
+    Program(OURS, "ours.c", "hirobacc", HIROBA),
+    Program(ELEMENT, "element.c", "hirobacc", HIROBA),
+    Program("mpi", "mpi.c", "mpicc", OPENMPI, "libopenmpi-dev", lacks=("copy",)),
+    Program(
+        *("armci", "armci.c", "mpicc.openmpi", OPENMPI, "libarmci-mpi-dev", ("-larmci-openmpi",)),
+        optional=True,
+        lacks=("pingpong", "word", "copy"),
+        strided=1 << 20,
+    ),
+    Program(
+        *("armci, mpich", "armci.c", "mpicc.mpich", MPICH, "libarmci-mpi-dev", ("-larmci-mpich",)),
+        optional=True,
+        lacks=("pingpong", "word", "copy"),
+        strided=1 << 20,
+    ),
+    Program(
+        *("caf", "caf.f90", "caf", OPENMPI, "libcoarrays-openmpi-dev gfortran"),
+        optional=True,
+        lacks=("pingpong", "word", "copy"),
+        strided=1 << 20,
+    ),
+]
+Cases = Sequence[tuple[str, int, int]]  # name, bytes, rounds
+
+
+class Workshop:
+    """Compiles the programs into a folder of the build, and starts them."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build.resolve()
+        self.folder = self.build / "bench" / "pingpong"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.programs: dict[str, Program] = {}
+        self.left_out: list[str] = []
+        for program in PROGRAMS:
+            if (compiler := self.compiler(program)) is None:
+                remedy = f"Debian: {program.package}" if program.package else "./dev build"
+                self.left_out.append(f"left out: {program.name}, for there is no {program.compiler} ({remedy})")
+            elif self.compile(program, compiler):
+                self.programs[program.name] = program
+        harness.show_progress("")
+        for name in (OURS, ELEMENT):
+            if name not in self.programs:
+                raise BenchmarkError(f"without {name} there is nothing to compare: {'; '.join(self.left_out)}")
+
+    def compiler(self, program: Program) -> str | None:
+        if program.compiler == "hirobacc":  # of this build, not of one that is installed
+            return shutil.which("hirobacc", path=str(self.build / "bin"))
+        return shutil.which(program.compiler)
+
+    def binary(self, program: Program) -> Path:
+        return self.folder / program.name.replace(", ", "_")
+
+    def compile(self, program: Program, compiler: str) -> bool:
+        harness.show_progress(f"compiling {program.name}")
+        flags = list(FLAGS)
+        common = str(FOLDER / "pingpong.c")
+        if program.compiler == "caf":
+            common = str(self.folder / "pingpong.o")
+            self.call(["cc", *flags, "-c", str(FOLDER / "pingpong.c"), "-o", common])
+        command = [compiler, *flags, str(FOLDER / program.source), common, "-o", str(self.binary(program))]
+        failed = self.call([*command, *program.libraries], program.optional)
+        if failed:
+            self.left_out.append(f"left out: {program.name}, which does not compile here: {failed}")
+        return not failed
+
+    def call(self, command: Sequence[str], may_fail: bool = False) -> str:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False
+        )
+        if done.returncode == 0:
+            return ""
+        if not may_fail:
+            raise BenchmarkError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+        lines = done.stderr.splitlines()
+        return next((line for line in lines if "error" in line or "cannot" in line), "no message")
+
+    def cases(self, program: Program, cases: Cases) -> list[str]:
+        return [
+            str(word)
+            for name, size, rounds in cases
+            if name not in program.lacks and (not name.endswith("2") or size <= program.strided)
+            for word in (name, size, rounds)
+        ]
+
+    def rival(self, name: str, cases: Cases) -> Contestant:
+        program = self.programs[name]
+        launch: list[str | Path] = [*harness.mpirun(2)]
+        if program.start == MPICH:
+            launch = [shutil.which("mpirun.mpich") or "mpirun.mpich", "-n", "2"]
+        return Contestant(name, [*launch, self.binary(program), *self.cases(program, cases)], harness.threads(1))
+
+    def rivals(self, cases: Cases) -> list[Contestant]:
+        return [self.rival(name, cases) for name in self.programs if name not in (OURS, ELEMENT)]
+
+    def ours(self, cases: Cases, layer: Layer | None = None) -> Contestant:
+        """On one node, or over two virtual nodes, between which the layer carries everything."""
+        program = self.programs[OURS]
+        launch = layers.hirobarun(self.build, 2, 1 if layer is None else 2, layer)
+        name = OURS if layer is None else f"{layer.name}, 2 nodes"
+        return Contestant(name, [*launch, self.binary(program), *self.cases(program, cases)], harness.threads(1))
+
+    def element(self) -> Contestant:
+        launch = layers.hirobarun(self.build, 2)
+        return Contestant(ELEMENT, [*launch, self.binary(self.programs[ELEMENT])], harness.threads(1))
+
+
+def by_case(run: Mapping[str, float]) -> dict[tuple[str, int], float]:
+    """A contestant's line of JSON: seconds by case and bytes."""
+    return {(name.partition(" ")[0], int(name.partition(" ")[2])): value for name, value in run.items()}

@@ -1,0 +1,254 @@
+"""Puts, gets, strided puts and gets, accumulates and ping-pongs of coarrays, from 8 B to 16 MiB: on one node, and over
+two virtual nodes on every layer that is here, beside MPI, ARMCI and OpenCoarrays.
+
+Every contestant compares every byte that it has moved, and those beside them, before it reports a time (pingpong.h).
+With `--hosts`, two test hosts, too: the latency of a put beside that of the layer's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "transport"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "hosts"))
+import harness
+import layers
+import perftest
+from contestants import ELEMENT, OURS, Cases, Workshop, by_case
+from harness import BenchmarkError, Contestant, Samples, Target
+from hosts import Hosts, Unavailable
+from layers import Layer
+
+KINDS = {
+    "put": "put",
+    "get": "get",
+    "put2": "put of every second double",
+    "get2": "get of every second double",
+    "accumulate": "accumulate",
+    "pingpong": "ping-pong, one way",
+    "word": "put of a word that the other side polls, one way",
+    "copy": "memcpy in one process",
+}
+SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
+SMALL_SIZES = [8, 4096]
+MIB = 1 << 20
+CASE = "word 8"  # over hosts
+
+
+def cases(sizes: Sequence[int], small: bool) -> Cases:
+    """Ten rounds, fewer where one takes long: what is strided is limited to 1 MiB, at two rounds."""
+    found = []
+    for kind in KINDS:
+        for size in sizes if kind != "word" else [8]:
+            strided = kind.endswith("2")
+            if strided and size > MIB:
+                continue
+            rounds = 1 if small else 2 if strided and size > 4096 else 10
+            found.append((kind, size, rounds))
+    return found
+
+
+def run_cases(contestant: Contestant) -> dict[str, Any]:
+    return harness.run_once(contestant)
+
+
+def medians(samples: Samples) -> dict[str, dict[tuple[str, int], float]]:
+    """Per contestant: seconds by case and bytes."""
+    table = {}
+    for name, runs in samples.runs.items():
+        parts = [by_case(run) for run in runs]
+        table[name] = {key: statistics.median(part[key] for part in parts) for key in parts[0]}
+    return table
+
+
+def size_text(size: float) -> str:
+    for unit, scale in (("MiB", MIB), ("KiB", 1 << 10)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} B"
+
+
+def half_bandwidth(seconds: dict[tuple[str, int], float], kind: str) -> float:
+    """The bytes at which half of the greatest bandwidth is first reached, on a straight line between two sizes."""
+    points = sorted((size, size / value) for (name, size), value in seconds.items() if name == kind)
+    half = max(speed for _, speed in points) / 2
+    for (small, slow), (large, fast) in zip(points, points[1:], strict=False):
+        if slow < half <= fast:
+            return small + (half - slow) / (fast - slow) * (large - small)
+    return points[0][0]
+
+
+def show(found: dict[str, dict[tuple[str, int], float]]) -> None:
+    for kind, title in KINDS.items():
+        names = [name for name, part in found.items() if any(key[0] == kind for key in part)]
+        sizes = sorted({size for part in found.values() for name, size in part if name == kind})
+        rows = [[f"{title}: us", *names]]
+        for size in sizes:
+            values = (found[name].get((kind, size)) for name in names)
+            rows.append([size_text(size), *("-" if v is None else f"{1e6 * v:.4g}" for v in values)])
+        best = [max(size / v for (k, size), v in found[name].items() if k == kind) for name in names]
+        rows.append(["best GB/s", *(f"{1e-9 * speed:.3g}" for speed in best)])
+        if kind in ("put", "get", "pingpong"):
+            rows.append(["half of it at", *(size_text(half_bandwidth(found[name], kind)) for name in names)])
+        print(f"\n{harness.table(rows)}", flush=True)
+
+
+def targets(samples: Samples, element: Samples) -> list[Target]:
+    """What one node must reach."""
+
+    def ratio(of: str, case: str, to: str, other: str) -> float:
+        pairs = zip(samples.runs[of], samples.runs[to], strict=True)
+        return statistics.median(a[case] / b[other] for a, b in pairs)
+
+    strided, put, add = f"put2 {MIB}", f"put {16 * MIB}", f"accumulate {MIB}"
+    reached = [
+        Target("put of an element, image on the node", element.median(ELEMENT, "put ns"), 5, unit=" ns"),
+        Target("get of an element, image on the node", element.median(ELEMENT, "get ns"), 5, unit=" ns"),
+        Target(
+            "put of 16 MiB, one node: bandwidth / memcpy",
+            ratio(OURS, f"copy {16 * MIB}", OURS, put),
+            0.95,
+            at_most=False,
+        ),
+    ]
+    if "caf" in samples.runs:
+        case = f"get2 {MIB}"
+        times = ratio("caf", case, OURS, case)
+        reached.append(Target("get of every second double, 1 MiB: OpenCoarrays / ours", times, 40, at_most=False))
+    rivals = [name for name in samples.runs if name != OURS and "nodes" not in name]
+    if rivals:
+        best = min(rivals, key=lambda name: samples.median(name, strided))
+        what = f"put of every second double, 1 MiB: ours / {best}, the best of {', '.join(rivals)}"
+        reached.append(Target(what, ratio(OURS, strided, best, strided), 0.9))
+    reached.append(Target("accumulate / put, 1 MiB of doubles", ratio(OURS, add, OURS, f"put {MIB}"), 2))
+    return reached
+
+
+# ---- over hosts ------------------------------------------------------------------------------------------------------
+
+
+def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, rounds: int) -> tuple[str, Samples] | None:
+    """A ping-pong of puts of 8 bytes beside the layer's own: MPI's, or ucx_perftest's. None for other layers."""
+    if layer.name not in ("mpi-openmpi", "ucx") or "mpi" not in workshop.programs:
+        return None
+    words = ["word", "8", "20"]
+    settings = {"HIROBA_TRANSPORT": layer.options[1], "HIROBA_PLUGINS": str(workshop.build / "lib" / "hiroba")}
+    rival: Contestant = perftest.rivals(hosts, False)["latency"] if layer.name == "ucx" else Contestant("", [])
+    binary = str(workshop.binary(workshop.programs[OURS]))
+    command, environment = hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1) | settings)
+    ours = Contestant(OURS, command, environment)
+    if layer.name != "ucx":
+        binary = str(workshop.binary(workshop.programs["mpi"]))
+        rival = Contestant("mpi", *hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1)))
+
+    def run(contestant: Contestant) -> dict[str, Any]:
+        result = perftest.run(contestant, harness.CONTESTANT_SECONDS)
+        trip = result.get("round trip us")
+        return {CASE: 1e-6 * trip / 2} if trip is not None else result
+
+    return rival.name, harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
+
+
+def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: dict[str, Samples]) -> list[Target]:
+    reached = []
+    with contextlib.ExitStack() as stack:
+        try:
+            hosts = stack.enter_context(Hosts(2))
+        except Unavailable as error:
+            raise BenchmarkError(f"{error}; leave out --hosts") from error
+        for layer in chosen:
+            if (found := over_hosts(workshop, hosts, layer, rounds)) is None:
+                continue
+            rival, part = found
+            kept[f"{layer.name}, 2 hosts"] = part
+            ours, theirs = (1e6 * part.median(name, CASE) for name in (OURS, rival))
+            what = f"{layer.name}, 2 hosts: put of 8 B ({ours:.1f} us) / half of {rival}'s ping-pong"
+            reached.append(Target(f"{what} ({theirs:.1f} us)", part.ratio(OURS, rival, CASE), 1.1))
+    return reached
+
+
+# ---- the picture, and the whole --------------------------------------------------------------------------------------
+
+
+def picture(path: Path, samples: Samples, kinds: Sequence[str]) -> Path:
+    """Time above, bandwidth below, over the size; bands are the quartiles of the rounds."""
+    from matplotlib.figure import Figure  # here, for it takes a second and not every caller draws
+
+    figure = Figure(figsize=(1 + 4.6 * len(kinds), 8.4), layout="constrained")
+    grid = figure.subplots(2, len(kinds), squeeze=False)
+    for column, kind in enumerate(kinds):
+        for place, (name, runs) in enumerate(samples.runs.items()):
+            parts = [by_case(run) for run in runs]
+            sizes = sorted(size for case, size in parts[0] if case == kind)
+            if not sizes:
+                continue
+            colour = harness.COLOURS[place % len(harness.COLOURS)]
+            dash = "--" if "nodes" in name else "-"
+            bands = [harness.quartiles([part[kind, size] for part in parts]) for size in sizes]
+            middle = [statistics.median(part[kind, size] for part in parts) for size in sizes]
+            for row, scale in ((0, lambda size, value: 1e6 * value), (1, lambda size, value: 1e-9 * size / value)):
+                axes = grid[row][column]
+                axes.plot(sizes, list(map(scale, sizes, middle)), dash, color=colour, marker=".", label=name)
+                low, high = ([band[end] for band in bands] for end in (0, 1))
+                axes.fill_between(
+                    sizes, list(map(scale, sizes, low)), list(map(scale, sizes, high)), color=colour, alpha=0.2
+                )
+        grid[0][column].set_title(KINDS[kind], fontsize=10)
+    for row, text in enumerate(("us", "GB/s")):
+        grid[row][0].set_ylabel(text)
+        for axes in grid[row]:
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            axes.spines[["top", "right"]].set_visible(False)
+    for axes in grid[1]:
+        axes.set_xlabel("bytes")
+    grid[0][0].legend(fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=140)
+    return path
+
+
+def run() -> int:
+    parser = harness.arguments(__doc__ or "")
+    parser.add_argument("--layer", action="append", default=[], help="only these layers")
+    parser.add_argument("--hosts", action="store_true", help="over two test hosts, too")
+    options = parser.parse_args()
+    rounds = options.rounds or (1 if options.small else 5)
+
+    layers.allow_root()
+    around: dict[str, Any] = harness.circumstances()
+    print(f"{around['cores']} cores, {around['cpu']}, {around['mpi']}, load {around['load_before']:.2f}")
+    workshop = Workshop(options.build)
+    for line in workshop.left_out:
+        print(line)
+    chosen = [layer for layer in layers.known(workshop.build) if not options.layer or layer.name in options.layer]
+    print(f"layers: {', '.join(layer.name for layer in chosen)}; {rounds} rounds, medians")
+
+    wanted = cases(SMALL_SIZES if options.small else SIZES, options.small)
+    teams = [workshop.ours(wanted), *workshop.rivals(wanted), *(workshop.ours(wanted, layer) for layer in chosen)]
+    samples = harness.compete(teams, rounds, "moving", run_cases)
+    element = harness.compete([workshop.element()], rounds, "elements", run_cases)
+    show(medians(samples))
+
+    kept = {"moving": samples, "elements": element}
+    reached = [] if options.small else targets(samples, element)
+    if options.hosts:
+        reached += hosts_targets(workshop, chosen, rounds, kept)
+    print("" if options.small else "\nTargets")
+    for target in reached:
+        print(target.line())
+    around["left_out"] = workshop.left_out
+    name = "pingpong_small" if options.small else "pingpong"
+    shown = picture(options.out / f"{name}.png", samples, ["put", "get", "put2", "accumulate"])
+    print(f"\nkept in {harness.write(options.out, name, around, kept, reached)} and {shown}")
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)

@@ -1,0 +1,449 @@
+// hiroba.hpp: coarrays in C++. hiroba::coarray<T, N> is an array of N dimensions of which every image has a part:
+//
+//   hiroba::coarray<double, 2> a({100, 200}, "a");   // collective
+//   a(3, 4) = 1;                                     // this image's element: a plain double&
+//   a[i](3, 4) = 2;  double x = a[i](3, 4);          // image i's: loads and stores if it is on this node
+//   a[i](3, 4) += 0.5;                               // atomic towards others' accumulates
+//   a[i](range{0, 8}, 5) = a(range{1, 8, 2}, 0);     // sections: base, length, step
+//   a[i](all, 5) += buffer;                          // of as many elements; any contiguous range is a section
+//   hiroba::request r = hiroba::start(buffer, a[j](3, all));  ...  r.wait();
+//
+// Everything stands on the calls of xmp.h, which says what is collective, what blocks and what threads may do; the
+// other calls there (xmp_sync_all, xmp_post...) go together with this header. Elements are of any type that is copied
+// by its bytes. Errors end the job with a message that names the place of the call.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <complex>
+#include <cstring>
+#include <memory>
+#include <ranges>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "xmp.h"
+
+namespace hiroba {
+
+// Elements base, base + step, ...; `all` is the whole dimension.
+struct range {
+  int64_t base = 0, length = XMP_REST, step = 1;
+};
+inline constexpr range all = {};
+
+// An image, and where in the program it is named.
+struct image_index {
+  int image;
+  std::source_location where;
+  template <std::integral I>
+  image_index(I i, std::source_location here = std::source_location::current())
+      : image(static_cast<int>(i)), where(here) {}
+};
+
+namespace detail {
+
+// "file:line", made when it is needed.
+class place {
+ public:
+  explicit place(const std::source_location& where) {
+    const size_t most = sizeof text_ - 24, length = std::strlen(where.file_name());
+    const size_t used = length < most ? length : most;
+    std::memcpy(text_, where.file_name() + (length - used), used);  // of a long name, the end
+    text_[used] = ':';
+    *std::to_chars(text_ + used + 1, text_ + sizeof text_ - 1, where.line()).ptr = '\0';
+  }
+  operator const char*() const { return text_; }
+
+ private:
+  char text_[256];
+};
+
+template <typename T>
+constexpr xmp_type type_of() {
+  if constexpr (std::is_same_v<T, bool>) return XMP_BOOL;
+  else if constexpr (std::is_integral_v<T>) {
+    constexpr xmp_type by_size[] = {XMP_INT8, XMP_INT16, XMP_INT32, XMP_INT64};
+    constexpr int log = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return static_cast<xmp_type>(by_size[log] + (std::is_unsigned_v<T> ? 1 : 0));
+  } else if constexpr (std::is_same_v<T, float>) return XMP_FLOAT;
+  else if constexpr (std::is_same_v<T, double>) return XMP_DOUBLE;
+  else if constexpr (std::is_same_v<T, long double>) return XMP_LONG_DOUBLE;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return XMP_COMPLEX_FLOAT;
+  else if constexpr (std::is_same_v<T, std::complex<double>>) return XMP_COMPLEX_DOUBLE;
+  else {
+    static_assert(std::is_same_v<T, std::complex<long double>>, "compound assignment is for numbers");
+    return XMP_COMPLEX_LONG_DOUBLE;
+  }
+}
+
+// What C++ computes `T op U` in: of a shift, the promoted left side.
+template <typename T, typename U, xmp_operator op>
+using operand = std::remove_cvref_t<decltype(std::declval<T>() +
+                                             std::declval<std::conditional_t<op == XMP_SHL || op == XMP_SHR, T, U>>())>;
+
+template <typename I>
+constexpr bool is_range = std::is_same_v<std::remove_cvref_t<I>, range>;
+
+}  // namespace detail
+
+// One element of an image.
+template <typename T>
+class element {
+ public:
+  element(const xmp_coarray* coarray, int image, T* own, const std::source_location& where)
+      : coarray_(coarray), image_(image), own_(own), where_(where) {}
+  element(const element&) = default;
+
+  operator T() const {
+    if (const void* const at = xmp_near(coarray_, image_, own_, sizeof(T))) return *static_cast<const T*>(at);
+    T value;
+    xmp_get(&value, coarray_, image_, own_, sizeof(T), detail::place(where_));
+    return value;
+  }
+  const element& operator=(const T& value) const {
+    if (void* const at = xmp_near(coarray_, image_, own_, sizeof(T))) *static_cast<T*>(at) = value;
+    else xmp_put(coarray_, image_, own_, &value, sizeof(T), detail::place(where_));
+    return *this;
+  }
+  const element& operator=(const element& other) const { return *this = static_cast<T>(other); }
+
+  // The old value is not returned; accumulates to one element do not lose each other.
+  template <typename U>
+  void operator+=(const U& v) const {
+    update<XMP_ADD>(v);
+  }
+  template <typename U>
+  void operator-=(const U& v) const {
+    update<XMP_SUB>(v);
+  }
+  template <typename U>
+  void operator*=(const U& v) const {
+    update<XMP_MUL>(v);
+  }
+  template <typename U>
+  void operator/=(const U& v) const {
+    update<XMP_DIV>(v);
+  }
+  template <typename U>
+  void operator%=(const U& v) const {
+    update<XMP_MOD>(v);
+  }
+  template <typename U>
+  void operator&=(const U& v) const {
+    update<XMP_BITAND>(v);
+  }
+  template <typename U>
+  void operator|=(const U& v) const {
+    update<XMP_BITOR>(v);
+  }
+  template <typename U>
+  void operator^=(const U& v) const {
+    update<XMP_BITXOR>(v);
+  }
+  template <typename U>
+  void operator<<=(const U& v) const {
+    update<XMP_SHL>(v);
+  }
+  template <typename U>
+  void operator>>=(const U& v) const {
+    update<XMP_SHR>(v);
+  }
+
+ private:
+  template <xmp_operator op, typename U>
+  void update(const U& v) const {
+    using C = detail::operand<T, U, op>;
+    const C value = static_cast<C>(v);
+    xmp_update_element(coarray_, image_, own_, detail::type_of<T>(), &value, detail::type_of<C>(), op,
+                       detail::place(where_));
+  }
+
+  const xmp_coarray* coarray_;
+  int image_;
+  T* own_;
+  std::source_location where_;
+};
+
+// A section of a part, of any image, or of memory here. Copying it copies the reference; assigning to it, the elements.
+template <typename T>
+class section {
+ public:
+  using value_type = std::remove_const_t<T>;
+  static_assert(std::is_trivially_copyable_v<value_type>, "elements are copied by their bytes");
+
+  section(const xmp_section& parts, const std::source_location& where) : parts_(parts), where_(where) {}
+  section(const section&) = default;
+  // Of as many elements as a contiguous range has: a vector, an array, a span.
+  template <std::ranges::contiguous_range R>
+    requires std::is_same_v<std::remove_const_t<std::ranges::range_value_t<R>>, value_type>
+  section(R&& values, std::source_location where = std::source_location::current()) : where_(where) {
+    parts_.address = const_cast<value_type*>(std::ranges::data(values));
+    parts_.dims = 1;
+    parts_.count[0] = static_cast<int64_t>(std::ranges::size(values));
+    parts_.stride[0] = sizeof(T);
+  }
+  operator section<const T>() const { return {parts_, where_}; }
+
+  const section& operator=(const section& from) const { return assign(from); }
+  const section& operator=(const section<const value_type>& from) const
+    requires(!std::is_const_v<T>)
+  {
+    return assign(from);
+  }
+  const section& operator=(const value_type& value) const {
+    xmp_fill(&parts_, &value, sizeof(T), detail::place(where_));
+    return *this;
+  }
+
+  // From a section of as many elements, or from one value.
+  template <typename U>
+  void operator+=(const U& from) const {
+    update<XMP_ADD>(from);
+  }
+  template <typename U>
+  void operator-=(const U& from) const {
+    update<XMP_SUB>(from);
+  }
+  template <typename U>
+  void operator*=(const U& from) const {
+    update<XMP_MUL>(from);
+  }
+  template <typename U>
+  void operator/=(const U& from) const {
+    update<XMP_DIV>(from);
+  }
+  template <typename U>
+  void operator%=(const U& from) const {
+    update<XMP_MOD>(from);
+  }
+  template <typename U>
+  void operator&=(const U& from) const {
+    update<XMP_BITAND>(from);
+  }
+  template <typename U>
+  void operator|=(const U& from) const {
+    update<XMP_BITOR>(from);
+  }
+  template <typename U>
+  void operator^=(const U& from) const {
+    update<XMP_BITXOR>(from);
+  }
+  template <typename U>
+  void operator<<=(const U& from) const {
+    update<XMP_SHL>(from);
+  }
+  template <typename U>
+  void operator>>=(const U& from) const {
+    update<XMP_SHR>(from);
+  }
+
+  int64_t size() const {
+    int64_t product = 1;
+    for (int d = 0; d < parts_.dims; ++d) product *= parts_.count[d];
+    return product;
+  }
+  // The elements in order, fetched if they are elsewhere.
+  std::vector<value_type> values() const {
+    std::vector<value_type> out(static_cast<size_t>(size()));
+    section<value_type>(out, where_) = *this;
+    return out;
+  }
+  const xmp_section& parts() const { return parts_; }
+  const std::source_location& where() const { return where_; }
+
+ private:
+  template <typename Other>
+  const section& assign(const Other& from) const {
+    xmp_assign(&parts_, &from.parts(), sizeof(T), detail::place(where_));
+    return *this;
+  }
+
+  template <xmp_operator op, typename U>
+  void update(const U& from) const {
+    if constexpr (requires { from.parts(); }) {
+      update_by<op>(from);
+    } else if constexpr (std::ranges::contiguous_range<U>) {
+      update_by<op>(section<const std::remove_const_t<std::ranges::range_value_t<U>>>(from, where_));
+    } else {
+      using C = detail::operand<value_type, U, op>;
+      C value = static_cast<C>(from);
+      xmp_section one = {};
+      one.address = &value;
+      add<op, C>(one);
+    }
+  }
+  template <xmp_operator op, typename Other>
+  void update_by(const Other& from) const {
+    using C = detail::operand<value_type, typename Other::value_type, op>;
+    if constexpr (std::is_same_v<C, typename Other::value_type>) {
+      add<op, C>(from.parts());
+    } else {
+      const auto values = from.values();
+      const std::vector<C> converted(values.begin(), values.end());
+      xmp_section shaped = from.parts();  // the shape stays
+      shaped.coarray = nullptr;
+      shaped.address = const_cast<C*>(converted.data());
+      int64_t bytes = sizeof(C);
+      for (int d = shaped.dims - 1; d >= 0; --d) shaped.stride[d] = bytes, bytes *= shaped.count[d];
+      add<op, C>(shaped);
+    }
+  }
+  template <xmp_operator op, typename C>
+  void add(const xmp_section& from) const {
+    xmp_update(&parts_, detail::type_of<value_type>(), &from, detail::type_of<C>(), op, detail::place(where_));
+  }
+
+  xmp_section parts_ = {};
+  std::source_location where_;
+};
+template <std::ranges::contiguous_range R>
+section(R&&) -> section<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+// An assignment that may still be under way: neither side may be used before wait().
+class request {
+ public:
+  request() = default;
+  explicit request(xmp_request started) : state_(started) {}
+  request(request&& other) noexcept : state_(std::exchange(other.state_, {})) {}
+  request& operator=(request&& other) noexcept {
+    wait();
+    state_ = std::exchange(other.state_, {});
+    return *this;
+  }
+  ~request() { wait(); }
+  void wait() { xmp_request_wait(&state_); }
+  bool test() { return xmp_request_test(&state_) != 0; }
+
+ private:
+  xmp_request state_ = {};
+};
+
+template <typename T>
+request start(const section<T>& to, const section<const T>& from) {
+  return request(xmp_assign_start(&to.parts(), &from.parts(), sizeof(T), detail::place(to.where())));
+}
+// The same from or to a contiguous range.
+template <typename T, std::ranges::contiguous_range R>
+request start(R&& to, const section<T>& from) {
+  return start<std::remove_const_t<T>>(section<std::remove_const_t<T>>(to, from.where()), from);
+}
+template <typename T, std::ranges::contiguous_range R>
+request start(const section<T>& to, R&& from) {
+  return start<T>(to, section<const T>(from, to.where()));
+}
+
+// Collective: made, destroyed by all images of the job together; xmp_finalize destroys what is left.
+template <typename T, int N>
+class coarray {
+ public:
+  static_assert(std::is_trivially_copyable_v<T>, "elements are copied by their bytes");
+  static_assert(N >= 0 && N <= XMP_DIMS, "a coarray has at most 7 dimensions");
+
+  explicit coarray(const std::array<int64_t, N>& extents, const char* name = "coarray",
+                   std::source_location where = std::source_location::current())
+      : where_(where), place_(std::make_unique<detail::place>(where)), extents_(extents) {
+    coarray_ = xmp_coarray_malloc(sizeof(T), N, extents.data(), name, *place_);
+  }
+  coarray(coarray&& other) noexcept
+      : coarray_(std::exchange(other.coarray_, nullptr)),
+        where_(other.where_),
+        place_(std::move(other.place_)),
+        extents_(other.extents_) {}
+  coarray& operator=(coarray&& other) noexcept {
+    std::swap(coarray_, other.coarray_);
+    std::swap(where_, other.where_);
+    std::swap(place_, other.place_);
+    std::swap(extents_, other.extents_);
+    return *this;
+  }
+  ~coarray() {
+    if (xmp_executing.count > 0) xmp_free(coarray_);
+  }
+
+  T* data() const { return static_cast<T*>(coarray_->data); }
+  int64_t extent(int dimension) const { return extents_[static_cast<size_t>(dimension)]; }
+  int64_t size() const { return static_cast<int64_t>(coarray_->bytes / sizeof(T)); }
+  const xmp_coarray* descriptor() const { return coarray_; }  // for the calls of xmp.h
+
+  // An image's part: indices make an element of it, a range among them a section.
+  class part {
+   public:
+    part(const coarray& whole, const xmp_coarray* descriptor, const image_index& at)
+        : whole_(whole), descriptor_(descriptor), at_(at) {}
+    template <typename... I>
+      requires(sizeof...(I) == N)
+    auto operator()(const I&... index) const {
+      if constexpr ((detail::is_range<I> || ...)) {
+        return section<T>(whole_.cut(descriptor_, at_.image, at_.where, index...), at_.where);
+      } else {
+        return element<T>(descriptor_, at_.image, whole_.find(at_.where, index...), at_.where);
+      }
+    }
+
+   private:
+    const coarray& whole_;
+    const xmp_coarray* descriptor_;
+    image_index at_;
+  };
+  part operator[](image_index image) const { return part(*this, coarray_, image); }
+
+  // This image's own, with plain loads and stores.
+  template <typename... I>
+    requires(sizeof...(I) == N)
+  decltype(auto) operator()(const I&... index) const {
+    if constexpr ((detail::is_range<I> || ...)) {
+      return section<T>(cut(nullptr, 0, where_, index...), where_);
+    } else {
+      int64_t at = 0;
+      size_t d = 0;
+      ((at = at * extents_[d++] + static_cast<int64_t>(index)), ...);
+      return data()[at];
+    }
+  }
+
+ private:
+  template <typename... I>
+  T* find(const std::source_location& where, const I&... index) const {
+    int64_t at = 0;
+    int d = 0;
+    [[maybe_unused]] const auto add = [&](int64_t i) {
+      if (static_cast<uint64_t>(i) >= static_cast<uint64_t>(extent(d)))
+        xmp_range_error(i, 1, 1, extent(d), d, coarray_->name, detail::place(where));
+      at = at * extent(d++) + i;
+    };
+    (add(static_cast<int64_t>(index)), ...);
+    return data() + at;
+  }
+
+  template <typename... I>
+  xmp_section cut(const xmp_coarray* coarray, int image, const std::source_location& where, const I&... index) const {
+    xmp_section out = {};
+    out.coarray = coarray, out.image = image;
+    int64_t row[N > 0 ? N : 1], at = 0;
+    for (int d = N - 1, n = 1; d >= 0; --d) row[d] = d == N - 1 ? n : row[d + 1] * extent(d + 1);
+    int d = 0;
+    const auto add = [&](const auto& i) {
+      if constexpr (detail::is_range<decltype(i)>) {
+        out.count[out.dims] = xmp_length(i.base, i.length, i.step, extent(d), d, coarray_->name, detail::place(where));
+        out.stride[out.dims++] = row[d] * i.step * static_cast<int64_t>(sizeof(T));
+        at += i.base * row[d];
+      } else {
+        at += xmp_index(static_cast<int64_t>(i), extent(d), d, coarray_->name, detail::place(where)) * row[d];
+      }
+      ++d;
+    };
+    (add(index), ...);
+    out.address = data() + at;
+    return out;
+  }
+
+  xmp_coarray* coarray_ = nullptr;
+  std::source_location where_;  // of the declaration
+  std::unique_ptr<detail::place> place_;
+  std::array<int64_t, N> extents_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,104 @@
+"""Which arithmetic type an expression has, as far as its text says it: for the codes of xmp.h."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .declared import Type
+from .source import Node, text_of
+
+TYPES = {
+    "_Bool": "XMP_BOOL",
+    "char": "XMP_INT8",
+    "signed char": "XMP_INT8",
+    "unsigned char": "XMP_UINT8",
+    "short": "XMP_INT16",
+    "unsigned short": "XMP_UINT16",
+    "int": "XMP_INT32",
+    "unsigned": "XMP_UINT32",
+    "long": "XMP_INT64",
+    "unsigned long": "XMP_UINT64",
+    "long long": "XMP_INT64",
+    "unsigned long long": "XMP_UINT64",
+    "float": "XMP_FLOAT",
+    "double": "XMP_DOUBLE",
+    "long double": "XMP_LONG_DOUBLE",
+    "_Complex float": "XMP_COMPLEX_FLOAT",
+    "_Complex double": "XMP_COMPLEX_DOUBLE",
+    "_Complex long double": "XMP_COMPLEX_LONG_DOUBLE",
+}
+SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
+REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
+COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
+
+
+def type_code(expression: str, name: str | None = None) -> str:
+    """What xmp.h calls the type of an expression, which is not executed; its name if that is known."""
+    if name is not None:
+        return TYPES[name]
+    return f"_Generic({expression}, {', '.join(f'{name}: {code}' for name, code in TYPES.items())})"
+
+
+def name_of(kind: Type | None) -> str | None:
+    """The one spelling of an arithmetic type that TYPES has."""
+    if kind is None or kind.derived:
+        return None
+    words = kind.base.split()
+    if "char" not in words:
+        words = [word for word in words if word != "signed"]
+        if "int" in words and len(words) > 1:
+            words.remove("int")
+    order = ("_Complex", "signed", "unsigned", "short", "long", "char", "int", "float", "double", "_Bool")
+    if set(words) - set(order):
+        return None
+    spelled = " ".join(sorted(words, key=order.index)) or "int"
+    return spelled if spelled in TYPES else None
+
+
+def promoted(name: str | None) -> str | None:
+    return "int" if name in SMALL else name
+
+
+def common(a: str | None, b: str | None) -> str | None:
+    """What C computes in, given both sides."""
+    a, b = promoted(a), promoted(b)
+    if a not in REAL or b not in REAL:
+        return None
+    if {a, b} == {"long long", "unsigned long"}:
+        return "unsigned long long"
+    return max(a, b, key=REAL.index)
+
+
+def computed(node: Node, type_of: Callable[[Node], Type | None]) -> str | None:
+    """The type of an expression's value; None if its text does not say it."""
+    parts = [node.child_by_field_name(name) for name in ("left", "right")]
+    if node.type == "number_literal":
+        return of_number(text_of(node).lower())
+    if node.type == "char_literal":
+        return "int"
+    if node.type == "parenthesized_expression" and len(node.named_children) == 1:
+        return computed(node.named_children[0], type_of)
+    operator = text_of(node.child_by_field_name("operator"))
+    if node.type == "unary_expression" and operator in ("-", "+", "~"):
+        argument = node.child_by_field_name("argument")
+        return promoted(computed(argument, type_of)) if argument is not None else None
+    if node.type == "binary_expression" and parts[0] is not None and parts[1] is not None:
+        left, right = computed(parts[0], type_of), computed(parts[1], type_of)
+        if operator in COMPARE:
+            return "int"
+        return promoted(left) if operator in ("<<", ">>") else common(left, right)
+    return name_of(type_of(node))
+
+
+def of_number(text: str) -> str | None:
+    if "i" in text or "j" in text:
+        return None
+    if not text.startswith("0x") and re.search(r"[.e]", text):
+        return {"f": "float", "l": "long double"}.get(text[-1], "double") if text[-1] in "fl" else "double"
+    digits = text.rstrip("ul")
+    if text.startswith("0x") and re.search(r"[.p]", text):
+        return None
+    if text != digits or not re.fullmatch(r"0|[1-9][0-9]{0,8}", digits):
+        return {"l": "long", "ul": "unsigned long", "lu": "unsigned long", "u": "unsigned"}.get(text[len(digits) :])
+    return "int"

@@ -1,0 +1,82 @@
+"""Macros in directives, which the preprocessor leaves alone: what it makes of them at the end of the file, and where
+each character of the result stands in the user's line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+ANSWER = re.compile(r"hiroba_macro (\d+) : (.*?) hiroba_then (.*?) hiroba_end", re.DOTALL)
+
+
+@dataclass
+class Words:
+    """The words of a directive."""
+
+    text: str = ""
+    pieces: list[tuple[int, int, bool]] = field(default_factory=list)  # begin, where that is in the source, of a macro?
+
+    def where(self, at: int) -> int:
+        """In the source; of what a macro has become, the macro."""
+        begin, source, macro = max((piece for piece in self.pieces if piece[0] <= at), default=(0, 0, True))
+        return source if macro else source + at - begin
+
+    def add(self, text: str, source: int, macro: bool) -> None:
+        if text:
+            self.pieces.append((len(self.text), source, macro))
+            self.text += text
+
+
+def call_end(text: str, at: int) -> int:
+    """Behind the arguments that begin at or behind `at`; -1 if there are none."""
+    begin = at + len(text[at:]) - len(text[at:].lstrip())
+    depth = 0
+    for i in range(begin, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if depth == 0:
+            return i + 1 if text[begin] == "(" else -1
+    return -1
+
+
+class Expand:
+    """`preprocess` says what the preprocessor makes of a text; it is called once for all `lines`, if at all. Names in
+    `plain` are words of the directives, whatever macros the program has."""
+
+    def __init__(self, lines: list[str], plain: set[str], preprocess: Callable[[str], str]) -> None:
+        self._plain = plain
+        self._known: dict[str, tuple[str, str]] = {}  # by name with arguments: what became of the name, and of all
+        texts = sorted({text for line in lines for _, text in self._candidates(line)})
+        questions = [
+            f"#ifdef {WORD.match(text)[0]}\n"  # type: ignore[index]
+            f"hiroba_macro {i} : {WORD.match(text)[0]} hiroba_then {text} hiroba_end\n#endif\n"  # type: ignore[index]
+            for i, text in enumerate(texts)
+        ]
+        answers = preprocess("".join(questions)) if questions else ""
+        for number, name, whole in ANSWER.findall(re.sub(r"^#.*$", "", answers, flags=re.MULTILINE)):
+            self._known[texts[int(number)]] = (" ".join(name.split()), " ".join(whole.split()))
+
+    def _candidates(self, line: str) -> list[tuple[int, str]]:
+        """Names, with the arguments that follow, and where they begin."""
+        out = []
+        for word in WORD.finditer(line):
+            if word[0] not in self._plain:
+                end = call_end(line, word.end())
+                out.append((word.start(), line[word.start() : end] if end >= 0 else word[0]))
+        return out
+
+    def __call__(self, line: str, at: int) -> Words:
+        """`at`: where the line stands in the source."""
+        out, done = Words(), 0
+        for begin, text in self._candidates(line):
+            name = WORD.match(text)
+            if begin < done or text not in self._known or name is None:
+                continue
+            alone, whole = self._known[text]
+            out.add(line[done:begin], at + done, False)
+            with_arguments = alone == name[0]
+            out.add(whole if with_arguments else alone, at + begin, True)
+            done = begin + (len(text) if with_arguments else len(name[0]))
+        out.add(line[done:], at + done, False)
+        return out

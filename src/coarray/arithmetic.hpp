@@ -1,0 +1,90 @@
+// What compound assignments and reductions compute: `to = to op from` over rows of elements, for all arithmetic types
+// of C. Pure functions; safe anywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+// In the order of xmp.h; src/notation/xmp passes them on as numbers.
+enum class Type : uint8_t {
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float_,
+  double_,
+  long_double,
+  complex_float,
+  complex_double,
+  complex_long_double
+};
+constexpr int types = 15;
+
+enum class Op : uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shl,
+  shr,
+  logical_and,
+  logical_or,
+  max,
+  min,
+  first_max,
+  first_min,
+  last_max,
+  last_min
+};
+constexpr int ops = 18;
+
+size_t bytes_of(Type type);
+const char* name_of(Type type);
+const char* name_of(Op op);
+
+// Strides are in bytes; from_stride 0 is one value for all.
+using Apply = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count);
+
+// An operation on elements of one type with values of another, in which is computed (the common type of C).
+class Arithmetic {
+ public:
+  // Refuses what C does not have, as the remainder of doubles.
+  static Status make(int to, int values, int op, Arithmetic& out);
+  Type to() const { return to_; }
+  Type values() const { return values_; }
+  Op op() const { return op_; }
+  void apply(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const;
+  // Whether a value must not come from the right side: a divisor of 0. May: whether there are such values.
+  bool may_forbid() const { return (op_ == Op::div || op_ == Op::mod) && values_ <= Type::uint64; }
+  bool forbids(const char* value) const;
+  // Of first_max and its like: whether `theirs`, of a later image, takes the place of `mine`.
+  bool prefers(const char* theirs, const char* mine) const;
+
+ private:
+  void apply_mixed(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const;
+
+  Type to_ = Type::int32, values_ = Type::int32;
+  Op op_ = Op::add;
+  Apply apply_ = nullptr;  // on elements of type values_
+};
+
+// For arithmetic.cpp and conversion.cpp.
+Apply find_apply(Type type, Op op);  // null if C does not have it
+// count elements of one type, as another; both packed but for the strides given.
+void convert(char* to, Type to_type, int64_t to_stride, const char* from, Type from_type, int64_t from_stride,
+             int64_t count);
+
+}  // namespace hiroba

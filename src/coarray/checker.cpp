@@ -1,0 +1,202 @@
+#include "coarray/checker.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "coarray/coarray.hpp"
+
+namespace hiroba {
+
+// ---- geometry ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// With positive strides, the largest first, as sections of arrays of C have them.
+Box upright(Box box, int64_t& low) {
+  for (int d = 0; d < box.dims; ++d)
+    if (box.stride[d] < 0) low += (box.count[d] - 1) * box.stride[d], box.stride[d] = -box.stride[d];
+  for (int d = 1; d < box.dims; ++d)
+    for (int e = d; e > 0 && box.stride[e] > box.stride[e - 1]; --e) {
+      std::swap(box.stride[e], box.stride[e - 1]);
+      std::swap(box.count[e], box.count[e - 1]);
+    }
+  return box;
+}
+
+// The byte of [at, at + bytes) that an upright box has; -1 if none.
+int64_t touches(const Box& box, size_t element, int64_t at, int64_t bytes) {
+  const auto size = static_cast<int64_t>(element);
+  int64_t base = 0;  // the nearest element that does not begin behind `at`, and the one after it
+  for (int d = 0; d < box.dims; ++d) {
+    const int64_t rest = at - base;
+    const int64_t index = box.stride[d] == 0 || rest < 0 ? 0 : std::min(rest / box.stride[d], box.count[d] - 1);
+    // If no smaller dimension reaches it, the next index may begin inside the range.
+    const int64_t next = base + (index + 1) * box.stride[d];
+    if (index + 1 < box.count[d] && next >= at && next < at + bytes) return next;
+    base += index * box.stride[d];
+  }
+  if (base >= at + bytes || base + size <= at) return -1;
+  return std::max(base, at);
+}
+
+}  // namespace
+
+int64_t common_byte(int64_t a_low, const Box& a_box, size_t a_element, int64_t b_low, const Box& b_box,
+                    size_t b_element) {
+  const Box b = upright(b_box, b_low);
+  Walk walk;
+  Box nothing = a_box;
+  std::fill_n(nothing.stride, nothing.dims, 0);
+  pair_up(a_box, nothing, a_element, walk);
+  int64_t found = -1;
+  walk.for_each_block([&](int64_t at, int64_t) {
+    if (found >= 0) return;
+    const int64_t byte = touches(b, b_element, a_low + at - b_low, static_cast<int64_t>(walk.block));
+    if (byte >= 0) found = byte + b_low;
+  });
+  return found;
+}
+
+// ---- this rank -----------------------------------------------------------------------------------------------------
+
+void Checker::start(const World& world, bool wanted) {
+  world_ = &world;
+  if (wanted && world.nranks > most_ranks && world.rank == 0)
+    log_line("check: coarrays are checked with up to %d ranks", most_ranks);
+  on_ = wanted && world.nranks > 1 && world.nranks <= most_ranks;
+  clock_.assign(static_cast<size_t>(world.nranks) + 1, 0);
+  clock_[1 + static_cast<size_t>(world.rank)] = 1;
+}
+
+void Checker::add(const Coarray& coarray) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  coarrays_.push_back(&coarray);
+}
+
+void Checker::remove(const Coarray& coarray) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::erase(coarrays_, &coarray);
+}
+
+void Checker::note(Kind kind, const Section& section, size_t element) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  const Coarray* coarray = section.coarray;
+  const auto inside = [&](const Coarray* c) {
+    return section.address >= c->data && section.address < c->data + c->bytes;
+  };
+  if (coarray == nullptr) {
+    const auto found = std::find_if(coarrays_.begin(), coarrays_.end(), inside);
+    if (found == coarrays_.end()) return;  // private memory
+    coarray = *found;
+  }
+  Note note;
+  std::memset(static_cast<void*>(&note), 0, sizeof note);  // padding is compared, too
+  note.array = coarray->offset, note.array_element = coarray->element;
+  note.owner = section.coarray == nullptr ? world_->rank : section.rank;
+  note.kind = kind, note.element = static_cast<uint32_t>(element);
+  note.low = section.address - coarray->data, note.box = section.box;
+  std::strncpy(note.name, coarray->name.c_str(), sizeof note.name - 1);
+  std::strncpy(note.place, section.place, sizeof note.place - 1);
+  if (new_segment_) segments_.insert(segments_.end(), clock_.begin() + 1, clock_.end());
+  new_segment_ = false;
+  note.segment = static_cast<int32_t>(segments_.size() / static_cast<size_t>(world_->nranks)) - 1;
+  for (auto old = notes_.rbegin(); old != notes_.rend() && old->segment == note.segment; ++old)
+    if (std::memcmp(&*old, &note, sizeof note) == 0) return;
+  if (notes_.size() < most_notes) return notes_.push_back(note);
+  if (!too_many_)
+    log_line("check: more than %zu accesses to coarrays until all images meet; those after %s are not compared",
+             most_notes, note.place);
+  too_many_ = true;
+}
+
+Checker::Stamp Checker::release() {
+  if (!on_) return {};
+  const std::lock_guard<std::mutex> guard(mutex_);
+  clock_[0] = meetings_;
+  const Stamp stamp = clock_;
+  ++clock_[1 + static_cast<size_t>(world_->rank)];
+  new_segment_ = true;
+  return stamp;
+}
+
+void Checker::join(Stamp& into, std::span<const uint32_t> other) {
+  if (other.size() != into.size() || other[0] != into[0]) return;  // from before all met
+  for (size_t i = 1; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
+}
+
+void Checker::acquire(std::span<const uint32_t> stamp) {
+  if (!on_ || stamp.empty()) return;
+  const std::lock_guard<std::mutex> guard(mutex_);
+  clock_[0] = meetings_;
+  join(clock_, stamp);
+  new_segment_ = true;
+}
+
+// ---- all ranks -----------------------------------------------------------------------------------------------------
+
+// The number of notes, the notes, the clocks.
+Status Checker::meet() {
+  std::vector<char> mine;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const size_t count = notes_.size(), notes = count * sizeof(Note), clocks = segments_.size() * sizeof(uint32_t);
+    mine.resize(sizeof count + notes + clocks);
+    std::memcpy(mine.data(), &count, sizeof count);
+    if (notes > 0) std::memcpy(mine.data() + sizeof count, notes_.data(), notes);
+    if (clocks > 0) std::memcpy(mine.data() + sizeof count + notes, segments_.data(), clocks);
+    notes_.clear(), segments_.clear();
+    new_segment_ = true, too_many_ = false;
+    ++meetings_;
+    std::fill(clock_.begin(), clock_.end(), 0);
+    clock_[1 + static_cast<size_t>(world_->rank)] = 1;
+  }
+  std::vector<std::vector<char>> all;
+  HIROBA_TRY(world_->memory->gather(mine, all, "check of coarrays"));
+  if (world_->rank != 0) return {};
+  for (size_t a = 0; a < all.size(); ++a)
+    for (size_t b = a + 1; b < all.size(); ++b)
+      compare(read(all[a]), static_cast<int>(a), read(all[b]), static_cast<int>(b));
+  return {};
+}
+
+Checker::Notes Checker::read(std::span<const char> bytes) const {
+  Notes out = {};
+  if (bytes.size() < sizeof out.count) return out;
+  std::memcpy(&out.count, bytes.data(), sizeof out.count);
+  out.notes = reinterpret_cast<const Note*>(bytes.data() + sizeof out.count);
+  out.clocks = reinterpret_cast<const uint32_t*>(bytes.data() + sizeof out.count + out.count * sizeof(Note));
+  return out;
+}
+
+void Checker::compare(const Notes& a, int rank_a, const Notes& b, int rank_b) {
+  const auto clock = [this](const Notes& of, const Note& note) {
+    return of.clocks + static_cast<size_t>(note.segment) * static_cast<size_t>(world_->nranks);
+  };
+  for (size_t i = 0; i < a.count; ++i)
+    for (size_t j = 0; j < b.count; ++j) {
+      const Note &x = a.notes[i], &y = b.notes[j];
+      if (x.array != y.array || x.owner != y.owner) continue;
+      if (x.kind == y.kind && x.kind != Kind::write) continue;
+      const uint32_t *cx = clock(a, x), *cy = clock(b, y);
+      if (cy[rank_a] >= cx[rank_a] || cx[rank_b] >= cy[rank_b]) continue;
+      const int64_t byte = common_byte(x.low, x.box, x.element, y.low, y.box, y.element);
+      if (byte >= 0) report(x, rank_a, y, rank_b, byte);
+    }
+}
+
+void Checker::report(const Note& a, int rank_a, const Note& b, int rank_b, int64_t byte) {
+  const std::string pair = format("%s %s %s", a.name, a.place, b.place);
+  const std::string turned = format("%s %s %s", b.name, b.place, a.place);
+  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
+  const auto verb = [](const Note& n) {
+    return n.kind == Kind::read ? "reads" : n.kind == Kind::write ? "writes" : "accumulates to";
+  };
+  log_line(
+      "check: race on %s of image %d: rank %d %s element %lld (at %s), and rank %d %s it (at %s), in segments that "
+      "nothing orders; put a synchronisation between them",
+      a.name, a.owner, rank_a, verb(a), static_cast<long long>(byte / static_cast<int64_t>(a.array_element)), a.place,
+      rank_b, verb(b), b.place);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,229 @@
+#include "coarray/coarray.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace hiroba {
+
+void Coarrays::listen(Transport& transport) {
+  mail_.listen(transport);
+  updater_.listen(transport);
+}
+
+Status Coarrays::start(Memory& memory) {
+  const Job& job = memory.job();
+  world_.memory = &memory, world_.transport = &memory.transport();
+  world_.rank = job.rank, world_.nranks = job.nranks;
+  world_.spins = spins_for(job.ranks_here());
+  mail_.start(world_);
+  mover_.start(world_);
+  control_.nranks = job.nranks;
+  control_array_.bytes = Control::bytes(job.nranks, memory.checking());
+  updater_.start(world_, control_);
+  checker_.start(world_, memory.checking());
+  HIROBA_TRY(allocate(control_array_, "control words of coarrays", "start"));
+  control_.offset = control_array_.offset, control_.stride = control_array_.stride;
+  collective_.start(world_, control_, mail_, checker_);
+  return {};
+}
+
+// What was put is there before the memory goes.
+Status Coarrays::stop() {
+  HIROBA_TRY(sync_all({0, 1, world_.nranks, nullptr}, {"xmp_finalize", ""}));
+  world_.memory = nullptr;
+  return {};
+}
+
+// ---- allocation ----------------------------------------------------------------------------------------------------
+
+Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
+  Memory& memory = *world_.memory;
+  coarray.stride = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes;
+  Memory::Request request;
+  request.dim = {world_.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_.nranks, 1};
+  request.element_bytes = 1, request.first = 0, request.count = world_.nranks;
+  request.call = call.c_str(), request.place = place;
+  void* all = nullptr;
+  HIROBA_TRY(memory.allocate(request, all));
+  coarray.offset = memory.offset(all);
+  coarray.data = static_cast<char*>(all) + static_cast<uint64_t>(world_.rank) * coarray.stride;
+  world_.base = static_cast<char*>(all) - coarray.offset;
+  if (checker_.on()) checker_.add(coarray);
+  return {};
+}
+
+Status Coarrays::free(Coarray& coarray, const std::string& call) {
+  HIROBA_TRY(sync_memory({call.c_str(), ""}));
+  if (checker_.on()) checker_.remove(coarray);
+  return world_.memory->free(world_.base + coarray.offset, call.c_str());
+}
+
+// ---- finding sections ----------------------------------------------------------------------------------------------
+
+Status Coarrays::locate(const Section& section, size_t element, Place& out) const {
+  out.rank = section.rank;
+  if (section.coarray == nullptr) {
+    out.rank = world_.rank;
+    out.here = section.address;
+    return {};
+  }
+  const Coarray& c = *section.coarray;
+  int64_t low, high;
+  section.box.bounds(element, low, high);
+  const int64_t at = section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
+  if (at + low < 0 || at + high > bytes || at > bytes) {
+    const auto size = static_cast<int64_t>(c.element);
+    return Status::error(
+        format("a section %s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
+               "image has elements 0 to %lld",
+               section.box.shape().c_str(), c.name.c_str(),
+               static_cast<long long>((at + low - (at + low < 0 ? size - 1 : 0)) / size),
+               static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
+  }
+  out.offset = c.offset + static_cast<uint64_t>(section.rank) * c.stride + static_cast<uint64_t>(at);
+  out.here = world_.near(section.rank) ? world_.base + out.offset : nullptr;
+  return {};
+}
+
+// Memory here that others, or a holder of locks, must not touch because it may not be there.
+bool Coarrays::may_fault(const Place& place, const Box& box, size_t element) const {
+  int64_t low, high;
+  box.bounds(element, low, high);
+  return world_.memory->may_fault(place.here + low, static_cast<size_t>(high - low));
+}
+
+namespace {
+
+bool overlap(const Place& a, const Box& a_box, const Place& b, const Box& b_box, size_t element) {
+  int64_t a_low, a_high, b_low, b_high;
+  a_box.bounds(element, a_low, a_high);
+  b_box.bounds(element, b_low, b_high);
+  return a.here + a_low < b.here + b_high && b.here + b_low < a.here + a_high;
+}
+
+}  // namespace
+
+// ---- assignment ----------------------------------------------------------------------------------------------------
+
+Status Coarrays::assign(const Section& to, const Section& from, size_t element) {
+  Assignment assignment;
+  HIROBA_TRY(start_assign(to, from, element, assignment));
+  assignment.finish();
+  return {};
+}
+
+Status Coarrays::start_assign(const Section& to, const Section& from, size_t element, Assignment& a) {
+  HIROBA_TRY(conform(to.box, from.box));
+  if (to.box.elements() == 0) return {};
+  Place source;
+  HIROBA_TRY(locate(to, element, a.to_));
+  HIROBA_TRY(locate(from, element, source));
+  if (checker_.on())
+    checker_.note(Checker::Kind::write, to, element), checker_.note(Checker::Kind::read, from, element);
+  const bool both_here = a.to_.here != nullptr && source.here != nullptr;
+  Walk walk;
+  bool direct = pair_up(to.box, from.box, element, walk);
+  if (both_here && direct && overlap(a.to_, to.box, source, from.box, element)) {
+    if (walk.contiguous()) return std::memmove(a.to_.here, source.here, walk.block), Status();
+    direct = false;
+  } else if (a.to_.here == nullptr) {
+    direct = direct && source.here != nullptr && !may_fault(source, from.box, element);
+  } else if (source.here == nullptr) {
+    direct = direct && !may_fault(a.to_, to.box, element);
+  }
+  if (direct && source.here != nullptr) return mover_.put(a.to_, source.here, walk), Status();
+  a.owner_ = this;
+  if (direct) return mover_.start_get(a.to_.here, source, walk, a.under_way_), Status();
+  a.box_ = to.box, a.element_ = element;
+  a.buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(from.box.elements()) * element);
+  mover_.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.under_way_);
+  return {};
+}
+
+bool Coarrays::Assignment::finished() const {
+  if (owner_ == nullptr) return true;
+  owner_->world_.transport->progress();
+  return under_way_.left.load(std::memory_order_acquire) == 0;
+}
+
+void Coarrays::Assignment::finish() {
+  if (owner_ == nullptr) return;
+  owner_->mover_.await(under_way_);
+  if (buffer_ != nullptr) owner_->write_packed(to_, box_, buffer_.get(), element_);
+  buffer_.reset();
+  owner_ = nullptr;
+}
+
+void Coarrays::write_packed(const Place& to, const Box& box, const char* packed, size_t element) {
+  Walk walk;
+  pair_up(box, box.packed(element), element, walk);
+  mover_.put(to, packed, walk);
+}
+
+Status Coarrays::fill(const Section& to, const void* value, size_t element) {
+  if (to.box.elements() == 0) return {};
+  Place place;
+  HIROBA_TRY(locate(to, element, place));
+  if (checker_.on()) checker_.note(Checker::Kind::write, to, element);
+  if (place.here != nullptr) {
+    hiroba::fill(place.here, to.box, value, element);
+    return {};
+  }
+  const auto buffer = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(to.box.elements()) * element);
+  hiroba::fill(buffer.get(), to.box.packed(element), value, element);
+  write_packed(place, to.box, buffer.get(), element);
+  return {};
+}
+
+// ---- compound assignment -------------------------------------------------------------------------------------------
+
+std::unique_ptr<char[]> Coarrays::read_packed(const Place& from, const Box& box, size_t element) {
+  auto packed = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(box.elements()) * element);
+  Completion under_way;
+  mover_.start_get(packed.get(), from, walk_packed(box, element), under_way);
+  mover_.await(under_way);
+  return packed;
+}
+
+Status Coarrays::update(const Section& to, const Section& from, const Arithmetic& arithmetic) {
+  const size_t to_bytes = bytes_of(arithmetic.to()), from_bytes = bytes_of(arithmetic.values());
+  constexpr size_t each_by_itself = 0;  // neighbours become no blocks if they are taken for elements of no size
+  const bool single = from.box.dims == 0;
+  if (!single) HIROBA_TRY(conform(to.box, from.box));
+  if (to.box.elements() == 0) return {};
+  Place target, source;
+  HIROBA_TRY(locate(to, to_bytes, target));
+  HIROBA_TRY(locate(from, from_bytes, source));
+  if (checker_.on()) {
+    checker_.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
+    checker_.note(Checker::Kind::read, from, from_bytes);
+  }
+  if (target.here == nullptr) target.here = world_.transport->reach(target.rank, target.offset);
+  Box values = from.box;
+  if (single) values = to.box, std::fill_n(values.stride, values.dims, 0);
+  Walk walk;
+  bool direct = pair_up(to.box, values, each_by_itself, walk) && source.here != nullptr;
+  direct = direct && !may_fault(source, from.box, from_bytes) &&
+           (target.here == nullptr || !overlap(target, to.box, source, from.box, std::max(to_bytes, from_bytes)));
+  std::unique_ptr<char[]> buffer;
+  if (!direct) {
+    buffer = read_packed(source, from.box, from_bytes);
+    source.here = buffer.get();
+    if (!single) values = to.box.packed(from_bytes);
+    pair_up(to.box, values, each_by_itself, walk);
+  }
+  walk.block = to_bytes;
+  bool forbidden = false;
+  if (arithmetic.may_forbid())
+    walk.for_each_block([&](int64_t, int64_t at) { forbidden = forbidden || arithmetic.forbids(source.here + at); });
+  if (forbidden) return Status::error("division by zero");
+  if (to.coarray != nullptr) updater_.update(target, source.here, walk, arithmetic);
+  else Updater::compute(target.here, source.here, walk, arithmetic);
+  return {};
+}
+
+}  // namespace hiroba

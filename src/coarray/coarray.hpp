@@ -1,0 +1,117 @@
+// The contract of this floor: coarrays, arrays of which every rank has a part, and what images do with them.
+//
+// A Coarrays object is one rank's part of that. A coarray is an allocation of the memory floor, cut into one part per
+// rank whose home is on that rank; so parts of this node are mapped here, at addresses that lie `stride` apart, and
+// others are reached by the transport. Accesses never go through the page cache.
+//
+// start, stop, allocate, free are collective over all ranks, what takes a set over that set; one thread makes them.
+// Everything else is thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
+// what they read may be changed on return. Everything else blocks until it is done.
+// Errors come back as a status; the caller (src/notation/xmp) ends the job with it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coarray/arithmetic.hpp"
+#include "coarray/checker.hpp"
+#include "coarray/collective.hpp"
+#include "coarray/images.hpp"
+#include "coarray/mail.hpp"
+#include "coarray/mover.hpp"
+#include "coarray/section.hpp"
+#include "coarray/update.hpp"
+#include "memory/memory.hpp"
+
+namespace hiroba {
+
+struct Coarray {
+  std::string name;                            // "a[1024][1024]"
+  uint64_t offset = 0, stride = 0, bytes = 0;  // of rank 0's part, from one to the next, of a part that is used
+  char* data = nullptr;                        // this rank's
+  size_t element = 1;                          // for messages
+};
+
+struct Section {
+  const Coarray* coarray = nullptr;  // null: memory of this process
+  int rank = 0;
+  char* address = nullptr;  // the first element, in this rank's part
+  Box box;
+  const char* place = "";  // in the program, "main.c:12"
+};
+
+class Coarrays {
+ public:
+  // Before the transport starts.
+  void listen(Transport& transport);
+  Status start(Memory& memory);
+  Status stop();
+  bool started() const { return world_.memory != nullptr; }
+
+  Status allocate(Coarray& coarray, const std::string& call, const char* place);
+  Status free(Coarray& coarray, const std::string& call);
+
+  // ---- moving ----
+  class Assignment;
+  Status assign(const Section& to, const Section& from, size_t element);
+  // The assignment belongs to the caller, who must finish it.
+  Status start_assign(const Section& to, const Section& from, size_t element, Assignment& assignment);
+  Status fill(const Section& to, const void* value, size_t element);
+  Status update(const Section& to, const Section& from, const Arithmetic& arithmetic);
+
+  // ---- synchronisation ----
+  Status sync_memory(const Call& call);
+  Status sync_all(const ImageSet& set, const Call& call);
+  Status sync_ranks(std::span<const int> ranks, const Call& call);
+  Status post(int rank, int64_t tag, const Call& call);
+  Status wait(int rank, int64_t tag, const Call& call, int& from);
+  Collective& collective() { return collective_; }
+
+  // A lock is 24 zero bytes of a coarray: next ticket, ticket being served (32 bits each), holder.
+  Status lock(const Section& lock, const Call& call);
+  Status try_lock(const Section& lock, const Call& call, bool& taken);
+  Status unlock(const Section& lock, const Call& call);
+
+  // `bytes` is 4 or 8.
+  Status atomic_add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old);
+  Status atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+
+ private:
+  Status locate(const Section& section, size_t element, Place& out) const;
+  Status word_at(const Section& word, unsigned bytes, Place& out) const;
+  bool may_fault(const Place& place, const Box& box, size_t element) const;
+  std::unique_ptr<char[]> read_packed(const Place& from, const Box& box, size_t element);
+  void write_packed(const Place& to, const Box& box, const char* packed, size_t element);
+  Status lock_at(const Section& lock, Place& out) const;
+  uint64_t holder_of(const Place& lock) const;
+  void take_lock(const Place& lock, uint64_t holder) const;
+  void pass_order(const Place& word, bool release, bool acquire);
+
+  World world_;
+  Control control_;
+  Coarray control_array_;
+  Mail mail_;
+  Mover mover_;
+  Updater updater_;
+  Collective collective_;
+  Checker checker_;
+};
+
+// An assignment that is under way. Neither side may be used before finish(). Not thread-safe.
+class Coarrays::Assignment {
+ public:
+  bool finished() const;
+  void finish();
+
+ private:
+  friend class Coarrays;
+  Coarrays* owner_ = nullptr;
+  Completion under_way_;
+  std::unique_ptr<char[]> buffer_;  // between source and target, if there must be one
+  Place to_;
+  Box box_;
+  size_t element_ = 0;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,150 @@
+#include "coarray/mail.hpp"
+
+#include <cassert>
+#include <mutex>
+
+namespace hiroba {
+
+void Mail::listen(Transport& transport) {
+  transport.set_handler(
+      on_post,
+      [](void* self, int source, const void* payload, size_t bytes) {
+        static_cast<Mail*>(self)->keep_post(source, payload, bytes);
+      },
+      this);
+  transport.set_handler(
+      on_pair_sync,
+      [](void* self, int source, const void* payload, size_t bytes) {
+        static_cast<Mail*>(self)->hear(source, payload, bytes);
+      },
+      this);
+  transport.set_handler(
+      on_parcel,
+      [](void* self, int source, const void* payload, size_t bytes) {
+        static_cast<Mail*>(self)->keep_parcel(source, payload, bytes);
+      },
+      this);
+}
+
+void Mail::start(const World& world) {
+  world_ = &world;
+  pairs_ = std::make_unique<Pair[]>(static_cast<size_t>(world.nranks));
+}
+
+// ---- posts ---------------------------------------------------------------------------------------------------------
+
+void Mail::post(int rank, int64_t tag, const Checker::Stamp& stamp) {
+  if (rank == world_->rank) {
+    const std::lock_guard<SignalSafeLock> guard(lock_);
+    return posts_.push_back({rank, tag, stamp});
+  }
+  if (stamp.empty()) return world_->transport->send(rank, on_post, &tag, sizeof tag);
+  char message[Transport::max_message];
+  std::memcpy(message, &tag, sizeof tag);
+  std::memcpy(message + sizeof tag, stamp.data(), stamp.size() * sizeof stamp[0]);
+  world_->transport->send(rank, on_post, message, sizeof tag + stamp.size() * sizeof stamp[0]);
+}
+
+void Mail::keep_post(int source, const void* payload, size_t bytes) {
+  Post post = {source, 0, Checker::Stamp((bytes - sizeof post.tag) / sizeof(uint32_t))};
+  std::memcpy(&post.tag, payload, sizeof post.tag);
+  if (!post.stamp.empty())
+    std::memcpy(post.stamp.data(), static_cast<const char*>(payload) + sizeof post.tag, bytes - sizeof post.tag);
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  posts_.push_back(std::move(post));
+}
+
+bool Mail::take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  for (auto post = posts_.begin(); post != posts_.end(); ++post) {
+    if ((rank != any_rank && post->rank != rank) || (tag != any_tag && post->tag != tag)) continue;
+    from = post->rank;
+    stamp = std::move(post->stamp);
+    posts_.erase(post);
+    return true;
+  }
+  return false;
+}
+
+Status Mail::wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp) {
+  const auto what = [&] {
+    const std::string sender = rank == any_rank ? "anybody" : format("rank %d", rank);
+    const std::string with = tag == any_tag ? "any tag" : format("tag %lld", static_cast<long long>(tag));
+    return format("%s for a post from %s with %s; %s", call.text().c_str(), sender.c_str(), with.c_str(),
+                  queued().c_str());
+  };
+  return world_->await([&] { return take_post(rank, tag, from, stamp); }, what);
+}
+
+std::string Mail::queued() const {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  if (posts_.empty()) return "no post has come";
+  std::string text = format("of the posts that have come, %zu match no wait: ", posts_.size());
+  constexpr size_t shown = 4;
+  for (size_t i = 0; i < posts_.size() && i < shown; ++i)
+    text += format("%sfrom rank %d with tag %lld", i == 0 ? "" : ", ", posts_[i].rank,
+                   static_cast<long long>(posts_[i].tag));
+  return text + (posts_.size() > shown ? ", ..." : "");
+}
+
+// ---- pairs ---------------------------------------------------------------------------------------------------------
+
+void Mail::announce(int rank, const Checker::Stamp& stamp) {
+  ++pairs_[static_cast<size_t>(rank)].told;
+  world_->transport->send(rank, on_pair_sync, stamp.data(), stamp.size() * sizeof(uint32_t));
+}
+
+void Mail::hear(int source, const void* payload, size_t bytes) {
+  Pair& pair = pairs_[static_cast<size_t>(source)];
+  if (bytes > 0) {
+    const std::lock_guard<SignalSafeLock> guard(lock_);
+    pair.stamp.resize(bytes / sizeof(uint32_t));
+    std::memcpy(pair.stamp.data(), payload, bytes);
+  }
+  pair.heard.fetch_add(1, std::memory_order_release);
+}
+
+Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
+  const Pair& pair = pairs_[static_cast<size_t>(rank)];
+  const Status met =
+      world_->await([&] { return static_cast<int32_t>(pair.heard.load(std::memory_order_acquire) - pair.told) >= 0; },
+                    [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  stamp = pair.stamp;
+  return met;
+}
+
+// ---- parcels -------------------------------------------------------------------------------------------------------
+
+void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
+  assert(bytes <= most_parcel && rank != world_->rank);
+  char message[Transport::max_message];
+  std::memcpy(message, &key, sizeof key);
+  if (bytes > 0) std::memcpy(message + sizeof key, data, bytes);
+  world_->transport->send(rank, on_parcel, message, sizeof key + bytes);
+}
+
+void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
+  Key key;
+  std::memcpy(&key, payload, sizeof key);
+  const char* const data = static_cast<const char*>(payload) + sizeof key;
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  parcels_[{key.set, key.number, static_cast<uint64_t>(source)}].assign(data, data + bytes - sizeof key);
+}
+
+bool Mail::take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto found = parcels_.find(key);
+  if (found == parcels_.end()) return false;
+  std::memcpy(data, found->second.data(), std::min(bytes, found->second.size()));
+  parcels_.erase(found);
+  return true;
+}
+
+Status Mail::receive(int rank, const Key& key, void* data, size_t bytes, const Call& call) {
+  const std::array<uint64_t, 3> full = {key.set, key.number, static_cast<uint64_t>(rank)};
+  return world_->await([&] { return take_parcel(full, data, bytes); },
+                       [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+}
+
+}  // namespace hiroba

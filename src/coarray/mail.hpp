@@ -1,0 +1,71 @@
+// Messages between images: posts, the counts of pairwise synchronisation, and parcels, small data that one image sends
+// to another in a collective operation.
+//
+// Messages are not ordered, so nothing here depends on their order: posts are matched by sender and tag, counts add up,
+// parcels have a key that both sides know. What arrives is kept in this process's own memory, however much it is.
+// Thread-safe. Handlers may run in any thread, and in the page-fault handler; so the lock is held only around code that
+// touches private memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "coarray/checker.hpp"
+
+namespace hiroba {
+
+class Mail {
+ public:
+  void listen(Transport& transport);
+  void start(const World& world);
+
+  // ---- post and wait ----
+  static constexpr int64_t any_tag = INT64_MIN;
+  static constexpr int any_rank = -1;
+  // What posts and pairs carry for the checker is handed on as it is.
+  void post(int rank, int64_t tag, const Checker::Stamp& stamp);
+  // Takes the oldest post that matches and says who made it.
+  Status wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp);
+
+  // ---- pairs: after meet(r) here and there, both know that the other has come ----
+  void announce(int rank, const Checker::Stamp& stamp);
+  Status await_pair(int rank, const Call& call, Checker::Stamp& stamp);
+
+  // ---- parcels ----
+  struct Key {
+    uint64_t set, number;  // which images, and the how manieth parcel between them
+  };
+  static constexpr size_t most_parcel = Transport::max_message - sizeof(Key);
+  void send(int rank, const Key& key, const void* data, size_t bytes);
+  Status receive(int rank, const Key& key, void* data, size_t bytes, const Call& call);
+
+ private:
+  struct Post {
+    int rank;
+    int64_t tag;
+    Checker::Stamp stamp;
+  };
+  struct Pair {
+    std::atomic<uint32_t> heard{0};
+    uint32_t told = 0;     // pairs are synchronised by one thread at a time
+    Checker::Stamp stamp;  // the last heard (lock_)
+  };
+  bool take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp);
+  void keep_post(int source, const void* payload, size_t bytes);
+  void hear(int source, const void* payload, size_t bytes);
+  bool take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes);
+  void keep_parcel(int source, const void* payload, size_t bytes);
+  std::string queued() const;
+
+  const World* world_ = nullptr;
+  std::unique_ptr<Pair[]> pairs_;
+  mutable SignalSafeLock lock_;                                   // guards what follows
+  std::deque<Post> posts_;                                        // that nobody has waited for yet
+  std::map<std::array<uint64_t, 3>, std::vector<char>> parcels_;  // by key and sender
+};
+
+}  // namespace hiroba

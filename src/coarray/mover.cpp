@@ -1,0 +1,65 @@
+#include "coarray/mover.hpp"
+
+#include <algorithm>
+
+namespace hiroba {
+
+namespace {
+
+// From this size on a piece is worth going by itself, without being packed.
+constexpr size_t large_block = size_t{16} << 10;
+
+// The innermost dimensions that fit, as a box of the transport; the others stay in `outer`.
+Strided box_of(const Walk& walk, bool remote_is_to, Walk& outer) {
+  Strided box;
+  box.block_bytes = walk.block;
+  box.dims = std::min(walk.dims, Strided::max_dims);
+  outer = walk;
+  outer.dims = walk.dims - box.dims;
+  for (int i = 0; i < box.dims; ++i) {
+    const int d = outer.dims + i;
+    box.count[i] = static_cast<size_t>(walk.count[d]);
+    box.remote_stride[i] = remote_is_to ? walk.to[d] : walk.from[d];
+    box.local_stride[i] = remote_is_to ? walk.from[d] : walk.to[d];
+  }
+  return box;
+}
+
+}  // namespace
+
+void Mover::start_get(char* to, const Place& from, const Walk& walk, Completion& completion) const {
+  Transport& transport = *world_->transport;
+  if (from.here != nullptr) return copy(to, from.here, walk);
+  if (walk.contiguous() || walk.block >= large_block)
+    return walk.for_each_block([&](int64_t at_to, int64_t at_from) {
+      transport.start_get(to + at_to, from.rank, from.offset + static_cast<uint64_t>(at_from), walk.block, completion,
+                          nullptr);
+    });
+  if (const char* const seen = transport.reach(from.rank, from.offset)) return copy(to, seen, walk);
+  Walk outer;
+  const Strided box = box_of(walk, false, outer);
+  outer.for_each_block([&](int64_t at_to, int64_t at_from) {
+    transport.get_strided(to + at_to, from.rank, from.offset + static_cast<uint64_t>(at_from), box);
+  });
+}
+
+void Mover::put(const Place& to, const char* from, const Walk& walk) const {
+  Transport& transport = *world_->transport;
+  if (to.here != nullptr) return copy(to.here, from, walk);
+  if (walk.contiguous()) return transport.put(to.rank, to.offset, from, walk.block);
+  if (walk.block >= large_block) {
+    Completion sent;
+    walk.for_each_block([&](int64_t at_to, int64_t at_from) {
+      transport.start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block, sent);
+    });
+    return transport.await(sent);
+  }
+  if (char* const seen = transport.reach(to.rank, to.offset)) return copy(seen, from, walk);
+  Walk outer;
+  const Strided box = box_of(walk, true, outer);
+  outer.for_each_block([&](int64_t at_to, int64_t at_from) {
+    transport.put_strided(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, box);
+  });
+}
+
+}  // namespace hiroba

@@ -1,0 +1,34 @@
+// Moving sections between images: put, get, and both. What this process can reach by itself it copies; the rest goes
+// by the transport, as one piece, as large pieces, or as strided boxes.
+//
+// Thread-safe. Gets block unless started; puts are complete at the next fence.
+#pragma once
+
+#include "coarray/section.hpp"
+#include "coarray/world.hpp"
+
+namespace hiroba {
+
+// The first element of a section, and where it is.
+struct Place {
+  int rank = 0;
+  uint64_t offset = 0;   // if not here
+  char* here = nullptr;  // where this process can access it; null: through the transport
+};
+
+class Mover {
+ public:
+  void start(const World& world) { world_ = &world; }
+
+  // What lies at `from`, of a walk's from side, to memory here that cannot fault. There after await(); boxes are on
+  // return.
+  void start_get(char* to, const Place& from, const Walk& walk, Completion& completion) const;
+  void await(Completion& completion) const { world_->transport->await(completion); }
+  // Memory here that cannot fault, to a walk's to side.
+  void put(const Place& to, const char* from, const Walk& walk) const;
+
+ private:
+  const World* world_ = nullptr;
+};
+
+}  // namespace hiroba

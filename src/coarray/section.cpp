@@ -1,0 +1,117 @@
+#include "coarray/section.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace hiroba {
+
+int64_t Box::elements() const {
+  int64_t product = 1;
+  for (int d = 0; d < dims; ++d) product *= count[d];
+  return product;
+}
+
+void Box::bounds(size_t element, int64_t& low, int64_t& high) const {
+  low = 0, high = static_cast<int64_t>(element);
+  for (int d = 0; d < dims; ++d) {
+    const int64_t span = (count[d] - 1) * stride[d];
+    (span < 0 ? low : high) += span;
+  }
+}
+
+Box Box::packed(size_t element) const {
+  Box box = *this;
+  int64_t bytes = static_cast<int64_t>(element);
+  for (int d = dims - 1; d >= 0; --d) {
+    box.stride[d] = bytes;
+    bytes *= count[d];
+  }
+  return box;
+}
+
+std::string Box::shape() const {
+  if (dims == 0) return "a single element";
+  std::string text;
+  for (int d = 0; d < dims; ++d) text += format("[%lld]", static_cast<long long>(count[d]));
+  return text;
+}
+
+namespace {
+
+Box without_ones(const Box& box) {
+  Box out;
+  for (int d = 0; d < box.dims; ++d)
+    if (box.count[d] != 1) out.count[out.dims] = box.count[d], out.stride[out.dims++] = box.stride[d];
+  return out;
+}
+
+// Joins dimensions that follow each other in memory on both sides, and makes neighbours one block.
+void simplify(Walk& walk, size_t element) {
+  Walk out;  // innermost first
+  out.block = element;
+  for (int d = walk.dims - 1; d >= 0; --d) {
+    const int last = out.dims - 1;
+    const auto bytes = static_cast<int64_t>(out.block);
+    if (out.dims == 0 && walk.to[d] == bytes && walk.from[d] == bytes) {
+      out.block *= static_cast<size_t>(walk.count[d]);
+    } else if (out.dims > 0 && walk.to[d] == out.to[last] * out.count[last] &&
+               walk.from[d] == out.from[last] * out.count[last]) {
+      out.count[last] *= walk.count[d];
+    } else {
+      out.count[out.dims] = walk.count[d], out.to[out.dims] = walk.to[d], out.from[out.dims++] = walk.from[d];
+    }
+  }
+  std::reverse(out.count, out.count + out.dims);
+  std::reverse(out.to, out.to + out.dims);
+  std::reverse(out.from, out.from + out.dims);
+  walk = out;
+}
+
+}  // namespace
+
+int64_t Walk::blocks() const {
+  int64_t product = 1;
+  for (int d = 0; d < dims; ++d) product *= count[d];
+  return product;
+}
+
+Status conform(const Box& to, const Box& from) {
+  const Box a = without_ones(to), b = without_ones(from);
+  const bool same = a.dims == b.dims ? std::equal(a.count, a.count + a.dims, b.count) : a.elements() == b.elements();
+  if (same) return {};
+  return Status::error(format("the shapes do not match: %s = %s (%lld and %lld elements)", to.shape().c_str(),
+                              from.shape().c_str(), static_cast<long long>(to.elements()),
+                              static_cast<long long>(from.elements())));
+}
+
+bool pair_up(const Box& to, const Box& from, size_t element, Walk& out) {
+  Box a = without_ones(to), b = without_ones(from);
+  Walk walk;  // innermost first
+  int i = a.dims - 1, j = b.dims - 1;
+  while (i >= 0 && j >= 0) {
+    // The dimension with more elements is cut in two, if that is possible.
+    const int64_t count = std::min(a.count[i], b.count[j]);
+    if (count == 0 || a.count[i] % count != 0 || b.count[j] % count != 0) return count == 0;
+    assert(walk.dims < Walk::max_dims);
+    walk.count[walk.dims] = count, walk.to[walk.dims] = a.stride[i], walk.from[walk.dims++] = b.stride[j];
+    a.count[i] /= count, a.stride[i] *= count;
+    b.count[j] /= count, b.stride[j] *= count;
+    if (a.count[i] == 1) --i;
+    if (b.count[j] == 1) --j;
+  }
+  std::reverse(walk.count, walk.count + walk.dims);
+  std::reverse(walk.to, walk.to + walk.dims);
+  std::reverse(walk.from, walk.from + walk.dims);
+  simplify(walk, element);
+  out = walk;
+  return true;
+}
+
+Walk walk_packed(const Box& from, size_t element) {
+  Walk walk;
+  pair_up(from.packed(element), from, element, walk);
+  return walk;
+}
+
+}  // namespace hiroba

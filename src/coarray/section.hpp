@@ -1,0 +1,102 @@
+// Sections of arrays, and how two of them are walked together: pure functions on descriptions.
+//
+// A section is count[d] elements in dimension d (outermost first), stride[d] bytes apart. A Walk is what remains of one
+// or two of them when all that can be said more simply has been: dimensions of length 1 are gone, neighbours are one
+// block, and dimensions that follow each other in memory are one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+struct Box {
+  static constexpr int max_dims = 8;
+  int dims = 0;
+  int64_t count[max_dims] = {};
+  int64_t stride[max_dims] = {};
+
+  int64_t elements() const;
+  // The bytes that it touches around its first element, [low, high); not of an empty box.
+  void bounds(size_t element, int64_t& low, int64_t& high) const;
+  // The same elements in the same order, lying one behind the other.
+  Box packed(size_t element) const;
+  // "[4][1:8]": counts, for messages.
+  std::string shape() const;
+};
+
+struct Walk {
+  static constexpr int max_dims = 16;
+  int dims = 0;
+  size_t block = 0;  // bytes at each step
+  int64_t count[max_dims] = {};
+  int64_t to[max_dims] = {}, from[max_dims] = {};  // strides in bytes
+
+  int64_t blocks() const;
+  bool contiguous() const { return dims == 0; }
+  // Calls visit(offset in to, offset in from) for each block, in order.
+  template <typename Visit>
+  void for_each_block(const Visit& visit) const {
+    int64_t index[max_dims] = {}, at_to = 0, at_from = 0;
+    if (blocks() == 0) return;
+    for (;;) {
+      visit(at_to, at_from);
+      int d = dims - 1;
+      for (; d >= 0; --d) {
+        at_to += to[d], at_from += from[d];
+        if (++index[d] < count[d]) break;
+        at_to -= to[d] * count[d], at_from -= from[d] * count[d];
+        index[d] = 0;
+      }
+      if (d < 0) return;
+    }
+  }
+};
+
+// Calls visit(offset, blocks, stride) for the rows that make up the blocks [first, first + blocks) of a walk's from
+// side.
+template <typename Visit>
+void for_rows(const Walk& walk, int64_t first, int64_t blocks, const Visit& visit) {
+  const int inner = walk.dims - 1;
+  if (inner < 0) return visit(int64_t{0}, int64_t{1}, int64_t{0});
+  int64_t index[Walk::max_dims] = {}, at = 0, rest = first;
+  for (int d = inner; d >= 0; --d) {
+    index[d] = rest % walk.count[d], rest /= walk.count[d];
+    at += index[d] * walk.from[d];
+  }
+  while (blocks > 0) {
+    const int64_t row = std::min(blocks, walk.count[inner] - index[inner]);
+    visit(at, row, walk.from[inner]);
+    blocks -= row;
+    index[inner] += row, at += row * walk.from[inner];
+    for (int d = inner; d > 0 && index[d] == walk.count[d]; --d) {
+      at += walk.from[d - 1] - walk.from[d] * walk.count[d];
+      index[d] = 0, ++index[d - 1];
+    }
+  }
+}
+
+// Whether elements of both correspond: equal counts in each dimension that is not of length 1, or a different number of
+// such dimensions but as many elements in all. A status that shows both shapes, if not.
+Status conform(const Box& to, const Box& from);
+
+// How to walk both; false if there is no common walk (6x4 and 8x3): then one side must be packed first.
+bool pair_up(const Box& to, const Box& from, size_t element, Walk& out);
+
+// The elements of a section, in order, without regard to where they go.
+Walk walk_packed(const Box& from, size_t element);
+
+// Copies what a walk says, in the order of its blocks; the sides do not overlap.
+void copy(char* to, const char* from, const Walk& walk);
+
+// `blocks` blocks of a walk's from side, beginning with the block numbered `first`, packed one behind the other.
+void gather(char* packed, const char* from, const Walk& walk, int64_t first, int64_t blocks);
+
+// Writes one element over a section.
+void fill(char* to, const Box& box, const void* value, size_t element);
+
+}  // namespace hiroba

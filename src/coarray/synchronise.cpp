@@ -1,0 +1,178 @@
+// Synchronisation of images: memory, sets, pairs, posts, locks; and atomics.
+#include <unistd.h>
+
+#include <cstddef>
+
+#include "coarray/coarray.hpp"
+
+namespace hiroba {
+
+// A rank that spins on its own memory, calling this, also serves the others.
+Status Coarrays::sync_memory(const Call& call) {
+  HIROBA_TRY(updater_.settle(call));
+  world_.transport->fence();
+  world_.transport->progress();
+  return {};
+}
+
+// The fence comes first although an exchange is one, too: a rank may leave the exchange while another still waits for
+// puts in it, and what the first then puts would race with them.
+Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
+  HIROBA_TRY(sync_memory(call));
+  if (!set.is_all(world_.nranks)) return collective_.barrier(set, call, true);
+  if (checker_.on()) HIROBA_TRY(checker_.meet());
+  return world_.memory->barrier(call.name);
+}
+
+Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
+  HIROBA_TRY(sync_memory(call));
+  Checker::Stamp stamp = checker_.release();
+  for (const int r : ranks)
+    if (r != world_.rank) mail_.announce(r, stamp);
+  for (const int r : ranks) {
+    if (r == world_.rank) continue;
+    HIROBA_TRY(mail_.await_pair(r, call, stamp));
+    checker_.acquire(stamp);
+  }
+  return {};
+}
+
+Status Coarrays::post(int rank, int64_t tag, const Call& call) {
+  HIROBA_TRY(sync_memory(call));
+  mail_.post(rank, tag, checker_.release());
+  return {};
+}
+
+Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) {
+  Checker::Stamp stamp;
+  HIROBA_TRY(mail_.wait(rank, tag, call, from, stamp));
+  checker_.acquire(stamp);
+  return {};
+}
+
+// For the checker: what synchronises through a word passes the clock on at the word's home. Atomics order nothing by
+// themselves, but programs may build an order with them, so they count as if they did.
+void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
+  if (!checker_.on()) return;
+  Transport& transport = *world_.transport;
+  const uint64_t at = control_.clock(word.rank, word.offset);
+  while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
+  Checker::Stamp there(static_cast<size_t>(world_.nranks) + 1);
+  transport.get(there.data(), word.rank, at + sizeof(uint32_t), there.size() * sizeof there[0]);
+  if (acquire) checker_.acquire(there);
+  if (release) {
+    Checker::Stamp stamp = checker_.release();
+    Checker::join(stamp, there);
+    transport.put(word.rank, at + sizeof(uint32_t), stamp.data(), stamp.size() * sizeof stamp[0]);
+    transport.fence();
+  }
+  transport.compare_swap32(word.rank, at, 1, 0);
+}
+
+// ---- locks ---------------------------------------------------------------------------------------------------------
+// Tickets, as those of the memory floor. The holder is a rank and a thread, plus one, so that 0 is nobody.
+
+namespace {
+
+constexpr uint64_t at_next = 0, at_serving = 4, at_holder = 8;
+constexpr size_t lock_bytes = 24;
+
+uint64_t this_thread(int rank) { return static_cast<uint64_t>(rank + 1) << 32 | static_cast<uint32_t>(gettid()); }
+
+std::string show_holder(uint64_t holder, int rank) {
+  if (holder == 0) return "nobody holds it";
+  const int by = static_cast<int>(holder >> 32) - 1;
+  return by == rank ? "another thread of this image holds it" : format("rank %d holds it", by);
+}
+
+}  // namespace
+
+Status Coarrays::lock_at(const Section& lock, Place& out) const {
+  HIROBA_TRY(locate(lock, lock_bytes, out));
+  if (out.offset % alignof(uint64_t) == 0) return {};
+  return Status::error("a lock must be aligned to 8 bytes");
+}
+
+uint64_t Coarrays::holder_of(const Place& lock) const {
+  return world_.transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
+}
+
+// The field changes only in the hands of who holds the lock.
+void Coarrays::take_lock(const Place& lock, uint64_t holder) const {
+  const uint64_t before = holder_of(lock);
+  world_.transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
+}
+
+Status Coarrays::lock(const Section& lock, const Call& call) {
+  Place place;
+  HIROBA_TRY(lock_at(lock, place));
+  Transport& transport = *world_.transport;
+  const uint64_t self = this_thread(world_.rank);
+  if (holder_of(place) == self) return Status::error("the thread that holds the lock locks it again");
+  const uint32_t ticket = transport.fetch_add32(place.rank, place.offset + at_next, 1);
+  HIROBA_TRY(world_.await_word(
+      place.rank, place.offset + at_serving, [ticket](uint32_t serving) { return serving == ticket; },
+      [&] { return call.text() + "; " + show_holder(holder_of(place), world_.rank); }));
+  take_lock(place, self);
+  pass_order(place, false, true);
+  return {};
+}
+
+Status Coarrays::try_lock(const Section& lock, const Call&, bool& taken) {
+  Place place;
+  HIROBA_TRY(lock_at(lock, place));
+  Transport& transport = *world_.transport;
+  const uint32_t serving = transport.fetch_add32(place.rank, place.offset + at_serving, 0);
+  taken = transport.compare_swap32(place.rank, place.offset + at_next, serving, serving + 1) == serving;
+  if (taken) take_lock(place, this_thread(world_.rank)), pass_order(place, false, true);
+  return {};
+}
+
+Status Coarrays::unlock(const Section& lock, const Call& call) {
+  Place place;
+  HIROBA_TRY(lock_at(lock, place));
+  const uint64_t holder = holder_of(place);
+  if (holder != this_thread(world_.rank))
+    return Status::error("unlock by a thread that does not hold the lock; " + show_holder(holder, world_.rank));
+  HIROBA_TRY(sync_memory(call));
+  pass_order(place, true, false);
+  take_lock(place, 0);
+  Transport& transport = *world_.transport;
+  transport.fetch_add32(place.rank, place.offset + at_serving, 1);
+  transport.wake(place.rank, place.offset + at_serving);
+  return {};
+}
+
+// ---- atomics -------------------------------------------------------------------------------------------------------
+
+Status Coarrays::word_at(const Section& word, unsigned bytes, Place& out) const {
+  if (bytes != 4 && bytes != 8)
+    return Status::error(format("atomic access to %u bytes; integers of 4 or 8 bytes can be accessed so", bytes));
+  HIROBA_TRY(locate(word, bytes, out));
+  if (out.offset % bytes == 0) return {};
+  return Status::error(format("atomic access to a word of %u bytes that is not aligned to so many", bytes));
+}
+
+Status Coarrays::atomic_add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old) {
+  Place place;
+  HIROBA_TRY(word_at(word, bytes, place));
+  Transport& transport = *world_.transport;
+  pass_order(place, true, false);
+  old = bytes == 8 ? transport.fetch_add64(place.rank, place.offset, value)
+                   : transport.fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
+  pass_order(place, false, true);
+  return {};
+}
+
+Status Coarrays::atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
+  Place place;
+  HIROBA_TRY(word_at(word, bytes, place));
+  Transport& transport = *world_.transport;
+  pass_order(place, true, true);
+  old = bytes == 8 ? transport.compare_swap64(place.rank, place.offset, expected, desired)
+                   : transport.compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
+                                              static_cast<uint32_t>(desired));
+  return {};
+}
+
+}  // namespace hiroba

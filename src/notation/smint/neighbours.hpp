@@ -1,0 +1,50 @@
+// The barrier between two loops, put off until the next loop is known: then a rank waits only for those with which one
+// of the two has something in common, as far as the accesses say. smint.h (SMINT_LATER) tells what the program
+// promises.
+//
+// Why that is enough: let rank r be about to do loop N, and let X be a loop done since all ranks met last. If r's part
+// of N touches what s's part of X touched, or the other way round, and one of them writes, r and s are neighbours here,
+// so s has done X. Whatever has no such pair needs no order. Both compute the same, so neighbours name each other.
+//
+// Owner: the process, as for the other notations. For the thread that makes collective calls; pass and settle block.
+#pragma once
+
+#include <vector>
+
+#include "notation/smint/share.hpp"
+
+namespace hiroba {
+
+// One execution of a loop, by all ranks.
+struct Execution {
+  std::vector<Touched> accesses;  // of shared arrays
+  std::vector<smint_values> values;
+  int shared = 0;
+};
+
+class Neighbours {
+ public:
+  bool owed() const { return owed_; }
+  // The loop has ended on this rank.
+  void owe(Execution loop);
+  // The next loop is to begin.
+  void pass(Memory& memory, const Execution& next);
+  // Something else comes: all ranks meet.
+  void settle(Memory& memory);
+
+ private:
+  const std::vector<int>& others(const Memory& memory, const Execution& next);
+
+  static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
+  bool owed_ = false;
+  std::vector<Execution> done_;  // since all ranks met
+  // Loops of a program alternate, so what has been worked out is kept: for so many of done_, before that loop.
+  struct Known {
+    size_t done;
+    Execution next;
+    std::vector<int> others;
+  };
+  std::vector<Known> known_;
+};
+
+}  // namespace hiroba

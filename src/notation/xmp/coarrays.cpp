@@ -1,0 +1,339 @@
+// Start and end, coarrays, and what moves their data: arguments into the terms of the coarray floor.
+#define SMS_NO_PLACES
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "base/log.hpp"
+#include "base/wait.hpp"
+#include "notation/sms/process.hpp"
+#include "notation/xmp/xmp_process.hpp"
+
+namespace hiroba {
+
+Coarrays& coarrays(const char* call) {
+  Coarrays& all = process_coarrays();
+  if (!all.started()) not_started(call, "xmp_init", "xmp_finalize");
+  return all;
+}
+
+void require_at(const Status& status, const char* place) {
+  if (!status.ok()) end_job(1, "%s: %s", place, status.message().c_str());
+}
+
+void start_coarrays() {
+  Coarrays& all = process_coarrays();
+  if (all.started()) return;
+  Memory& memory = process_memory("xmp_init");
+  require_at(all.start(memory), "xmp_init");
+  execute_all(memory.job().nranks);
+}
+
+// ---- sections ------------------------------------------------------------------------------------------------------
+
+Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place) {
+  Section out;
+  out.address = static_cast<char*>(address), out.place = place;
+  if (coarray == nullptr) return out;
+  if (coarray->opaque == nullptr)
+    end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
+  out.coarray = static_cast<const Coarray*>(coarray->opaque);
+  out.rank = rank_of_image(set_of(*coarray->images), image, out.coarray->name.c_str(), place);
+  return out;
+}
+
+Section section_of(const xmp_section& section, const char* place) {
+  static_assert(XMP_DIMS <= Box::max_dims);
+  Section out = section_of(section.coarray, section.image, section.address, place);
+  if (section.dims < 0 || section.dims > XMP_DIMS)
+    end_job(1, "%s: a section has %d dimensions; it can have 0..%d", place, section.dims, XMP_DIMS);
+  out.box.dims = section.dims;
+  for (int d = 0; d < section.dims; ++d) {
+    if (section.count[d] < 0)
+      end_job(1, "%s: dimension %d of a section has length %lld", place, d + 1,
+              static_cast<long long>(section.count[d]));
+    out.box.count[d] = section.count[d], out.box.stride[d] = section.stride[d];
+  }
+  return out;
+}
+
+namespace {
+
+// Without its first dimension, at one index of it. A single element stays what it is.
+xmp_section slice(const xmp_section& section, int64_t index, bool is_image) {
+  xmp_section out = section;
+  if (section.dims == 0) return out;
+  out.dims = section.dims - 1;
+  std::copy_n(section.count + 1, out.dims, out.count);
+  std::copy_n(section.stride + 1, out.dims, out.stride);
+  if (is_image) out.image = static_cast<int>(index);
+  else out.address = static_cast<char*>(section.address) + index * section.stride[0];
+  return out;
+}
+
+bool each_image(const xmp_section* section) {
+  return section != nullptr && section->coarray != nullptr && section->image == XMP_EACH_IMAGE;
+}
+
+// Calls move(to, from), for each image if one side says so. `from` may be null.
+template <typename Move>
+void for_images(const xmp_section* to, const xmp_section* from, const char* place, const Move& move) {
+  const bool each_to = each_image(to), each_from = each_image(from);
+  if (!each_to && !each_from) return move(*to, from);
+  const xmp_section& each = each_to ? *to : *from;
+  const int64_t images = each.coarray->images == nullptr ? 0 : each.coarray->images->count;
+  const auto check = [&](const xmp_section& side, bool rest) {
+    if (side.dims == 0 && !rest) return;
+    if (side.dims > 0 && (side.count[0] == images || (rest && side.count[0] == XMP_REST))) return;
+    end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
+            place, each.coarray->name, static_cast<long long>(images));
+  };
+  check(*to, each_to);
+  if (from != nullptr) check(*from, each_from);
+  for (int64_t i = 0; i < images; ++i) {
+    const xmp_section part = slice(*to, i, each_to);
+    if (from == nullptr) {
+      move(part, nullptr);
+      continue;
+    }
+    const xmp_section other = slice(*from, i, each_from);
+    move(part, &other);
+  }
+}
+
+void assign(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place) {
+  const Section target = section_of(to, place), source = section_of(from, place);
+  if (from.dims > 0 || to.dims == 0) return require_at(all.assign(target, source, element), place);
+  // One element goes to all.
+  const auto value = std::make_unique_for_overwrite<char[]>(element);
+  Section one;
+  one.address = value.get();
+  require_at(all.assign(one, source, element), place);
+  require_at(all.fill(target, value.get(), element), place);
+}
+
+hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
+  Arithmetic out;
+  require_at(Arithmetic::make(to, values, op, out), place);
+  return out;
+}
+
+}  // namespace
+}  // namespace hiroba
+
+using hiroba::Coarray;
+using hiroba::Coarrays;
+using hiroba::coarrays;
+using hiroba::end_job;
+using hiroba::format;
+using hiroba::require_at;
+using hiroba::Section;
+
+// ---- start and end -------------------------------------------------------------------------------------------------
+
+XMP_EXPORT void xmp_start(int* argc, char*** argv) {
+  smint_start(argc, argv);
+  hiroba::start_coarrays();
+}
+
+XMP_EXPORT void xmp_init(int* argc, char*** argv) {
+  if (!hiroba::process_started()) sms_startup(argc, argv);
+  hiroba::start_coarrays();
+}
+
+XMP_EXPORT void xmp_finalize(void) {
+  coarrays("xmp_finalize");
+  sms_shutdown();
+}
+
+XMP_EXPORT void xmp_exit(int status) {
+  if (status == 0 && hiroba::process_started()) sms_shutdown();
+  std::exit(status);
+}
+
+XMP_EXPORT double xmp_wtime(void) { return hiroba::seconds_now(); }
+XMP_EXPORT double xmp_wtick(void) {
+  timespec resolution;
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return static_cast<double>(resolution.tv_sec) + 1e-9 * static_cast<double>(resolution.tv_nsec);
+}
+
+// ---- coarrays ------------------------------------------------------------------------------------------------------
+
+XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
+  hiroba::start_coarrays();
+  Coarrays& all = coarrays("xmp_coarray_allocate");
+  const char* const place = c->place == nullptr ? "unnamed" : c->place;
+  if (c->opaque != nullptr) end_job(1, "%s: coarray %s is allocated already; xmp_free it first", place, c->name);
+  if (c->dims < 0 || c->dims > XMP_DIMS || c->codims < 0 || c->codims > XMP_DIMS)
+    end_job(1, "%s: coarray %s has %d dimensions and %d codimensions; there can be %d of each", place, c->name, c->dims,
+            c->codims, XMP_DIMS);
+  auto coarray = std::make_unique<Coarray>();
+  coarray->name = c->name == nullptr ? "coarray" : c->name;
+  unsigned __int128 bytes = c->element;
+  for (int d = 0; d < c->dims; ++d) {
+    if (c->extent[d] < 1 || bytes > INT64_MAX)
+      end_job(
+          1,
+          "%s: dimension %d of coarray %s has %lld elements; it must be positive, and all of it less than 2^63 bytes",
+          place, d + 1, c->name, static_cast<long long>(c->extent[d]));
+    bytes *= static_cast<uint64_t>(c->extent[d]);
+    coarray->name += format("[%lld]", static_cast<long long>(c->extent[d]));
+  }
+  if (bytes == 0 || bytes > INT64_MAX >> 1)
+    end_job(1, "%s: coarray %s: elements of %zu bytes are too small or too many", place, coarray->name.c_str(),
+            c->element);
+  coarray->bytes = static_cast<uint64_t>(bytes), coarray->element = c->element;
+  const std::string call = format("coarray %s of elements of %zu bytes", coarray->name.c_str(), c->element);
+  require_at(all.allocate(*coarray, call, place), place);
+  const hiroba::Job& job = hiroba::process_memory("xmp_coarray_allocate").job();
+  c->data = coarray->data, c->bytes = coarray->bytes, c->stride = static_cast<ptrdiff_t>(coarray->stride);
+  c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
+  if (hiroba::process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is seen
+  c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
+  c->opaque = coarray.release();
+  hiroba::remember(c);
+  if (initial == nullptr) return c->data;
+  std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
+  require_at(all.sync_all({0, 1, sms_nprocs, nullptr}, {"first values of a coarray", place}), place);
+  return c->data;
+}
+
+XMP_EXPORT xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64_t extent[], const char* name,
+                                           const char* place) {
+  auto* const c = new xmp_coarray{};
+  c->name = name, c->place = place, c->element = element, c->dims = dims;
+  if (dims > 0 && dims <= XMP_DIMS) std::copy_n(extent, dims, c->extent);
+  xmp_coarray_allocate(c, nullptr);
+  c->codims = -1;  // made here, so freed here
+  return c;
+}
+
+XMP_EXPORT void xmp_free(xmp_coarray* c) {
+  if (c == nullptr) return;
+  Coarrays& all = coarrays("xmp_free");
+  auto* const coarray = static_cast<Coarray*>(c->opaque);
+  if (coarray == nullptr) end_job(1, "xmp_free of coarray %s, which is not allocated", c->name);
+  require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), "xmp_free");
+  delete coarray;
+  hiroba::forget(c);
+  c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
+  if (c->codims == -1) delete c;
+}
+
+XMP_EXPORT void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place) {
+  auto* const c = static_cast<xmp_coarray*>(descriptor);
+  c->dims = dims;
+  if (dims > 0 && dims <= XMP_DIMS) std::copy_n(extent, dims, c->extent);
+  if (c->place == nullptr) c->place = place;
+  return xmp_coarray_allocate(c, nullptr);
+}
+
+XMP_EXPORT int xmp_array_ndims(xmp_desc_t coarray, int* ndims) {
+  *ndims = static_cast<const xmp_coarray*>(coarray)->dims;
+  return 0;
+}
+
+XMP_EXPORT int xmp_array_gsize(xmp_desc_t descriptor, int dimension, int* size) {
+  const xmp_coarray& c = *static_cast<const xmp_coarray*>(descriptor);
+  if (dimension < 1 || dimension > c.dims) return -1;
+  *size = static_cast<int>(c.extent[dimension - 1]);
+  return 0;
+}
+
+// ---- elements and sections -----------------------------------------------------------------------------------------
+
+XMP_EXPORT void xmp_coindex_error(const xmp_coarray* c, int dimension, int64_t index, const char* place) {
+  end_job(1, "%s: coindex %lld of coarray %s is out of range: codimension %d has indices 0..%d", place,
+          static_cast<long long>(index), c->name, dimension + 1, c->coextent[dimension] - 1);
+}
+
+XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int64_t extent, int dimension,
+                                const char* text, const char* place) {
+  const auto n = [](int64_t number) { return static_cast<long long>(number); };
+  if (step == 0) end_job(1, "%s: %s: dimension %d has a step of 0", place, text, dimension + 1);
+  if (length == 1 && step == 1)
+    end_job(1, "%s: %s: index %lld of dimension %d is out of bounds: it has elements 0..%lld", place, text, n(base),
+            dimension + 1, n(extent - 1));
+  if (length == XMP_REST)
+    end_job(1, "%s: %s: dimension %d has no length, and none can be concluded from base %lld", place, text,
+            dimension + 1, n(base));
+  if (length < 0) end_job(1, "%s: %s: dimension %d has length %lld", place, text, dimension + 1, n(length));
+  end_job(1, "%s: %s: section %lld:%lld:%lld of dimension %d is out of bounds: it has elements 0..%lld", place, text,
+          n(base), n(length), n(step), dimension + 1, n(extent - 1));
+}
+
+XMP_EXPORT void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes,
+                        const char* place) {
+  Coarrays& all = coarrays("xmp_get");
+  const Section here = hiroba::section_of(nullptr, 0, to, place);
+  require_at(all.assign(here, hiroba::section_of(coarray, image, const_cast<void*>(address), place), bytes), place);
+}
+
+XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes,
+                        const char* place) {
+  Coarrays& all = coarrays("xmp_put");
+  const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(from), place);
+  require_at(all.assign(hiroba::section_of(coarray, image, address, place), here, bytes), place);
+}
+
+XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
+  Coarrays& all = coarrays("xmp_assign");
+  hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
+    hiroba::assign(all, target, *source, element, place);
+  });
+}
+
+XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place) {
+  Coarrays& all = coarrays("xmp_fill");
+  hiroba::for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
+    require_at(all.fill(hiroba::section_of(target, place), value, element), place);
+  });
+}
+
+XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
+                                        const char* place) {
+  Coarrays& all = coarrays("xmp_assign_start");
+  if (hiroba::each_image(to) || hiroba::each_image(from) || (from->dims == 0 && to->dims > 0)) {
+    xmp_assign(to, from, element, place);
+    return {nullptr};
+  }
+  auto assignment = std::make_unique<Coarrays::Assignment>();
+  require_at(all.start_assign(hiroba::section_of(*to, place), hiroba::section_of(*from, place), element, *assignment),
+             place);
+  return {assignment.release()};
+}
+
+XMP_EXPORT void xmp_request_wait(xmp_request* request) {
+  if (request->state == nullptr) return;
+  const std::unique_ptr<Coarrays::Assignment> assignment(static_cast<Coarrays::Assignment*>(request->state));
+  assignment->finish();
+  request->state = nullptr;
+}
+
+XMP_EXPORT int xmp_request_test(xmp_request* request) {
+  if (request->state == nullptr) return 1;
+  if (!static_cast<Coarrays::Assignment*>(request->state)->finished()) return 0;
+  xmp_request_wait(request);
+  return 1;
+}
+
+XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
+                           enum xmp_operator op, const char* place) {
+  Coarrays& all = coarrays("xmp_update");
+  const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
+  hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
+    require_at(all.update(hiroba::section_of(target, place), hiroba::section_of(*source, place), arithmetic), place);
+  });
+}
+
+XMP_EXPORT void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type,
+                                   const void* value, enum xmp_type type, enum xmp_operator op, const char* place) {
+  Coarrays& all = coarrays("xmp_update_element");
+  const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(value), place);
+  require_at(all.update(hiroba::section_of(coarray, image, address, place), here,
+                        hiroba::arithmetic(to_type, type, op, place)),
+             place);
+}

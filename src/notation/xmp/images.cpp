@@ -1,0 +1,221 @@
+// Images and node arrays: which ranks are meant.
+#define SMS_NO_PLACES
+#include <algorithm>
+#include <set>
+
+#include "base/log.hpp"
+#include "notation/sms/process.hpp"
+#include "notation/xmp/xmp_process.hpp"
+
+XMP_EXPORT xmp_images xmp_executing;
+xmp_images xmp_executing = {0, 1, 0, nullptr};
+
+namespace hiroba {
+
+namespace {
+
+std::vector<xmp_images> outer_sets;  // of the tasks that this process is in
+
+// Image sets that are not first, first + step, ...; each kept once, because node arrays live as long as the program.
+const int* keep_table(std::vector<int> ranks) {
+  static std::set<std::vector<int>> tables;
+  return tables.insert(std::move(ranks)).first->data();
+}
+
+xmp_images images_of(std::vector<int> ranks) {
+  const int count = static_cast<int>(ranks.size());
+  const int first = count > 0 ? ranks[0] : 0, step = count > 1 ? ranks[1] - ranks[0] : 1;
+  bool even = step != 0;
+  for (int i = 0; i < count; ++i) even = even && ranks[static_cast<size_t>(i)] == first + i * step;
+  return {first, step, count, even ? nullptr : keep_table(std::move(ranks))};
+}
+
+// The distance between neighbours of each dimension in the order of the array.
+void strides_of(const xmp_nodes& nodes, int stride[]) {
+  int product = 1;
+  for (int i = 0; i < nodes.dims; ++i) {
+    const int d = nodes.first_fastest != 0 ? i : nodes.dims - 1 - i;
+    stride[d] = product;
+    product *= nodes.extent[d];
+  }
+}
+
+void check_range(const xmp_nodes& nodes, int d, int first, int count, int step, const char* place) {
+  const int last = first + (count - 1) * step;
+  if (count >= 1 && first >= 0 && first < nodes.extent[d] && last >= 0 && last < nodes.extent[d]) return;
+  end_job(1, "%s: dimension %d of node array %s has nodes 0..%d; %d of them from %d in steps of %d are not there",
+          place, d + 1, nodes.name, nodes.extent[d] - 1, count, first, step);
+}
+
+}  // namespace
+
+void execute_all(int nranks) {
+  outer_sets.clear();
+  xmp_executing = {0, 1, nranks, nullptr};
+}
+
+int rank_of_image(const ImageSet& set, int image, const char* what, const char* place) {
+  if (set.contains(image)) return set.rank(image);
+  end_job(1, "%s: image %d of %s does not exist: there are images 0..%d (%d of them)", place, image, what,
+          set.count - 1, set.count);
+}
+
+std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
+  const xmp_nodes& nodes = *reference.nodes;
+  const ImageSet all = set_of(nodes.images);
+  if (all.count == 0) end_job(1, "%s: node array %s is used before xmp_nodes_define", place, nodes.name);
+  int stride[XMP_DIMS], first[XMP_DIMS], count[XMP_DIMS], step[XMP_DIMS];
+  strides_of(nodes, stride);
+  for (int d = 0; d < nodes.dims; ++d) {
+    const auto& range = reference.range[d];
+    first[d] = range.first, count[d] = range.count, step[d] = range.step == 0 ? 1 : range.step;
+    if (range.first == XMP_SELF) {
+      const int me = all.find(sms_rank);
+      if (me < 0) return {};
+      first[d] = me / stride[d] % nodes.extent[d], count[d] = 1;
+    }
+    if (count[d] == XMP_REST) count[d] = (nodes.extent[d] - first[d] + step[d] - 1) / step[d];
+    check_range(nodes, d, first[d], count[d], step[d], place);
+  }
+  std::vector<int> ranks;
+  int index[XMP_DIMS] = {};
+  for (int moved = 0; moved < nodes.dims;) {
+    int at = 0;
+    for (int d = 0; d < nodes.dims; ++d) at += (first[d] + index[d] * step[d]) * stride[d];
+    ranks.push_back(all.rank(at));
+    for (moved = 0; moved < nodes.dims; ++moved) {
+      const int d = nodes.first_fastest != 0 ? moved : nodes.dims - 1 - moved;
+      if (++index[d] < count[d]) break;
+      index[d] = 0;
+    }
+  }
+  return ranks;
+}
+
+ImageSet participants(const xmp_node_reference* on, const char* place) {
+  if (on == nullptr) return executing();
+  const ImageSet set = set_of(images_of(ranks_of(*on, place)));
+  return set.find(sms_rank) < 0 ? ImageSet{0, 1, 0, nullptr} : set;
+}
+
+}  // namespace hiroba
+
+using hiroba::end_job;
+using hiroba::ImageSet;
+
+XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
+  const char* const place = nodes->place == nullptr ? "xmp_nodes_define" : nodes->place;
+  hiroba::start_coarrays();
+  std::vector<int> ranks;
+  if (nodes->of == nullptr || nodes->of == XMP_ALL_NODES) {
+    const ImageSet set = nodes->of == nullptr ? hiroba::executing() : ImageSet{0, 1, sms_nprocs, nullptr};
+    for (int i = 0; i < set.count; ++i) ranks.push_back(set.rank(i));
+  } else {
+    ranks = hiroba::ranks_of(*nodes->of, place);
+  }
+  const int there = static_cast<int>(ranks.size());
+  if (nodes->dims < 1 || nodes->dims > XMP_DIMS)
+    end_job(1, "%s: node array %s has %d dimensions; it can have 1..%d", place, nodes->name, nodes->dims, XMP_DIMS);
+  int64_t product = 1;
+  int open = -1;
+  for (int d = 0; d < nodes->dims; ++d) {
+    if (nodes->extent[d] == 0 && open < 0) open = d;
+    else product *= nodes->extent[d];
+  }
+  if (open >= 0 && product > 0 && there % product == 0) {
+    nodes->extent[open] = static_cast<int>(there / product);
+    product = there;
+  } else if (open >= 0 || product < 1 || product > there) {
+    end_job(1, "%s: node array %s does not fit: its dimensions make %lld%s nodes, and there are %d", place, nodes->name,
+            static_cast<long long>(product), open >= 0 ? " times *" : "", there);
+  }
+  ranks.resize(static_cast<size_t>(product));
+  nodes->images = hiroba::images_of(std::move(ranks));
+}
+
+XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {
+  const std::vector<int> ranks = hiroba::ranks_of(*one, place);
+  if (ranks.size() != 1)
+    end_job(1, "%s: %zu nodes of %s are named where one is meant", place, ranks.size(), one->nodes->name);
+  const int image = hiroba::executing().find(ranks[0]);
+  if (image < 0) end_job(1, "%s: the node of %s that is named is not in the executing set", place, one->nodes->name);
+  return image;
+}
+
+XMP_EXPORT int xmp_task_begin(const xmp_node_reference* on, const char* place) {
+  hiroba::coarrays("xmp_task_begin");
+  const ImageSet set = hiroba::participants(on, place), outer = hiroba::executing();
+  if (set.count == 0) return 0;
+  for (int i = 0; i < set.count; ++i)
+    if (outer.find(set.rank(i)) < 0)
+      end_job(1, "%s: task on %s: rank %d is not in the executing set", place, on->nodes->name, set.rank(i));
+  hiroba::outer_sets.push_back(xmp_executing);
+  xmp_executing = {set.first, set.step, set.count, set.table};
+  return 1;
+}
+
+XMP_EXPORT void xmp_task_end(void) {
+  if (hiroba::outer_sets.empty()) end_job(1, "xmp_task_end without xmp_task_begin");
+  xmp_executing = hiroba::outer_sets.back();
+  hiroba::outer_sets.pop_back();
+}
+
+XMP_EXPORT int xmp_num_images(void) { return hiroba::coarrays("xmp_num_images"), xmp_executing.count; }
+XMP_EXPORT int xmp_num_nodes(void) { return hiroba::coarrays("xmp_num_nodes"), xmp_executing.count; }
+XMP_EXPORT int xmp_all_num_nodes(void) { return hiroba::coarrays("xmp_all_num_nodes"), sms_nprocs; }
+XMP_EXPORT int xmpc_node_num(void) { return hiroba::coarrays("xmpc_node_num"), hiroba::executing().find(sms_rank); }
+XMP_EXPORT int xmpc_this_image(void) { return xmpc_node_num(); }
+XMP_EXPORT int xmp_this_image(void) { return xmpc_node_num(); }
+XMP_EXPORT int xmp_node_num(void) { return xmpc_node_num() + 1; }
+XMP_EXPORT int xmpc_all_node_num(void) { return hiroba::coarrays("xmpc_all_node_num"), sms_rank; }
+XMP_EXPORT int xmp_all_node_num(void) { return xmpc_all_node_num() + 1; }
+
+// ---- inquiry -------------------------------------------------------------------------------------------------------
+
+XMP_EXPORT int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims) {
+  *ndims = static_cast<const xmp_nodes*>(nodes)->dims;
+  return 0;
+}
+
+namespace {
+
+// Dimensions count from 1; -1 is what the specification calls an error.
+bool no_dimension(const xmp_nodes& nodes, int dimension) { return dimension < 1 || dimension > nodes.dims; }
+
+}  // namespace
+
+XMP_EXPORT int xmp_nodes_index(xmp_desc_t descriptor, int dimension, int* index) {
+  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
+  const int me = hiroba::set_of(nodes.images).find(sms_rank);
+  if (no_dimension(nodes, dimension) || me < 0) return -1;
+  int stride[XMP_DIMS];
+  hiroba::strides_of(nodes, stride);
+  *index = me / stride[dimension - 1] % nodes.extent[dimension - 1] + 1;
+  return 0;
+}
+
+XMP_EXPORT int xmp_nodes_size(xmp_desc_t descriptor, int dimension, int* size) {
+  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
+  if (no_dimension(nodes, dimension)) return -1;
+  *size = nodes.extent[dimension - 1];
+  return 0;
+}
+
+XMP_EXPORT int xmp_nodes_rank(xmp_desc_t descriptor, int* rank) {
+  *rank = hiroba::set_of(static_cast<const xmp_nodes*>(descriptor)->images).find(sms_rank) + 1;
+  return 0;
+}
+
+XMP_EXPORT int xmp_nodes_equiv(xmp_desc_t descriptor, xmp_desc_t* of, int first[], int last[], int step[]) {
+  const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
+  if (nodes.of == nullptr || nodes.of == XMP_ALL_NODES) return -1;
+  const xmp_node_reference& reference = *nodes.of;
+  *of = const_cast<xmp_nodes*>(reference.nodes);
+  for (int d = 0; d < reference.nodes->dims; ++d) {
+    const auto& range = reference.range[d];
+    const int by = range.step == 0 ? 1 : range.step;
+    const int count = range.count == XMP_REST ? (reference.nodes->extent[d] - range.first + by - 1) / by : range.count;
+    first[d] = range.first + 1, last[d] = range.first + (count - 1) * by + 1, step[d] = by;
+  }
+  return 0;
+}

@@ -1,0 +1,177 @@
+// Synchronisation, locks and atomics of xmp.h.
+#define SMS_NO_PLACES
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "notation/sms/process.hpp"
+#include "notation/xmp/xmp_process.hpp"
+
+using hiroba::Call;
+using hiroba::Coarrays;
+using hiroba::coarrays;
+using hiroba::end_job;
+using hiroba::ImageSet;
+using hiroba::require_at;
+using hiroba::Section;
+
+namespace {
+
+void set_success(int* status) {
+  if (status != nullptr) *status = XMP_STAT_SUCCESS;
+}
+
+void sync_set(const ImageSet& set, const Call& call) {
+  require_at(coarrays(call.name).sync_all(set, call), *call.place == '\0' ? call.name : call.place);
+}
+
+void sync_with(std::span<const int> images, const char* call) {
+  Coarrays& all = coarrays(call);
+  const ImageSet set = hiroba::executing();
+  std::vector<int> ranks;
+  for (const int image : images) ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call));
+  // Each once: two images that name each other meet once.
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  require_at(all.sync_ranks(ranks, {call, ""}), call);
+}
+
+Section lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
+  static_assert(sizeof(xmp_lock_t) == 24);
+  if (coarray == nullptr) end_job(1, "%s: %s of a lock that is not in a coarray", place, call);
+  return hiroba::section_of(coarray, image, lock, place);
+}
+
+Section word_of(const xmp_coarray* coarray, int image, const void* address, const char* call, const char* place) {
+  if (coarray == nullptr) end_job(1, "%s: %s of a variable that is not a coarray", place, call);
+  return hiroba::section_of(coarray, image, const_cast<void*>(address), place);
+}
+
+uint64_t add(const Section& word, size_t bytes, int64_t value, const char* call, const char* place) {
+  uint64_t old = 0;
+  require_at(coarrays(call).atomic_add(word, static_cast<unsigned>(bytes), static_cast<uint64_t>(value), old), place);
+  return old;
+}
+
+uint64_t swap(const Section& word, size_t bytes, uint64_t expected, uint64_t desired, const char* call,
+              const char* place) {
+  uint64_t old = 0;
+  require_at(coarrays(call).atomic_swap(word, static_cast<unsigned>(bytes), expected, desired, old), place);
+  return old;
+}
+
+int64_t widen(uint64_t value, size_t bytes) {
+  return bytes == 4 ? static_cast<int32_t>(value) : static_cast<int64_t>(value);
+}
+
+}  // namespace
+
+XMP_EXPORT void xmp_sync_memory(int* status) {
+  require_at(coarrays("xmp_sync_memory").sync_memory({"xmp_sync_memory", ""}), "xmp_sync_memory");
+  set_success(status);
+}
+
+XMP_EXPORT void xmp_sync_all(int* status) {
+  sync_set(hiroba::executing(), {"xmp_sync_all", ""});
+  set_success(status);
+}
+
+XMP_EXPORT void xmp_barrier(void) { sync_set(hiroba::executing(), {"xmp_barrier", ""}); }
+
+XMP_EXPORT void xmp_barrier_on(const xmp_node_reference* on, const char* place) {
+  coarrays("xmp_barrier_on");
+  const ImageSet set = hiroba::participants(on, place);
+  if (set.count > 0) sync_set(set, {"xmp_barrier_on", place});
+}
+
+XMP_EXPORT void xmp_sync_image(int image, int* status) {
+  sync_with({&image, 1}, "xmp_sync_image");
+  set_success(status);
+}
+
+XMP_EXPORT void xmp_sync_images(int count, const int images[], int* status) {
+  if (count < 0) end_job(1, "xmp_sync_images with %d images", count);
+  sync_with({images, static_cast<size_t>(count)}, "xmp_sync_images");
+  set_success(status);
+}
+
+XMP_EXPORT void xmp_sync_images_all(int* status) {
+  std::vector<int> images;
+  for (int i = 0; i < xmp_executing.count; ++i) images.push_back(i);
+  sync_with(images, "xmp_sync_images_all");
+  set_success(status);
+}
+
+XMP_EXPORT void xmp_post(int image, int64_t tag, const char* place) {
+  Coarrays& all = coarrays("xmp_post");
+  if (tag == XMP_ANY_TAG) end_job(1, "%s: xmp_post with XMP_ANY_TAG, which is for xmp_wait", place);
+  const int rank = hiroba::rank_of_image(hiroba::executing(), image, "xmp_post", place);
+  require_at(all.post(rank, tag, {"xmp_post", place}), place);
+}
+
+XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
+  Coarrays& all = coarrays("xmp_wait");
+  const ImageSet set = hiroba::executing();
+  const int rank =
+      image == XMP_ANY_IMAGE ? hiroba::Mail::any_rank : hiroba::rank_of_image(set, image, "xmp_wait", place);
+  int from = 0;
+  require_at(all.wait(rank, tag, {"xmp_wait", place}, from), place);
+  return set.find(from);
+}
+
+// ---- locks ---------------------------------------------------------------------------------------------------------
+
+XMP_EXPORT void xmp_lock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
+  Coarrays& all = coarrays("xmp_lock");
+  require_at(all.lock(lock_of(coarray, image, lock, "xmp_lock", place), {"xmp_lock", place}), place);
+}
+
+XMP_EXPORT int xmp_trylock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
+  Coarrays& all = coarrays("xmp_trylock");
+  bool taken = false;
+  require_at(all.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), {"xmp_trylock", place}, taken), place);
+  return taken ? 1 : 0;
+}
+
+XMP_EXPORT void xmp_unlock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
+  Coarrays& all = coarrays("xmp_unlock");
+  require_at(all.unlock(lock_of(coarray, image, lock, "xmp_unlock", place), {"xmp_unlock", place}), place);
+}
+
+// ---- atomics -------------------------------------------------------------------------------------------------------
+
+XMP_EXPORT void xmp_atomic_define_at(const xmp_coarray* coarray, int image, void* address, size_t bytes, int64_t value,
+                                     const char* place) {
+  const char* const call = "xmp_atomic_define";
+  coarrays(call);
+  const Section word = word_of(coarray, image, address, call, place);
+  const uint64_t desired = bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
+  uint64_t old = add(word, bytes, 0, call, place);
+  for (uint64_t seen = 0; (seen = swap(word, bytes, old, desired, call, place)) != old;) old = seen;
+}
+
+XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, const void* address, size_t bytes,
+                                     const char* place) {
+  const char* const call = "xmp_atomic_ref";
+  // A rank that spins on a flag serves the others meanwhile.
+  hiroba::process_memory(call).transport().progress();
+  return widen(add(word_of(coarray, image, address, call, place), bytes, 0, call, place), bytes);
+}
+
+XMP_EXPORT int64_t xmp_atomic_fetch_add_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
+                                           int64_t value, const char* place) {
+  const char* const call = "xmp_atomic_fetch_add";
+  coarrays(call);
+  return widen(add(word_of(coarray, image, address, call, place), bytes, value, call, place), bytes);
+}
+
+XMP_EXPORT int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
+                                     int64_t expected, int64_t desired, const char* place) {
+  const char* const call = "xmp_atomic_cas";
+  coarrays(call);
+  const auto narrow = [bytes](int64_t value) {
+    return bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
+  };
+  return widen(swap(word_of(coarray, image, address, call, place), bytes, narrow(expected), narrow(desired), call,
+                    place),
+               bytes);
+}

@@ -1,0 +1,41 @@
+// What the entry points of xmp.h share: this process's coarrays, image sets, and how errors end the job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coarray/coarray.hpp"
+#include "xmp.h"
+
+namespace hiroba {
+
+// Ends the job with a message that names the call if the job has not started, or is over.
+Coarrays& coarrays(const char* call);
+// Starts them if nobody has, with all ranks as the executing set. Collective.
+void start_coarrays();
+
+// Ends the job, if it is an error, with "place: message".
+void require_at(const Status& status, const char* place);
+
+// ---- images ----
+inline ImageSet set_of(const xmp_images& images) { return {images.first, images.step, images.count, images.table}; }
+inline ImageSet executing() { return set_of(xmp_executing); }
+void execute_all(int nranks);
+// The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
+std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
+// The set that takes part in a collective operation; empty if this rank does not.
+ImageSet participants(const xmp_node_reference* on, const char* place);
+// An image of a set, or the end of the job; `what` is the coarray or call.
+int rank_of_image(const ImageSet& set, int image, const char* what, const char* place);
+
+// For xmp_coarray_of.
+void remember(const xmp_coarray* coarray);
+void forget(const xmp_coarray* coarray);
+
+// ---- sections ----
+Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
+Section section_of(const xmp_section& section, const char* place);
+
+}  // namespace hiroba
+
+#define XMP_EXPORT extern "C" __attribute__((visibility("default")))

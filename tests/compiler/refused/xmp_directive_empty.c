@@ -1,0 +1,8 @@
+#include <xmp.h>
+int main(void) {
+#pragma xmp
+  return 0;
+}
+// expected: 3:1: unknown directive #pragma xmp
+// remedy: known are nodes, coarray, task, tasks, gmove, barrier, reduction, bcast, post, wait, lock, unlock,
+//     sync_memory, sync_all, sync_image, sync_images, sync_images_all

@@ -1,0 +1,250 @@
+/* What programs do wrong with coarrays, one case each: xmp_misuse CASE. misuse.py knows what must come of each of them.
+ *
+ * A case is called by all images, after xmp_init unless it begins with "before". `guilty` is true on rank 1, or on rank
+ * 0 if that is the only one.
+ */
+#include <xmp.h>
+
+#include "programs.h"
+
+#define HERE __FILE__ ":" SMS_TEXT(__LINE__)
+
+enum { ROWS = 10, COLUMNS = 20 };
+static xmp_coarray* table; /* int [ROWS][COLUMNS] */
+static int (*own)[COLUMNS];
+static int spare[1000];
+
+static int guilty(void) { return sms_rank == (sms_nprocs > 1); }
+
+static xmp_section row(const xmp_coarray* c, int image, void* address, int64_t count) {
+  return (xmp_section){c, image, address, 1, {count}, {sizeof(int)}};
+}
+
+static void copy_row(int image, void* address, int64_t count, int64_t from_count) {
+  const xmp_section to = row(table, image, address, count), from = row(NULL, 0, spare, from_count);
+  if (guilty()) xmp_assign(&to, &from, sizeof(int), HERE);
+}
+
+/* ---- images and bounds ------------------------------------------------------------------------------------ */
+
+static void image_too_large(void) {
+  if (guilty()) spare[0] = XMP_READ(table, sms_nprocs + 5, own[1][1], HERE);
+}
+static void image_negative(void) { copy_row(-3, own, 5, 5); }
+static void image_of_task(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference last = {&nodes, {{sms_nprocs - 1, 1, 1}}};
+  if (!xmp_task_begin(&last, HERE)) return;
+  XMP_WRITE(table, 1, own[0][0], 7, HERE);
+  xmp_task_end();
+}
+static void coindex(void) {
+  const xmp_coarray grid = {.name = "grid", .codims = 2, .coextent = {2, 0}};
+  if (guilty()) spare[0] = xmp_coindex(&grid, 2, (int64_t[]){2, 0}, HERE);
+}
+static void section_past(void) { copy_row(0, &own[9][15], 6, 6); }
+static void section_before(void) { copy_row(0, &own[0][0] - 1, 6, 6); }
+static void element_past(void) {
+  if (guilty()) XMP_WRITE(table, 0, own[ROWS][0], 7, HERE);
+}
+static void range_past(void) {
+  if (guilty()) spare[0] = (int)xmp_length(12, 9, 1, COLUMNS, 1, "table[0:10][12:9]:[0]", HERE);
+}
+static void range_backwards(void) {
+  if (guilty()) spare[0] = (int)xmp_length(3, 5, -1, COLUMNS, 1, "table[0:10][3:5:-1]:[0]", HERE);
+}
+static void range_no_step(void) {
+  if (guilty()) spare[0] = (int)xmp_length(3, 5, 0, COLUMNS, 1, "table[0:10][3:5:0]:[0]", HERE);
+}
+static void index_past(void) {
+  if (guilty()) spare[0] = (int)xmp_index(ROWS, ROWS, 0, "table[i][0]:[0]", HERE);
+}
+static void shapes(void) { copy_row(0, own, 6, 7); }
+static void shapes_of_update(void) {
+  const xmp_section to = row(table, 0, own, 4);
+  const xmp_section from = {NULL, 0, spare, 2, {2, 3}, {3 * sizeof(int), sizeof(int)}};
+  if (guilty()) xmp_update(&to, XMP_INT32, &from, XMP_INT32, XMP_ADD, HERE);
+}
+static void shapes_of_images(void) {
+  const xmp_section from = {table, XMP_EACH_IMAGE, own, 2, {XMP_REST, 2}, {0, sizeof(int)}};
+  const xmp_section to = {NULL, 0, spare, 2, {sms_nprocs + 1, 2}, {2 * sizeof(int), sizeof(int)}};
+  if (guilty()) xmp_assign(&to, &from, sizeof(int), HERE);
+}
+
+/* ---- allocation ------------------------------------------------------------------------------------------- */
+
+static void unequal_extent(void) {
+  const int64_t extent[] = {guilty() ? 100 : 200};
+  xmp_coarray_malloc(sizeof(int), 1, extent, "uneven", HERE);
+}
+static void unequal_element(void) {
+  const int64_t extent[] = {100};
+  xmp_coarray_malloc(guilty() ? 4 : 8, 1, extent, "uneven", HERE);
+}
+static void no_elements(void) {
+  const int64_t extent[] = {10, 0};
+  xmp_coarray_malloc(sizeof(int), 2, extent, "empty", HERE);
+}
+static void use_after_free(void) {
+  xmp_coarray y = {.name = "y", .element = sizeof(int), .codims = 1};
+  int* const data = xmp_malloc(&y, 10);
+  xmp_free(&y);
+  if (guilty()) spare[0] = XMP_READ(&y, 0, data[0], HERE);
+}
+static void allocate_twice(void) {
+  xmp_coarray y = {.name = "y", .element = sizeof(int), .codims = 1};
+  if (xmp_malloc(&y, 10) != NULL) xmp_malloc(&y, 20);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------------------- */
+
+static void wait_never(void) {
+  if (guilty()) xmp_wait(0, 42, HERE);
+  xmp_sync_all(NULL);
+}
+static void wait_wrong_tag(void) {
+  if (!guilty()) xmp_post(1, 7, HERE);
+  xmp_sync_all(NULL);
+  if (guilty()) xmp_wait(XMP_ANY_IMAGE, 42, HERE);
+  xmp_sync_all(NULL);
+}
+static void sync_image_alone(void) {
+  if (guilty()) xmp_sync_image(0, NULL);
+  xmp_sync_all(NULL);
+}
+static void barrier_of_some(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference two = {&nodes, {{0, 2, 1}}};
+  if (guilty()) xmp_barrier_on(&two, HERE);
+  xmp_sync_image(sms_rank, NULL);
+}
+
+/* ---- locks and atomics ------------------------------------------------------------------------------------ */
+
+static xmp_coarray* make_lock(void) {
+  const int64_t one[] = {1};
+  return xmp_coarray_malloc(sizeof(xmp_lock_t), 1, one, "lock", HERE);
+}
+static void unlock_by_stranger(void) {
+  xmp_coarray* const lock = make_lock();
+  if (!guilty()) xmp_lock_at(lock, 0, lock->data, HERE);
+  xmp_sync_all(NULL);
+  if (guilty()) xmp_unlock_at(lock, 0, lock->data, HERE);
+  xmp_sync_all(NULL);
+}
+static void unlock_unlocked(void) {
+  xmp_coarray* const lock = make_lock();
+  if (guilty()) xmp_unlock_at(lock, 0, lock->data, HERE);
+}
+static void lock_twice(void) {
+  xmp_coarray* const lock = make_lock();
+  if (guilty()) xmp_lock_at(lock, 0, lock->data, HERE);
+  if (guilty()) xmp_lock_at(lock, 0, lock->data, HERE);
+}
+static void lock_held(void) {
+  xmp_coarray* const lock = make_lock();
+  if (!guilty()) xmp_lock_at(lock, 1, lock->data, HERE);
+  xmp_sync_all(NULL);
+  if (guilty()) xmp_lock_at(lock, 1, lock->data, HERE);
+  xmp_sync_all(NULL);
+}
+static void lock_of_private(void) {
+  static xmp_lock_t lock;
+  if (guilty()) xmp_lock_at(NULL, 0, &lock, HERE);
+}
+static void atomic_of_two_bytes(void) {
+  if (guilty()) xmp_atomic_fetch_add_at(table, 0, own, 2, 1, HERE);
+}
+static void atomic_unaligned(void) {
+  if (guilty()) xmp_atomic_fetch_add_at(table, 0, &own[0][1], 8, 1, HERE);
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------------------- */
+
+static void divide_by_zero(void) {
+  const int zero = 0;
+  if (guilty()) xmp_update_element(table, 0, own, XMP_INT32, &zero, XMP_INT32, XMP_DIV, HERE);
+}
+static void remainder_of_doubles(void) {
+  const double two = 2;
+  if (guilty()) xmp_update_element(table, 0, own, XMP_INT32, &two, XMP_DOUBLE, XMP_MOD, HERE);
+}
+
+/* ---- sets and collective calls ---------------------------------------------------------------------------- */
+
+static void nodes_too_many(void) {
+  xmp_nodes nodes = {.name = "p", .place = HERE, .dims = 1, .extent = {sms_nprocs + 3}};
+  xmp_nodes_define(&nodes);
+}
+static void node_not_there(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference none = {&nodes, {{sms_nprocs, 1, 1}}};
+  xmp_barrier_on(&none, HERE);
+}
+static void end_of_no_task(void) { xmp_task_end(); }
+static void broadcast_from_outside(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference first = {&nodes, {{0, 1, 1}}}, last = {&nodes, {{sms_nprocs - 1, 1, 1}}};
+  const xmp_section data = row(NULL, 0, spare, 10);
+  xmp_bcast(&data, sizeof(int), &first, &last, HERE);
+}
+static void sync_or_reduce(void) {
+  double sum = 1;
+  if (guilty()) xmp_reduction(&sum, 1, XMP_DOUBLE, XMP_ADD, NULL, HERE);
+  xmp_sync_all(NULL);
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------- */
+
+static void before_sync(void) { xmp_sync_all(NULL); }
+static void before_post(void) { xmp_post(0, 1, HERE); }
+static void before_read(void) {
+  static xmp_coarray unborn = {.name = "unborn"};
+  spare[0] = XMP_READ(&unborn, 0, spare[1], HERE);
+}
+static void after_sync(void) {
+  xmp_finalize();
+  xmp_sync_memory(NULL);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {
+#define CASE(name) {#name, name}
+    CASE(image_too_large),     CASE(image_negative),   CASE(image_of_task),   CASE(coindex),
+    CASE(section_past),        CASE(section_before),   CASE(element_past),    CASE(range_past),
+    CASE(range_backwards),     CASE(range_no_step),    CASE(index_past),      CASE(shapes),
+    CASE(shapes_of_update),    CASE(shapes_of_images), CASE(unequal_extent),  CASE(unequal_element),
+    CASE(no_elements),         CASE(use_after_free),   CASE(allocate_twice),  CASE(wait_never),
+    CASE(wait_wrong_tag),      CASE(sync_image_alone), CASE(barrier_of_some), CASE(unlock_by_stranger),
+    CASE(unlock_unlocked),     CASE(lock_twice),       CASE(lock_held),       CASE(lock_of_private),
+    CASE(atomic_of_two_bytes), CASE(atomic_unaligned), CASE(divide_by_zero),  CASE(remainder_of_doubles),
+    CASE(nodes_too_many),      CASE(node_not_there),   CASE(end_of_no_task),  CASE(broadcast_from_outside),
+    CASE(sync_or_reduce),      CASE(before_sync),      CASE(before_post),     CASE(before_read),
+    CASE(after_sync)};
+
+int main(int argc, char** argv) {
+  const char* const name = argc > 1 ? argv[1] : "";
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    if (strcmp(name, cases[i].name) != 0) continue;
+    if (strncmp(name, "before", 6) != 0) {
+      const int64_t extent[] = {ROWS, COLUMNS};
+      xmp_init(&argc, &argv);
+      table = xmp_coarray_malloc(sizeof(int), 2, extent, "table", HERE);
+      own = table->data;
+      xmp_sync_all(NULL);
+    }
+    cases[i].run();
+    if (strncmp(name, "before", 6) == 0) return 0;
+    xmp_sync_all(NULL);
+    xmp_finalize();
+    return 0;
+  }
+  fprintf(stderr, "no such case: %s\n", name);
+  return 2;
+}

@@ -1,0 +1,126 @@
+// How two sections are walked together, and what compound assignments compute.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "coarray/coarray.hpp"
+
+namespace hiroba {
+namespace {
+
+Box box(std::initializer_list<int64_t> counts, std::initializer_list<int64_t> strides) {
+  Box out;
+  for (const int64_t c : counts) out.count[out.dims++] = c;
+  std::copy(strides.begin(), strides.end(), out.stride);
+  return out;
+}
+
+TEST(Section, NeighboursAreOneBlock) {
+  Walk walk;
+  ASSERT_TRUE(pair_up(box({4, 5}, {40, 8}), box({4, 5}, {40, 8}), 8, walk));
+  EXPECT_TRUE(walk.contiguous());
+  EXPECT_EQ(walk.block, 160u);
+}
+
+TEST(Section, RowsOfALargerMatrixStayRows) {
+  Walk walk;
+  ASSERT_TRUE(pair_up(box({4, 5}, {80, 8}), box({4, 5}, {40, 8}), 8, walk));
+  EXPECT_EQ(walk.dims, 1);
+  EXPECT_EQ(walk.block, 40u);
+  EXPECT_EQ(walk.count[0], 4);
+}
+
+TEST(Section, SeveralDimensionsOfOneStrideBecomeOne) {
+  Walk walk;
+  ASSERT_TRUE(pair_up(box({3, 4}, {64, 16}), box({3, 4}, {32, 8}), 8, walk));
+  EXPECT_EQ(walk.dims, 1);
+  EXPECT_EQ(walk.count[0], 12);
+}
+
+TEST(Section, AnotherShapeOfAsManyElementsIsWalkedInOrder) {
+  Walk walk;
+  ASSERT_TRUE(pair_up(box({6, 4}, {100, 16}), box({24}, {8}), 8, walk));
+  std::vector<int64_t> to, from;
+  walk.for_each_block([&](int64_t t, int64_t f) { to.push_back(t), from.push_back(f); });
+  ASSERT_EQ(to.size(), 24u);
+  EXPECT_EQ(to[5], 116);
+  EXPECT_EQ(from[5], 40);
+}
+
+TEST(Section, ShapesThatShareNoCutNeedABuffer) {
+  Walk walk;
+  EXPECT_TRUE(conform(box({6, 4}, {32, 8}), box({8, 3, 1}, {24, 8, 8})).message().find("[6][4]") != std::string::npos);
+  EXPECT_TRUE(conform(box({24}, {8}), box({8, 3}, {24, 8})).ok());
+  EXPECT_FALSE(pair_up(box({6, 4}, {64, 16}), box({8, 3}, {48, 16}), 8, walk));
+}
+
+TEST(Section, LengthOneDoesNotCount) {
+  EXPECT_TRUE(conform(box({1, 5}, {40, 8}), box({5, 1}, {8, 8})).ok());
+  EXPECT_FALSE(conform(box({2, 5}, {40, 8}), box({5, 2}, {16, 8})).ok());
+}
+
+TEST(Section, RowsOfARangeOfBlocks) {
+  Walk walk = walk_packed(box({3, 4}, {100, 20}), 8);
+  std::vector<int64_t> seen;
+  for_rows(walk, 3, 6, [&](int64_t at, int64_t count, int64_t stride) {
+    for (int64_t i = 0; i < count; ++i) seen.push_back(at + i * stride);
+  });
+  EXPECT_EQ(seen, (std::vector<int64_t>{60, 100, 120, 140, 160, 200}));
+}
+
+template <typename T>
+T apply_one(Type type, Op op, T a, T b) {
+  Arithmetic arithmetic;
+  EXPECT_TRUE(Arithmetic::make(static_cast<int>(type), static_cast<int>(type), static_cast<int>(op), arithmetic).ok());
+  arithmetic.apply(reinterpret_cast<char*>(&a), sizeof a, reinterpret_cast<const char*>(&b), sizeof b, 1);
+  return a;
+}
+
+TEST(Arithmetic, IntegersWrapAround) {
+  EXPECT_EQ(apply_one<int32_t>(Type::int32, Op::add, INT32_MAX, 1), INT32_MIN);
+  EXPECT_EQ(apply_one<int16_t>(Type::int16, Op::mul, 300, 300), static_cast<int16_t>(90000));
+  EXPECT_EQ(apply_one<int32_t>(Type::int32, Op::div, INT32_MIN, -1), INT32_MIN);
+  EXPECT_EQ(apply_one<int64_t>(Type::int64, Op::mod, INT64_MIN, -1), 0);
+  EXPECT_EQ(apply_one<int8_t>(Type::int8, Op::shr, -8, 1), -4);
+}
+
+TEST(Arithmetic, WhatCLacksIsRefused) {
+  Arithmetic out;
+  EXPECT_FALSE(
+      Arithmetic::make(static_cast<int>(Type::double_), static_cast<int>(Type::double_), static_cast<int>(Op::mod), out)
+          .ok());
+  EXPECT_FALSE(Arithmetic::make(static_cast<int>(Type::complex_double), static_cast<int>(Type::complex_double),
+                                static_cast<int>(Op::max), out)
+                   .ok());
+  EXPECT_FALSE(Arithmetic::make(99, 0, 0, out).ok());
+  EXPECT_FALSE(Arithmetic::make(0, 0, 99, out).ok());
+}
+
+TEST(Arithmetic, MixedTypesAreComputedInTheCommonOne) {
+  Arithmetic arithmetic;
+  ASSERT_TRUE(Arithmetic::make(static_cast<int>(Type::int32), static_cast<int>(Type::double_),
+                               static_cast<int>(Op::mul), arithmetic)
+                  .ok());
+  std::vector<int32_t> to(200, 3);
+  std::vector<double> from(200, 1.5);
+  arithmetic.apply(reinterpret_cast<char*>(to.data()), 4, reinterpret_cast<const char*>(from.data()), 8, 200);
+  EXPECT_EQ(std::accumulate(to.begin(), to.end(), 0), 200 * 4);
+}
+
+TEST(Images, RanksAndIndices) {
+  const ImageSet back = {6, -2, 4, nullptr};
+  EXPECT_EQ(back.rank(3), 0);
+  EXPECT_EQ(back.find(4), 1);
+  EXPECT_EQ(back.find(5), -1);
+  EXPECT_EQ(back.find(8), -1);
+  const int table[] = {5, 1, 3};
+  const ImageSet any = {0, 1, 3, table};
+  EXPECT_EQ(any.find(3), 2);
+  EXPECT_EQ(any.find(0), -1);
+  EXPECT_NE(any.name(), back.name());
+}
+
+}  // namespace
+}  // namespace hiroba
