@@ -12,4 +12,10 @@ std::string launching_mpi() {
   return "";
 }
 
+int launched_number() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char* const number = std::getenv(name)) return std::atoi(number);
+  return 0;
+}
+
 }  // namespace hiroba

@@ -67,6 +67,7 @@ void tell_launcher(int status) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const int size = std::snprintf(text, sizeof text, launcher_word, status);
 #pragma GCC diagnostic pop
+  usleep(100000);  // Hydra ends at once then, and loses what it has not read yet: the message
   if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it is gone
 }
 

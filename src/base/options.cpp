@@ -16,9 +16,10 @@ namespace hiroba {
 namespace {
 
 constexpr std::array table = {
-    Option{"transport", OptionKind::choice, "auto", "auto|shm|mpi|ucx",
+    Option{"transport", OptionKind::choice, "auto", "auto|shm|mpi|ucx|gasnet|armci",
            "What moves bytes between nodes. shm: memory of this machine. mpi: messages of the MPI that starts the "
-           "program. ucx: UCX (TCP, InfiniBand, RoCE). auto: shm for ranks on one machine, mpi under mpirun or srun."},
+           "program. ucx: UCX (TCP, InfiniBand, RoCE). gasnet: GASNet-EX, started by an MPI. armci: ARMCI on an MPI. "
+           "auto: shm for ranks on one machine, mpi under mpirun or srun."},
     Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
            "Who lets communication advance while the program computes. thread: a helper thread, of low priority if it "
            "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "

@@ -103,9 +103,10 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
                  "(default: -n shared out evenly, or one each).")
       ->type_name("HOST[:N],...")
       ->group(group);
-  app.add_option("--mpi", words.mpi,
-                 "Whose mpirun starts ranks for --hosts and --transport mpi (default: the MPI that the program is "
-                 "linked with, else the first found). Also HIROBA_MPI.")
+  app.add_option(
+         "--mpi", words.mpi,
+         "Whose mpirun starts ranks for --hosts and the transports mpi, gasnet, armci (default: the MPI that the "
+         "program is linked with, or the transport sits on, else the first found). Also HIROBA_MPI.")
       ->type_name("openmpi|mpich")
       ->group(group);
   app.add_option("--threads", words.threads,

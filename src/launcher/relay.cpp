@@ -43,11 +43,50 @@ std::string mpi_of_program(const std::string& program) {
   return found;
 }
 
+// Where agents and plug-ins of this installation lie.
+std::string library_folder() {
+  char self[4096];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  std::string folder(self, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  for (int levels = 2; levels > 0; --levels) folder.erase(std::min(folder.rfind('/'), folder.size()));  // out of bin
+  return folder + "/lib/hiroba";
+}
+
+std::string transport_of(const Launch& launch) {
+  for (const Setting& setting : launch.settings)
+    if (setting.variable == "HIROBA_TRANSPORT") return setting.value;
+  const char* const given = std::getenv("HIROBA_TRANSPORT");
+  return given == nullptr ? "auto" : given;
+}
+
+bool sits_on_mpi(const std::string& transport) { return transport == "gasnet" || transport == "armci"; }
+
+// For transports that sit on an MPI: which one, in this installation. `mpi` is what is wished, or empty.
+Status choose_mpi_below(const std::string& transport, std::string& mpi) {
+  const char* const given = std::getenv("HIROBA_PLUGINS");
+  const std::string folder = given == nullptr ? library_folder() : given;
+  std::string found;
+  for (const char* const candidate : {"openmpi", "mpich"}) {
+    const std::string plugin = folder + "/wire-" + transport + "-" + candidate + ".so";
+    if (access(plugin.c_str(), R_OK) == 0 && (found.empty() || mpi == candidate)) found = candidate;
+  }
+  if (found.empty())
+    return Status::error(
+        format("transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when "
+               "Hiroba was built",
+               transport.c_str(), folder.c_str(), transport.c_str()));
+  if (!mpi.empty() && mpi != found)
+    return Status::error(format("transport %s of this installation sits on %s, and the program or --mpi wants %s",
+                                transport.c_str(), found.c_str(), mpi.c_str()));
+  mpi = found;
+  return {};
+}
+
 struct Mpirun {
   std::string mpi, path;
 };
 
-// The mpirun of the MPI that was asked for, that the program needs, or that is there.
+// The mpirun of the MPI that was asked for, that the program or the transport needs, or that is there.
 Status choose_mpirun(const Launch& launch, Mpirun& out) {
   std::string mpi = launch.mpi.empty() ? mpi_of_program(launch.program[0]) : launch.mpi;
   const auto mpirun_of = [](const std::string& name) {
@@ -55,6 +94,7 @@ Status choose_mpirun(const Launch& launch, Mpirun& out) {
            : in_path("mpirun.mpich") ? "mpirun.mpich"
                                      : "mpiexec.hydra";
   };
+  if (sits_on_mpi(transport_of(launch))) HIROBA_TRY(choose_mpi_below(transport_of(launch), mpi));
   if (mpi.empty()) mpi = in_path(mpirun_of("openmpi")) ? "openmpi" : "mpich";
   out = {mpi, mpirun_of(mpi)};
   if (in_path(out.path)) return {};
@@ -87,7 +127,7 @@ Words openmpi_words(const Launch& launch) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name(*entry, std::strcspn(*entry, "="));
     if (name.starts_with("HIROBA_") || name.starts_with("OMP_") || name.starts_with("UCX_") ||
-        name == "LD_LIBRARY_PATH")
+        name.starts_with("GASNET_") || name.starts_with("ARMCI_") || name == "LD_LIBRARY_PATH")
       words.insert(words.end(), {"-x", name});
   }
   return words;
@@ -140,13 +180,6 @@ void stay_behind_hydra() {
   }
 }
 
-std::string transport_of(const Launch& launch) {
-  for (const Setting& setting : launch.settings)
-    if (setting.variable == "HIROBA_TRANSPORT") return setting.value;
-  const char* const given = std::getenv("HIROBA_TRANSPORT");
-  return given == nullptr ? "auto" : given;
-}
-
 // The program's place, the same on every host: where PATH or this folder has it here.
 std::string absolute(const std::string& program) {
   std::string found = program;
@@ -167,11 +200,7 @@ std::string absolute(const std::string& program) {
 
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
 void reach_by_agent(const Launch& launch, const std::string& mpi) {
-  char self[4096];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  std::string agent(self, static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  for (int levels = 2; levels > 0; --levels) agent.erase(std::min(agent.rfind('/'), agent.size()));  // out of bin
-  agent += "/lib/hiroba/reach";
+  const std::string agent = library_folder() + "/reach";
   if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
   const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
   const char* const users = std::getenv(name);
@@ -182,7 +211,10 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
 
 }  // namespace
 
-bool needs_mpirun(const Launch& launch) { return !launch.hosts.empty() || transport_of(launch) == "mpi"; }
+bool needs_mpirun(const Launch& launch) {
+  const std::string transport = transport_of(launch);
+  return !launch.hosts.empty() || transport == "mpi" || sits_on_mpi(transport);
+}
 
 Refusal become_mpirun(const Launch& wish) {
   Launch launch = wish;
@@ -191,7 +223,7 @@ Refusal become_mpirun(const Launch& wish) {
   const Status chosen = choose_mpirun(launch, mpirun);
   if (!chosen.ok()) return {chosen, not_found};
   if (transport_of(launch) == "shm")
-    return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use mpi or ucx"),
+    return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
             cannot_start};
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, mpirun.mpi);

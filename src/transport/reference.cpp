@@ -219,6 +219,8 @@ void Transport::start_get_ahead(void*, int, uint64_t, size_t, Completion&, const
 }
 
 void Transport::await(Completion&) {}
+bool Transport::accumulate(int, uint64_t, const void*, Number, size_t) { return false; }
+
 char* Transport::reach(int, uint64_t) const { return nullptr; }
 Transport::Traffic Transport::traffic() const { return {}; }
 size_t Transport::communicator(void*, size_t) { return 0; }

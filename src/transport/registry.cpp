@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -40,11 +41,25 @@ std::vector<std::string> wires_of() {
   return lines;
 }
 
-constexpr char mpi[] = "mpi", ucx[] = "ucx";
+template <const char* transport>
+std::vector<Capability> capabilities_of() {
+  WirePlugin::OneSided one_sided = WirePlugin::never;
+  bool accumulates = false;
+  for (const WireEntry& wire : known_wires()) {
+    if (std::strcmp(wire.transport, transport) != 0) continue;
+    one_sided = std::max(one_sided, wire.one_sided);
+    accumulates = accumulates || wire.accumulates;
+  }
+  return net_capabilities(one_sided, accumulates);
+}
+
+constexpr char mpi[] = "mpi", ucx[] = "ucx", gasnet[] = "gasnet", armci[] = "armci";
 constexpr std::array registry = {
     TransportEntry{"shm", "memory of this machine; virtual nodes", make_shm_in_job, shm_capabilities, always},
-    TransportEntry{mpi, "two-sided messages of any MPI", make_net, net_capabilities, wires_of<mpi>},
-    TransportEntry{ucx, "UCX: TCP, InfiniBand, RoCE", make_net, net_capabilities, wires_of<ucx>},
+    TransportEntry{mpi, "two-sided messages of any MPI", make_net, capabilities_of<mpi>, wires_of<mpi>},
+    TransportEntry{ucx, "UCX: TCP, InfiniBand, RoCE", make_net, capabilities_of<ucx>, wires_of<ucx>},
+    TransportEntry{gasnet, "GASNet-EX, started by an MPI", make_net, capabilities_of<gasnet>, wires_of<gasnet>},
+    TransportEntry{armci, "ARMCI on an MPI", make_net, capabilities_of<armci>, wires_of<armci>},
 };
 
 }  // namespace

@@ -57,6 +57,9 @@ struct Strided {
 // bytes, padded to whole words. Offsets need 48 bits.
 using PackedWord = uint64_t;
 
+// What accumulate() adds.
+enum class Number : uint8_t { int32, int64, float32, float64 };
+
 // Counts what is still under way of operations that were started and are awaited together. Must outlive them.
 struct Completion {
   std::atomic<uint32_t> left{0};
@@ -130,6 +133,11 @@ class Transport {
     (void)completion;
     put_packed(rank, pieces);
   }
+
+  // Adds `count` numbers to those at `to`, in one attached range, as a put: complete at the next fence. Atomic, number
+  // by number, with other accumulates to the same rank's memory, from wherever, but with nothing else. False if this
+  // transport has no such operation: then nothing was done, and a message to a handler is the way.
+  virtual bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count);
 
   // Where this process can access that memory by itself; null if it cannot.
   virtual char* reach(int rank, uint64_t offset) const;
@@ -233,6 +241,9 @@ class Wrapper : public Transport {
     inner_->start_get_ahead(to, r, from, n, c, note);
   }
   void await(Completion& completion) override { inner_->await(completion); }
+  bool accumulate(int r, uint64_t to, const void* from, Number type, size_t n) override {
+    return inner_->accumulate(r, to, from, type, n);
+  }
   char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }
   Traffic traffic() const override { return inner_->traffic(); }
   size_t communicator(void* out, size_t room) override { return inner_->communicator(out, room); }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -181,6 +182,72 @@ TEST_F(Moving, StridedBoxesOfUpToFourDimensions) {
     ASSERT_EQ(expected_back, back) << "get, round " << round;
     t.meet();
   }
+}
+
+// Strides of which no one is a multiple of another, against the direction of the other side, transposed.
+TEST_F(Moving, StridedBoxesTurnedAround) {
+  constexpr size_t room = 1 << 12;
+  std::vector<char> local(room);
+  for (size_t i = 0; i < room; ++i) local[i] = static_cast<char>(i * 7 + static_cast<size_t>(t.rank()));
+  Strided turned, transposed;
+  turned.dims = 1, turned.block_bytes = 5, turned.count[0] = 40;
+  turned.local_stride[0] = 7, turned.remote_stride[0] = -11;
+  transposed.dims = 2, transposed.block_bytes = 8, transposed.count[0] = 6, transposed.count[1] = 5;
+  transposed.local_stride[0] = 40, transposed.local_stride[1] = 8;
+  transposed.remote_stride[0] = 8, transposed.remote_stride[1] = 72;
+  for (const Strided& box : {turned, transposed}) {
+    std::memset(t.mine(), 0, room);
+    t.meet();
+    t.transport->put_strided(t.right(), t.at(t.right(), 1024), local.data(), box);
+    t.transport->fence();
+    std::vector<char> expected(room, 0), remote(room), back(room, 0), expected_back(room, 0);
+    blocks(box, 0, 0, 1024, [&](ptrdiff_t l, ptrdiff_t r) {
+      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes);
+      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes);
+    });
+    t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
+    EXPECT_EQ(expected, remote);
+    t.transport->get_strided(back.data(), t.right(), t.at(t.right(), 1024), box);
+    EXPECT_EQ(expected_back, back);
+    t.meet();
+  }
+}
+
+// Every rank adds to every rank, itself included: no addition is lost.
+template <typename T>
+void accumulate_everywhere(TestJob& t, Number type) {
+  constexpr size_t numbers = 3000;
+  T* const mine = reinterpret_cast<T*>(t.mine(64));
+  for (size_t i = 0; i < numbers; ++i) mine[i] = static_cast<T>(i);
+  t.meet();
+  std::vector<T> added(numbers);
+  for (size_t i = 0; i < numbers; ++i) added[i] = static_cast<T>(i % 100 + 1);
+  for (int round = 0; round < 20; ++round)
+    for (int r = 0; r < t.ranks(); ++r)
+      ASSERT_TRUE(t.transport->accumulate(r, t.at(r, 64), added.data(), type, numbers));
+  t.meet();
+  for (size_t i = 0; i < numbers; ++i)
+    ASSERT_EQ(static_cast<T>(i) + static_cast<T>(20 * t.ranks()) * added[i], mine[i]) << "number " << i;
+  t.meet();
+}
+
+TEST_F(Moving, AccumulatesLoseNothing) {
+  const double zero = 0;
+  if (!t.transport->accumulate(t.rank(), t.at(t.rank()), &zero, Number::float64, 1))
+    GTEST_SKIP() << "this transport has no accumulate";
+  accumulate_everywhere<int32_t>(t, Number::int32);
+  accumulate_everywhere<int64_t>(t, Number::int64);
+  accumulate_everywhere<float>(t, Number::float32);
+  accumulate_everywhere<double>(t, Number::float64);
+}
+
+// What the list of capabilities says is what there is.
+TEST_F(Moving, AccumulateIsThereIfItIsSaidToBe) {
+  bool said = false;
+  for (const Capability& row : t.transport->capabilities())
+    said = said || (row.name == std::string("accumulate") && row.native);
+  const int32_t zero = 0;
+  EXPECT_EQ(said, t.transport->accumulate(t.rank(), t.at(t.rank()), &zero, Number::int32, 1));
 }
 
 TEST_F(Moving, PackedPieces) {

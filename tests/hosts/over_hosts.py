@@ -32,6 +32,8 @@ WIRES = {
     "openmpi": ("openmpi", "mpi", "wire-mpi-openmpi.so"),
     "mpich": ("mpich", "mpi", "wire-mpi-mpich.so"),
     "ucx": ("openmpi", "ucx", "wire-ucx.so"),
+    "gasnet": ("openmpi", "gasnet", "wire-gasnet-openmpi.so"),
+    "armci": ("mpich", "armci", "wire-armci-mpich.so"),
 }
 # The variables by which both MPIs stay on eth0; Open MPI wants to be told that we are root.
 NETWORK = {
@@ -47,7 +49,7 @@ NETWORK = {
 
 def environment(folder_of_ssh: str, settings: Mapping[str, str]) -> dict[str, str]:
     """With nothing of the caller's that changes how Hiroba or an MPI behaves."""
-    foreign = ("HIROBA", "OMP", "UCX_", "HYDRA_", "PMI", "SLURM", "REACH_")
+    foreign = ("HIROBA", "OMP", "UCX_", "HYDRA_", "PMI", "SLURM", "REACH_", "GASNET_", "ARMCI_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return {**kept, **NETWORK, **settings, "PATH": f"{folder_of_ssh}:{kept['PATH']}"}
 
@@ -127,7 +129,7 @@ def _text(file: IO[bytes]) -> str:
 
 class JobsTest(unittest.TestCase):
     kind: str  # whose mpirun: "openmpi" or "mpich"
-    transport: str  # "mpi" or "ucx"
+    transport: str  # "mpi", "ucx", "gasnet", "armci"
     build: pathlib.Path
     long = False
     folder_of_ssh: str

@@ -29,6 +29,7 @@ enum class Frame : uint32_t {
   watch,         // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
   wake,          // the word at `offset` has changed
   meet,          // part of an exchange: meeting.hpp
+  owner,         // my library works on your memory: poll, please; until I have sent as many with `expected` 0 as with 1
   met,           // I have come to where we meet, with `count` puts to you behind me
   ask_place,     // where are you, what are you doing?
   place,         // payload: RankBoard::where; `operand`: calls, `expected`: waiting

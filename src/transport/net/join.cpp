@@ -208,9 +208,16 @@ Status choose_wire(const std::string& transport, Joined& out) {
                program.c_str(), launcher.c_str(), program.c_str()));
   out.program_uses_library = !program.empty();
   const std::string flavour = !launcher.empty() ? launcher : program;
-  if (!flavour.empty()) return load_wire("mpi", flavour, out.wire);
-  const Status found = load_wire("mpi", "openmpi", out.wire);
-  return found.ok() ? found : load_wire("mpi", "mpich", out.wire);
+  const std::string other = flavour == "openmpi" ? "mpich" : "openmpi";
+  if (!flavour.empty() && !has_plugin(transport, flavour) && has_plugin(transport, other))
+    return Status::error(
+        format("transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
+               "hirobarun",
+               transport.c_str(), other.c_str(), launcher.empty() ? "linked with" : "started by the launcher of",
+               flavour.c_str(), other.c_str()));
+  if (!flavour.empty()) return load_wire(transport, flavour, out.wire);
+  const Status found = load_wire(transport, "openmpi", out.wire);
+  return found.ok() ? found : load_wire(transport, "mpich", out.wire);
 }
 
 // Network libraries put up a signal stack of their own; the program's, if it has one, comes back.
@@ -233,7 +240,13 @@ std::string chosen_transport(const Options& options) {
 
 Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   const KeepSignalStack keep;
-  HIROBA_TRY(choose_wire(chosen_transport(options), out));
+  // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
+  if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
+    set_launcher_word(std::atoi(pmi), "cmd=abort exitcode=%d\n");
+  if (const Status chosen = choose_wire(chosen_transport(options), out); !chosen.ok()) {
+    if (launched_number() != 0) sleep(3);  // one message is enough: process 0's end takes the others along
+    return chosen;
+  }
   Wire::Start start = {hooks, nullptr, out.program_uses_library};
   std::unique_ptr<Rendezvous> rendezvous;
   Job given;
@@ -245,9 +258,6 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     start.rendezvous = rendezvous.get();
   }
   HIROBA_TRY(out.wire->open(start));
-  // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
-  if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
-    set_launcher_word(std::atoi(pmi), "cmd=abort exitcode=%d\n");
   const Hello hello = introduce(options);
   std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
   HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));

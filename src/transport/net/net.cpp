@@ -39,12 +39,20 @@ Status Net::join(const Options& options, Job& job) {
   return {};
 }
 
-std::vector<Capability> net_capabilities() {
+std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool accumulates) {
   return {{"strided put and get", true},
           {"packed put", true},
+          {one_sided == WirePlugin::with_rdma ? "one-sided with RDMA" : "one-sided put and get",
+           one_sided != WirePlugin::never},
+          {"accumulate", accumulates},
           {"atomics", true},
           {"wait for a word", true},
           {"exchange", true}};
+}
+
+std::vector<Capability> Net::capabilities() const {
+  const Wire& wire = *joined_.wire;
+  return net_capabilities(wire.has_remote_memory() ? WirePlugin::always : WirePlugin::never, wire.has_accumulate());
 }
 
 Status Net::start(const Config& config) {

@@ -3,12 +3,14 @@
 
 #include <memory>
 
+#include "transport/net/wire.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
 
 // Joins the job over the wire that the options ask for; collective.
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out);
-std::vector<Capability> net_capabilities();
+// What it can do over a wire that has these.
+std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool accumulates);
 
 }  // namespace hiroba

@@ -29,7 +29,7 @@ class Net final : public Transport, private FrameSender {
   Status join(const Options& options, Job& job);
 
   const char* name() const override { return name_.c_str(); }
-  std::vector<Capability> capabilities() const override { return net_capabilities(); }
+  std::vector<Capability> capabilities() const override;
   Status start(const Config& config) override;
   void stop() override;
   Status attach(uint64_t offset, uint64_t bytes, int rank) override;
@@ -62,6 +62,7 @@ class Net final : public Transport, private FrameSender {
   void wake(int rank, uint64_t at) override;
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
   Status meet(uint64_t tag, std::span<const int> others) override;
+  bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override;
   void forget(uint64_t offset, uint64_t bytes) override;
   Traffic traffic() const override { return {messages_.load(), bytes_.load()}; }
   size_t communicator(void* out, size_t room) override {
@@ -141,6 +142,11 @@ class Net final : public Transport, private FrameSender {
   // One-sided, if the wire can and it pays; false if not.
   bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  template <typename Work>
+  void with_owner(int rank, size_t bytes, const Work& work);
+  bool reaches(int rank, uint64_t offset, const Strided& box);
+  bool put_remote(int rank, uint64_t to, const void* from, const Strided& box);
+  bool get_remote(void* to, int rank, uint64_t from, const Strided& box);
   RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
   void await_remote_puts();
   void note_put(int rank);

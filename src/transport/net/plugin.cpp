@@ -31,6 +31,18 @@ std::string plugin_path(const std::string& transport, const std::string& flavour
   return plugin_folder() + "/wire-" + transport + (flavour.empty() ? "" : "-" + flavour) + ".so";
 }
 
+// The table of a library that is loaded, if it is ours.
+Status table_of(void* library, const std::string& path, const WirePlugin*& out) {
+  const auto get = reinterpret_cast<WirePluginFunction>(dlsym(library, "hiroba_wire_plugin"));
+  if (get == nullptr) return Status::error(format("%s is no plug-in of Hiroba", path.c_str()));
+  const WirePlugin* const plugin = get();
+  if (std::strcmp(plugin->version, HIROBA_VERSION) != 0)
+    return Status::error(format("%s belongs to Hiroba %s, and this is Hiroba %s; install both together", path.c_str(),
+                                plugin->version, HIROBA_VERSION));
+  out = plugin;
+  return {};
+}
+
 Status open_plugin(const std::string& transport, const std::string& flavour, const WirePlugin*& out) {
   const std::string path = plugin_path(transport, flavour);
   const std::string name = flavour.empty() ? transport : transport + " (" + flavour + ")";
@@ -42,20 +54,14 @@ Status open_plugin(const std::string& transport, const std::string& flavour, con
   // Global, because MPI loads components of its own that look for its symbols.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return Status::error(format("transport %s cannot be loaded: %s", name.c_str(), dlerror()));
-  const auto get = reinterpret_cast<WirePluginFunction>(dlsym(library, "hiroba_wire_plugin"));
-  if (get == nullptr) return Status::error(format("%s is no plug-in of Hiroba", path.c_str()));
-  const WirePlugin* const plugin = get();
-  if (std::strcmp(plugin->version, HIROBA_VERSION) != 0)
-    return Status::error(format("%s belongs to Hiroba %s, and this is Hiroba %s; install both together", path.c_str(),
-                                plugin->version, HIROBA_VERSION));
-  out = plugin;
-  return {};
+  return table_of(library, path, out);
 }
 
 }  // namespace
 
 std::vector<WireEntry> known_wires() {
-  std::vector<WireEntry> entries = {{"mpi", "openmpi", {}}, {"mpi", "mpich", {}}, {"ucx", "", {}}};
+  std::vector<WireEntry> entries = {{"mpi", "openmpi"},    {"mpi", "mpich"},    {"ucx", ""},
+                                    {"gasnet", "openmpi"}, {"gasnet", "mpich"}, {"armci", "mpich"}};
   for (WireEntry& entry : entries) {
     // In a process of its own, as it were: without RTLD_GLOBAL and only resolved, so that two MPIs do not meet.
     const std::string path = plugin_path(entry.transport, entry.flavour);
@@ -64,10 +70,21 @@ std::vector<WireEntry> known_wires() {
       continue;
     }
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) entry.why_not = dlerror();
-    else dlclose(library);
+    if (library == nullptr) {
+      entry.why_not = dlerror();
+      continue;
+    }
+    const WirePlugin* plugin = nullptr;
+    entry.why_not = table_of(library, path, plugin).message();
+    if (plugin == nullptr) continue;
+    entry.one_sided = plugin->one_sided, entry.accumulates = plugin->accumulates;
+    dlclose(library);
   }
   return entries;
+}
+
+bool has_plugin(const std::string& transport, const std::string& flavour) {
+  return access(plugin_path(transport, flavour).c_str(), R_OK) == 0;
 }
 
 Status load_wire(const std::string& transport, const std::string& flavour, std::unique_ptr<Wire>& out) {

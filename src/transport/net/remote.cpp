@@ -2,8 +2,23 @@
 // is kept by fencing before it (count_puts).
 #include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
+#include "transport/strided.hpp"
 
 namespace hiroba {
+
+// Runs the work while the owner polls, if the wire needs that: what comes by the library's own messages does not show
+// that anything moves. Who has just had a frame polls for some milliseconds; for more the owner is told of the end,
+// too.
+template <typename Work>
+void Net::with_owner(int rank, size_t bytes, const Work& work) {
+  if (!joined_.wire->remote_needs_owner() || rank == config().job.rank) return work();
+  Head h = head(Frame::owner);
+  h.expected = bytes <= max_inline ? 2 : 1;
+  send_frame(rank, h, nullptr, 0);
+  work();
+  h.expected = 0;
+  if (bytes > max_inline) send_frame(rank, h, nullptr, 0);
+}
 
 // A small piece in a frame is one message, too.
 bool Net::put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
@@ -13,9 +28,12 @@ bool Net::put_remote(int rank, uint64_t to, const void* from, size_t bytes, Comp
   sent.left.fetch_add(1, std::memory_order_relaxed);
   remote_puts_.fetch_add(1, std::memory_order_relaxed);
   await_slot();
-  engine_.with_wire([&] {
-    count(bytes);
-    joined_.wire->put(place.handle, place.offset, from, bytes, ticket(Transfer::remote_put, &sent));
+  with_owner(rank, bytes, [&] {
+    engine_.with_wire([&] {
+      count(bytes);
+      joined_.wire->put(place.handle, place.offset, from, bytes, ticket(Transfer::remote_put, &sent));
+    });
+    if (joined_.wire->remote_needs_owner()) await(sent);
   });
   return true;
 }
@@ -26,8 +44,103 @@ bool Net::get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion
   if (place.handle < 0) return false;
   completion.left.fetch_add(1, std::memory_order_relaxed);
   await_slot();
-  engine_.with_wire(
-      [&] { joined_.wire->get(place.handle, place.offset, to, bytes, ticket(Transfer::completion, &completion)); });
+  with_owner(rank, bytes, [&] {
+    engine_.with_wire(
+        [&] { joined_.wire->get(place.handle, place.offset, to, bytes, ticket(Transfer::completion, &completion)); });
+  });
+  return true;
+}
+
+namespace {
+
+constexpr size_t most_at_once = size_t{8} << 20;  // of boxes and numbers; others want the wire, too
+
+// The bytes from a box's first to behind its last, where its corner with the lowest address lies at `low`.
+struct Reach {
+  ptrdiff_t low = 0, high = 0;
+  explicit Reach(const Strided& box) : high(static_cast<ptrdiff_t>(box.block_bytes)) {
+    for (int d = 0; d < box.dims; ++d) {
+      const ptrdiff_t far = box.remote_stride[d] * (static_cast<ptrdiff_t>(box.count[d]) - 1);
+      (far < 0 ? low : high) += far;
+    }
+  }
+};
+
+}  // namespace
+
+bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box) {
+  if (!joined_.wire->has_remote_strided(box) || !reaches(rank, to, box)) return false;
+  Completion done;
+  const auto put = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+    const Reach reach(part);
+    const uint64_t low = to + static_cast<uint64_t>(remote + reach.low);
+    const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
+    done.left.fetch_add(1, std::memory_order_relaxed);
+    remote_puts_.fetch_add(1, std::memory_order_relaxed);
+    await_slot();
+    engine_.with_wire([&] {
+      count(bytes_of(part));
+      joined_.wire->put_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
+                                static_cast<const char*>(from) + local, part, ticket(Transfer::remote_put, &done));
+    });
+  };
+  with_owner(rank, bytes_of(box), [&] {
+    for_each_part(box, most_at_once, put);
+    await(done);
+  });
+  return true;
+}
+
+// Whether the box lies within one range of memory of that rank.
+bool Net::reaches(int rank, uint64_t offset, const Strided& box) {
+  const Reach reach(box);
+  return bytes_of(box) > 0 &&
+         remote_place(rank, offset + static_cast<uint64_t>(reach.low), static_cast<size_t>(reach.high - reach.low))
+                 .handle >= 0;
+}
+
+bool Net::get_remote(void* to, int rank, uint64_t from, const Strided& box) {
+  if (!joined_.wire->has_remote_strided(box) || !reaches(rank, from, box)) return false;
+  Completion done;
+  const auto get = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+    const Reach reach(part);
+    const uint64_t low = from + static_cast<uint64_t>(remote + reach.low);
+    const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
+    done.left.fetch_add(1, std::memory_order_relaxed);
+    await_slot();
+    engine_.with_wire([&] {
+      joined_.wire->get_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
+                                static_cast<char*>(to) + local, part, ticket(Transfer::completion, &done));
+    });
+  };
+  with_owner(rank, bytes_of(box), [&] {
+    for_each_part(box, most_at_once, get);
+    await(done);
+  });
+  return true;
+}
+
+// By the library also where this process could reach the memory: additions of two kinds would lose each other.
+bool Net::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
+  if (!joined_.wire->has_accumulate()) return false;
+  const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
+  const char* at = static_cast<const char*>(from);
+  Completion done;
+  const auto add = [&](size_t part) {
+    const RemoteMemory::Place place = remote_place(rank, to, part * size);
+    done.left.fetch_add(1, std::memory_order_relaxed);
+    remote_puts_.fetch_add(1, std::memory_order_relaxed);
+    await_slot();
+    engine_.with_wire([&] {
+      count(part * size);
+      joined_.wire->accumulate(place.handle, place.offset, at, type, part, ticket(Transfer::remote_put, &done));
+    });
+    at += part * size, to += part * size, numbers -= part;
+  };
+  with_owner(rank, numbers * size, [&] {
+    while (numbers > 0) add(std::min(numbers, most));
+    await(done);
+  });
   return true;
 }
 

@@ -79,6 +79,10 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       board.waiting.store(static_cast<uint32_t>(head.expected));
       return finish(head, 1);
     }
+    case Frame::owner:  // may overtake each other
+      if (head.expected == 1) moving_.fetch_add(1, std::memory_order_relaxed);
+      if (head.expected == 0) moving_.fetch_sub(1, std::memory_order_relaxed);
+      return;
     case Frame::alive: return;
     case Frame::farewell: farewell_.store(true, std::memory_order_release); return;
   }

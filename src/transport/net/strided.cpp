@@ -17,6 +17,7 @@ constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
 void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
+  if (put_remote(rank, to, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
   struct Outgoing {
     std::vector<char> bytes;
@@ -44,6 +45,7 @@ void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& bo
 void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
   char* const target = static_cast<char*>(to);
   if (here(rank)) return copy_box(target, box.local_stride, window_.at(from), box.remote_stride, box);
+  if (get_remote(to, rank, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::get_strided(to, rank, from, box);
   struct Incoming {
     std::vector<char> bytes;

@@ -31,6 +31,9 @@ class Rendezvous {
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
 };
 
+struct Strided;  // transport.hpp
+enum class Number : uint8_t;
+
 class Wire {
  public:
   struct Hooks {
@@ -83,6 +86,8 @@ class Wire {
 
   // ---- one-sided access, where the network has it (has_remote_memory) ----
   virtual bool has_remote_memory() const { return false; }
+  // Whether it is the owner's library that does the work, while the owner polls; the calls below may wait for that.
+  virtual bool remote_needs_owner() const { return false; }
   // Makes memory of this process accessible, until conceal(); `key` is what others pass to import(). The memory may be
   // sparse, and should stay so.
   virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
@@ -103,6 +108,20 @@ class Wire {
   virtual void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) {
     (void)handle, (void)offset, (void)to, (void)bytes, (void)ticket;
   }
+
+  // The same for boxes of this form, and for adding numbers to those that are there, if the library has it.
+  virtual bool has_remote_strided(const Strided& box) const { return (void)box, false; }
+  virtual void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) {
+    (void)handle, (void)offset, (void)from, (void)box, (void)ticket;
+  }
+  virtual void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) {
+    (void)handle, (void)offset, (void)to, (void)box, (void)ticket;
+  }
+  // Atomic with other accumulates there, number by number.
+  virtual bool has_accumulate() const { return false; }
+  virtual void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) {
+    (void)handle, (void)offset, (void)from, (void)type, (void)count, (void)ticket;
+  }
 };
 
 // What a plug-in exports: a function of this name and type. `version` is compared with the library's own before
@@ -111,6 +130,9 @@ struct WirePlugin {
   const char* version;
   const char* name;  // "mpi", "ucx"
   Wire* (*make)();
+  // For lists of what it can do, without starting it: has_remote_memory(), has_accumulate().
+  enum OneSided { never, with_rdma, always } one_sided = never;
+  bool accumulates = false;
 };
 using WirePluginFunction = const WirePlugin* (*)();
 #define HIROBA_WIRE_PLUGIN hiroba_wire_plugin

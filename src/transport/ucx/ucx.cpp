@@ -263,7 +263,7 @@ bool UcxWire::arm() {
 }
 
 static Wire* make() { return new UcxWire; }
-static constexpr WirePlugin plugin = {HIROBA_VERSION, "ucx", make};
+static constexpr WirePlugin plugin = {HIROBA_VERSION, "ucx", make, WirePlugin::with_rdma};
 
 }  // namespace hiroba
 

@@ -1,0 +1,98 @@
+// The wire over any MPI, by two-sided messages only: one-sided MPI fails or hangs in too many installations. Compiled
+// once for each MPI that is found, because their binary interfaces differ.
+//
+// Frames travel on one communicator with receives posted ahead, bulk data on another. All calls are made under the
+// engine's lock, so MPI_THREAD_SERIALIZED is enough unless the program calls MPI itself. Wires over libraries that sit
+// on MPI derive from this one.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "transport/mpi/session.hpp"
+#include "transport/net/wire.hpp"
+
+namespace hiroba {
+
+// Requests in flight, with what has to be known of each when it ends; kept dense for MPI_Testsome.
+template <typename Note>
+class Requests {
+ public:
+  size_t count() const { return requests_.size(); }
+  void add(MPI_Request request, const Note& note) {
+    requests_.push_back(request);
+    notes_.push_back(note);
+  }
+
+  void wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+
+  // Calls ended(note) for every request that has ended; false if MPI reports an error.
+  template <typename Ended>
+  bool test(const Ended& ended) {
+    if (requests_.empty()) return true;
+    indices_.resize(requests_.size());
+    int finished = 0;
+    const int error = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished, indices_.data(),
+                                   MPI_STATUSES_IGNORE);
+    if (error != MPI_SUCCESS) return false;
+    if (finished == MPI_UNDEFINED || finished <= 0) return true;
+    std::vector<Note> done;  // reported when this is in order again, because a report may add requests
+    for (int i = 0; i < finished; ++i) done.push_back(notes_[static_cast<size_t>(indices_[static_cast<size_t>(i)])]);
+    size_t kept = 0;
+    for (size_t i = 0; i < requests_.size(); ++i)
+      if (requests_[i] != MPI_REQUEST_NULL) requests_[kept] = requests_[i], notes_[kept] = notes_[i], ++kept;
+    requests_.resize(kept);
+    notes_.resize(kept);
+    for (const Note& note : done) ended(note);
+    return true;
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+  std::vector<Note> notes_;
+  std::vector<int> indices_;
+};
+
+class MpiWire : public Wire {
+ public:
+  std::string describe() const override { return MpiSession::describe(); }
+  Status open(const Start& start) override;
+  void close(bool orderly) override;
+  int rank() const override { return session_.rank(); }
+  int size() const override { return session_.size(); }
+  Status allgather(const void* mine, void* all, size_t bytes) override { return session_.allgather(mine, all, bytes); }
+  size_t make_communicator(int rank, void* out, size_t room) override {
+    return session_.make_communicator(rank, out, room);
+  }
+  bool send(int to, const void* frame, size_t size) override;
+  void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
+  void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
+  bool poll() override;
+
+ protected:
+  MPI_Comm communicator() const { return session_.communicator(); }
+  void fail(const char* doing, int error);
+  void finish(uint64_t ticket) { hooks_.done(hooks_.context, ticket); }
+  // Waits for what is under way; after that nothing is sent any more.
+  void settle();
+
+ private:
+  using Frame = std::array<char, max_frame>;
+  static constexpr size_t posted = 32, most_in_flight = 1024;
+
+  void post(size_t slot);
+  bool take_frame();
+
+  Hooks hooks_ = {};
+  MpiSession session_;
+  bool failed_ = false;
+  MPI_Comm frames_ = MPI_COMM_NULL, bulk_ = MPI_COMM_NULL;
+  std::unique_ptr<Frame[]> arriving_;
+  std::array<MPI_Request, posted> receives_;
+  size_t oldest_ = 0;
+  std::vector<std::unique_ptr<Frame>> free_;
+  Requests<Frame*> sending_;
+  Requests<uint64_t> moving_;
+};
+
+}  // namespace hiroba

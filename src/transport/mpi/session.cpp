@@ -1,0 +1,120 @@
+#include "transport/mpi/session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace hiroba {
+
+namespace {
+
+const char* level_name(int level) {
+  return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
+         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                                          : "MPI_THREAD_MULTIPLE";
+}
+
+}  // namespace
+
+std::string explain_mpi(int error) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(error, text, &length);
+  return std::string(text, static_cast<size_t>(length));
+}
+
+std::string MpiSession::describe() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string line(text, std::min(static_cast<size_t>(length), std::strcspn(text, ",\n")));
+  for (char& c : line)
+    if (c == '\t') c = ' ';
+  return line;
+}
+
+Status MpiSession::join(const Wire::Start& start) {
+  hooks_ = start.hooks;
+  HIROBA_TRY(initialise(start.program_uses_library));
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  if (const int error = MPI_Comm_dup(MPI_COMM_WORLD, &ours_only_); error != MPI_SUCCESS)
+    return Status::error("MPI_Comm_dup: " + explain_mpi(error));
+  MPI_Comm_set_errhandler(ours_only_, MPI_ERRORS_RETURN);
+  watch_for_finalize();
+  return {};
+}
+
+Status MpiSession::initialise(bool program_uses_mpi) {
+  int flag = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&flag);
+  if (flag != 0) {
+    MPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE) return {};
+    return Status::error(
+        format("the program has initialised MPI with %s, and Hiroba calls MPI from threads of its "
+               "own; use MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
+               level_name(level)));
+  }
+  const int wanted = program_uses_mpi ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+  MPI_Init_thread(nullptr, nullptr, wanted, &level);
+  started_by_us_ = true;
+  if (level >= wanted) return {};
+  return Status::error(format("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted)));
+}
+
+// Attributes of MPI_COMM_SELF are deleted first of all in MPI_Finalize.
+void MpiSession::watch_for_finalize() {
+  MPI_Comm_create_keyval(
+      MPI_COMM_NULL_COPY_FN,
+      [](MPI_Comm, int, void* self, void*) {
+        auto& session = *static_cast<MpiSession*>(self);
+        if (session.watched_)
+          session.hooks_.failed(session.hooks_.context,
+                                "the program calls MPI_Finalize while Hiroba still uses MPI; call sms_shutdown first");
+        return MPI_SUCCESS;
+      },
+      &watch_, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, watch_, this);
+  watched_ = true;
+}
+
+Status MpiSession::allgather(const void* mine, void* all, size_t bytes) {
+  const int n = static_cast<int>(bytes);
+  const int error = MPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, ours_only_);
+  return error == MPI_SUCCESS ? Status() : Status::error("MPI_Allgather: " + explain_mpi(error));
+}
+
+size_t MpiSession::make_communicator(int rank, void* out, size_t room) {
+  if (room < sizeof(MPI_Comm)) return 0;
+  if (program_ == MPI_COMM_NULL) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &program_);
+  *static_cast<MPI_Comm*>(out) = program_;
+  return sizeof(MPI_Comm);
+}
+
+void MpiSession::leave() {
+  watched_ = false;
+  MPI_Comm_delete_attr(MPI_COMM_SELF, watch_);
+  MPI_Comm_free_keyval(&watch_);
+  for (MPI_Comm* comm : {&program_, &ours_only_})
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+  if (started_by_us_ && !leave_hydra()) MPI_Finalize();
+}
+
+// MPI_Finalize of MPICH 4.0 over TCP often never returns: early ranks wait in Hydra's barrier, where they do not
+// answer the late ones. All ranks have met just before this, so it is enough to tell Hydra that we leave (PMI-1,
+// "finalize").
+bool MpiSession::leave_hydra() {
+  const char* const descriptor = std::getenv("PMI_FD");
+  if (descriptor == nullptr || std::getenv("SLURM_MPI_TYPE") != nullptr || !describe().starts_with("MPICH"))
+    return false;
+  constexpr char word[] = "cmd=finalize\n";
+  char answer[256];
+  const int fd = std::atoi(descriptor);
+  return write(fd, word, sizeof word - 1) == sizeof word - 1 && read(fd, answer, sizeof answer) > 0;
+}
+
+}  // namespace hiroba

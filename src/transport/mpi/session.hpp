@@ -1,0 +1,47 @@
+// A process's part in an MPI job, for wires whose library sits on MPI: starting MPI or joining the program's, a
+// communicator of our own, and leaving again. What wires over the same MPI have in common.
+//
+// Owner: the wire. Threads: as for the wire, one call at a time. join(), allgather(), make_communicator() and leave()
+// are collective and block.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1  // only the C interface
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <string>
+
+#include "transport/net/wire.hpp"
+
+namespace hiroba {
+
+// What MPI says of an error.
+std::string explain_mpi(int error);
+
+class MpiSession {
+ public:
+  Status join(const Wire::Start& start);
+  // All have met before. MPI ends here if join() has started it.
+  void leave();
+
+  // "Open MPI v4.1.4"
+  static std::string describe();
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm communicator() const { return ours_only_; }
+  Status allgather(const void* mine, void* all, size_t bytes);
+  size_t make_communicator(int rank, void* out, size_t room);
+
+ private:
+  Status initialise(bool program_uses_mpi);
+  void watch_for_finalize();
+  static bool leave_hydra();
+
+  Wire::Hooks hooks_ = {};
+  int rank_ = 0, size_ = 1;
+  bool started_by_us_ = false, watched_ = false;
+  int watch_ = MPI_KEYVAL_INVALID;
+  MPI_Comm ours_only_ = MPI_COMM_NULL, program_ = MPI_COMM_NULL;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,41 @@
+// Handles for wires that reach any memory of another process by its address, so that there is nothing to register: a
+// handle stands for an owner and an address there. Owner: the wire. No thread safety.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hiroba {
+
+class AddressHandles {
+ public:
+  struct Place {
+    int owner = -1;  // wire rank; -1: free
+    char* address = nullptr;
+  };
+
+  int add(int owner, uint64_t address) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<int>(places_.size()));
+      places_.emplace_back();
+    }
+    const int handle = free_.back();
+    free_.pop_back();
+    places_[static_cast<size_t>(handle)] = {owner, reinterpret_cast<char*>(address)};
+    return handle;
+  }
+  void drop(int handle) {
+    places_[static_cast<size_t>(handle)] = {};
+    free_.push_back(handle);
+  }
+  Place at(int handle, uint64_t offset) const {
+    const Place& place = places_[static_cast<size_t>(handle)];
+    return {place.owner, place.address + offset};
+  }
+
+ private:
+  std::vector<Place> places_;
+  std::vector<int> free_;
+};
+
+}  // namespace hiroba
