@@ -23,7 +23,7 @@ struct Touch {
   char text[80], place[112];
 };
 
-constexpr size_t most_touches = 20000;
+constexpr size_t most_touches = 4096;
 
 // Since the last barrier. The notations have no handle, so this is the process's.
 struct Epoch {
