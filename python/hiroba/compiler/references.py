@@ -129,7 +129,7 @@ class ReferenceReader:
         each = len(images) == len(ranges) == 1 and all(part.begin == part.end for part in ranges[0].parts)
         found = Reference(node, root, tuple(steps), shared, tuple(images), kind, each)
         if ranges and not each:
-            self.problem = (ranges[0].at, "some of the images", "name one, as in :[k], or all: a[0:n]:[:]")
+            self.problem = (ranges[0].at, "an image is one of all, or they are all meant", "write :[k], or a[0:n]:[:]")
             return found
         self._examine(found)
         return found
