@@ -17,15 +17,26 @@ fail() {
   exit 1
 }
 
+# What `hiroba info` says a transport needs and has: "openmpi", "mpich", "plug-in"; nothing if it cannot be used here.
+found_for() { # TRANSPORT
+  "$bin/hiroba" info |
+    awk -v name="$1" '/^  [a-z]/ { here = $1 == name } here && $2 ~ /^yes/ { sub(":", "", $1); print $1 }'
+}
+
 run() { # ARGUMENTS...
-  local ranks nodes transport
+  local ranks nodes transport needs options
   IFS=- read -r ranks nodes transport <<<"$shape"
+  options=(--transport "${transport:-shm}")
+  if [[ $transport ]]; then
+    needs=$(found_for "$transport" | head -n 1)
+    [[ $needs == plug-in ]] || options+=(--mpi "$needs")
+  fi
   case $program in
     *_seq) "$bin/$program" "$@" ;;
     *_mpi) # the sanitizers know nothing of what MPI keeps until the end
       ASAN_OPTIONS=detect_leaks=0 mpirun -n "$ranks" --allow-run-as-root --oversubscribe --bind-to none \
         --mca mpi_yield_when_idle 1 "$bin/$program" "$@" ;;
-    *_xmp) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" --transport "${transport:-shm}" "$bin/$program" "$@" ;;
+    *_xmp) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "${options[@]}" "$bin/$program" "$@" ;;
     *) fail "unknown program $program" ;;
   esac
 }
@@ -53,6 +64,10 @@ messages() {
   [[ $(run --help) == *"--class S|W|A|B|C"* ]] || fail "--help says nothing of --class"
 }
 
+if [[ $shape == *-*-* && ! $(found_for "${shape##*-}") ]]; then
+  echo "skipped: transport ${shape##*-} is not to be had here"
+  exit 77
+fi
 case $what in
   verified | messages) "$what" "$@" ;;
   refused) refused_with "$1" ;;
