@@ -4,6 +4,7 @@
 #   test.sh BIN verified PROGRAM SHAPE [OPTIONS]    the published answer, in the report and as exit status
 #   test.sh BIN messages PROGRAM SHAPE              bad input ends in one clear message
 #   test.sh BIN refused PROGRAM SHAPE PATTERN       it cannot run in that shape, and says so
+#   test.sh BIN notices PROGRAM SHAPE OLD NEW       with a mistake in its source, NEW for OLD, it finds itself wrong
 #
 # BIN: the folder with the programs. SHAPE: RANKS, or with coarrays RANKS-NODES or RANKS-NODES-TRANSPORT.
 set -euo pipefail
@@ -64,12 +65,26 @@ messages() {
   [[ $(run --help) == *"--class S|W|A|B|C"* ]] || fail "--help says nothing of --class"
 }
 
+notices() { # OLD NEW
+  local benchmark=${program%_*} status=0 said source
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  cp -r "$(dirname "${BASH_SOURCE[0]}")/." "$scratch"
+  source=$(<"$scratch/$benchmark/$benchmark.c")
+  [[ $source == *"$1"* ]] || fail "there is no '$1' in $benchmark.c"
+  printf '%s\n' "${source//"$1"/"$2"}" >"$scratch/$benchmark/$benchmark.c"
+  "${CC:-cc}" -O1 -std=gnu11 "$scratch/$benchmark/"{"$program","$benchmark"}.c "$scratch/npb.c" -lm -o "$scratch/wrong"
+  said=$("$scratch/wrong" 2>&1) || status=$?
+  ((status == 1)) || fail "exit status $status, not 1, with '$2' for '$1'"
+  [[ $said == *UNSUCCESSFUL* && $said == *"the answer is wrong"* ]] || fail "it does not say that it is wrong: $said"
+}
+
 if [[ $shape == *-*-* && ! $(found_for "${shape##*-}") ]]; then
   echo "skipped: transport ${shape##*-} is not to be had here"
   exit 77
 fi
 case $what in
-  verified | messages) "$what" "$@" ;;
+  verified | messages | notices) "$what" "$@" ;;
   refused) refused_with "$1" ;;
   *) fail "unknown test $what" ;;
 esac
