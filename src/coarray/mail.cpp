@@ -91,7 +91,9 @@ std::string Mail::queued() const {
 
 void Mail::announce(int rank, const Checker::Stamp& stamp) {
   ++pairs_[static_cast<size_t>(rank)].told;
-  world_->transport->send(rank, on_pair_sync, stamp.data(), stamp.size() * sizeof(uint32_t));
+  const char nothing = 0;
+  const void* const payload = stamp.empty() ? static_cast<const void*>(&nothing) : stamp.data();
+  world_->transport->send(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
 }
 
 void Mail::hear(int source, const void* payload, size_t bytes) {
@@ -136,7 +138,7 @@ bool Mail::take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t by
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto found = parcels_.find(key);
   if (found == parcels_.end()) return false;
-  std::memcpy(data, found->second.data(), std::min(bytes, found->second.size()));
+  if (bytes > 0) std::memcpy(data, found->second.data(), std::min(bytes, found->second.size()));
   parcels_.erase(found);
   return true;
 }

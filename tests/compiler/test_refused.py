@@ -159,6 +159,17 @@ class Refused(CompilerTest):
         ended = self.refuse("main.c", "other.c", "-o", "program")
         self.assertRegex(ended.stderr, r"(?m)^other\.c:2:12: error: shared `a` is defined here, and at main\.c:2:12$")
 
+    def test_coarrays_of_other_extents(self) -> None:
+        self.write("main.c", "#include <xmp.h>\nint a[10]:[*];\nint f(void);\nint main(void) { return f(); }\n")
+        self.write("other.c", "#include <xmp.h>\nextern int a[20]:[*];\nint f(void) { return a[1]:[0]; }\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(
+            ended.stderr, r"(?m)^other\.c:2:12: error: `a` has \[20\] of 4 bytes here, and \[10\] of 4 bytes"
+        )
+        self.write("other.c", "#include <xmp.h>\nint a[10]:[*];\nint f(void) { return a[1]:[0]; }\n")
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"(?m)^other\.c:2:5: error: coarray `a` is defined here, and at main\.c:2:5")
+
     def test_coarray_in_one_file_only(self) -> None:
         main = "int f(void);\nint main(void) { return f() + a[1]:[0]; }\n"
         self.write("main.c", f"#include <xmp.h>\nint a[10]:[*];\n{main}")
@@ -169,7 +180,7 @@ class Refused(CompilerTest):
         self.write("starts.c", "int f(void);\nint main(void) { return f(); }\n")
         self.write("other.c", "#include <xmp.h>\nint a[10]:[*];\nint f(void) { return a[1]:[0]; }\n")
         ended = self.refuse("starts.c", "other.c", "-o", "program")
-        self.assertRegex(ended.stderr, r"error: `a` of other\.c is a coarray, and nobody starts the job")
+        self.assertRegex(ended.stderr, r"error: `a` of other\.c:2:5 is a coarray, and nobody starts the job")
         self.assertIn("xmp_init(&argc, &argv)", ended.stderr)
 
     def test_nobody_starts_the_job(self) -> None:

@@ -117,6 +117,17 @@ class Jobs(JobsTest):
                 ended = self.run_job(self.hosts, where, program, {**PATIENCE, **settings}, limit=120)
                 self.assertIn("right", ended.text)
 
+    def test_coarrays(self) -> None:
+        images: Command = [self.program("xmp_images")]
+        if not self.long:  # without those that send thousands of small messages
+            images += ["elements", "put_after_put", "threads", "accumulates", "large_accumulates", "tasks"]
+            images += ["reductions", "broadcasts", "gmoves", "declared"]
+        steps = "300" if self.long else "40"
+        for where in self.places(UNEVEN):
+            self.run_job(self.hosts, where, images, PATIENCE, limit=120)
+            ended = self.run_job(self.hosts, where, [self.program("xmp_random"), "--steps", steps], PATIENCE, limit=120)
+            self.assertIn("right", ended.text)
+
     def test_stencil(self) -> None:
         program: Command = [self.example("stencil_sms"), "--size", "40,30,50", "--steps", "30", "--verify"]
         for where in self.places(UNEVEN, THREE):

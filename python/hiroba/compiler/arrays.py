@@ -43,7 +43,7 @@ class Arrays(Lowering):
         if whole is None and not self.has_operand(value):
             return self._spread(left, operator, right) if left.remote else self._loops(left, operator, right)
         moved = whole is not None and (left.remote or whole.remote or whole.rank != left.rank)
-        if whole is not None and moved and self._same_type(left, whole, operator):
+        if whole is not None and moved and left.regular and whole.regular and self._same_type(left, whole, operator):
             return self._move(left, operator, whole)
         return self._loops(left, operator, right)
 
@@ -216,6 +216,8 @@ class Arrays(Lowering):
         if text_of(node.child_by_field_name("operator")) != "=" or to is None:
             self.error(node.start_byte, "gmove moves data by `=`, and computes nothing", "compute before or behind it")
             return "0"
+        if not to.regular:
+            return self._irregular(to)
         target, place = self.prepare(to), self.place(node.start_byte)
         element = self.of_element(to)
         source = self.reference(right, whole=True) if right.type in (*CHAIN, "identifier") else None
@@ -226,6 +228,8 @@ class Arrays(Lowering):
             before = [*target.before, f"const __typeof__({element}) xmp_value = {self.render(right)};"]
             given = "&(const xmp_section){.address = (void*)&xmp_value}"
         else:
+            if not source.regular:
+                return self._irregular(source)
             operand = self.prepare(source)
             before, given = [*target.before, *operand.before], self.section(operand)
             before.append(
@@ -235,6 +239,11 @@ class Arrays(Lowering):
         self.say(node, f"is moved by all images together: xmp_gmove, {mode}")
         call = f"xmp_gmove({mode}, {self.section(target)}, {given}, sizeof {element}, {place});"
         return f"__extension__({{ {' '.join(before)} {call} }})"
+
+    def _irregular(self, ref: Reference) -> str:
+        text = f"`{self.written(ref.node)}` has a pointer behind a range, so its elements lie anywhere"
+        self.error(ref.node.start_byte, text, "move them in a loop over that range")
+        return "0"
 
     def _tell(self, ref: Reference, what: str) -> None:
         where = f"on image {self.written(ref.images[0])} " if ref.remote else ""

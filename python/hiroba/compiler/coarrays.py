@@ -143,6 +143,8 @@ class Coarrays:
             used = self._fix_extents(wanted, top)
             value = self.rewriter.make_pointer(shared, top, identifier)
             self.source.insert(node.end_byte, self._definition(wanted, shared, storage, value, used))
+            if "static" not in storage:
+                self.source.insert(node.end_byte, self.rewriter.note(shared, identifier, "extern" not in storage))
         elif "static" in storage and function is not None:
             self._hoist(wanted, shared, function)
         else:

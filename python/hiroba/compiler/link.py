@@ -106,8 +106,11 @@ class Program:
                     text = f"{what}, and {first.shape()} of {first.element} bytes at {first.place}"
                     out.append(message(other.place, text, "give both the same extents and type, best in one header"))
                 elif other.defined:
-                    text = f"shared `{name}` is defined here, and at {first.place}"
-                    out.append(message(other.place, text, f"write extern shared .. {name} in all files but one"))
+                    kind, form = (
+                        ("coarray", f".. {name}:[*]") if name in self.coarrays else ("shared", f"shared .. {name}")
+                    )
+                    text = f"{kind} `{name}` is defined here, and at {first.place}"
+                    out.append(message(other.place, text, f"write extern {form} in all files but one"))
         return out
 
     def not_started(self) -> list[str]:

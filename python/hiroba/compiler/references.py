@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .declared import ARRAY, Declared, Type
+from .declared import ARRAY, POINTER, Declared, Type
 from .sections import Brackets, Section
 from .shared import Anchor, Rewriter, Shared
 from .source import Node, text_of, walk
@@ -21,6 +21,7 @@ class Step:
     section: Section | None = None
     member: str = ""  # ".x" or "->x"
     extent_known: bool = False  # what the bracket subscripts is an array
+    pointer: bool = False  # it is a pointer
 
     @property
     def ranges(self) -> bool:
@@ -40,6 +41,13 @@ class Reference:
     @property
     def rank(self) -> int:
         return sum(step.ranges for step in self.steps) + self.each
+
+    @property
+    def regular(self) -> bool:
+        """Whether its elements lie at fixed distances: no pointer stands behind a range."""
+        first = next((i for i, step in enumerate(self.steps) if step.ranges), len(self.steps))
+        behind = self.steps[first + 1 :]
+        return all(step.extent_known if not step.member else step.member.startswith(".") for step in behind)
 
     @property
     def remote(self) -> bool:
@@ -120,7 +128,8 @@ class ReferenceReader:
                 continue
             known = kind is not None and kind.derived[:1] == (ARRAY,)
             section = self.brackets.sections.get(place)
-            steps.append(Step(None if section is not None else index, section, extent_known=known))
+            pointer = kind is not None and kind.derived[:1] == (POINTER,)
+            steps.append(Step(None if section is not None else index, section, "", known, pointer))
             kind = kind.inside() if kind is not None else None
         if kind is not None and (images or whole or any(step.ranges for step in steps)):
             steps += [Step(extent_known=True)] * kind.dims
@@ -129,7 +138,7 @@ class ReferenceReader:
         each = len(images) == len(ranges) == 1 and all(part.begin == part.end for part in ranges[0].parts)
         found = Reference(node, root, tuple(steps), shared, tuple(images), kind, each)
         if ranges and not each:
-            self.problem = (ranges[0].at, "some of the images", "name one, as in :[k], or all: a[0:n]:[:]")
+            self.problem = (ranges[0].at, "an image is one of all, or they are all meant", "write :[k], or a[0:n]:[:]")
             return found
         self._examine(found)
         return found
@@ -151,7 +160,7 @@ class ReferenceReader:
                     f" {count(len(found.images), 'image index is', 'image indices are')} given",
                     "give one index per codimension, behind one colon: a[i]:[k][l]",
                 )
-            elif any(step.member.startswith("->") for step in found.steps[not found.shared.pointer :]):
+            elif any(s.pointer or s.member.startswith("->") for s in found.steps[not found.shared.pointer :]):
                 self.problem = (
                     at,
                     "what a pointer on another image points to is not part of the coarray",

@@ -178,10 +178,10 @@ class Rewriter:
             if "extern" not in storage:
                 self.source.insert(node.end_byte, self._placing(shared, own, value))
             if "static" not in storage:
-                self.source.insert(node.end_byte, self._note(shared, identifier, "extern" not in storage))
+                self.source.insert(node.end_byte, self.note(shared, identifier, "extern" not in storage))
         self.add(shared)
 
-    def _note(self, shared: Shared, identifier: Node, defined: bool) -> str:
+    def note(self, shared: Shared, identifier: Node, defined: bool) -> str:
         outer = identifier.parent
         is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
         extents, _ = extents_of(shared, shared.dims)

@@ -448,6 +448,11 @@ class XmpDirectives(Statements):
             if ref.remote:
                 self._error(directive, f"`{argument}` in a bcast is on one image", "name it without its image")
                 return
+            if not ref.regular:
+                self._error(
+                    directive, f"`{argument}` has a pointer behind a range", "broadcast in a loop over that range"
+                )
+                return
             section = lowering.prepare(ref)
             element = lowering.of_element(ref)
             calls.append(

@@ -22,6 +22,8 @@ Coarrays& process_coarrays();
 void at_start(void (*hook)());
 // Called at the beginning of each barrier of the program, by every rank.
 void at_barrier(void (*hook)());
+// That, with option check. Collective.
+void begin_barrier();
 
 // Combines one value per rank, in rank order, so that every rank gets the same bits. Collective.
 template <typename T, typename Combine>

@@ -160,6 +160,9 @@ void not_started(const char* call, const char* begin, const char* end) {
 }
 void at_start(void (*hook)()) { start_hook = hook; }
 void at_barrier(void (*hook)()) { barrier_hook = hook; }
+void begin_barrier() {
+  if (the_memory->checking() && barrier_hook != nullptr) barrier_hook();
+}
 }  // namespace hiroba
 
 SMS_EXPORT int sms_startup(int*, char***) {
@@ -244,13 +247,13 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
 
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = memory("sms_barrier");
-  if (m.checking() && barrier_hook != nullptr) barrier_hook();
+  hiroba::begin_barrier();
   require(m.barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
   Memory& m = memory("sms_sync_drop");
-  if (m.checking() && barrier_hook != nullptr) barrier_hook();
+  hiroba::begin_barrier();
   require(m.sync_drop("sms_sync_drop"));
 }
 

@@ -130,8 +130,8 @@ XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const
                           const char* place) {
   Coarrays& all = coarrays("xmp_gmove");
   const Call call = {"xmp_gmove", place};
-  if (mode == XMP_GMOVE) require_at(all.sync_all(hiroba::executing(), call), place);
+  if (mode == XMP_GMOVE) hiroba::synchronise(hiroba::executing(), call);
   xmp_assign(to, from, element, place);
-  if (mode == XMP_GMOVE) require_at(all.sync_all(hiroba::executing(), call), place);
+  if (mode == XMP_GMOVE) hiroba::synchronise(hiroba::executing(), call);
   else require_at(all.sync_memory(call), place);
 }

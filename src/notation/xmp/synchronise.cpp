@@ -14,14 +14,22 @@ using hiroba::ImageSet;
 using hiroba::require_at;
 using hiroba::Section;
 
+namespace hiroba {
+
+void synchronise(const ImageSet& set, const Call& call) {
+  Coarrays& all = coarrays(call.name);
+  if (set.is_all(sms_nprocs)) begin_barrier();
+  require_at(all.sync_all(set, call), *call.place == '\0' ? call.name : call.place);
+}
+
+}  // namespace hiroba
+
+using hiroba::synchronise;
+
 namespace {
 
 void set_success(int* status) {
   if (status != nullptr) *status = XMP_STAT_SUCCESS;
-}
-
-void sync_set(const ImageSet& set, const Call& call) {
-  require_at(coarrays(call.name).sync_all(set, call), *call.place == '\0' ? call.name : call.place);
 }
 
 void sync_with(std::span<const int> images, const char* call) {
@@ -71,16 +79,16 @@ XMP_EXPORT void xmp_sync_memory(int* status) {
 }
 
 XMP_EXPORT void xmp_sync_all(int* status) {
-  sync_set(hiroba::executing(), {"xmp_sync_all", ""});
+  synchronise(hiroba::executing(), {"xmp_sync_all", ""});
   set_success(status);
 }
 
-XMP_EXPORT void xmp_barrier(void) { sync_set(hiroba::executing(), {"xmp_barrier", ""}); }
+XMP_EXPORT void xmp_barrier(void) { synchronise(hiroba::executing(), {"xmp_barrier", ""}); }
 
 XMP_EXPORT void xmp_barrier_on(const xmp_node_reference* on, const char* place) {
   coarrays("xmp_barrier_on");
   const ImageSet set = hiroba::participants(on, place);
-  if (set.count > 0) sync_set(set, {"xmp_barrier_on", place});
+  if (set.count > 0) synchronise(set, {"xmp_barrier_on", place});
 }
 
 XMP_EXPORT void xmp_sync_image(int image, int* status) {

@@ -23,6 +23,8 @@ inline ImageSet executing() { return set_of(xmp_executing); }
 void execute_all(int nranks);
 // The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
+// xmp_sync_all over a set.
+void synchronise(const ImageSet& set, const Call& call);
 // The set that takes part in a collective operation; empty if this rank does not.
 ImageSet participants(const xmp_node_reference* on, const char* place);
 // An image of a set, or the end of the job; `what` is the coarray or call.

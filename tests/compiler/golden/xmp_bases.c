@@ -33,6 +33,13 @@ int main(void) {
   wrong += q[0] != 7 || r[0] != 0 || r[7] != 7;
   r[step + 3:3:step * -2] = -1;
   wrong += r[2] != -1 || r[4] != -1 || r[6] != -1 || r[3] != 3;
+  int *rows[2] = {q, r + 2};
+  struct {
+    int* at;
+  } s[2] = {{q}, {r}};
+  rows[0:2][1:2] = d[1].in[0].m[1:2][0:2]:[next]; /* pointers behind a range */
+  s[0:2].at[6:2] = rows[0:2][1:2] + 1;
+  wrong += q[1] != 4 || q[2] != 4 || r[3] != 4 || r[4] != 4 || q[7] != 5 || r[6] != 5 || q[3] != 4 || r[5] != 5;
 #pragma omp parallel for
   for (int i = 0; i < 8; i++) a[i]:[next] = 2 * i;
   xmp_sync_all(0);

@@ -5,3 +5,5 @@ int main(void) {
   b[0:2] = a[1]:[0:2];
   return b[0];
 }
+// expected: 5:17: an image is one of all, or they are all meant
+// remedy: write :[k], or a[0:n]:[:]
