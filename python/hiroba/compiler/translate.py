@@ -39,8 +39,11 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
-    explain = rewrite_xmp(rewriter, brackets) if "xmp_coarray_allocate" in text else []
-    rewriter.declare_all()
+    explain = []
+    if "xmp_coarray_allocate" in text:
+        explain = rewrite_xmp(rewriter, brackets)
+    else:
+        rewriter.declare_all()
     directives = Directives(rewriter)
     if not source.errors:
         directives.rewrite_all()
@@ -69,12 +72,13 @@ def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
 
 
 def rewrite_xmp(rewriter: Rewriter, brackets: Brackets) -> list[str]:
-    """Coarrays, coindexed objects and #pragma xmp; what --explain prints about them is returned."""
+    """All declarations, then coindexed objects and #pragma xmp; what --explain prints about them is returned."""
     source, declared = rewriter.source, Declared(rewriter.root, rewriter.source.text)
     lowering, coarrays = Arrays(rewriter, declared, brackets), Coarrays(rewriter, declared, brackets)
     directives = XmpDirectives(rewriter, lowering=lowering, coarrays=coarrays)
     lowering.is_nodes = lambda name, at: directives.find_nodes(name, at) is not None
     coarrays.declare_all(directives.declare_all())
+    rewriter.declare_all()
     if source.errors:
         raise CompileError
     directives.rewrite_all()

@@ -47,6 +47,27 @@ class Records final : public hiroba::Combine {
   size_t bytes_;
 };
 
+// All read before anybody writes.
+void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
+  const ImageSet set = hiroba::executing();
+  hiroba::synchronise(set, call);
+  if (to.coarray == nullptr && from.coarray == nullptr) return xmp_assign(&to, &from, element, call.place);
+  xmp_section read = from;  // packed
+  read.coarray = nullptr;
+  auto bytes = static_cast<int64_t>(element);
+  for (int d = from.dims - 1; d >= 0; --d) {
+    if (from.count[d] == XMP_REST) read.count[d] = from.coarray->images->count;  // of XMP_EACH_IMAGE
+    read.stride[d] = bytes;
+    bytes *= read.count[d];
+  }
+  const auto buffer = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes));
+  read.address = buffer.get();
+  xmp_assign(&read, &from, element, call.place);
+  hiroba::synchronise(set, call);
+  xmp_assign(&to, &read, element, call.place);
+  hiroba::synchronise(set, call);
+}
+
 Arithmetic reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
   Arithmetic out;
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
@@ -130,8 +151,7 @@ XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const
                           const char* place) {
   Coarrays& all = coarrays("xmp_gmove");
   const Call call = {"xmp_gmove", place};
-  if (mode == XMP_GMOVE) hiroba::synchronise(hiroba::executing(), call);
+  if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
   xmp_assign(to, from, element, place);
-  if (mode == XMP_GMOVE) hiroba::synchronise(hiroba::executing(), call);
-  else require_at(all.sync_memory(call), place);
+  require_at(all.sync_memory(call), place);
 }

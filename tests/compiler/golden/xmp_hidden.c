@@ -23,7 +23,7 @@ int main(void) {
   for (int b = 0; b < 1; b++) wrong += a[b] != 10;
   a[0] = 1, a[1] = 2;
   xmp_sync_all(0);
-  a:[next] = a; /* all of it, to itself or to the same */
+  if (me == 0) a:[next] = a; /* all of it, to itself or to the same */
   xmp_sync_all(0);
   wrong += a[3]:[next] != 4 || b:[next] != 5 || sizeof(struct a) != 3 * sizeof(int) || sizeof a / sizeof *a != 4;
   return verdict(wrong);

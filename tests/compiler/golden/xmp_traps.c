@@ -34,17 +34,19 @@ int main(void) {
   t[:] = a[ : ] : [ next ];
   t[0 : 2] = t[ 2 : 2 : 1 ];
   wrong += t[1] != 3;
+  xmp_sync_all(0);
   switch (b:[next]) {
     case LAST: b:[next] = 3; break;
-    case 3: b:[me] = 3; /* a label before a coarray */
+    case 3: a[1]:[me] = 3; /* a label before a coarray */
   }
 again:
-  b:[me] = 3;
+  a[1]:[me] = 3;
   if (n < 0) goto again;
   __asm__("" : [out] "=r"(y) : [in] "0"(5));
   wrong += y != 5 || text[8] != '1';
   int designated[4] = {[0] = 1, [2 ... 3] = a[4]:[next]};
   wrong += designated[3] != 4;
+  xmp_sync_all(0);
   if (me < 0)
     a[0]:[next] = 99;
   else if (me == 0) a[0]:[0] = 0;
