@@ -11,8 +11,7 @@
 // Everything stands on the calls of xmp.h, which says what is collective, what blocks and what threads may do; the
 // other calls there (xmp_sync_all, xmp_post...) go together with this header. Elements are of any type that is copied
 // by its bytes. Errors end the job with a message that names the place of the call.
-#ifndef HIROBA_HIROBA_HPP
-#define HIROBA_HIROBA_HPP
+#pragma once
 
 #include <array>
 #include <charconv>
@@ -448,5 +447,3 @@ class coarray {
 };
 
 }  // namespace hiroba
-
-#endif
