@@ -168,7 +168,10 @@ class InstallTest(unittest.TestCase):
                     run([arguments.cc, "-x", "c", "-std=c99", *strict, str(header)], self.folder)
                     run([arguments.cxx, "-x", "c++", "-std=c++11", *strict, str(header)], self.folder)
                 else:
-                    run([arguments.cxx, "-x", "c++", "-std=c++20", *strict, "-include", str(header), os.devnull], self.folder)
+                    run(
+                        [arguments.cxx, "-x", "c++", "-std=c++20", *strict, "-include", str(header), os.devnull],
+                        self.folder,
+                    )
 
 
 if __name__ == "__main__":
