@@ -28,8 +28,8 @@ class Stopping(LauncherTest):
 
     def test_a_program_may_catch_it_and_save_its_state(self) -> None:
         saving = (
-            "import signal, sys, time\n"
-            "def save(*_): time.sleep(0.5); print('saved', flush=True); sys.exit(0)\n"
+            "import os, signal, sys, time\n"
+            "def save(*_): time.sleep(0.5); os.write(1, b'saved\\n'); sys.exit(0)\n"
             "signal.signal(2, save)\n"
             "print('ready', flush=True)\n"
             "time.sleep(100)\n"
