@@ -21,7 +21,8 @@ enum class Frame : uint32_t {
   get,           // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
   got,           // payload for memory at `address` of the asker
   get_bulk,      // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
-  get_strided,   // send the blocks of a box, the payload, at `offset`: in a frame, if `expected`, else as bulk data
+  get_strided,   // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into
+                 // one, else as bulk data
   atomic,        // operation `handler` on the word at `offset` with `operand`, `expected`
   result,        // `operand` is what was there
   ask_key,       // how can I access your memory at `offset` myself?

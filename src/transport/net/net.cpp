@@ -279,23 +279,30 @@ void Net::fence() {
 
 void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                     uint32_t epoch) {
-  completion.left.fetch_add(1, std::memory_order_relaxed);
-  const bool in_frame = bytes <= max_inline;
-  Head h = head(in_frame ? Frame::get : Frame::get_bulk);
+  Head h = head(bytes <= max_inline ? Frame::get : Frame::get_bulk);
   h.offset = from;
   h.bytes = bytes;
-  h.completion = reinterpret_cast<uint64_t>(&completion);
-  h.address = reinterpret_cast<uint64_t>(to);
   h.epoch = epoch;
-  if (note != nullptr) h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
+  if (note == nullptr) return ask(rank, h, to, bytes, completion, nullptr, 0);
+  h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
+  ask(rank, h, to, bytes, completion, note->payload, note->bytes);
+}
+
+// Sends the question of a get. What does not fit into a frame will come as bulk data, and is waited for from now on.
+void Net::ask(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
+              size_t payload_bytes) {
+  completion.left.fetch_add(1, std::memory_order_relaxed);
+  head.completion = reinterpret_cast<uint64_t>(&completion);
+  head.address = reinterpret_cast<uint64_t>(into);
+  const bool in_frame = bytes <= max_inline;
   if (!in_frame) await_slot();
   engine_.with_wire([&] {
     if (!in_frame) {
-      h.tag = next_tag(true);
-      joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], h.tag, to, bytes,
+      head.tag = next_tag(true);
+      joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, into, bytes,
                               ticket(Transfer::completion, &completion));
     }
-    push(rank, h, note == nullptr ? nullptr : note->payload, note == nullptr ? 0 : note->bytes);
+    push(rank, head, payload, payload_bytes);
   });
   await_room();
 }

@@ -138,13 +138,15 @@ class Net final : public Transport, private FrameSender {
                     uint32_t epoch);
   void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                  uint32_t epoch);
-  void ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came);
+  void ask(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
+           size_t payload_bytes);
   // One-sided, if the wire can and it pays; false if not.
   bool put_remote(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   bool get_remote(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
   template <typename Work>
   void with_owner(int rank, size_t bytes, const Work& work);
-  bool reaches(int rank, uint64_t offset, const Strided& box);
+  template <typename Move>
+  bool move_box(int rank, uint64_t offset, const Strided& box, Transfer::Kind kind, const Move& move);
   bool put_remote(int rank, uint64_t to, const void* from, const Strided& box);
   bool get_remote(void* to, int rank, uint64_t from, const Strided& box);
   RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
@@ -167,6 +169,7 @@ class Net final : public Transport, private FrameSender {
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void serve_put(int source, const Head& head, const char* payload);
   void serve_get(int source, const Head& head, const char* payload);
+  void answer_get(int source, const Head& asked, const void* data, size_t bytes);
   void serve_get_strided(int source, const Head& head, const char* payload);
   bool defer(int source, const Head& head, const char* payload, size_t bytes);
   void serve_deferred();

@@ -68,56 +68,45 @@ struct Reach {
 
 }  // namespace
 
-bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box) {
-  if (!joined_.wire->has_remote_strided(box) || !reaches(rank, to, box)) return false;
-  Completion done;
-  const auto put = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+// Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the box, and waits for
+// all; false if the wire has no such operation, or the box does not lie within one range of memory of that rank.
+template <typename Move>
+bool Net::move_box(int rank, uint64_t offset, const Strided& box, Transfer::Kind kind, const Move& move) {
+  const auto place_of = [&](const Strided& part, ptrdiff_t remote) {
     const Reach reach(part);
-    const uint64_t low = to + static_cast<uint64_t>(remote + reach.low);
-    const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
-    done.left.fetch_add(1, std::memory_order_relaxed);
-    remote_puts_.fetch_add(1, std::memory_order_relaxed);
-    await_slot();
-    engine_.with_wire([&] {
-      count(bytes_of(part));
-      joined_.wire->put_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
-                                static_cast<const char*>(from) + local, part, ticket(Transfer::remote_put, &done));
-    });
+    RemoteMemory::Place place = remote_place(rank, offset + static_cast<uint64_t>(remote + reach.low),
+                                             static_cast<size_t>(reach.high - reach.low));
+    place.offset -= static_cast<uint64_t>(reach.low);
+    return place;
   };
+  if (!joined_.wire->has_remote_strided(box) || bytes_of(box) == 0 || place_of(box, 0).handle < 0) return false;
+  Completion done;
   with_owner(rank, bytes_of(box), [&] {
-    for_each_part(box, most_at_once, put);
+    for_each_part(box, most_at_once, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+      const RemoteMemory::Place place = place_of(part, remote);
+      done.left.fetch_add(1, std::memory_order_relaxed);
+      if (kind == Transfer::remote_put) remote_puts_.fetch_add(1, std::memory_order_relaxed);
+      await_slot();
+      engine_.with_wire([&] { move(place, part, local, ticket(kind, &done)); });
+    });
     await(done);
   });
   return true;
 }
 
-// Whether the box lies within one range of memory of that rank.
-bool Net::reaches(int rank, uint64_t offset, const Strided& box) {
-  const Reach reach(box);
-  return bytes_of(box) > 0 &&
-         remote_place(rank, offset + static_cast<uint64_t>(reach.low), static_cast<size_t>(reach.high - reach.low))
-                 .handle >= 0;
+bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box) {
+  const auto put = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
+    count(bytes_of(part));
+    joined_.wire->put_strided(place.handle, place.offset, static_cast<const char*>(from) + local, part, ticket);
+  };
+  return move_box(rank, to, box, Transfer::remote_put, put);
 }
 
 bool Net::get_remote(void* to, int rank, uint64_t from, const Strided& box) {
-  if (!joined_.wire->has_remote_strided(box) || !reaches(rank, from, box)) return false;
-  Completion done;
-  const auto get = [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
-    const Reach reach(part);
-    const uint64_t low = from + static_cast<uint64_t>(remote + reach.low);
-    const RemoteMemory::Place place = remote_place(rank, low, static_cast<size_t>(reach.high - reach.low));
-    done.left.fetch_add(1, std::memory_order_relaxed);
-    await_slot();
-    engine_.with_wire([&] {
-      joined_.wire->get_strided(place.handle, place.offset - static_cast<uint64_t>(reach.low),
-                                static_cast<char*>(to) + local, part, ticket(Transfer::completion, &done));
-    });
+  const auto get = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
+    joined_.wire->get_strided(place.handle, place.offset, static_cast<char*>(to) + local, part, ticket);
   };
-  with_owner(rank, bytes_of(box), [&] {
-    for_each_part(box, most_at_once, get);
-    await(done);
-  });
-  return true;
+  return move_box(rank, from, box, Transfer::completion, get);
 }
 
 // By the library also where this process could reach the memory: additions of two kinds would lose each other.

@@ -196,10 +196,14 @@ void Net::serve_get(int source, const Head& head, const char* payload) {
                             head.bytes, ticket(Transfer::nothing));
     return;
   }
-  Head reply = this->head(Frame::got);
-  reply.completion = head.completion;
-  reply.address = head.address;
-  push(source, reply, window_.at(head.offset), head.bytes);
+  answer_get(source, head, window_.at(head.offset), head.bytes);
+}
+
+void Net::answer_get(int source, const Head& asked, const void* data, size_t bytes) {
+  Head reply = head(Frame::got);
+  reply.completion = asked.completion;
+  reply.address = asked.address;
+  push(source, reply, data, bytes);
 }
 
 void Net::serve_atomic(int source, const Head& head) {

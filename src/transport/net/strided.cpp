@@ -66,30 +66,12 @@ void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
     finish(incoming);
     incoming.part = part, incoming.local = local;
     incoming.bytes.resize(bytes_of(part));
-    ask_strided(rank, from + static_cast<uint64_t>(remote), part, incoming.bytes, incoming.came);
+    Head h = head(Frame::get_strided);
+    h.offset = from + static_cast<uint64_t>(remote);
+    h.epoch = epoch_.load();
+    ask(rank, h, incoming.bytes.data(), incoming.bytes.size(), incoming.came, &part, sizeof part);
   });
   for (size_t i = 0; i < std::size(buffers); ++i) finish(buffers[(turn + i) % std::size(buffers)]);
-}
-
-void Net::ask_strided(int rank, uint64_t from, const Strided& part, std::vector<char>& into, Completion& came) {
-  came.left.fetch_add(1, std::memory_order_relaxed);
-  const bool in_frame = into.size() <= max_inline;
-  Head h = head(Frame::get_strided);
-  h.offset = from;
-  h.completion = reinterpret_cast<uint64_t>(&came);
-  h.address = reinterpret_cast<uint64_t>(into.data());
-  h.epoch = epoch_.load();
-  h.expected = in_frame ? 1 : 0;
-  if (!in_frame) await_slot();
-  engine_.with_wire([&] {
-    if (!in_frame) {
-      h.tag = next_tag(true);
-      joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], h.tag, into.data(), into.size(),
-                              ticket(Transfer::completion, &came));
-    }
-    push(rank, h, &part, sizeof part);
-  });
-  await_room();
 }
 
 // ---- at the other side; under the engine's lock --------------------------------------------------------------------
@@ -104,13 +86,10 @@ void Net::serve_get_strided(int source, const Head& head, const char* payload) {
   Strided part;
   std::memcpy(&part, payload, sizeof part);
   const size_t bytes = bytes_of(part);
-  if (head.expected != 0) {
+  if (bytes <= max_inline) {
     char packed[max_inline];
     copy_box(packed, dense(part).data(), window_.at(head.offset), part.remote_stride, part);
-    Head reply = this->head(Frame::got);
-    reply.completion = head.completion;
-    reply.address = head.address;
-    return push(source, reply, packed, bytes);
+    return answer_get(source, head, packed, bytes);
   }
   const uint64_t t = ticket(Transfer::nothing);
   std::vector<uint64_t>& packed = transfers_[t].buffer;
