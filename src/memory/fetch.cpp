@@ -202,17 +202,21 @@ bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead
     const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, most_at_once());
     for (uint64_t p = std::max(run.first, first); p < run_end && room > 0;) {
       const PageState state = config_.states->state(p);
-      if (state == PageState::valid) ++p;
-      if (state == PageState::valid) continue;
+      if (state == PageState::valid) {
+        ++p;
+        continue;
+      }
       if (state == PageState::busy) {
         if (under_way(p)) ++p, any = true;
         else wait_while_busy(p);
         continue;
       }
       Fetch* const slot = free_slot();
-      if (slot == nullptr && ahead) return any;  // nothing that is asked for ahead comes before the exchange
-      if (slot == nullptr) finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
-      if (slot == nullptr) continue;
+      if (slot == nullptr) {
+        if (ahead) return any;  // nothing that is asked for ahead comes before the exchange
+        finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
+        continue;
+      }
       Fetch& fetch = *slot;
       fetch.ahead = ahead;
       const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);

@@ -45,7 +45,7 @@ class Foresight {
            std::equal(a.runs.begin(), a.runs.begin() + static_cast<ptrdiff_t>(a.count), b.runs.begin());
   }
 
-  std::array<Span, 4> spans_;  // the present one and those before it
+  std::array<Span, 3> spans_;  // the present one and those before it
   SignalSafeLock lock_;        // guards spans_[0]
 };
 
