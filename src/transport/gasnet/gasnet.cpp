@@ -34,7 +34,7 @@ constexpr bool reaches_all_memory = true;
 constexpr bool reaches_all_memory = false;
 #endif
 
-class GasnetWire final : public Wire {
+class GasnetWire final : public SessionWire {
  public:
   std::string describe() const override {
     return format("GASNet-EX %d.%d.%d (%s) on %s", GASNET_RELEASE_VERSION_MAJOR, GASNET_RELEASE_VERSION_MINOR,
@@ -42,12 +42,6 @@ class GasnetWire final : public Wire {
   }
   Status open(const Start& start) override;
   void close(bool orderly) override;
-  int rank() const override { return session_.rank(); }
-  int size() const override { return session_.size(); }
-  Status allgather(const void* mine, void* all, size_t bytes) override { return session_.allgather(mine, all, bytes); }
-  size_t make_communicator(int rank, void* out, size_t room) override {
-    return session_.make_communicator(rank, out, room);
-  }
   bool send(int to, const void* frame, size_t size) override;
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
@@ -99,7 +93,6 @@ class GasnetWire final : public Wire {
   void fail(const char* doing, int error);
 
   Hooks hooks_ = {};
-  MpiSession session_;
   gex_Client_t client_ = {};
   gex_EP_t endpoint_ = {};
   gex_TM_t team_ = {};

@@ -53,17 +53,11 @@ class Requests {
   std::vector<int> indices_;
 };
 
-class MpiWire : public Wire {
+class MpiWire : public SessionWire {
  public:
   std::string describe() const override { return MpiSession::describe(); }
   Status open(const Start& start) override;
   void close(bool orderly) override;
-  int rank() const override { return session_.rank(); }
-  int size() const override { return session_.size(); }
-  Status allgather(const void* mine, void* all, size_t bytes) override { return session_.allgather(mine, all, bytes); }
-  size_t make_communicator(int rank, void* out, size_t room) override {
-    return session_.make_communicator(rank, out, room);
-  }
   bool send(int to, const void* frame, size_t size) override;
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
@@ -84,7 +78,6 @@ class MpiWire : public Wire {
   bool take_frame();
 
   Hooks hooks_ = {};
-  MpiSession session_;
   bool failed_ = false;
   MPI_Comm frames_ = MPI_COMM_NULL, bulk_ = MPI_COMM_NULL;
   std::unique_ptr<Frame[]> arriving_;

@@ -44,4 +44,18 @@ class MpiSession {
   MPI_Comm ours_only_ = MPI_COMM_NULL, program_ = MPI_COMM_NULL;
 };
 
+// A wire between the processes of a session.
+class SessionWire : public Wire {
+ public:
+  int rank() const override { return session_.rank(); }
+  int size() const override { return session_.size(); }
+  Status allgather(const void* mine, void* all, size_t bytes) override { return session_.allgather(mine, all, bytes); }
+  size_t make_communicator(int rank, void* out, size_t room) override {
+    return session_.make_communicator(rank, out, room);
+  }
+
+ protected:
+  MpiSession session_;
+};
+
 }  // namespace hiroba
