@@ -163,8 +163,9 @@ void get(Bench& bench, Case c) {
   bench.report("get us", 1e6 * s.median());
 }
 
-void put_bandwidth(Bench& bench, Case c) {
-  const Area area = bench.make(c.count * piece, 1);
+// Streams of pieces, each its own memory; or always the same, which stays in the processor's cache.
+void put_stream(Bench& bench, Case c, size_t pieces) {
+  const Area area = bench.make(pieces * piece, 1);
   std::vector<uint64_t> source(area.count);
   Samples s;
   for (size_t round = 0; round <= static_cast<size_t>(c.rounds); ++round) {
@@ -174,8 +175,8 @@ void put_bandwidth(Bench& bench, Case c) {
       const double start = seconds_now();
       Completion sent;
       for (size_t k = 0; k < c.count; ++k)
-        bench.transport().start_put(1, area.offset + k * piece, source.data() + k * piece / sizeof source[0], piece,
-                                    sent);
+        bench.transport().start_put(1, area.offset + k % pieces * piece,
+                                    source.data() + k % pieces * piece / sizeof source[0], piece, sent);
       bench.transport().await(sent);
       bench.transport().fence();
       s.add(static_cast<double>(c.count * piece) / (seconds_now() - start));
@@ -187,14 +188,19 @@ void put_bandwidth(Bench& bench, Case c) {
   bench.report("put GB/s", 1e-9 * s.median());
 }
 
-// Bytes per second.
-double raw_get(Bench& bench, const Area& area, std::vector<uint64_t>& into) {
+void put_bandwidth(Bench& bench, Case c) { put_stream(bench, c, c.count); }
+void put_again(Bench& bench, Case c) { put_stream(bench, c, 1); }
+
+// All of the area, `times` times; bytes per second.
+double raw_get(Bench& bench, const Area& area, std::vector<uint64_t>& into, size_t times = 1) {
   Completion completion;
-  const size_t bytes = area.count * sizeof(uint64_t);
+  const size_t area_bytes = area.count * sizeof(uint64_t), bytes = times * area_bytes;
   const double start = seconds_now();
-  for (size_t at = 0; at < bytes; at += piece)
-    bench.transport().start_get(into.data() + at / sizeof(uint64_t), 1, area.offset + at, std::min(piece, bytes - at),
-                                completion, nullptr);
+  for (size_t done = 0; done < bytes; done += std::min(piece, area_bytes)) {
+    const size_t at = done % area_bytes;
+    bench.transport().start_get(into.data() + at / sizeof(uint64_t), 1, area.offset + at,
+                                std::min(piece, area_bytes - at), completion, nullptr);
+  }
   bench.transport().await(completion);
   return static_cast<double>(bytes) / (seconds_now() - start);
 }
@@ -205,19 +211,22 @@ void check_counted(const uint64_t* words, size_t count, const char* what) {
   check(good, what);
 }
 
-void get_bandwidth(Bench& bench, Case c) {
-  const Area area = bench.make(c.count * piece, 1);
+void get_stream(Bench& bench, Case c, size_t pieces) {
+  const Area area = bench.make(pieces * piece, 1);
   std::vector<uint64_t> into(area.count);
   Samples s;
   for (int round = 0; round <= c.rounds && bench.asks(); ++round) {
     std::fill(into.begin(), into.end(), ~uint64_t{0});
-    s.add(raw_get(bench, area, into));
+    s.add(raw_get(bench, area, into, c.count / pieces));
     check_counted(into.data(), into.size(), "gets of 4 MiB");
   }
   bench.meet();
   bench.free(area);
   bench.report("get GB/s", 1e-9 * s.median());
 }
+
+void get_bandwidth(Bench& bench, Case c) { get_stream(bench, c, c.count); }
+void get_again(Bench& bench, Case c) { get_stream(bench, c, 1); }
 
 // ---- pages ---------------------------------------------------------------------------------------------------------
 
@@ -401,6 +410,8 @@ constexpr struct {
              {"get", get},
              {"put-bandwidth", put_bandwidth},
              {"get-bandwidth", get_bandwidth},
+             {"put-again", put_again},
+             {"get-again", get_again},
              {"faults", faults},
              {"sequential", sequential},
              {"empty-barrier", empty_barrier},

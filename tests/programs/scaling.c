@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   const int64_t n = sms_nprocs, rounds = rounds_of(sms_nprocs), others = n > 1;
   double* data = sms_mapalloc((int[]){sms_nprocs * PAGES_EACH * WORDS_IN_PAGE, -1}, (int[]){sms_nprocs, -1},
                               sizeof *data, 0, sms_nprocs);
+  double* last = data + (size_t)((sms_rank + sms_nprocs - 1) % sms_nprocs) * PAGES_EACH * WORDS_IN_PAGE;
   double* next = data + (size_t)((sms_rank + 1) % sms_nprocs) * PAGES_EACH * WORDS_IN_PAGE;
 
   begin();
@@ -59,12 +60,17 @@ int main(int argc, char** argv) {
 
   next[0] = sms_rank + 1; /* a page that is here: its difference is sent, and counted with the barrier */
   begin();
-  sms_sync_drop();
-  expect("a barrier with a difference for one home", total(), n * rounds + n * others);
-  next[0] = sms_rank + 2;
+  sms_sync_drop(); /* first tells the rank before this one; of two ranks that is the next one, too */
+  expect("a barrier with a difference for one home", total(), n * rounds + (n > 2 ? n : 0));
+  seen += last[0];
+  last[0] = sms_rank + 1;
   begin();
-  sms_sync(); /* the page is fetched again; the difference is sent, then asked for and answered */
-  expect("publishing a difference for one home", total(), 3 * n * others);
+  sms_sync_drop();
+  expect("a barrier with a difference for whom it tells first", total(), n * rounds);
+  next[0] = sms_rank + 2; /* the page is fetched again */
+  begin();
+  sms_sync(); /* the difference is sent and asked for in one message, and answered */
+  expect("publishing a difference for one home", total(), 2 * n * others);
   sms_shutdown();
   return 0;
 }

@@ -97,6 +97,7 @@ bool Engine::drive(bool as_helper) {
   if (!lock_.try_lock()) return false;
   owner_.store(pthread_self(), std::memory_order_relaxed);
   if (!as_helper) uses_.fetch_add(1, std::memory_order_relaxed);
+  config_.before_poll(config_.context);
   bool any = config_.wire->poll();
   any = config_.after_poll(config_.context) || any;
   release();

@@ -40,6 +40,8 @@ class Engine {
     // The program calls the network library itself: a thread that faults may be inside it, so only the helper drives
     // for it.
     bool program_uses_library = false;
+    // Called under the lock before each poll, to send what has been gathered for it.
+    void (*before_poll)(void* context) = nullptr;
     // Called under the lock after each poll, for work that waits for room or time; true if it did anything.
     bool (*after_poll)(void* context) = nullptr;
     // Whether data is moving; then nobody sleeps, because polls that move some of it look like polls that found

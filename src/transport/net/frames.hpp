@@ -8,7 +8,7 @@
 
 namespace hiroba {
 
-enum class Frame : uint32_t {
+enum class Frame : uint16_t {
   message,       // payload for handler `handler`
   put,           // payload for memory at `offset`
   put_bulk,      // `bytes` for memory at `offset` come as bulk data with tag `tag`
@@ -41,6 +41,7 @@ enum class Frame : uint32_t {
 struct Head {
   uint64_t secret;  // of the job; a frame without it is a stranger's
   Frame frame;
+  uint16_t payload;  // bytes that follow the head; another head may follow them
   uint32_t handler;
   uint64_t bytes;
   uint64_t offset;

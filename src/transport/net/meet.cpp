@@ -19,8 +19,9 @@ Status Net::meet(uint64_t tag, std::span<const int> others) {
     ++puts.meetings;
     Head h = head(Frame::met);
     h.count = puts.told = puts.sent;
-    send_frame(rank, h, nullptr, 0);
+    gather(rank, h, nullptr, 0);
   }
+  send_gathered();
   const double limit = config().timeout > 0 ? config().timeout : std::numeric_limits<double>::infinity();
   const double deadline = seconds_now() + limit;
   for (const int rank : others) {

@@ -67,10 +67,12 @@ Status Net::start(const Config& config) {
   engine.placement = placement_;
   engine.spins = spins_for(local_threads);
   engine.program_uses_library = joined_.program_uses_library;
+  engine.before_poll = [](void* self) { static_cast<Net*>(self)->outbox_.send(); };
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
   engine.context = this;
   remote_.start(joined_.wire.get());
+  outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
   alive_.start(config.job, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
@@ -83,7 +85,7 @@ void Net::stop() {
   engine_.with_wire([&] { leaving = alive_.leave(); });
   if (leaving) {
     send_frame(alive_.next(), head(Frame::farewell), nullptr, 0);
-    engine_.wait([this] { return farewell_.load(std::memory_order_acquire) && queued_.load() == 0; }, 5);
+    engine_.wait([this] { return farewell_.load(std::memory_order_acquire) && outbox_.queued() == 0; }, 5);
   }
   stopped_.store(true);
   engine_.stop();
@@ -112,22 +114,20 @@ Head Net::head(Frame frame) const {
   return head;
 }
 
-// With the wire. Frames that find no room are sent after the next poll.
+// With the wire.
 void Net::push(int rank, const Head& head, const void* payload, size_t bytes) {
-  assert(bytes <= max_inline);
-  Queued frame;
-  frame.rank = rank;
-  frame.size = sizeof head + bytes;
-  Head full = head;
-  full.secret = joined_.secret;
-  if (head.bytes == 0) full.bytes = bytes;
-  std::memcpy(frame.bytes, &full, sizeof full);
-  if (bytes > 0) std::memcpy(frame.bytes + sizeof full, payload, bytes);
-  const int wire_rank = joined_.wire_ranks[static_cast<size_t>(rank)];
-  count(frame.size);
-  if (queue_.empty() && joined_.wire->send(wire_rank, frame.bytes, frame.size)) return;
-  queue_.push_back(frame);
-  queued_.store(queue_.size(), std::memory_order_relaxed);
+  outbox_.gather(rank, head, payload, bytes);
+  outbox_.send();
+}
+
+// For what nobody misses before this rank's next fence or exchange; it goes along with the frames of that.
+void Net::gather(int rank, const Head& head, const void* payload, size_t bytes) {
+  engine_.with_wire([&] { outbox_.gather(rank, head, payload, bytes); });
+  await_room();
+}
+
+void Net::send_gathered() {
+  engine_.with_wire([this] { outbox_.send(); });
 }
 
 void Net::send_frame(int rank, const Head& head, const void* payload, size_t bytes) {
@@ -137,8 +137,8 @@ void Net::send_frame(int rank, const Head& head, const void* payload, size_t byt
 
 // A thread that sends much waits for the network; one that answers others must not.
 void Net::await_room() {
-  if (queued_.load(std::memory_order_relaxed) < most_queued || engine_.inside()) return;
-  engine_.wait([this] { return queued_.load(std::memory_order_relaxed) < most_queued / 2; });
+  if (outbox_.queued() < most_queued || engine_.inside()) return;
+  engine_.wait([this] { return outbox_.queued() < most_queued / 2; });
 }
 
 void Net::await_slot() {
@@ -167,7 +167,7 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Complet
   await_slot();
   engine_.with_wire([&] {
     head.tag = next_tag(false);
-    count(bytes);
+    outbox_.count(bytes);
     head.bytes = bytes;
     push(rank, head, nullptr, 0);
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,
@@ -212,7 +212,7 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
     note_put(rank);
     Head h = head(part <= max_inline ? Frame::put : Frame::put_bulk);
     h.offset = to;
-    if (part <= max_inline) send_frame(rank, h, at, part);
+    if (part <= max_inline) gather(rank, h, at, part);
     else send_bulk(rank, h, at, part, sent);
     at += part, to += part, bytes -= part;
   }
@@ -227,7 +227,7 @@ void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
 void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
   if (here(rank)) return scatter(pieces.data(), pieces.size());
   note_put(rank);
-  if (pieces.size_bytes() <= max_inline) send_frame(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
+  if (pieces.size_bytes() <= max_inline) gather(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
   else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes(), sent);
 }
 
@@ -262,8 +262,9 @@ void Net::fence() {
     for (size_t i = 0; i < n; ++i) {
       Head h = head(Frame::flush);
       h.count = due[i].count;
-      send_frame(due[i].rank, h, nullptr, 0);
+      gather(due[i].rank, h, nullptr, 0);
     }
+    send_gathered();
     for (size_t i = 0; i < n; ++i) {
       const Puts& puts = puts_[static_cast<size_t>(due[i].rank)];
       engine_.wait([&] { return puts.flushed.load(std::memory_order_acquire) >= due[i].count; });
@@ -302,7 +303,9 @@ void Net::ask(int rank, Head head, void* into, size_t bytes, Completion& complet
       joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, into, bytes,
                               ticket(Transfer::completion, &completion));
     }
-    push(rank, head, payload, payload_bytes);
+    outbox_.gather(rank, head, payload, payload_bytes);
+    const bool ahead = static_cast<int32_t>(head.epoch - epoch_.load()) > 0;
+    if (!ahead) outbox_.send();  // else the answer waits for the exchange, and so may this
   });
   await_room();
 }
@@ -454,6 +457,7 @@ void Net::pass_exchange() {
 
 Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
   const Meeting::PutCounts counts = count_puts();
+  if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
   const Meeting::Outcome outcome = meeting_.exchange(tag, word, counts, words, config().timeout);
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {

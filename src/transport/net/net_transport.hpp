@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "transport/net/join.hpp"
 #include "transport/net/meeting.hpp"
 #include "transport/net/net.hpp"
+#include "transport/net/outbox.hpp"
 #include "transport/net/remote_memory.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
@@ -64,7 +64,7 @@ class Net final : public Transport, private FrameSender {
   Status meet(uint64_t tag, std::span<const int> others) override;
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override;
   void forget(uint64_t offset, uint64_t bytes) override;
-  Traffic traffic() const override { return {messages_.load(), bytes_.load()}; }
+  Traffic traffic() const override { return outbox_.traffic(); }
   size_t communicator(void* out, size_t room) override {
     return joined_.wire->make_communicator(config().job.rank, out, room);
   }
@@ -117,18 +117,14 @@ class Net final : public Transport, private FrameSender {
     uint64_t meetings = 0, told = 0;  // told: how many of our puts, the last time
     std::atomic<uint64_t> come{0}, counted{0};
   };
-  struct Queued {
-    int rank;
-    size_t size;
-    char bytes[Wire::max_frame];
-  };
-
   bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
   Head head(Frame frame) const;
 
   // ---- asking (net.cpp, strided.cpp) ----
   void send_frame(int rank, const Head& head, const void* payload, size_t bytes) override;
   void push(int rank, const Head& head, const void* payload, size_t bytes);
+  void gather(int rank, const Head& head, const void* payload, size_t bytes);
+  void send_gathered();
   void await_room();
   void await_slot();
   uint32_t next_tag(bool to_us);
@@ -198,13 +194,7 @@ class Net final : public Transport, private FrameSender {
   std::vector<int> dirty_;        // ranks with puts that nobody has fenced; room for all is reserved
 
   // Wire state.
-  std::atomic<uint64_t> messages_{0}, bytes_{0};  // sent
-  void count(size_t bytes) {
-    messages_.fetch_add(1, std::memory_order_relaxed);
-    bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  }
-  std::deque<Queued> queue_;  // frames that found no room
-  std::atomic<size_t> queued_{0};
+  Outbox outbox_;
   std::vector<Transfer> transfers_;  // by ticket
   std::vector<uint32_t> free_transfers_;
   std::atomic<uint32_t> moving_{0};  // tickets in use

@@ -30,7 +30,7 @@ bool Net::put_remote(int rank, uint64_t to, const void* from, size_t bytes, Comp
   await_slot();
   with_owner(rank, bytes, [&] {
     engine_.with_wire([&] {
-      count(bytes);
+      outbox_.count(bytes);
       joined_.wire->put(place.handle, place.offset, from, bytes, ticket(Transfer::remote_put, &sent));
     });
     if (joined_.wire->remote_needs_owner()) await(sent);
@@ -96,7 +96,7 @@ bool Net::move_box(int rank, uint64_t offset, const Strided& box, Transfer::Kind
 
 bool Net::put_remote(int rank, uint64_t to, const void* from, const Strided& box) {
   const auto put = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
-    count(bytes_of(part));
+    outbox_.count(bytes_of(part));
     joined_.wire->put_strided(place.handle, place.offset, static_cast<const char*>(from) + local, part, ticket);
   };
   return move_box(rank, to, box, Transfer::remote_put, put);
@@ -121,7 +121,7 @@ bool Net::accumulate(int rank, uint64_t to, const void* from, Number type, size_
     remote_puts_.fetch_add(1, std::memory_order_relaxed);
     await_slot();
     engine_.with_wire([&] {
-      count(part * size);
+      outbox_.count(part * size);
       joined_.wire->accumulate(place.handle, place.offset, at, type, part, ticket(Transfer::remote_put, &done));
     });
     at += part * size, to += part * size, numbers -= part;

@@ -14,17 +14,20 @@ namespace hiroba {
 
 void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   Net& net = *static_cast<Net*>(self);
-  Head head;
-  const bool whole = size >= sizeof head;
-  if (whole) std::memcpy(&head, bytes, sizeof head);
-  if (!whole || head.secret != net.joined_.secret) {
-    if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
-    net.stranger_seen_ = true;
-    return;
-  }
+  const char* const message = static_cast<const char*>(bytes);
   const int rank = net.rank_of_wire_[static_cast<size_t>(source)];
-  net.alive_.heard(rank);
-  net.serve(rank, head, static_cast<const char*>(bytes) + sizeof head, size - sizeof head);
+  Head head;
+  for (size_t at = 0; at < size; at += sizeof head + head.payload) {
+    const bool whole = size - at >= sizeof head;
+    if (whole) std::memcpy(&head, message + at, sizeof head);
+    if (!whole || head.secret != net.joined_.secret || head.payload > size - at - sizeof head) {
+      if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
+      net.stranger_seen_ = true;
+      return;
+    }
+    if (at == 0) net.alive_.heard(rank);
+    net.serve(rank, head, message + at + sizeof head, head.payload);
+  }
 }
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {
@@ -191,7 +194,7 @@ void Net::serve_get(int source, const Head& head, const char* payload) {
   if (head.frame == Frame::get_strided) return serve_get_strided(source, head, payload);
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
   if (head.frame == Frame::get_bulk) {
-    count(head.bytes);
+    outbox_.count(head.bytes);
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, window_.at(head.offset),
                             head.bytes, ticket(Transfer::nothing));
     return;
@@ -246,14 +249,7 @@ bool Net::after_poll(void* self) {
   any = net.answer_watches() || any;
   any = net.answer_keys() || any;
   net.keep_alive();
-  while (!net.queue_.empty()) {
-    const Queued& frame = net.queue_.front();
-    if (!net.joined_.wire->send(net.joined_.wire_ranks[static_cast<size_t>(frame.rank)], frame.bytes, frame.size))
-      break;
-    net.queue_.pop_front();
-    any = true;
-  }
-  net.queued_.store(net.queue_.size(), std::memory_order_relaxed);
+  any = net.outbox_.retry() || any;
   return any;
 }
 

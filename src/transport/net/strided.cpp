@@ -35,7 +35,7 @@ void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& bo
     const bool in_frame = sizeof part + bytes <= max_inline;
     Head h = head(in_frame ? Frame::strided : Frame::strided_bulk);
     h.offset = to + static_cast<uint64_t>(remote);
-    if (in_frame) send_frame(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
+    if (in_frame) gather(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
     else send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
   });
   for (Outgoing& outgoing : buffers) await(outgoing.sent);
@@ -96,7 +96,7 @@ void Net::serve_get_strided(int source, const Head& head, const char* payload) {
   packed.resize((bytes + sizeof packed[0] - 1) / sizeof packed[0]);
   copy_box(reinterpret_cast<char*>(packed.data()), dense(part).data(), window_.at(head.offset), part.remote_stride,
            part);
-  count(bytes);
+  outbox_.count(bytes);
   joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, packed.data(), bytes, t);
 }
 

@@ -1,0 +1,54 @@
+#include "transport/net/outbox.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace hiroba {
+
+void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
+  assert(bytes <= max_inline);
+  head.secret = secret_;
+  head.payload = static_cast<uint16_t>(bytes);
+  if (head.bytes == 0) head.bytes = bytes;
+  const size_t size = sizeof head + bytes;
+  auto message = std::find_if(gathered_.begin(), gathered_.end(),
+                              [rank](const Message& m) { return m.size > 0 && m.rank == rank; });
+  if (message == gathered_.end())
+    message = std::find_if(gathered_.begin(), gathered_.end(), [](const Message& m) { return m.size == 0; });
+  if (message == gathered_.end()) message = gathered_.begin();
+  if (message->size > 0 && (message->rank != rank || message->size + size > sizeof message->bytes)) dispatch(*message);
+  message->rank = rank;
+  std::memcpy(message->bytes + message->size, &head, sizeof head);
+  if (bytes > 0) std::memcpy(message->bytes + message->size + sizeof head, payload, bytes);
+  message->size += size;
+}
+
+void Outbox::send() {
+  for (Message& message : gathered_)
+    if (message.size > 0) dispatch(message);
+}
+
+void Outbox::dispatch(Message& message) {
+  count(message.size);
+  const int to = (*wire_ranks_)[static_cast<size_t>(message.rank)];
+  if (!queue_.empty() || !wire_->send(to, message.bytes, message.size)) {
+    queue_.push_back(message);
+    queued_.store(queue_.size(), std::memory_order_relaxed);
+  }
+  message.size = 0;
+}
+
+bool Outbox::retry() {
+  bool any = false;
+  while (!queue_.empty()) {
+    const Message& first = queue_.front();
+    if (!wire_->send((*wire_ranks_)[static_cast<size_t>(first.rank)], first.bytes, first.size)) break;
+    queue_.pop_front();
+    any = true;
+  }
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  return any;
+}
+
+}  // namespace hiroba
