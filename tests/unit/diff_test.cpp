@@ -33,11 +33,13 @@ TEST(Diff, AppliedToTheTwinGivesThePageAndTouchesNothingElse) {
       for (unsigned char& byte : pages->twin) byte = static_cast<unsigned char>(random());
       pages->now = pages->twin;
       Page changed{};
-      for (unsigned i = 0; i < density; ++i) {
-        const size_t at = random() % page_bytes;
+      const auto change = [&](size_t at) {
         pages->now[at] = static_cast<unsigned char>(pages->twin[at] + 1 + random() % 255);
         changed[at] = 1;
-      }
+      };
+      for (unsigned i = 0; i < density; ++i) change(random() % page_bytes);
+      for (unsigned i = 0; i < density / 10; ++i)  // whole lines go another way
+        for (size_t at = random() % 64 * 64, end = at + 64; at < end; ++at) change(at);
       constexpr uint64_t offset = uint64_t{123} << 20;
       // The home has other values wherever this rank has not written: another writer's.
       Page home;
