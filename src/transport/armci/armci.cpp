@@ -66,10 +66,10 @@ class ArmciWire final : public MpiWire {
     return error == 0 ? Status() : Status::error(format("ARMCI cannot make memory accessible (error %d)", error));
   }
 
-  void close(bool orderly) override {
-    if (orderly) ARMCI_Free(reinterpret_cast<void*>(first_address));
-    if (orderly) ARMCI_Finalize();
-    MpiWire::close(orderly);
+  void close(bool silent) override {
+    ARMCI_Free(reinterpret_cast<void*>(first_address));
+    ARMCI_Finalize();
+    MpiWire::close(silent);
   }
 
   bool poll() override {

@@ -41,7 +41,7 @@ class GasnetWire final : public SessionWire {
                   GASNET_RELEASE_VERSION_PATCH, GASNET_CONDUIT_NAME_STR, MpiSession::describe().c_str());
   }
   Status open(const Start& start) override;
-  void close(bool orderly) override;
+  void close(bool silent) override;
   bool send(int to, const void* frame, size_t size) override;
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
@@ -140,8 +140,7 @@ Status GasnetWire::open(const Start& start) {
   return allgather(&nothing, all.data(), 1);  // everybody has handlers
 }
 
-void GasnetWire::close(bool orderly) {
-  if (!orderly) return;  // whoever ends the job ends the processes
+void GasnetWire::close(bool) {
   while (!failed_ && !sending_.empty()) poll();
   MPI_Request request;
   int met = 0;

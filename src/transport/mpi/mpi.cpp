@@ -4,14 +4,13 @@
 
 namespace hiroba {
 
+namespace {
+constexpr int frame_tag = Wire::tags;  // behind those of bulk data; MPI promises tags up to 32767
+}
+
 Status MpiWire::open(const Start& start) {
   hooks_ = start.hooks;
   HIROBA_TRY(session_.join(start));
-  for (MPI_Comm* comm : {&frames_, &bulk_}) {
-    if (const int error = MPI_Comm_dup(session_.communicator(), comm); error != MPI_SUCCESS)
-      return Status::error("MPI_Comm_dup: " + explain_mpi(error));
-    MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
-  }
   arriving_ = std::make_unique<Frame[]>(posted);
   for (size_t slot = 0; slot < posted; ++slot) post(slot);
   return {};
@@ -20,18 +19,15 @@ Status MpiWire::open(const Start& start) {
 void MpiWire::settle() {
   sending_.wait();
   moving_.wait();
-  MPI_Barrier(frames_);
+  MPI_Barrier(communicator());
 }
 
-void MpiWire::close(bool orderly) {
-  if (!orderly) return;  // whoever ends the job ends the processes
-  settle();
+void MpiWire::close(bool silent) {
+  if (!silent) settle();
   for (MPI_Request& request : receives_) {
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  MPI_Comm_free(&frames_);
-  MPI_Comm_free(&bulk_);
   session_.leave();
 }
 
@@ -43,7 +39,7 @@ bool MpiWire::send(int to, const void* frame, size_t size) {
   std::memcpy(copy->data(), frame, size);
   MPI_Request request;
   int done = 0;
-  int error = MPI_Isend(copy->data(), static_cast<int>(size), MPI_BYTE, to, 0, frames_, &request);
+  int error = MPI_Isend(copy->data(), static_cast<int>(size), MPI_BYTE, to, frame_tag, communicator(), &request);
   if (error == MPI_SUCCESS) error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   if (error != MPI_SUCCESS) fail("sending", error);
   if (done != 0 || failed_) free_.push_back(std::move(copy));
@@ -54,7 +50,8 @@ bool MpiWire::send(int to, const void* frame, size_t size) {
 void MpiWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) {
   if (failed_) return;
   MPI_Request request;
-  const int error = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, static_cast<int>(tag), bulk_, &request);
+  const int error =
+      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, static_cast<int>(tag), communicator(), &request);
   if (error != MPI_SUCCESS) return fail("sending", error);
   moving_.add(request, ticket);
 }
@@ -62,7 +59,8 @@ void MpiWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
 void MpiWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) {
   if (failed_) return;
   MPI_Request request;
-  const int error = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, static_cast<int>(tag), bulk_, &request);
+  const int error =
+      MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, static_cast<int>(tag), communicator(), &request);
   if (error != MPI_SUCCESS) return fail("receiving", error);
   moving_.add(request, ticket);
 }
@@ -80,8 +78,8 @@ bool MpiWire::poll() {
 }
 
 void MpiWire::post(size_t slot) {
-  const int error =
-      MPI_Irecv(arriving_[slot].data(), max_frame, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, frames_, &receives_[slot]);
+  const int error = MPI_Irecv(arriving_[slot].data(), max_frame, MPI_BYTE, MPI_ANY_SOURCE, frame_tag, communicator(),
+                              &receives_[slot]);
   if (error != MPI_SUCCESS) fail("receiving", error);
 }
 

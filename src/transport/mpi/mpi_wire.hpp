@@ -1,7 +1,8 @@
 // The wire over any MPI, by two-sided messages only: one-sided MPI fails or hangs in too many installations. Compiled
 // once for each MPI that is found, because their binary interfaces differ.
 //
-// Frames travel on one communicator with receives posted ahead, bulk data on another. All calls are made under the
+// Frames have a tag of their own, with receives posted ahead. There is one communicator for all, because making another
+// takes many ranks on few cores a quarter of a second. All calls are made under the
 // engine's lock, so MPI_THREAD_SERIALIZED is enough unless the program calls MPI itself. Wires over libraries that sit
 // on MPI derive from this one.
 #pragma once
@@ -57,7 +58,7 @@ class MpiWire : public SessionWire {
  public:
   std::string describe() const override { return MpiSession::describe(); }
   Status open(const Start& start) override;
-  void close(bool orderly) override;
+  void close(bool silent) override;
   bool send(int to, const void* frame, size_t size) override;
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
@@ -79,7 +80,6 @@ class MpiWire : public SessionWire {
 
   Hooks hooks_ = {};
   bool failed_ = false;
-  MPI_Comm frames_ = MPI_COMM_NULL, bulk_ = MPI_COMM_NULL;
   std::unique_ptr<Frame[]> arriving_;
   std::array<MPI_Request, posted> receives_;
   size_t oldest_ = 0;

@@ -165,7 +165,7 @@ class Engine {
   };
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
-  static constexpr double first_nap = 0.5e-3, longest_nap = 4e-3;
+  static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
   // The helper takes over when nobody has driven for so long. To look costs a timer and two switches of threads.
   static constexpr double first_behind = 0.5e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }

@@ -16,6 +16,7 @@
 
 #include "base/launchers.hpp"
 #include "base/log.hpp"
+#include "base/wait.hpp"
 #include "transport/net/board_rendezvous.hpp"
 #include "transport/net/plugin.hpp"
 
@@ -37,13 +38,15 @@ struct Hello {
   char space[22];  // option space
   uint64_t node;   // the same for processes that share memory
   uint64_t secret;
+  int32_t pid, mailbox;  // a memory file of this process, in which it will say where the node's files are
 };
 constexpr char magic[8] = "hiroba1";
 
-// Where the first rank of a node keeps the node's memory files.
+// Where the first rank of a node keeps the node's memory files: its mailbox holds this as soon as they are there.
 struct Files {
-  int32_t pid, board, memory;
+  int32_t board, memory;
 };
+constexpr double mailbox_seconds = 60;
 
 // The identifier that the linker gave to the object that this code is in.
 void write_build(char (&out)[48]) {
@@ -101,8 +104,9 @@ uint64_t node_key(const char* host) {
   return hash(key, slurm, std::strlen(slurm));
 }
 
-Hello introduce(const Options& options) {
+Hello introduce(const Options& options, int mailbox) {
   Hello hello = {};
+  hello.pid = getpid(), hello.mailbox = mailbox;
   std::memcpy(hello.magic, magic, sizeof magic);
   std::snprintf(hello.version, sizeof hello.version, "%s", HIROBA_VERSION);
   write_build(hello.build);
@@ -160,8 +164,8 @@ void number(const std::vector<Hello>& hellos, int self, int virtual_nodes, Joine
   out.job.place(ranks_per_node);
 }
 
-Status take_over(const Files& files, int number, const char* what, int& fd) {
-  const std::string path = format("/proc/%d/fd/%d", files.pid, number);
+Status take_over(int pid, int number, const char* what, int& fd) {
+  const std::string path = format("/proc/%d/fd/%d", pid, number);
   fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd >= 0) return {};
   return Status::error(
@@ -170,29 +174,38 @@ Status take_over(const Files& files, int number, const char* what, int& fd) {
              what, path.c_str(), std::strerror(errno)));
 }
 
-// The first rank of each node creates its files; the others open them while it waits.
-Status share_files(Wire& wire, Joined& out) {
+Status make_files(int mailbox, Job& job, int& memory) {
+  HIROBA_TRY(create_board(job.nranks, job.nnodes, job.board_fd));
+  HIROBA_TRY(memory_file("hiroba-node", 0, memory));
+  const Files files = {job.board_fd, memory};
+  if (pwrite(mailbox, &files, sizeof files, 0) == sizeof files) return {};
+  return Status::error(format("cannot write to a memory file (%s)", std::strerror(errno)));
+}
+
+Status find_files(const Hello& first, Job& job, int& memory) {
+  int mailbox = -1;
+  HIROBA_TRY(take_over(first.pid, first.mailbox, "a mailbox", mailbox));
+  Files files = {-1, -1};
+  const double deadline = seconds_now() + mailbox_seconds;
+  for (Patience patience(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
+    if (!patience.step()) usleep(500);
+  close(mailbox);
+  if (files.board < 0)
+    return Status::error(
+        format("waited %.0f s for the first rank on this host (process %d)", mailbox_seconds, first.pid));
+  HIROBA_TRY(take_over(first.pid, files.board, "the job's board", job.board_fd));
+  return take_over(first.pid, files.memory, "memory", memory);
+}
+
+// The first rank of each node creates its files; the others open them before they come to the first exchange, up to
+// which it is there. Through a mailbox, because telling all takes many ranks on few cores a quarter of a second.
+Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
   Job& job = out.job;
-  Files mine = {getpid(), -1, -1};
-  Status status;
+  int memory = -1;
   const int first = job.first_rank_of(job.node);
-  int board = -1, memory = -1;
-  if (job.rank == first) {
-    status = create_board(job.nranks, job.nnodes, board);
-    if (status.ok()) status = memory_file("hiroba-node", 0, memory);
-    mine.board = board, mine.memory = memory;
-  }
-  std::vector<Files> all(static_cast<size_t>(job.nranks));
-  HIROBA_TRY(wire.allgather(&mine, all.data(), sizeof mine));
-  if (job.rank != first) {
-    const Files& files = all[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(first)])];
-    status = take_over(files, files.board, "the job's board", board);
-    if (status.ok()) status = take_over(files, files.memory, "memory", memory);
-  }
-  HIROBA_TRY(status);
-  HIROBA_TRY(wire.allgather(&mine, all.data(), sizeof mine));  // all have opened them
-  for (const int fd : {board, memory}) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  job.board_fd = board;
+  const Hello& keeper = hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(first)])];
+  HIROBA_TRY(job.rank == first ? make_files(mailbox, job, memory) : find_files(keeper, job, memory));
+  for (const int fd : {job.board_fd, memory}) fcntl(fd, F_SETFD, FD_CLOEXEC);
   job.node_fds.assign(static_cast<size_t>(job.nnodes), -1);
   job.node_fds[static_cast<size_t>(job.node)] = memory;
   return {};
@@ -258,7 +271,9 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     start.rendezvous = rendezvous.get();
   }
   HIROBA_TRY(out.wire->open(start));
-  const Hello hello = introduce(options);
+  int mailbox = -1;
+  if (rendezvous == nullptr) HIROBA_TRY(memory_file("hiroba-mailbox", 0, mailbox));
+  const Hello hello = introduce(options, mailbox);
   std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
   HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));
   if (const Status same = compare(hellos); !same.ok()) {
@@ -277,9 +292,10 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     name_hosts();
     return {};
   }
+  fcntl(mailbox, F_SETFD, FD_CLOEXEC);
   number(hellos, out.wire->rank(), std::atoi(variable("HIROBA_NODES")), out);
   name_hosts();
-  return share_files(*out.wire, out);
+  return share_files(hellos, mailbox, out);
 }
 
 }  // namespace hiroba

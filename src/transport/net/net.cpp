@@ -14,7 +14,6 @@ namespace hiroba {
 namespace {
 constexpr size_t most_queued = 4096;    // frames that wait for room before their senders do
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
-constexpr uint32_t tags = 1 << 14;
 // Gets go in pieces. Small ones are sent at once by every network library, without asking the receiver; from some size
 // on, the two messages that asking takes cost less than many small ones.
 constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 1 << 20, big_piece = size_t{8} << 20;
@@ -89,7 +88,7 @@ void Net::stop() {
   }
   stopped_.store(true);
   engine_.stop();
-  joined_.wire->close(true);
+  joined_.wire->close(config().job.nnodes == 1);
   window_.stop();
 }
 
@@ -146,7 +145,7 @@ void Net::await_slot() {
 }
 
 // Tags of transfers to us and from us differ, because each side numbers its own.
-uint32_t Net::next_tag(bool to_us) { return (tag_++ % tags) * 2 + (to_us ? 0 : 1); }
+uint32_t Net::next_tag(bool to_us) { return (tag_++ * 2 + (to_us ? 0 : 1)) % Wire::tags; }
 
 uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
   if (free_transfers_.empty()) {

@@ -56,8 +56,9 @@ class Wire {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
-  // After everybody's last message has been received; `orderly` is false when the job ends with an error.
-  virtual void close(bool orderly) = 0;
+  // After everybody's last message has been received. `silent`: nobody has ever sent one, as on a single node, so that
+  // nobody need wait for others. Not called when the job ends with an error.
+  virtual void close(bool silent) = 0;
 
   // For programs that use the same library beside us: a handle of the library's own type for all processes, in the
   // order of Hiroba's ranks; `rank` is this one's. Collective. 0 bytes: this library has none.
@@ -71,7 +72,8 @@ class Wire {
 
   // A pair of these with the same tag on both sides moves bytes from memory to memory. The receiver's call may come
   // first or second. A tag is used for one transfer between two processes in one direction at a time; tags are below
-  // 2^15. At most max_bulk bytes.
+  // `tags`. At most max_bulk bytes.
+  static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;

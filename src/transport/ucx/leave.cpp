@@ -58,12 +58,10 @@ void UcxWire::close_endpoints() {
   for (const ucs_status_ptr_t request : requests) settle(request);
 }
 
-// After an error there is nothing to wait for and nobody to wait with, and what is under way cannot be undone: the end
-// of the process closes everything. The launcher is not told of an orderly end, so it takes the other processes down.
-void UcxWire::close(bool orderly) {
+void UcxWire::close(bool) {
   closing_ = true;
   someone_left_ = broken();
-  if (!orderly || worker_ == nullptr) return;
+  if (worker_ == nullptr) return;
   take_leave();
   for (const Imported& memory : imported_)
     if (memory.rkey != nullptr) ucp_rkey_destroy(memory.rkey);

@@ -56,7 +56,7 @@ class UcxWire final : public Wire {
   Status allgather(const void* mine, void* all, size_t bytes) override {
     return rendezvous_->allgather(mine, all, bytes);
   }
-  void close(bool orderly) override;
+  void close(bool silent) override;
 
   bool send(int to, const void* frame, size_t size) override;
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
