@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 
+#include "memory/lines.hpp"
+
 namespace hiroba {
 namespace {
 
@@ -54,6 +56,31 @@ TEST(Diff, AppliedToTheTwinGivesThePageAndTouchesNothingElse) {
       EXPECT_EQ(pages->now, pages->twin);
       EXPECT_EQ(0u, diff_page(pages->now.data(), pages->twin.data(), offset, out.data()));
     }
+}
+
+TEST(Diff, EveryWayToCompareLinesFindsTheSame) {
+  std::mt19937 random(7);
+  auto pages = std::make_unique<Pages>();
+  const auto* now = reinterpret_cast<const char*>(pages->now.data());
+  const auto* twin = reinterpret_cast<const char*>(pages->twin.data());
+  for (int round = 0; round < 200; ++round) {
+    for (unsigned char& byte : pages->twin) byte = static_cast<unsigned char>(random());
+    pages->now = pages->twin;
+    Lines expected;
+    for (size_t line = 0; line < page_bytes / line_bytes; ++line) {
+      const size_t changes = random() % 4 == 0 ? line_bytes : random() % 3;  // all bytes, or a few, or none
+      const size_t first = changes == line_bytes ? 0 : random() % (line_bytes - 2);
+      for (size_t i = first; i < first + changes; ++i)
+        pages->now[line * line_bytes + i] ^= static_cast<unsigned char>(1 + random() % 255);
+      if (changes > 0) expected.changed |= uint64_t{1} << line;
+      if (changes == line_bytes) expected.whole |= uint64_t{1} << line;
+    }
+    for (const CompareLines compare : line_comparisons()) {
+      const Lines found = compare(now, twin);
+      ASSERT_EQ(expected.changed, found.changed);
+      ASSERT_EQ(expected.whole, found.whole);
+    }
+  }
 }
 
 TEST(Diff, TheWorstCaseFits) {
