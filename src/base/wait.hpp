@@ -40,24 +40,37 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-// The first two stages of a wait. step() returns false when it is time to sleep in the kernel.
+// The first two stages of a wait: so many spins, then yields, for some seconds at least. step() returns false when it
+// is time to sleep in the kernel.
 class Patience {
  public:
-  explicit Patience(int spins) : spins_(spins) {}
+  explicit Patience(int spins, double yielding = 0) : spins_(spins), yielding_(yielding) {}
   bool step() {
     if (count_ < spins_) return ++count_, cpu_relax(), true;
-    if (count_ < spins_ + yields) return ++count_, sched_yield(), true;
-    return false;
+    if (count_ >= spins_ + yields && !go_on_yielding()) return false;
+    ++count_;
+    sched_yield();
+    return true;
   }
 
  private:
   static constexpr int yields = 64;
-  int spins_;
-  int count_ = 0;
+  bool go_on_yielding() {
+    if (yielding_ == 0) return false;
+    const double now = seconds_now();
+    if (since_ == 0) since_ = now;
+    return now - since_ < yielding_;
+  }
+  int spins_, count_ = 0;
+  double yielding_, since_ = 0;
 };
 
 // How long to spin when `busy` threads compete for this machine's cores.
 inline int spins_for(int busy) { return busy <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 50; }
+
+// For waits for other ranks: as long as ranks with equal work may well differ. A core that sleeps meanwhile is slower
+// afterwards, on a virtual machine above all: a loop of 5 ms between barriers by 15 %.
+constexpr double long_yielding = 3e-3;
 
 // A mutual-exclusion lock between threads of one process that a signal handler may take, as long as no holder
 // touches memory whose access raises that signal. Held for microseconds; not recursive.

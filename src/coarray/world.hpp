@@ -35,7 +35,7 @@ struct World {
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
-    for (Patience patience(spins); patience.step();) {
+    for (Patience patience(spins, long_yielding); patience.step();) {
       if (done()) return {};
       transport->progress();
     }

@@ -197,8 +197,8 @@ void Engine::help() {
   // A wire with an event calls when there is something to do. One without is asked again and again for a while.
   const bool called_by_event = config_.wire->event() >= 0;
   constexpr int spins = 100;
-  const double yielding = called_by_event ? 0 : yielding_seconds;
-  Perseverance patience(spins, yielding);
+  const double yielding = called_by_event ? 0 : long_yielding;
+  Patience patience(spins, yielding);
   double nap = first_nap, behind = first_behind;
   uint32_t seen = 0;
   while (!stopping_.load()) {
@@ -211,7 +211,7 @@ void Engine::help() {
     }
     behind = first_behind;
     if (drive(true)) {
-      patience = Perseverance(spins, yielding);
+      patience = Patience(spins, yielding);
       nap = first_nap;
     } else if (!patience.step() && (called_by_event || !yield_to_moving())) {
       doze_as_helper(called, nap);

@@ -76,13 +76,15 @@ class Engine {
     if (done()) return true;
     const Waiting waiting(*this);
     const double deadline = seconds_now() + seconds;
-    Perseverance patience(config_.spins);
+    // As long as what it waits for may well take: to be woken costs more than most answers, and a nap too early makes
+    // the others wait and nap in turn.
+    Patience patience(config_.spins, long_yielding);
     double nap = first_nap;
     for (;;) {
       const uint32_t seen = bell_.load();
       if (done()) return true;
       if (waiting.may_drive && drive()) {
-        patience = Perseverance(config_.spins);
+        patience = Patience(config_.spins, long_yielding);
         nap = first_nap;
       } else if (!patience.step() && !yield_to_moving()) {
         const double left = deadline - seconds_now();
@@ -101,9 +103,9 @@ class Engine {
     if (done(word.load())) return true;
     {
       const Waiting waiting(*this);
-      for (Perseverance patience(config_.spins); patience.step();) {
+      for (Patience patience(config_.spins, long_yielding); patience.step();) {
         if (done(word.load())) return true;
-        if (drive()) patience = Perseverance(config_.spins);
+        if (drive()) patience = Patience(config_.spins, long_yielding);
       }
     }
     for (double nap = first_nap; seconds_now() < deadline; nap = longer(nap)) {  // the helper drives from here on
@@ -143,26 +145,6 @@ class Engine {
   [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
 
-  static constexpr double yielding_seconds = 3e-3;
-  // Before it sleeps, a thread that waits spins and then yields, for as long as what it waits for may well take: to be
-  // woken costs more than most answers, and a nap too early makes the others wait and nap in turn.
-  class Perseverance {
-   public:
-    explicit Perseverance(int spins, double yielding = yielding_seconds) : spins_(spins), yielding_(yielding) {}
-    bool step() {
-      if (count_ < spins_) return ++count_, cpu_relax(), true;
-      if (yielding_ == 0) return false;
-      const double now = seconds_now();
-      if (since_ == 0) since_ = now;
-      if (now - since_ > yielding_) return false;
-      sched_yield();
-      return true;
-    }
-
-   private:
-    int spins_, count_ = 0;
-    double yielding_, since_ = 0;
-  };
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;

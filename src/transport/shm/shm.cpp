@@ -93,7 +93,7 @@ class Shm final : public Transport {
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
     auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
-    for (Patience patience(spins_); futex.load() == old && patience.step();) {
+    for (Patience patience(spins_, long_yielding); futex.load() == old && patience.step();) {
     }
     if (futex.load() == old) futex_wait(futex, old, seconds);
     return futex.load();
@@ -166,7 +166,7 @@ class Shm final : public Transport {
     const auto reached = [&] {
       return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
     };
-    for (Patience patience(spins_); patience.step();)
+    for (Patience patience(spins_, long_yielding); patience.step();)
       if (reached()) return {};
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);
