@@ -64,11 +64,11 @@ void Memory::drop() {
   if (cache_ == nullptr) return;
   cache_->flush_and_drop(true);
   notices_.clear();  // nobody keeps a copy that they could be about
-  cache_->preload_ahead();
 }
 
 Status Memory::sync_drop(const char* call) {
   drop();
+  if (cache_ != nullptr) cache_->preload_ahead();
   HIROBA_TRY(enter(call, 4, 0, words_));
   use_huge_pages();
   return {};

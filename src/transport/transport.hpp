@@ -145,9 +145,9 @@ class Transport {
   // note's handler runs before the memory is read, in a process that can reach it: this one, or the rank's. It must not
   // block. A transport that cannot reach all memory implements this itself.
   virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
-  // A get of what will be there after the exchange that this rank makes next, asked for before it, so that the answer
-  // comes without waiting for a question. Must not be awaited before. Only where gets_ahead(rank); else it is nothing
-  // that could be asked for before it is there.
+  // A get of what will be there after the exchange (not: meeting) that this rank makes next, asked for before it, so
+  // that the answer comes without waiting for a question. Must not be awaited before. Only where gets_ahead(rank); else
+  // it is nothing that could be asked for before it is there.
   virtual bool gets_ahead(int rank) const;
   virtual void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                                const Note* note);

@@ -26,6 +26,30 @@ void g(double *src, double *dst, int n) {
 }
 """
 
+# Ranks write other columns of the same pages, so none has to meet another, and one may be steps ahead of the other.
+COLUMNS = """#include <mpc.h>
+#include <smint.h>
+#include <stdio.h>
+#pragma SMint shared ::[1][NPROCS](0, NPROCS)
+unsigned char a[64][131];
+static unsigned char expected[64][131];
+int main(void) {
+  for (int t = 0; t < 300; t++) {
+#pragma SMint parallel for
+    for (int i = 0; i < 64; i++)
+      for (int j = 2; j < 66; j++) a[i][j * 2 - 2] = (unsigned char)(5 * a[i][j * 2 - 2] + i + j);
+  }
+  int wrong = 0;
+  for (int t = 0; t < 300; t++)
+    for (int i = 0; i < 64; i++)
+      for (int j = 2; j < 66; j++) expected[i][j * 2 - 2] = (unsigned char)(5 * expected[i][j * 2 - 2] + i + j);
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 131; j++) wrong += a[i][j] != expected[i][j];
+  if (wrong > 0) printf("%d wrong on rank %d\\n", wrong, MYPID);
+  return wrong > 0;
+}
+"""
+
 
 class Later(CompilerTest):
     def ends(self, more: str) -> str:
@@ -58,6 +82,15 @@ class Later(CompilerTest):
                 [*job, "--timeout", "30", "./later"], self.folder, env={**os.environ, "OMP_NUM_THREADS": "1"}
             )
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
+
+    @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}: over shared memory all ranks meet")
+    def test_own_writes_where_nobody_is_met(self) -> None:
+        self.write("columns.c", COLUMNS)
+        self.compiled("-O1", "columns.c", "-o", "columns")
+        for _ in range(8):
+            job = [HIROBARUN, "-n", "2", "--nodes", "2", "--transport", "ucx", "--threads", "1", "--timeout", "30"]
+            ended = execute([*job, "./columns"], self.folder, env=dict(os.environ))
+            self.assertEqual(ended.returncode, 0, ended)
 
 
 if __name__ == "__main__":

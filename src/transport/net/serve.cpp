@@ -250,6 +250,7 @@ bool Net::after_poll(void* self) {
   any = net.answer_keys() || any;
   net.keep_alive();
   any = net.outbox_.retry() || any;
+  net.outbox_.send();  // what handlers have gathered: nobody might poll for long
   return any;
 }
 
