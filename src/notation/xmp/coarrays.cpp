@@ -114,6 +114,35 @@ void assign(Coarrays& all, const xmp_section& to, const xmp_section& from, size_
   require_at(all.fill(target, value.get(), element), place);
 }
 
+// The assignments that one means.
+class Moves final : public Request {
+ public:
+  Coarrays::Assignment& next() {
+    parts_.push_back(std::make_unique<Coarrays::Assignment>());
+    return *parts_.back();
+  }
+  Status advance(bool& complete) override {
+    complete = true;
+    return for_all(&Coarrays::Assignment::advance, complete);
+  }
+  Status hasten(bool& complete) override {
+    complete = true;
+    return for_all(&Coarrays::Assignment::hasten, complete);
+  }
+  std::string missing() const override { return parts_.empty() ? "" : parts_.back()->missing(); }
+
+ private:
+  Status for_all(Status (Coarrays::Assignment::*step)(bool&), bool& complete) {
+    for (const auto& part : parts_) {
+      bool one = false;
+      HIROBA_TRY((*part.*step)(one));
+      complete = complete && one;
+    }
+    return {};
+  }
+  std::vector<std::unique_ptr<Coarrays::Assignment>> parts_;
+};
+
 hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
   Arithmetic out;
   require_at(Arithmetic::make(to, values, op, out), place);
@@ -121,6 +150,18 @@ hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
 }
 
 }  // namespace
+
+std::unique_ptr<Request> start_moves(const xmp_section& to, const xmp_section& from, size_t element,
+                                     const char* place) {
+  Coarrays& all = coarrays("xmp_assign_start");
+  auto moves = std::make_unique<Moves>();
+  for_images(&to, &from, place, [&](const xmp_section& target, const xmp_section* source) {
+    if (source->dims == 0 && target.dims > 0) return assign(all, target, *source, element, place);
+    require_at(all.start_assign(section_of(target, place), section_of(*source, place), element, moves->next()), place);
+  });
+  return moves;
+}
+
 }  // namespace hiroba
 
 using hiroba::Coarray;
@@ -295,29 +336,7 @@ XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t elemen
 
 XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
                                         const char* place) {
-  Coarrays& all = coarrays("xmp_assign_start");
-  if (hiroba::each_image(to) || hiroba::each_image(from) || (from->dims == 0 && to->dims > 0)) {
-    xmp_assign(to, from, element, place);
-    return {nullptr};
-  }
-  auto assignment = std::make_unique<Coarrays::Assignment>();
-  require_at(all.start_assign(hiroba::section_of(*to, place), hiroba::section_of(*from, place), element, *assignment),
-             place);
-  return {assignment.release()};
-}
-
-XMP_EXPORT void xmp_request_wait(xmp_request* request) {
-  if (request->state == nullptr) return;
-  const std::unique_ptr<Coarrays::Assignment> assignment(static_cast<Coarrays::Assignment*>(request->state));
-  assignment->finish();
-  request->state = nullptr;
-}
-
-XMP_EXPORT int xmp_request_test(xmp_request* request) {
-  if (request->state == nullptr) return 1;
-  if (!static_cast<Coarrays::Assignment*>(request->state)->finished()) return 0;
-  xmp_request_wait(request);
-  return 1;
+  return hiroba::give(hiroba::start_moves(*to, *from, element, place));
 }
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,

@@ -1,6 +1,7 @@
 // What the entry points of xmp.h share: this process's coarrays, image sets, and how errors end the job.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ void forget(const xmp_coarray* coarray);
 // ---- sections ----
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
 Section section_of(const xmp_section& section, const char* place);
+
+// ---- what is started ----
+xmp_request give(std::unique_ptr<Request> request);
+// An assignment, or those of each image if one side says so.
+std::unique_ptr<Request> start_moves(const xmp_section& to, const xmp_section& from, size_t element, const char* place);
 
 }  // namespace hiroba
 
