@@ -15,9 +15,12 @@ Status Requests::await(Request& request, const Call& call) {
   return failed;
 }
 
+// A program that asks again and again gives its core to those that it waits for.
 Status Requests::test(Request& request, bool& complete) {
-  world_->drive();
-  return request.advance(complete);
+  const bool any = world_->drive();
+  HIROBA_TRY(request.advance(complete));
+  if (!complete && !any) sched_yield();
+  return {};
 }
 
 // ---- by number -----------------------------------------------------------------------------------------------------
@@ -85,12 +88,13 @@ Status Requests::await(int64_t id, const Call& call) {
 }
 
 Status Requests::test(int64_t id, bool& complete) {
-  world_->drive();
+  const bool any = world_->drive();
   const std::lock_guard<SignalSafeLock> guard(lock_);
   HIROBA_TRY(known(id));
   advance(id, id, false);
   const std::vector<Kept>& kept = kept_[id];
   complete = kept.empty();
+  if (!complete && !any) sched_yield();
   return complete ? Status() : kept[0].failed;
 }
 
