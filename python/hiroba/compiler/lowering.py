@@ -36,6 +36,14 @@ ATOMICS = {
 }
 
 
+@dataclass(frozen=True)
+class Gmove:
+    """What stands above an assignment: xmp_gmove_mode, and the number of async(id), or ""."""
+
+    mode: str
+    id: str
+
+
 def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -51,7 +59,7 @@ class Lowering(ABC):
         self.explain: list[tuple[int, str]] = []
         self.names = Names()
         self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # whether a name is a node array at a place
-        self.gmoves: dict[int, str] = {}  # assignments below `gmove`, by where they begin
+        self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by where they begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
         """The same for a text of its own."""
@@ -265,7 +273,7 @@ class Lowering(ABC):
     def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str: ...
 
     @abstractmethod
-    def gmove(self, node: Node, left: Node, right: Node, mode: str) -> str: ...
+    def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str: ...
 
     def _compound(self, ref: Reference, operator: str, value: Node | None, used: bool, new: bool) -> str:
         """`op=`, and ++ and -- (without a value). `new`: the expression's value is the one after it."""

@@ -36,6 +36,23 @@ class Packed {
   std::unique_ptr<char[]> bytes_;
 };
 
+// What is read later. A single element of this image is read at once: it may be a value that nobody keeps.
+class Source {
+ public:
+  Source(const xmp_section& from, size_t element) : section_(from) {
+    if (from.coarray != nullptr || from.dims > 0) return;
+    const char* const value = static_cast<const char*>(from.address);
+    value_.assign(value, value + element);
+    section_.address = value_.data();
+  }
+  Source(const Source&) = delete;
+  const xmp_section& section() const { return section_; }
+
+ private:
+  xmp_section section_;
+  std::vector<char> value_;
+};
+
 bool of_this_image(const xmp_section& to, const xmp_section& from) {
   return to.coarray == nullptr && from.coarray == nullptr;
 }
@@ -59,7 +76,7 @@ class Together final : public Request {
   Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
       : all_(all),
         to_(to),
-        from_(from),
+        source_(from, element),
         element_(element),
         place_(place),
         team_(all.collective().gather_team(hiroba::executing(), 3)),
@@ -77,9 +94,10 @@ class Together final : public Request {
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     if (stage_ == Stage::coming && met_.done()) {
       all_.checker().acquire(met_.stamp());
-      if (of_this_image(to_, from_)) return xmp_assign(&to_, &from_, element_, place()), complete = true, Status();
-      read_ = std::make_unique<Packed>(from_, element_);
-      reading_ = hiroba::start_moves(read_->section(), from_, element_, place());
+      const xmp_section& from = source_.section();
+      if (of_this_image(to_, from)) return xmp_assign(&to_, &from, element_, place()), complete = true, Status();
+      read_ = std::make_unique<Packed>(from, element_);
+      reading_ = hiroba::start_moves(read_->section(), from, element_, place());
       stage_ = Stage::reading;
     }
     if (stage_ == Stage::reading) {
@@ -101,7 +119,8 @@ class Together final : public Request {
   const char* place() const { return place_.c_str(); }
 
   Coarrays& all_;
-  const xmp_section to_, from_;
+  const xmp_section to_;
+  const Source source_;
   const size_t element_;
   const std::string place_;
   const hiroba::Team team_;
@@ -114,8 +133,11 @@ class Together final : public Request {
 // in and out: complete with what this image has put.
 class Alone final : public Request {
  public:
-  Alone(Coarrays& all, std::unique_ptr<Request> moves, const char* place)
-      : all_(all), moves_(std::move(moves)), place_(place) {}
+  Alone(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
+      : all_(all),
+        source_(from, element),
+        place_(place),
+        moves_(hiroba::start_moves(to, source_.section(), element, place)) {}
   Status advance(bool& complete) override {
     HIROBA_TRY(moves_->advance(complete));
     return complete ? settle() : Status();
@@ -130,8 +152,9 @@ class Alone final : public Request {
   Status settle() { return all_.sync_memory({"xmp_gmove", place_.c_str()}); }
 
   Coarrays& all_;
+  const Source source_;
+  const std::string place_;
   std::unique_ptr<Request> moves_;
-  std::string place_;
 };
 
 }  // namespace
@@ -149,7 +172,7 @@ XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_secti
                                        size_t element, const char* place) {
   Coarrays& all = coarrays("xmp_gmove_start");
   if (mode != XMP_GMOVE)
-    return hiroba::give(std::make_unique<Alone>(all, hiroba::start_moves(*to, *from, element, place), place));
+    return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
   require_at(all.sync_memory({"xmp_gmove_start", place}), place);
   return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));
 }
