@@ -78,7 +78,7 @@ DIRECTIVES = {
     "gmove out": "#pragma xmp gmove out\na[0:2]:[next] = c[6:2];\nSYNC wrong += a[1] != 7;",
     "reduction async": "x = me; double sum = 1;\n#pragma xmp reduction(+:x, sum) async(3)\ni = 3 * i;\n"
     "#pragma xmp wait_async(3)\nwrong += x != n * (n - 1) / 2 || sum != n || i != 9;",
-    "bcast async on": "x = me;\n#pragma xmp bcast(x) from p4[2] on p4[1:2] ASYNC(i)\n"
+    "bcast async on": "x = me;\n#pragma xmp bcast(x) from p4[2] on p4[1:2] Async(i)\n"
     "#pragma xmp wait_async(i) on p4[1:2]\nwrong += x != (me == 1 ? 2 : me);",
     "gmove async": "#pragma xmp gmove async(1)\na[:] = a[:]:[next];\n#pragma xmp gmove async(2)\n"
     "b[0:4] = b[4:4]:[before];\nwhile (!xmp_test_async(2)) x++;\n#pragma xmp wait_async(2, 1)\n"

@@ -52,6 +52,9 @@ class Arrays(Lowering):
     def operand(self, node: Node) -> Reference | None:
         """The section that this expression is, if it is one, or an array as a whole."""
         if node.type in CHAIN and self.reader.written(node):
+            found = self.reader.read(node, whole=True)
+            if found is not None and found.bits and not found.rank:
+                return None
             found = self.reference(node, whole=True)
             return found if found is not None and found.rank else None
         parent = node.parent.type if node.parent is not None else ""

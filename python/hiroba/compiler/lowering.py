@@ -194,7 +194,9 @@ class Lowering(ABC):
         )
 
     def read(self, ref: Reference) -> str:
-        """XMP_READ of xmp.h."""
+        """XMP_READ of xmp.h. Of a bit-field the struct around it is read."""
+        if ref.bits:
+            return f"({self.read(replace(ref, steps=ref.steps[:-1], bits=False))}{ref.steps[-1].member})"
         return f"__extension__({{ {self._near(ref)}{self._fetch(ref)} xmp_value; }})"
 
     def _near(self, ref: Reference) -> str:

@@ -4,6 +4,7 @@ becomes `(*pointer)`, which means the same in every context (subscripts, sizeof,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import notes
@@ -70,6 +71,7 @@ class Rewriter:
         self.source, self.found, self.root = source, found, root
         self.shared: list[Shared] = []
         self.by_name: dict[str, list[Shared]] = {}
+        self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
 
     # ---- declarations ----
 
