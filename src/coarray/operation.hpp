@@ -16,7 +16,7 @@ namespace hiroba {
 
 class Operation {
  public:
-  struct promise_type {
+  struct promise_type {  // NOLINT(readability-identifier-naming): the language asks for this name
     std::atomic<bool> done{false};
     std::atomic<int> awaited{-1};  // the rank whose parcel is needed
 

@@ -6,7 +6,6 @@
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
-using hiroba::format;
 using hiroba::ImageSet;
 using hiroba::Request;
 using hiroba::require_at;
