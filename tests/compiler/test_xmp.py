@@ -136,7 +136,7 @@ class Xmp(CompilerTest):
     def test_all_at_once_over_networks(self) -> None:
         """One program with every row, on each transport that there is."""
         rows = [*ROWS.values(), *(row for name, row in DIRECTIVES.items() if "async" in name)]
-        body = "".join(f"{{ {row} SYNC}}\n  RESET" for row in rows)
+        body = "".join(f"{{\n{row} SYNC}}\n  RESET" for row in rows)
         reset = PROLOGUE[PROLOGUE.index("  for (int k = 0; k < 8") : PROLOGUE.rindex("  xmp_sync_all")] + SYNC
         program = self.build(body.replace("RESET", "x = 0, i = 3;\n" + reset))
         info = execute([str(pathlib.Path(HIROBARUN).with_name("hiroba")), "info"], self.folder).stdout
