@@ -359,16 +359,15 @@ enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                const char* place);
 
-/* ---- asynchronous: what goes on while the program computes
- * ------------------------------------------------------------
+/* ---- what goes on while the program computes ------------------------------------------------------------------------
  */
 
-/* The same, started: complete when xmp_request_wait has returned, or xmp_request_test has said so. Until then the
- * variables may be neither read nor written; results come into place in these calls, and in xmp_wait_async. Of an image
- * that does not take part, complete at once. Started collective calls stand in one order with all others: each image of
- * a set makes the calls of that set, waiting or not, in the same order.
- * xmp_gmove_start, without in and out: what was written before it is what is read, and who has waited for it knows that
- * it is complete everywhere. It goes on in calls that wait for other images (but barriers of all images) or test. */
+/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has said so. Until then
+ * the variables may be neither read nor written; results come into place in these calls, and in xmp_wait_async. Of an
+ * image that does not take part, complete at once. Started collective calls stand in one order with all others: each
+ * image of a set makes the calls of that set, waiting or not, in the same order. xmp_gmove_start, without in and out:
+ * what was written before it is what is read, and who has waited for it knows that it is complete everywhere. It goes
+ * on in calls that wait for other images (but barriers of all images) or test. */
 xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                 const xmp_node_reference* on, const char* place);
 xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,

@@ -89,13 +89,16 @@ Status Requests::await(int64_t id, const Call& call) {
 
 Status Requests::test(int64_t id, bool& complete) {
   const bool any = world_->drive();
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  HIROBA_TRY(known(id));
-  advance(id, id, false);
-  const std::vector<Kept>& kept = kept_[id];
-  complete = kept.empty();
+  {
+    const std::lock_guard<SignalSafeLock> guard(lock_);
+    HIROBA_TRY(known(id));
+    advance(id, id, false);
+    const std::vector<Kept>& kept = kept_[id];
+    complete = kept.empty();
+    if (!complete && !kept[0].failed.ok()) return kept[0].failed;
+  }
   if (!complete && !any) sched_yield();
-  return complete ? Status() : kept[0].failed;
+  return {};
 }
 
 Status Requests::none_left() {

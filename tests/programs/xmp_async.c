@@ -139,6 +139,62 @@ void async_gmoves(void) {
   }
 }
 
+/* What goes on in a task means the images that it was started with. */
+void async_before_task(void) {
+  const int right = (me + 1) % n;
+  xmp_nodes line = {.name = "line", .dims = 1};
+  xmp_nodes_define(&line);
+  const xmp_node_reference half = {&line, {{n / 2, XMP_REST, 1}}};
+  double values[400];
+  for (int i = 0; i < N; ++i) i_own[i] = 1000 * me + i;
+  const xmp_section to = row(ints, me, i_own, N, sizeof(int)), from = row(ints, right, i_own, N, sizeof(int));
+  xmp_async(1, xmp_gmove_start(XMP_GMOVE, &to, &from, sizeof(int), PLACE), "gmove", PLACE);
+  if (xmp_task_begin(&half, PLACE)) {
+    for (int round = 0; round < 100; ++round) {
+      for (int i = 0; i < 400; ++i) values[i] = 1;
+      xmp_reduction(values, 400, XMP_DOUBLE, XMP_ADD, NULL, PLACE);
+      EXPECT(values[399], n - n / 2);
+      xmp_test_async(1);
+    }
+    xmp_task_end();
+  }
+  wait_for(1);
+  for (int i = 0; i < N; ++i) EXPECT(i_own[i], 1000 * right + i);
+}
+
+static void* post_rounds(void* slot) {
+  const int right = (me + 1) % n, tag = *(const int*)slot;
+  for (int round = 0; round < 200; ++round) {
+    xmp_post(right, tag, PLACE);
+    xmp_wait(XMP_ANY_IMAGE, tag, PLACE);
+  }
+  return NULL;
+}
+
+/* Threads that wait for posts carry on what this one has started. */
+void async_and_threads(void) {
+  enum { WAITING = 3, ROUNDS = 20 };
+  pthread_t running[WAITING];
+  int slots[WAITING];
+  for (int t = 0; t < WAITING; ++t) {
+    slots[t] = 50 + t;
+    if (pthread_create(&running[t], NULL, post_rounds, &slots[t]) != 0) fail("no thread");
+  }
+  const int right = (me + 1) % n;
+  for (int round = 0; round < ROUNDS; ++round) {
+    double values[400];
+    for (int i = 0; i < 400; ++i) values[i] = me + i;
+    for (int i = 0; i < N; ++i) i_own[i] = 1000 * me + i + round;
+    const xmp_section to = row(ints, me, i_own, N, sizeof(int)), from = row(ints, right, i_own, N, sizeof(int));
+    xmp_async(1, xmp_gmove_start(XMP_GMOVE, &to, &from, sizeof(int), PLACE), "gmove", PLACE);
+    xmp_async(2, start_sum(values, 400), "reduction", PLACE);
+    xmp_wait_async(2, (const int64_t[]){2, 1}, NULL, PLACE);
+    EXPECT(values[399], sum_of_images(399));
+    for (int i = 0; i < N; ++i) EXPECT(i_own[i], 1000 * right + i + round);
+  }
+  for (int t = 0; t < WAITING; ++t) pthread_join(running[t], NULL);
+}
+
 void async_in_and_out(void) {
   enum { BIG = 300000 };
   const int right = (me + 1) % n, left = (me + n - 1) % n;

@@ -346,6 +346,8 @@ static const struct {
              {"async_many", async_many},
              {"async_of_some", async_of_some},
              {"async_gmoves", async_gmoves},
+             {"async_before_task", async_before_task},
+             {"async_and_threads", async_and_threads},
              {"async_in_and_out", async_in_and_out},
              {"declared", declared}};
 

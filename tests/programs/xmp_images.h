@@ -45,6 +45,8 @@ void async_passing_on(void);
 void async_many(void);
 void async_of_some(void);
 void async_gmoves(void);
+void async_before_task(void);
+void async_and_threads(void);
 void async_in_and_out(void);
 
 #endif

@@ -69,17 +69,21 @@ void move_together(const xmp_section& to, const xmp_section& from, size_t elemen
 }
 
 // The same, in stages between which the images meet. They meet by parcels, in handlers; what is between, this image
-// does when it advances.
+// does when it advances, perhaps in a task: so it is settled before which images are meant.
 class Together final : public Request {
  public:
   Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
       : all_(all),
-        to_(to),
         source_(from, element),
+        read_(source_.section(), element),
         element_(element),
         place_(place),
-        team_(all.collective().gather_team(hiroba::executing(), 3)),
-        met_(meet(0)) {}
+        here_(of_this_image(to, from)),
+        team_(all.collective().gather_team(hiroba::executing(), 3)) {
+    if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
+    writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
+    meet(0);
+  }
 
   Status advance(bool& complete) override { return advance(complete, &Request::advance); }
   Status hasten(bool& complete) override { return advance(complete, &Request::hasten); }
@@ -88,44 +92,42 @@ class Together final : public Request {
  private:
   enum class Stage { coming, reading, read, written };
 
-  Started meet(int which) { return all_.collective().start_barrier(team_, which, all_.checker().release()); }
+  void meet(int which) { met_ = all_.collective().start_barrier(team_, which, all_.checker().release()); }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
+    const char* const place = place_.c_str();
     if (stage_ == Stage::coming && met_.done()) {
       all_.checker().acquire(met_.stamp());
-      const xmp_section& from = source_.section();
-      if (of_this_image(to_, from)) return xmp_assign(&to_, &from, element_, place()), complete = true, Status();
-      read_ = std::make_unique<Packed>(from, element_);
-      reading_ = hiroba::start_moves(read_->section(), from, element_, place());
+      if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
+      reading_ = hiroba::start(reads_, element_, place);
       stage_ = Stage::reading;
     }
     if (stage_ == Stage::reading) {
       bool there = false;
       HIROBA_TRY((*reading_.*wait)(there));
-      if (there) met_ = meet(1), stage_ = Stage::read;
+      if (there) meet(1), stage_ = Stage::read;
     }
     if (stage_ == Stage::read && met_.done()) {
       all_.checker().acquire(met_.stamp());
-      xmp_assign(&to_, &read_->section(), element_, place());
-      HIROBA_TRY(all_.sync_memory({"xmp_gmove", place()}));
-      met_ = meet(2), stage_ = Stage::written;
+      hiroba::make(writes_, element_, place);
+      HIROBA_TRY(all_.sync_memory({"xmp_gmove", place}));
+      meet(2), stage_ = Stage::written;
     }
     complete = stage_ == Stage::written && met_.done();
     if (complete) all_.checker().acquire(met_.stamp());
     return {};
   }
 
-  const char* place() const { return place_.c_str(); }
-
   Coarrays& all_;
-  const xmp_section to_;
   const Source source_;
+  const Packed read_;
   const size_t element_;
   const std::string place_;
+  const bool here_;  // nothing of other images is moved
   const hiroba::Team team_;
+  std::vector<hiroba::Move> reads_, writes_;
   Stage stage_ = Stage::coming;
   Started met_;
-  std::unique_ptr<Packed> read_;
   std::unique_ptr<Request> reading_;
 };
 
@@ -136,7 +138,7 @@ class Alone final : public Request {
       : all_(all),
         source_(from, element),
         place_(place),
-        moves_(hiroba::start_moves(to, source_.section(), element, place)) {}
+        moves_(hiroba::start(hiroba::moves_of(to, source_.section(), place), element, place)) {}
   Status advance(bool& complete) override {
     HIROBA_TRY(moves_->advance(complete));
     return complete ? settle() : Status();
@@ -170,8 +172,7 @@ XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const
 XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from,
                                        size_t element, const char* place) {
   Coarrays& all = coarrays("xmp_gmove_start");
-  if (mode != XMP_GMOVE)
-    return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
+  if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
   require_at(all.sync_memory({"xmp_gmove_start", place}), place);
   return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));
 }
