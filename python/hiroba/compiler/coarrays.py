@@ -265,13 +265,7 @@ class Coarrays:
     def _hoist(self, wanted: Wanted, shared: Shared, function: Node) -> None:
         """It is declared before the function, where its allocation can see it; others of its declaration stay."""
         node, top = wanted.declaration, wanted.top
-        inner = self.declared.of_block(node, top)
-        if inner is not None:
-            self.source.error(
-                inner.start_byte,
-                f"`{text_of(inner)}` is declared in a block, and `{shared.name}` is allocated before that is entered",
-                "declare it outside of the function",
-            )
+        if self.rewriter.needs_block(shared, self.declared.of_block(node, top)):
             return
         kind = node.child_by_field_name("type")
         if kind is not None and kind.child_by_field_name("body") and len(node.children_by_field_name("declarator")) > 1:

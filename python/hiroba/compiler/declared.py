@@ -105,11 +105,12 @@ class Declared:
                 at = use.end_byte
         return "".join([*pieces, text_of(value)[at - value.start_byte :], ")"])
 
-    def of_block(self, declaration: Node, top: Node) -> Node | None:
-        """The first name that a declaration uses for one of its declarators and that has its meaning from a block."""
+    def of_block(self, declaration: Node, top: Node, constants: bool = True) -> Node | None:
+        """The first name that a declaration uses for one of its declarators and that has its meaning from a block; with
+        `constants`, static const variables have a value that can stand for them."""
         kind, own = declaration.child_by_field_name("type"), innermost(top)
         for node in (n for part in (kind, top) if part is not None for n in walk(part)):
-            if node.type == "identifier" and node != own and self.constant(node) is None:
+            if node.type == "identifier" and node != own and not (constants and self.constant(node)):
                 if self.is_local(self.declarator(node), node):
                     return node
             elif node.type != "type_identifier":

@@ -40,6 +40,8 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
+    declared = Declared(root, source.text)
+    rewriter.of_block = lambda node, top: declared.of_block(node, top, constants=False)
     explain = []
     if "xmp_coarray_allocate" in text:
         explain = rewrite_xmp(rewriter, brackets)
