@@ -232,7 +232,8 @@ void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, 
 /* to = one value for all. */
 void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place);
 
-/* An assignment that may still be under way when the call returns: neither side may be used until it is waited for. */
+/* An assignment that may still be under way when the call returns: neither side may be used until it is waited for. A
+ * put has left then; it is complete as other puts are. */
 typedef struct xmp_request {
   void* state; /* NULL: complete */
 } xmp_request;
@@ -357,6 +358,33 @@ void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference
 enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                const char* place);
+
+/* ---- what goes on while the program computes ------------------------------------------------------------------------
+ */
+
+/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has said so. Until then
+ * the variables may be neither read nor written; results come into place in these calls, and in xmp_wait_async. Of an
+ * image that does not take part, complete at once. Started collective calls stand in one order with all others: each
+ * image of a set makes the calls of that set, waiting or not, in the same order. xmp_gmove_start, without in and out:
+ * what was written before it is what is read, and who has waited for it knows that it is complete everywhere. It goes
+ * on in calls that wait for other images (but barriers of all images) or test. */
+xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
+                                const xmp_node_reference* on, const char* place);
+xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
+                                       const xmp_location locations[], int nlocations, const xmp_node_reference* on,
+                                       const char* place);
+xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_node_reference* from,
+                            const xmp_node_reference* on, const char* place);
+xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
+                            const char* place);
+
+/* async(id): gives a request to the library, under a number of this image, which many may share. `what` it is,
+ * "reduction", is for messages. All must have been waited for when the program ends. One thread at a time. */
+void xmp_async(int64_t id, xmp_request request, const char* what, const char* place);
+/* Waits for all requests with these numbers; a number that this image has never used is an error. Images that are not
+ * in `on` do nothing. */
+void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place);
+int xmp_test_async(int64_t id); /* 1 if all of them are complete, as if they had been waited for */
 
 /* ---- inquiry, as the specification has it: dimensions and indices of node arrays count from 1
  * ------------------------ */

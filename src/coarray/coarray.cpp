@@ -18,7 +18,8 @@ Status Coarrays::start(Memory& memory) {
   const Job& job = memory.job();
   world_.memory = &memory, world_.transport = &memory.transport();
   world_.rank = job.rank, world_.nranks = job.nranks;
-  world_.spins = spins_for(job.ranks_here());
+  world_.spins = spins_for(job.ranks_here()), world_.background = &requests_;
+  requests_.start(world_);
   mail_.start(world_);
   mover_.start(world_);
   control_.nranks = job.nranks;
@@ -33,6 +34,7 @@ Status Coarrays::start(Memory& memory) {
 
 // What was put is there before the memory goes.
 Status Coarrays::stop() {
+  HIROBA_TRY(requests_.none_left());
   HIROBA_TRY(sync_all({0, 1, world_.nranks, nullptr}, {"xmp_finalize", ""}));
   world_.memory = nullptr;
   return {};
@@ -111,12 +113,18 @@ bool overlap(const Place& a, const Box& a_box, const Place& b, const Box& b_box,
 
 Status Coarrays::assign(const Section& to, const Section& from, size_t element) {
   Assignment assignment;
-  HIROBA_TRY(start_assign(to, from, element, assignment));
+  HIROBA_TRY(move(to, from, element, true, assignment));
   assignment.finish();
   return {};
 }
 
-Status Coarrays::start_assign(const Section& to, const Section& from, size_t element, Assignment& a) {
+Status Coarrays::start_assign(const Section& to, const Section& from, size_t element, Assignment& assignment) {
+  return move(to, from, element, false, assignment);
+}
+
+// What cannot go directly goes through a buffer: when it is all there, the assignment is finished. `at_once`: it is
+// finished next.
+Status Coarrays::move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& a) {
   HIROBA_TRY(conform(to.box, from.box));
   if (to.box.elements() == 0) return {};
   Place source;
@@ -135,8 +143,9 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
   } else if (source.here == nullptr) {
     direct = direct && !may_fault(a.to_, to.box, element);
   }
-  if (direct && source.here != nullptr) return mover_.put(a.to_, source.here, walk), Status();
+  if (direct && source.here != nullptr && at_once) return mover_.put(a.to_, source.here, walk), Status();
   a.owner_ = this;
+  if (direct && source.here != nullptr) return mover_.start_put(a.to_, source.here, walk, a.under_way_), Status();
   if (direct) return mover_.start_get(a.to_.here, source, walk, a.under_way_), Status();
   a.box_ = to.box, a.element_ = element;
   a.buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(from.box.elements()) * element);
@@ -144,11 +153,19 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
   return {};
 }
 
-bool Coarrays::Assignment::finished() const {
-  if (owner_ == nullptr) return true;
-  owner_->world_.transport->progress();
-  return under_way_.left.load(std::memory_order_acquire) == 0;
+Status Coarrays::Assignment::advance(bool& complete) {
+  complete = owner_ == nullptr || under_way_.left.load(std::memory_order_acquire) == 0;
+  if (complete) finish();
+  return {};
 }
+
+Status Coarrays::Assignment::hasten(bool& complete) {
+  finish();
+  complete = true;
+  return {};
+}
+
+std::string Coarrays::Assignment::missing() const { return format("data of rank %d is on its way", to_.rank); }
 
 void Coarrays::Assignment::finish() {
   if (owner_ == nullptr) return;

@@ -6,7 +6,8 @@
 //
 // start, stop, allocate, free are collective over all ranks, what takes a set over that set; one thread makes them.
 // Everything else is thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
-// what they read may be changed on return. Everything else blocks until it is done.
+// what they read may be changed on return. What is started goes on until it is waited for (requests.hpp). Everything
+// else blocks until it is done.
 // Errors come back as a status; the caller (src/notation/xmp) ends the job with it.
 #pragma once
 
@@ -20,6 +21,7 @@
 #include "coarray/images.hpp"
 #include "coarray/mail.hpp"
 #include "coarray/mover.hpp"
+#include "coarray/requests.hpp"
 #include "coarray/section.hpp"
 #include "coarray/update.hpp"
 #include "memory/memory.hpp"
@@ -67,6 +69,9 @@ class Coarrays {
   Status post(int rank, int64_t tag, const Call& call);
   Status wait(int rank, int64_t tag, const Call& call, int& from);
   Collective& collective() { return collective_; }
+  Requests& requests() { return requests_; }
+  // For what is started: an image that knows that all have come, and what they did before, takes their order over.
+  Checker& checker() { return checker_; }
 
   // A lock is 24 zero bytes of a coarray: next ticket, ticket being served (32 bits each), holder.
   Status lock(const Section& lock, const Call& call);
@@ -78,6 +83,7 @@ class Coarrays {
   Status atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
 
  private:
+  Status move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& assignment);
   Status locate(const Section& section, size_t element, Place& out) const;
   Status word_at(const Section& word, unsigned bytes, Place& out) const;
   bool may_fault(const Place& place, const Box& box, size_t element) const;
@@ -96,13 +102,16 @@ class Coarrays {
   Updater updater_;
   Collective collective_;
   Checker checker_;
+  Requests requests_;
 };
 
 // An assignment that is under way. Neither side may be used before finish(). Not thread-safe.
-class Coarrays::Assignment {
+class Coarrays::Assignment final : public Request {
  public:
-  bool finished() const;
   void finish();
+  Status advance(bool& complete) override;
+  Status hasten(bool& complete) override;
+  std::string missing() const override;
 
  private:
   friend class Coarrays;

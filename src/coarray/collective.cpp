@@ -5,39 +5,166 @@
 
 namespace hiroba {
 
+void Combine::operator()(char* mine, const char* theirs, int64_t count) const {
+  const auto stride = static_cast<int64_t>(element());
+  if (record == 0) return arithmetic.apply(mine, stride, theirs, stride, count);
+  for (; count > 0; --count, mine += stride, theirs += stride)
+    if (arithmetic.prefers(theirs, mine)) std::memcpy(mine, theirs, record);
+}
+
 void Collective::start(const World& world, const Control& control, Mail& mail, Checker& checker) {
   world_ = &world, control_ = &control, mail_ = &mail, checker_ = &checker;
   words_.resize(static_cast<size_t>(world.nranks));
 }
 
-Collective::Team Collective::gather_team(const ImageSet& set, const Call& call) {
-  const uint64_t name = set.name();
-  return {set, call, set.find(world_->rank), name, numbers_[name]++};
+Team Collective::gather_team(const ImageSet& set, uint64_t operations) {
+  const uint64_t name = set.name(), number = numbers_[name];
+  numbers_[name] += operations;
+  return {set, set.find(world_->rank), name, number};
 }
 
-// Steps of an operation have keys of their own; there are fewer than 256.
-Mail::Key Collective::key(const Team& team, int step) const {
-  return {team.name, team.number << 8 | static_cast<uint64_t>(step)};
+bool Started::done() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const Operation& lane) { return lane.done(); });
+}
+
+std::string Started::missing() const {
+  for (const Operation& lane : lanes_)
+    if (!lane.done()) return format("rank %d has not come", lane.awaited());
+  return "it is done";
+}
+
+Status Collective::finish(const Started& started, const Call& call) {
+  return world_->await([&] { return started.done(); }, [&] { return call.text() + ": " + started.missing(); });
+}
+
+// ---- operations ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Two images exchange at most one parcel of each kind for one number.
+enum Kind : uint64_t { up, down, taken, first_step };
+
+Mail::Key key(const Team& team, size_t operation, uint64_t kind) {
+  return {team.name, (team.number + operation) << 8 | kind};
+}
+
+// Of a tree over the images 0..count-1, counted from its root, where an image is: image 0 is the root, and the
+// children of i are i + 1, i + 2, i + 4, ... below the lowest bit of i. Those of a child are behind it, and before the
+// next child.
+struct Tree {
+  int parent = -1, children = 0;
+  int child[32];
+  Tree(int me, int count) {
+    int distance = 1;
+    for (; distance < count && (me & distance) == 0; distance *= 2)
+      if (me + distance < count) child[children++] = me + distance;
+    if (me > 0) parent = me - distance;
+  }
+};
+
+}  // namespace
+
+// In step k every image tells the one 2^k further and hears from the one 2^k before.
+Operation Collective::meet(Team team, Work work) {
+  const int n = team.set.count;
+  Checker::Stamp other(work->stamp.size());
+  const size_t bytes = other.size() * sizeof other[0];
+  for (uint64_t step = first_step, distance = 1; distance < static_cast<uint64_t>(n); ++step, distance *= 2) {
+    const int d = static_cast<int>(distance);
+    mail_->send(team.set.rank((team.me + d) % n), key(team, 0, step), work->stamp.data(), bytes);
+    co_await mail_->parcel(team.set.rank((team.me - d + n) % n), key(team, 0, step), other.data(), bytes);
+    if (bytes > 0) Checker::join(work->stamp, other);
+  }
+}
+
+// To image 0 and back. An image holds the result of itself and of those behind it, so the order is that of the images.
+Operation Collective::reduce_lane(Team team, Work work, Chunks chunks, size_t lane) {
+  const Tree tree(team.me, team.set.count);
+  const size_t element = work->combine.element();
+  std::vector<char> theirs(tree.children > 0 ? chunks.each : 0);
+  for (size_t c = lane; c < chunks.count; c += chunks.lanes) {
+    char* const mine = work->data.data() + chunks.at(c);
+    const size_t bytes = chunks.of(c);
+    for (int i = 0; i < tree.children; ++i) {
+      co_await mail_->parcel(team.set.rank(tree.child[i]), key(team, c, up), theirs.data(), bytes);
+      work->combine(mine, theirs.data(), static_cast<int64_t>(bytes / element));
+    }
+    if (tree.parent >= 0) {
+      mail_->send(team.set.rank(tree.parent), key(team, c, up), mine, bytes);
+      co_await mail_->parcel(team.set.rank(tree.parent), key(team, c, down), mine, bytes);
+    }
+    for (int i = tree.children; i-- > 0;) mail_->send(team.set.rank(tree.child[i]), key(team, c, down), mine, bytes);
+  }
+}
+
+// From the second chunk of a lane on, a child must have taken the one before; so not much is under way at once.
+Operation Collective::broadcast_lane(Team team, int root, Work work, Chunks chunks, size_t lane) {
+  const int n = team.set.count;
+  const Tree tree((team.me - root + n) % n, n);
+  const auto rank = [&team, root, n](int relative) { return team.set.rank((relative + root) % n); };
+  for (size_t c = lane; c < chunks.count; c += chunks.lanes) {
+    char* const data = work->data.data() + chunks.at(c);
+    if (tree.parent >= 0) co_await mail_->parcel(rank(tree.parent), key(team, c, down), data, chunks.of(c));
+    if (tree.parent >= 0 && c + chunks.lanes < chunks.count)
+      mail_->send(rank(tree.parent), key(team, c, taken), nullptr, 0);
+    for (int i = tree.children; i-- > 0;) {
+      if (c > lane) co_await mail_->parcel(rank(tree.child[i]), key(team, c - chunks.lanes, taken), nullptr, 0);
+      mail_->send(rank(tree.child[i]), key(team, c, down), data, chunks.of(c));
+    }
+  }
+}
+
+// ---- what is started -----------------------------------------------------------------------------------------------
+
+Collective::Chunks::Chunks(size_t all_bytes, size_t element) {
+  constexpr size_t most_lanes = 8;
+  bytes = all_bytes, each = Mail::most_parcel / element * element;
+  count = (bytes + each - 1) / each;
+  lanes = std::min(most_lanes, count);
+}
+
+Started Collective::start_barrier(const Team& team, int which, const Checker::Stamp& stamp) {
+  Started out;
+  out.work_ = std::make_shared<Started::Work>();
+  out.work_->stamp = stamp;
+  Team one = team;
+  one.number += static_cast<uint64_t>(which);
+  if (team.set.count > 1) out.lanes_.push_back(meet(one, out.work_));
+  return out;
+}
+
+Started Collective::start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine) {
+  Started out;
+  const size_t bytes = combine.element() * static_cast<size_t>(count);
+  out.work_ = std::make_shared<Started::Work>(Started::Work{{data, data + bytes}, {}, combine});
+  if (set.count == 1 || count == 0) return out;
+  const Chunks chunks(bytes, combine.element());
+  const Team team = gather_team(set, chunks.count);
+  for (size_t lane = 0; lane < chunks.lanes; ++lane) out.lanes_.push_back(reduce_lane(team, out.work_, chunks, lane));
+  return out;
+}
+
+Started Collective::start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes) {
+  Started out;
+  out.work_ = std::make_shared<Started::Work>();
+  out.work_->data.resize(bytes);
+  if (set.rank(root) == world_->rank && bytes > 0) std::memcpy(out.work_->data.data(), data, bytes);
+  if (set.count == 1 || bytes == 0) return out;
+  const Chunks chunks(bytes, 1);
+  const Team team = gather_team(set, chunks.count);
+  for (size_t lane = 0; lane < chunks.lanes; ++lane)
+    out.lanes_.push_back(broadcast_lane(team, root, out.work_, chunks, lane));
+  return out;
 }
 
 // ---- barrier -------------------------------------------------------------------------------------------------------
 
-// In step k every image tells the one 2^k further and hears from the one 2^k before.
 Status Collective::barrier(const ImageSet& set, const Call& call, bool synchronises) {
   if (set.count == 1) return {};
   if (set.is_all(world_->nranks)) return world_->memory->exchange(0, words_, call.name);
-  const Team team = gather_team(set, call);
-  Checker::Stamp stamp = synchronises ? checker_->release() : Checker::Stamp();
-  Checker::Stamp other(stamp.size());
-  const size_t bytes = stamp.size() * sizeof(uint32_t);
-  for (int step = 0, distance = 1; distance < set.count; ++step, distance *= 2) {
-    const int to = set.rank((team.me + distance) % set.count);
-    const int from = set.rank((team.me - distance + set.count) % set.count);
-    mail_->send(to, key(team, step), stamp.data(), bytes);
-    HIROBA_TRY(mail_->receive(from, key(team, step), other.data(), bytes, call));
-    if (bytes > 0) Checker::join(stamp, other);
-  }
-  checker_->acquire(stamp);
+  const Started met = start_barrier(gather_team(set, 1), 0, synchronises ? checker_->release() : Checker::Stamp());
+  HIROBA_TRY(finish(met, call));
+  checker_->acquire(met.stamp());
   return {};
 }
 
@@ -49,9 +176,10 @@ Status Collective::reduce(const ImageSet& set, char* data, int64_t count, const 
   if (bytes <= sizeof(uint64_t) && count == 1 && set.is_all(world_->nranks))
     return reduce_word(set, data, combine, call);
   if (bytes > Mail::most_parcel) return reduce_room(set, data, count, combine, call);
-  Team team = gather_team(set, call);
-  HIROBA_TRY(reduce_tree(team, data, count, combine));
-  return broadcast_tree(team, 0, data, bytes, 128);
+  const Started reduced = start_reduce(set, data, count, combine);
+  HIROBA_TRY(finish(reduced, call));
+  std::memcpy(data, reduced.data(), bytes);
+  return {};
 }
 
 // A word of each rank in one exchange.
@@ -61,22 +189,6 @@ Status Collective::reduce_word(const ImageSet& set, char* data, const Combine& c
   HIROBA_TRY(world_->memory->exchange(word, words_, call.name));
   std::memcpy(data, &words_[0], combine.element());
   for (int i = 1; i < set.count; ++i) combine(data, reinterpret_cast<const char*>(&words_[static_cast<size_t>(i)]), 1);
-  return {};
-}
-
-// To image 0. An image holds the result of itself and of those behind it, so the order is that of the images.
-Status Collective::reduce_tree(Team& team, char* data, int64_t count, const Combine& combine) {
-  const size_t bytes = combine.element() * static_cast<size_t>(count);
-  alignas(16) char theirs[Mail::most_parcel];
-  for (int step = 0, distance = 1; distance < team.set.count; ++step, distance *= 2) {
-    if ((team.me & distance) != 0) {
-      mail_->send(team.set.rank(team.me - distance), key(team, step), data, bytes);
-      return {};
-    }
-    if (team.me + distance >= team.set.count) continue;
-    HIROBA_TRY(mail_->receive(team.set.rank(team.me + distance), key(team, step), theirs, bytes, team.call));
-    combine(data, theirs, count);
-  }
   return {};
 }
 
@@ -98,7 +210,7 @@ Status Collective::reduce_room(const ImageSet& set, char* data, int64_t count, c
     std::memcpy(world_->base + control_->room_of(world_->rank, 0), at, static_cast<size_t>(part) * element);
     HIROBA_TRY(barrier(set, call));
     HIROBA_TRY(
-        reduce_slice(set, me, std::min(part, me * slice), std::min(slice, part - std::min(part, me * slice)), combine));
+        reduce_slice(set, std::min(part, me * slice), std::min(slice, part - std::min(part, me * slice)), combine));
     HIROBA_TRY(barrier(set, call));
     for (int i = 0; i < set.count; ++i) {
       const int64_t first = std::min(part, i * slice), n = std::min(slice, part - first);
@@ -110,11 +222,10 @@ Status Collective::reduce_room(const ImageSet& set, char* data, int64_t count, c
   return barrier(set, call);
 }
 
-Status Collective::reduce_slice(const ImageSet& set, int me, int64_t first, int64_t count, const Combine& combine) {
+Status Collective::reduce_slice(const ImageSet& set, int64_t first, int64_t count, const Combine& combine) {
   const size_t element = combine.element(), bytes = static_cast<size_t>(count) * element;
   const uint64_t from = static_cast<uint64_t>(first) * element;
   if (count <= 0) return {};
-  (void)me;
   char* const result = world_->base + control_->room_of(world_->rank, 1) + from;
   read_room(set.rank(0), 0, from, result, bytes);
   for (int i = 1; i < set.count; ++i) {
@@ -132,28 +243,15 @@ Status Collective::reduce_slice(const ImageSet& set, int me, int64_t first, int6
 
 // ---- broadcast -----------------------------------------------------------------------------------------------------
 
-Status Collective::broadcast_tree(Team& team, int root, char* data, size_t bytes, int step) {
-  const int n = team.set.count, me = (team.me - root + n) % n;
-  const auto rank = [&](int relative) { return team.set.rank((relative + root) % n); };
-  int distance = 1;
-  while (distance < n) distance *= 2;
-  for (int k = step; distance > 0; distance /= 2, ++k) {
-    if (me % (2 * distance) == 0 && me + distance < n) {
-      mail_->send(rank(me + distance), key(team, k), data, bytes);
-    } else if (me % (2 * distance) == distance) {
-      HIROBA_TRY(mail_->receive(rank(me - distance), key(team, k), data, bytes, team.call));
-    }
-  }
-  return {};
-}
-
 Status Collective::broadcast(const ImageSet& set, int root, char* data, size_t bytes, const Call& call) {
-  if (set.count == 1) return {};
-  if (bytes <= Mail::most_parcel) {
-    Team team = gather_team(set, call);
-    return broadcast_tree(team, root, data, bytes, 0);
-  }
+  if (set.count == 1 || bytes == 0) return {};
   const int owner = set.rank(root);
+  if (bytes <= Mail::most_parcel) {
+    const Started sent = start_broadcast(set, root, data, bytes);
+    HIROBA_TRY(finish(sent, call));
+    if (owner != world_->rank) std::memcpy(data, sent.data(), bytes);
+    return {};
+  }
   // In turns through the two rooms of the root: when all have met for one part, all have read the part before it.
   for (size_t done = 0, turn = 0; done < bytes; done += Control::room, ++turn) {
     const size_t part = std::min<size_t>(Control::room, bytes - done);

@@ -1,25 +1,59 @@
 // What the images of a set do together: barrier, reduction, broadcast. Every image of the set makes the call, by one
-// thread; blocks until what it needs from the others has come.
+// thread, and all make these calls in one order. Those that start return at once; the others block until what they
+// need from the others has come.
 //
 // Small data goes in parcels along a tree, so that it takes as many steps as the number of images has bits. Large data
 // goes through each image's room in the control words: every image combines a slice of it, or reads it from there. Over
 // all images of the job the transport's exchange is the barrier, which also finds unequal calls.
+// What is started goes in parcels whatever its size, several chunks at once, and goes on in the handlers that parcels
+// come to; so any call that lets the transport progress lets it progress, in this image and in those between.
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "coarray/images.hpp"
 #include "coarray/mail.hpp"
+#include "coarray/operation.hpp"
 #include "coarray/update.hpp"
 
 namespace hiroba {
 
-// Combines elements of a later image into those of an earlier one.
-class Combine {
+// Combines elements of a later image into those of an earlier one: numbers, or records that begin with a number, of
+// which one is chosen.
+struct Combine {
+  Arithmetic arithmetic;
+  size_t record = 0;  // bytes; 0: numbers
+  size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
+  void operator()(char* mine, const char* theirs, int64_t count) const;
+};
+
+// An operation of one set, or several in sequence that have been agreed on at once.
+struct Team {
+  ImageSet set;
+  int me;  // index of this image
+  uint64_t name, number;
+};
+
+// What was started, and the data that it works on, which is a copy.
+class Started {
  public:
-  virtual ~Combine() = default;
-  virtual size_t element() const = 0;  // bytes
-  virtual void operator()(char* mine, const char* theirs, int64_t count) const = 0;
+  bool done() const;
+  // "rank 3 has not come"
+  std::string missing() const;
+  // Once it is done.
+  const char* data() const { return work_->data.data(); }
+  const Checker::Stamp& stamp() const { return work_->stamp; }
+
+ private:
+  friend class Collective;
+  struct Work {
+    std::vector<char> data;
+    Checker::Stamp stamp;
+    Combine combine;
+  };
+  std::shared_ptr<Work> work_;  // the operations', too
+  std::vector<Operation> lanes_;
 };
 
 class Collective {
@@ -32,21 +66,30 @@ class Collective {
   // From the image `root` of the set.
   Status broadcast(const ImageSet& set, int root, char* data, size_t bytes, const Call& call);
 
+  // All images of the set agree on the number of operations that follow.
+  Team gather_team(const ImageSet& set, uint64_t operations);
+  // The `which`-th of a team. Stamps are joined.
+  Started start_barrier(const Team& team, int which, const Checker::Stamp& stamp);
+  static constexpr size_t most_started = Mail::most_parcel;  // bytes of an element
+  Started start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine);
+  Started start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes);
+
  private:
-  // One operation of one set.
-  struct Team {
-    const ImageSet& set;
-    const Call& call;
-    int me;  // index of this image
-    uint64_t name, number;
+  using Work = std::shared_ptr<Started::Work>;
+  // How data is cut: lane l of `lanes` does the chunks l, l + lanes, ...
+  struct Chunks {
+    size_t bytes, each, count, lanes;
+    Chunks(size_t all_bytes, size_t element);
+    size_t at(size_t chunk) const { return chunk * each; }
+    size_t of(size_t chunk) const { return std::min(each, bytes - at(chunk)); }
   };
-  Team gather_team(const ImageSet& set, const Call& call);
-  Mail::Key key(const Team& team, int step) const;
-  Status reduce_tree(Team& team, char* data, int64_t count, const Combine& combine);
-  Status broadcast_tree(Team& team, int root, char* data, size_t bytes, int step);
+  Operation meet(Team team, Work work);
+  Operation reduce_lane(Team team, Work work, Chunks chunks, size_t lane);
+  Operation broadcast_lane(Team team, int root, Work work, Chunks chunks, size_t lane);
+  Status finish(const Started& started, const Call& call);
   Status reduce_word(const ImageSet& set, char* data, const Combine& combine, const Call& call);
   Status reduce_room(const ImageSet& set, char* data, int64_t count, const Combine& combine, const Call& call);
-  Status reduce_slice(const ImageSet& set, int me, int64_t first, int64_t count, const Combine& combine);
+  Status reduce_slice(const ImageSet& set, int64_t first, int64_t count, const Combine& combine);
   void read_room(int rank, int half, uint64_t at, char* to, size_t bytes) const;
 
   const World* world_ = nullptr;

@@ -126,27 +126,42 @@ void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
   world_->transport->send(rank, on_parcel, message, sizeof key + bytes);
 }
 
+// What waits for it goes on without the lock, because it sends parcels, and may wait for the next one.
 void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
   Key key;
   std::memcpy(&key, payload, sizeof key);
   const char* const data = static_cast<const char*>(payload) + sizeof key;
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  parcels_[{key.set, key.number, static_cast<uint64_t>(source)}].assign(data, data + bytes - sizeof key);
+  const Name name = {key.set, key.number, static_cast<uint64_t>(source)};
+  std::coroutine_handle<> then;
+  {
+    const std::lock_guard<SignalSafeLock> guard(lock_);
+    const auto found = expected_.find(name);
+    if (found == expected_.end()) {
+      parcels_[name].assign(data, data + bytes - sizeof key);
+      return;
+    }
+    found->second->fill(data, bytes - sizeof key);
+    then = found->second->then_;
+    expected_.erase(found);
+  }
+  then.resume();
 }
 
-bool Mail::take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes) {
+Mail::Parcel Mail::parcel(int rank, const Key& key, void* data, size_t bytes) {
+  return {this, {key.set, key.number, static_cast<uint64_t>(rank)}, data, bytes};
+}
+
+// False if it has come already.
+bool Mail::expect(Parcel& parcel) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  const auto found = parcels_.find(key);
-  if (found == parcels_.end()) return false;
-  if (bytes > 0) std::memcpy(data, found->second.data(), std::min(bytes, found->second.size()));
+  const auto found = parcels_.find(parcel.name_);
+  if (found == parcels_.end()) {
+    expected_[parcel.name_] = &parcel;
+    return true;
+  }
+  parcel.fill(found->second.data(), found->second.size());
   parcels_.erase(found);
-  return true;
-}
-
-Status Mail::receive(int rank, const Key& key, void* data, size_t bytes, const Call& call) {
-  const std::array<uint64_t, 3> full = {key.set, key.number, static_cast<uint64_t>(rank)};
-  return world_->await([&] { return take_parcel(full, data, bytes); },
-                       [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+  return false;
 }
 
 }  // namespace hiroba

@@ -4,11 +4,12 @@
 // Messages are not ordered, so nothing here depends on their order: posts are matched by sender and tag, counts add up,
 // parcels have a key that both sides know. What arrives is kept in this process's own memory, however much it is.
 // Thread-safe. Handlers may run in any thread, and in the page-fault handler; so the lock is held only around code that
-// touches private memory.
+// touches private memory. Operations that wait for a parcel go on in the handler that it comes to.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <coroutine>
 #include <deque>
 #include <map>
 #include <memory>
@@ -41,9 +42,12 @@ class Mail {
   };
   static constexpr size_t most_parcel = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
-  Status receive(int rank, const Key& key, void* data, size_t bytes, const Call& call);
+  // For an Operation: `co_await parcel(..)` waits until the parcel is in `data`, which is private memory.
+  class Parcel;
+  Parcel parcel(int rank, const Key& key, void* data, size_t bytes);
 
  private:
+  using Name = std::array<uint64_t, 3>;  // of a parcel: its key and sender
   struct Post {
     int rank;
     int64_t tag;
@@ -57,15 +61,43 @@ class Mail {
   bool take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp);
   void keep_post(int source, const void* payload, size_t bytes);
   void hear(int source, const void* payload, size_t bytes);
-  bool take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes);
+  bool expect(Parcel& parcel);
   void keep_parcel(int source, const void* payload, size_t bytes);
   std::string queued() const;
 
   const World* world_ = nullptr;
   std::unique_ptr<Pair[]> pairs_;
-  mutable SignalSafeLock lock_;                                   // guards what follows
-  std::deque<Post> posts_;                                        // that nobody has waited for yet
-  std::map<std::array<uint64_t, 3>, std::vector<char>> parcels_;  // by key and sender
+  mutable SignalSafeLock lock_;                // guards what follows
+  std::deque<Post> posts_;                     // that nobody has waited for yet
+  std::map<Name, std::vector<char>> parcels_;  // likewise
+  std::map<Name, Parcel*> expected_;           // that have not come yet
+};
+
+class Mail::Parcel {
+ public:
+  bool await_ready() const { return false; }
+  // False if the parcel is there. Else the operation may go on in another thread before this returns.
+  template <typename Promise>
+  bool await_suspend(std::coroutine_handle<Promise> operation) {
+    operation.promise().awaited.store(static_cast<int>(name_[2]), std::memory_order_relaxed);
+    then_ = operation;
+    return mail_->expect(*this);
+  }
+  void await_resume() const {}
+
+ private:
+  friend class Mail;
+  Parcel(Mail* mail, const Name& name, void* data, size_t bytes)
+      : mail_(mail), name_(name), data_(data), bytes_(bytes) {}
+  void fill(const void* from, size_t bytes) const {
+    if (bytes_ > 0) std::memcpy(data_, from, std::min(bytes_, bytes));
+  }
+
+  Mail* mail_;
+  Name name_;
+  void* data_;
+  size_t bytes_;
+  std::coroutine_handle<> then_;
 };
 
 }  // namespace hiroba

@@ -44,16 +44,19 @@ void Mover::start_get(char* to, const Place& from, const Walk& walk, Completion&
 }
 
 void Mover::put(const Place& to, const char* from, const Walk& walk) const {
+  if (to.here == nullptr && walk.contiguous()) return world_->transport->put(to.rank, to.offset, from, walk.block);
+  Completion sent;
+  start_put(to, from, walk, sent);
+  await(sent);
+}
+
+void Mover::start_put(const Place& to, const char* from, const Walk& walk, Completion& completion) const {
   Transport& transport = *world_->transport;
   if (to.here != nullptr) return copy(to.here, from, walk);
-  if (walk.contiguous()) return transport.put(to.rank, to.offset, from, walk.block);
-  if (walk.block >= large_block) {
-    Completion sent;
-    walk.for_each_block([&](int64_t at_to, int64_t at_from) {
-      transport.start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block, sent);
+  if (walk.contiguous() || walk.block >= large_block)
+    return walk.for_each_block([&](int64_t at_to, int64_t at_from) {
+      transport.start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block, completion);
     });
-    return transport.await(sent);
-  }
   if (char* const seen = transport.reach(to.rank, to.offset)) return copy(seen, from, walk);
   Walk outer;
   const Strided box = box_of(walk, true, outer);

@@ -21,23 +21,39 @@ struct Call {
   std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
 };
 
+// What has to go on while this rank waits for something else; true if anything happened.
+class Background {
+ public:
+  virtual bool go_on() = 0;
+
+ protected:
+  ~Background() = default;
+};
+
 struct World {
   Memory* memory = nullptr;
   Transport* transport = nullptr;
   char* base = nullptr;  // address of offset 0
   int rank = 0, nranks = 1;
   int spins = 0;
+  Background* background = nullptr;
 
   bool near(int r) const { return memory->job().node_of(r) == memory->job().node; }
   // Where this process can access that memory by itself; null if it cannot.
   char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->reach(r, offset); }
+
+  // True if anything happened.
+  bool drive() const {
+    const bool any = transport->progress();
+    return background->go_on() || any;
+  }
 
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
     for (Patience patience(spins, long_yielding); patience.step();) {
       if (done()) return {};
-      transport->progress();
+      drive();
     }
     return await_long(done, what);
   }
@@ -51,7 +67,7 @@ struct World {
     while (!done(word)) {
       constexpr double look = 0.01;
       word = transport->await_change(owner, at, word, look);
-      transport->progress();
+      drive();
       if (!done(word) && stay.too_long()) return stay.late(what());
     }
     return {};
@@ -83,7 +99,7 @@ struct World {
     const Stay stay(*this, what());
     while (!done()) {
       constexpr double yielding = 2e-3, nap = 1e-3;
-      if (transport->progress()) continue;
+      if (drive()) continue;
       if (stay.waited() < yielding) sched_yield();
       else transport->sleep(nap);
       if (stay.too_long() && !done()) return stay.late(what());

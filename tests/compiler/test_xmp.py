@@ -76,6 +76,15 @@ DIRECTIVES = {
     "gmove": "#pragma xmp gmove\na[:] = b[:]:[next];\nwrong += a[7] != 1000 * next + 7;",
     "gmove in": "#pragma xmp gmove in\nc[0:2] = b[6:2]:[next];\nwrong += c[1] != 1000 * next + 7;",
     "gmove out": "#pragma xmp gmove out\na[0:2]:[next] = c[6:2];\nSYNC wrong += a[1] != 7;",
+    "reduction async": "x = me; double sum = 1;\n#pragma xmp reduction(+:x, sum) async(3)\ni = 3 * i;\n"
+    "#pragma xmp wait_async(3)\nwrong += x != n * (n - 1) / 2 || sum != n || i != 9;",
+    "bcast async on": "x = me;\n#pragma xmp bcast(x) from p4[2] on p4[1:2] Async(i)\n"
+    "#pragma xmp wait_async(i) on p4[1:2]\nwrong += x != (me == 1 ? 2 : me);",
+    "gmove async": "#pragma xmp gmove async(1)\na[:] = a[:]:[next];\n#pragma xmp gmove async(2)\n"
+    "b[0:4] = b[4:4]:[before];\nwhile (!xmp_test_async(2)) x++;\n#pragma xmp wait_async(2, 1)\n"
+    "wrong += a[7] != 100 * next + 7 || b[0] != 1000 * before + 4 || b[4] != 1000 * me + 4;",
+    "gmove in and out async": "#pragma xmp gmove in async(1)\nc[0:2] = b[6:2]:[next];\n#pragma xmp gmove out async(1)\n"
+    "a[0:2]:[next] = 8;\n#pragma xmp wait_async(1)\nwrong += c[1] != 1000 * next + 7; SYNC wrong += a[1] != 8;",
     "post and wait": "a[0]:[next] = 5;\n#pragma xmp post(p4[next], 3)\n#pragma xmp wait(p4[before], 3)\n"
     "wrong += a[0] != 5;",
     "wait for anybody": "a[0]:[next] = 5;\n#pragma xmp post(q4(next + 1), 3)\n#pragma xmp wait\nwrong += a[0] != 5;",
@@ -98,6 +107,8 @@ MISUSE = {
     "a[0:i]:[next] = b[0:4];": r"xmp\.c:\d+: the shapes do not match",
     "c[0:i] = a[0:4]:[next] + 1;": r"xmp\.c:\d+: c\[0:i\] and a\[0:4\]:\[next\] do not fit: 3 and 4 elements",
     "x = grid[0][0]:[i][0];": r"xmp\.c:\d+: coindex 3 of coarray grid is out of range",
+    "\n#pragma xmp reduction(+:x) async(1)\n#pragma xmp wait_async(1, i)\n": r"xmp\.c:\d+: .*nothing with async\(3\)",
+    "\n#pragma xmp bcast(x) async(1)\n": r"nobody has waited for the bcast at xmp\.c:\d+; write #pragma xmp wait_async",
     "c[0:i - 3:0] = 1;": r"xmp\.c:\d+: c\[0:i - 3:0\]: dimension 1 has a step of 0",
 }
 
@@ -124,7 +135,8 @@ class Xmp(CompilerTest):
 
     def test_all_at_once_over_networks(self) -> None:
         """One program with every row, on each transport that there is."""
-        body = "".join(f"{{ {row} SYNC}}\n  RESET" for row in ROWS.values())
+        rows = [*ROWS.values(), *(row for name, row in DIRECTIVES.items() if "async" in name)]
+        body = "".join(f"{{\n{row} SYNC}}\n  RESET" for row in rows)
         reset = PROLOGUE[PROLOGUE.index("  for (int k = 0; k < 8") : PROLOGUE.rindex("  xmp_sync_all")] + SYNC
         program = self.build(body.replace("RESET", "x = 0, i = 3;\n" + reset))
         info = execute([str(pathlib.Path(HIROBARUN).with_name("hiroba")), "info"], self.folder).stdout

@@ -65,6 +65,15 @@ void on_message(void* context, int source, const void* payload, size_t bytes) {
   ++job.messages;
 }
 
+// Passes a message on to the next rank as often as it says.
+void on_relayed(void* context, int, const void* payload, size_t bytes) {
+  auto& job = *static_cast<TestJob*>(context);
+  std::vector<uint64_t> words(bytes / 8);
+  std::memcpy(words.data(), payload, bytes);
+  if (words[0]-- > 1) job.transport->send(job.right(), Transport::first_user_handler + 1, words.data(), bytes);
+  ++job.messages;
+}
+
 Status start(TestJob& t) {
   const char* const name = std::getenv("CONFORMANCE_TRANSPORT");
   HIROBA_TRY(make(name == nullptr ? "shm" : name, t.job, t.transport));
@@ -78,6 +87,7 @@ Status start(TestJob& t) {
   HIROBA_TRY(map_board(t.job, config.board));
   config.board->rank(t.rank()).phase = Phase::started;
   t.transport->set_handler(Transport::first_user_handler, on_message, &t);
+  t.transport->set_handler(Transport::first_user_handler + 1, on_relayed, &t);
   HIROBA_TRY(t.transport->start(config));
   for (int r = 0; r < t.ranks(); ++r) HIROBA_TRY(t.transport->attach(t.at(r), TestJob::region, r));
   t.meet();

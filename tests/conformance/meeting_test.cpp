@@ -149,6 +149,21 @@ TEST_F(Meeting, EveryMessageArrivesOnceAndWhole) {
   EXPECT_FALSE(t.damaged);
 }
 
+// All inboxes are full, and all owners in handlers that send.
+TEST_F(Meeting, HandlersThatSendToFullInboxesGoOn) {
+  constexpr int times = 300, hops = 8;
+  t.messages = 0;
+  meet();
+  std::vector<uint64_t> payload(Transport::max_message / 8);
+  payload[0] = hops;
+  for (int i = 0; i < times; ++i)
+    t.transport->send(t.right(), Transport::first_user_handler + 1, payload.data(), payload.size() * 8);
+  const double start = seconds_now();
+  while (t.messages < times * hops && seconds_now() - start < 20)
+    if (!t.transport->progress()) t.transport->sleep(0.01);
+  EXPECT_EQ(times * hops, t.messages);
+}
+
 TEST_F(Meeting, AWaitEndsWhenTheWordChanges) {
   auto* const word = reinterpret_cast<uint32_t*>(t.mine(256));
   *word = 0;

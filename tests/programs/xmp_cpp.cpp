@@ -67,6 +67,10 @@ void sections(int right, int left) {
   hiroba::request r = hiroba::start(column, a[right](all, 2, 3));
   r.wait();
   for (int i = 0; i < 4; ++i) EXPECT(column[static_cast<size_t>(i)] == 1000 * right + 30 * i + 15);
+  double sum = 1;
+  hiroba::request summed(xmp_reduction_start(&sum, 1, XMP_DOUBLE, XMP_ADD, nullptr, "xmp_cpp.cpp"));
+  summed.wait();
+  EXPECT(sum == xmp_num_images());
   int plain[4] = {};
   section(std::span(plain)) = a[right](all, 2, 3);
   EXPECT(plain[3] == 1000 * right + 105);

@@ -1,5 +1,6 @@
 /* Images in every combination: synchronisation, posts, locks, atomics, node arrays, tasks, reductions, broadcasts,
- * gmove, accumulates by many threads. Each case says what went wrong and ends the job.
+ * gmove, accumulates by many threads; what is started and waited for later. Each case says what went wrong and ends the
+ * job.
  *
  *   xmp_images [CASE...]     without any: all of them
  */
@@ -339,6 +340,15 @@ static const struct {
              {"reductions", reductions},
              {"broadcasts", broadcasts},
              {"gmoves", gmoves},
+             {"async_reductions", async_reductions},
+             {"async_broadcasts", async_broadcasts},
+             {"async_passing_on", async_passing_on},
+             {"async_many", async_many},
+             {"async_of_some", async_of_some},
+             {"async_gmoves", async_gmoves},
+             {"async_before_task", async_before_task},
+             {"async_and_threads", async_and_threads},
+             {"async_in_and_out", async_in_and_out},
              {"declared", declared}};
 
 int main(int argc, char** argv) {

@@ -38,4 +38,15 @@ void reductions(void);
 void broadcasts(void);
 void gmoves(void);
 
+/* xmp_async.c */
+void async_reductions(void);
+void async_broadcasts(void);
+void async_passing_on(void);
+void async_many(void);
+void async_of_some(void);
+void async_gmoves(void);
+void async_before_task(void);
+void async_and_threads(void);
+void async_in_and_out(void);
+
 #endif

@@ -121,6 +121,46 @@ static void barrier_of_some(void) {
   xmp_sync_image(sms_rank, NULL);
 }
 
+/* ---- what is started -------------------------------------------------------------------------------------- */
+
+static void start_sum(int64_t id) {
+  static double sum = 1;
+  xmp_async(id, xmp_reduction_start(&sum, 1, XMP_DOUBLE, XMP_ADD, NULL, HERE), "reduction", HERE);
+}
+static void async_unknown(void) {
+  start_sum(4);
+  start_sum(-6);
+  if (guilty()) xmp_wait_async(1, (const int64_t[]){9}, NULL, HERE);
+  xmp_sync_all(NULL);
+}
+static void async_test_unknown(void) {
+  if (guilty()) spare[0] = xmp_test_async(9);
+  xmp_sync_all(NULL);
+}
+static void async_never(void) {
+  if (guilty()) start_sum(4);
+  if (guilty()) xmp_wait_async(1, (const int64_t[]){4}, NULL, HERE);
+  xmp_sync_all(NULL);
+}
+static void async_gmove_never(void) {
+  const xmp_section to = row(table, 0, own, 5), from = row(NULL, 0, spare, 5);
+  if (guilty()) xmp_async(4, xmp_gmove_start(XMP_GMOVE, &to, &from, sizeof(int), HERE), "gmove", HERE);
+  if (guilty()) xmp_wait_async(1, (const int64_t[]){4}, NULL, HERE);
+  xmp_sync_all(NULL);
+}
+static void async_left(void) {
+  start_sum(4);
+  start_sum(4);
+  xmp_sync_all(NULL);
+}
+static void async_too_large(void) {
+  static double value;
+  static char place[5000];
+  const xmp_location location = {place, sizeof place};
+  xmp_request_wait(&(xmp_request){NULL});
+  xmp_reduction_locate_start(&value, 1, XMP_DOUBLE, XMP_FIRSTMAX, &location, 1, NULL, HERE);
+}
+
 /* ---- locks and atomics ------------------------------------------------------------------------------------ */
 
 static xmp_coarray* make_lock(void) {
@@ -216,17 +256,18 @@ static const struct {
   void (*run)(void);
 } cases[] = {
 #define CASE(name) {#name, name}
-    CASE(image_too_large),     CASE(image_negative),   CASE(image_of_task),   CASE(coindex),
-    CASE(section_past),        CASE(section_before),   CASE(element_past),    CASE(range_past),
-    CASE(range_backwards),     CASE(range_no_step),    CASE(index_past),      CASE(shapes),
-    CASE(shapes_of_update),    CASE(shapes_of_images), CASE(unequal_extent),  CASE(unequal_element),
-    CASE(no_elements),         CASE(use_after_free),   CASE(allocate_twice),  CASE(wait_never),
-    CASE(wait_wrong_tag),      CASE(sync_image_alone), CASE(barrier_of_some), CASE(unlock_by_stranger),
-    CASE(unlock_unlocked),     CASE(lock_twice),       CASE(lock_held),       CASE(lock_of_private),
-    CASE(atomic_of_two_bytes), CASE(atomic_unaligned), CASE(divide_by_zero),  CASE(remainder_of_doubles),
-    CASE(nodes_too_many),      CASE(node_not_there),   CASE(end_of_no_task),  CASE(broadcast_from_outside),
-    CASE(sync_or_reduce),      CASE(before_sync),      CASE(before_post),     CASE(before_read),
-    CASE(after_sync)};
+    CASE(image_too_large),     CASE(image_negative),   CASE(image_of_task),      CASE(coindex),
+    CASE(section_past),        CASE(section_before),   CASE(element_past),       CASE(range_past),
+    CASE(range_backwards),     CASE(range_no_step),    CASE(index_past),         CASE(shapes),
+    CASE(shapes_of_update),    CASE(shapes_of_images), CASE(unequal_extent),     CASE(unequal_element),
+    CASE(no_elements),         CASE(use_after_free),   CASE(allocate_twice),     CASE(wait_never),
+    CASE(wait_wrong_tag),      CASE(sync_image_alone), CASE(barrier_of_some),    CASE(unlock_by_stranger),
+    CASE(unlock_unlocked),     CASE(lock_twice),       CASE(lock_held),          CASE(lock_of_private),
+    CASE(atomic_of_two_bytes), CASE(atomic_unaligned), CASE(divide_by_zero),     CASE(remainder_of_doubles),
+    CASE(nodes_too_many),      CASE(node_not_there),   CASE(end_of_no_task),     CASE(broadcast_from_outside),
+    CASE(sync_or_reduce),      CASE(before_sync),      CASE(before_post),        CASE(before_read),
+    CASE(after_sync),          CASE(async_unknown),    CASE(async_test_unknown), CASE(async_never),
+    CASE(async_gmove_never),   CASE(async_left),       CASE(async_too_large)};
 
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";

@@ -87,6 +87,13 @@ static void by_barrier_on(void) {
   xmp_barrier_on(&two, AT(11));
   if (me == 2) get_from_0(0, 50, 1, AT(20));
 }
+static void by_gmove_async(void) {
+  const xmp_section to = {a, me, own + 60, 1, {20}, {sizeof(int)}}, from = {a, 0, own, 1, {20}, {sizeof(int)}};
+  if (me == 1) put_on_0(0, 50, 1, AT(10));
+  xmp_request moved = xmp_gmove_start(XMP_GMOVE, &to, &from, sizeof(int), AT(11));
+  xmp_request_wait(&moved);
+  if (me == 2) get_from_0(0, 80, 1, AT(20));
+}
 static void by_lock(void) {
   const int64_t one[] = {1};
   xmp_coarray* const lock = xmp_coarray_malloc(sizeof(xmp_lock_t), 1, one, "lock", AT(5));
@@ -121,6 +128,7 @@ static const struct {
              {"by_post", by_post},
              {"by_sync_image", by_sync_image},
              {"by_barrier_on", by_barrier_on},
+             {"by_gmove_async", by_gmove_async},
              {"by_lock", by_lock},
              {"by_flag", by_flag}};
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .arithmetic import name_of, promoted, type_code
 from .declared import ARRAY
-from .lowering import OPERATORS, Lowering, quoted
+from .lowering import OPERATORS, Gmove, Lowering, quoted
 from .references import CHAIN, Reference, bare, count
 from .source import Node, text_of
 
@@ -52,6 +52,9 @@ class Arrays(Lowering):
     def operand(self, node: Node) -> Reference | None:
         """The section that this expression is, if it is one, or an array as a whole."""
         if node.type in CHAIN and self.reader.written(node):
+            found = self.reader.read(node, whole=True)
+            if found is not None and found.bits and not found.rank:
+                return None
             found = self.reference(node, whole=True)
             return found if found is not None and found.rank else None
         parent = node.parent.type if node.parent is not None else ""
@@ -210,7 +213,7 @@ class Arrays(Lowering):
             self._tell(left, "gets one value: xmp_fill")
         return f"__extension__({{ {kind} xmp_value = {value}; {' '.join(to.before)} {call} }})"
 
-    def gmove(self, node: Node, left: Node, right: Node, mode: str) -> str:
+    def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str:
         """All images move together what is nothing but a copy."""
         to = self.reference(left, whole=True)
         if text_of(node.child_by_field_name("operator")) != "=" or to is None:
@@ -236,8 +239,11 @@ class Arrays(Lowering):
                 f"_Static_assert(__builtin_types_compatible_p(__typeof__({element}),"
                 f' __typeof__({self.of_element(source)})), "both sides of a gmove have the same type");'
             )
-        self.say(node, f"is moved by all images together: xmp_gmove, {mode}")
-        call = f"xmp_gmove({mode}, {self.section(target)}, {given}, sizeof {element}, {place});"
+        self.say(node, f"is moved by all images together: xmp_gmove{'_start' * bool(how.id)}, {how.mode}")
+        arguments = f"({how.mode}, {self.section(target)}, {given}, sizeof {element}, {place})"
+        call = f"xmp_gmove{arguments};"
+        if how.id:
+            call = f'xmp_async({how.id}, xmp_gmove_start{arguments}, "gmove", {place});'
         return f"__extension__({{ {' '.join(before)} {call} }})"
 
     def _irregular(self, ref: Reference) -> str:

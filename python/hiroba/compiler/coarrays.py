@@ -265,6 +265,16 @@ class Coarrays:
     def _hoist(self, wanted: Wanted, shared: Shared, function: Node) -> None:
         """It is declared before the function, where its allocation can see it; others of its declaration stay."""
         node, top = wanted.declaration, wanted.top
+        if self.rewriter.needs_block(shared, self.declared.of_block(node, top)):
+            return
+        kind = node.child_by_field_name("type")
+        if kind is not None and kind.child_by_field_name("body") and len(node.children_by_field_name("declarator")) > 1:
+            self.source.error(
+                kind.start_byte,
+                "this declares a type and several variables, of which one is allocated before the block is entered",
+                f"declare the type outside of the function, or `{shared.name}` by itself",
+            )
+            return
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
         text, at = "", declarator.start_byte
@@ -280,9 +290,17 @@ class Coarrays:
         text += self.brackets.text[at : declarator.end_byte]
         declarators = node.children_by_field_name("declarator")
         words = self.source.text[node.start_byte : declarators[0].start_byte]
-        constants = [self.source.text[at:end] for at, end, _ in self._constants(declarator)]
-        definition = self._definition(wanted, shared, ["static"], value, constants)
+        constants = self._constants(declarator)
+        files, blocks = [], ""  # constants of the file, and of the block, that would seem unused
+        for begin, end, _ in constants:
+            use, name_used = self.rewriter.root.descendant_for_byte_range(begin, end), self.source.text[begin:end]
+            if use is not None and self.declared.is_local(self.declared.declarator(use), use):
+                blocks += f" (void){name_used};"
+            else:
+                files.append(name_used)
+        definition = self._definition(wanted, shared, ["static"], value, files)
         self.source.insert(function.start_byte, f"{one_line(f'{words}{text};')}{definition} ")
+        self.source.insert(node.end_byte, blocks)
         if node.id in self.replaced:
             return
         self.replaced.add(node.id)

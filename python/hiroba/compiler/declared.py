@@ -105,6 +105,45 @@ class Declared:
                 at = use.end_byte
         return "".join([*pieces, text_of(value)[at - value.start_byte :], ")"])
 
+    def of_block(self, declaration: Node, top: Node, constants: bool = True) -> Node | None:
+        """The first name that a declaration uses for one of its declarators and that has its meaning from a block; with
+        `constants`, static const variables have a value that can stand for them."""
+        kind, own = declaration.child_by_field_name("type"), innermost(top)
+        for node in (n for part in (kind, top) if part is not None for n in walk(part)):
+            if node.type == "identifier" and node != own and not (constants and self.constant(node)):
+                if self.is_local(self.declarator(node), node):
+                    return node
+            elif node.type != "type_identifier":
+                continue
+            if any(self.is_local(made, node) for made in self._made_in_blocks.get(text_of(node), [])):
+                return node
+        return None
+
+    @cached_property
+    def _made_in_blocks(self) -> dict[str, list[Node]]:
+        """Types and enumerators that blocks declare, by name."""
+        out: dict[str, list[Node]] = {}
+        for function in (n for n in self.root.children if n.type == "function_definition"):
+            for node in walk(function):
+                name = node.child_by_field_name("name")
+                if node.type == "enumerator" or (node.type.endswith("_specifier") and node.child_by_field_name("body")):
+                    out.setdefault(text_of(name), []).append(node)
+                elif node.type == "type_definition":
+                    for declarator in node.children_by_field_name("declarator"):
+                        names = [n for n in walk(declarator) if n.type == "type_identifier"]
+                        out.setdefault(text_of(names[0]) if names else "", []).append(node)
+        return out
+
+    @staticmethod
+    def is_local(made: Node | None, use: Node) -> bool:
+        """Whether what is made here, before its use, belongs to a block or a function around that."""
+        if made is None or made.end_byte > use.start_byte:
+            return False
+        around = enclosing(made, "compound_statement", "parameter_declaration")
+        if around is not None and around.type == "parameter_declaration":
+            around = enclosing(around, "function_definition")
+        return around is not None and use.start_byte < around.end_byte
+
     def type_of_declarator(self, declarator: Node) -> Type | None:
         name = innermost(declarator)
         holder = enclosing(
@@ -174,20 +213,29 @@ class Declared:
         return None
 
     def member_of(self, base: Type | None, name: str) -> Type | None:
-        body = base.node.child_by_field_name("body") if base is not None and base.node is not None else None
-        return self._member(body, name)
+        declarator = self._member(base, name)
+        return self.type_of_declarator(declarator) if declarator is not None else None
 
-    def _member(self, body: Node | None, name: str) -> Type | None:
+    def is_bit_field(self, base: Type | None, name: str) -> bool:
+        declarator = self._member(base, name)
+        behind = declarator.next_sibling if declarator is not None else None
+        return behind is not None and behind.type == "bitfield_clause"
+
+    def _member(self, base: Type | None, name: str) -> Node | None:
+        node = base.node if base is not None else None
+        return self._member_of_body(node.child_by_field_name("body"), name) if node is not None else None
+
+    def _member_of_body(self, body: Node | None, name: str) -> Node | None:
         for member in body.named_children if body is not None else []:
             if member.type != "field_declaration":
                 continue
             declarators = member.children_by_field_name("declarator")
             for declarator in declarators:
                 if text_of(innermost(declarator)) == name:
-                    return self.type_of_declarator(declarator)
+                    return declarator
             base = member.child_by_field_name("type")
             if not declarators and base is not None:  # members of an unnamed struct
-                found = self._member(base.child_by_field_name("body"), name)
+                found = self._member_of_body(base.child_by_field_name("body"), name)
                 if found is not None:
                     return found
         return None

@@ -285,9 +285,9 @@ class Directives(Statements):
             kind = each.declared or f"__typeof__({each.name})"
             behind += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
             behind += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
-            self.source.replace(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
+            self.source.override(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             sign = "<" if each.step > 0 else ">"
-            self.source.replace(
+            self.source.override(
                 each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
             )
         after = " ".join(self._combine(op, name) for op, name in reduced)

@@ -185,13 +185,17 @@ class LoopReader:
         self.entered: set[int] = set()  # loops that are known already
 
     def render(self, node: Node) -> str:
-        """An expression as C, with shared names rewritten."""
+        """An expression as C, with shared names and coindexed objects rewritten."""
+        coindexed = self.rewriter.coindexed(node)
+        if coindexed is not None:
+            return coindexed
+        shared = self.rewriter.resolve(node) if node.type == "identifier" else None
+        if shared is not None:
+            return shared.renamed
         pieces, at = [], node.start_byte
-        for use in walk(node):
-            shared = self.rewriter.resolve(use) if use.type == "identifier" else None
-            if shared is not None:
-                pieces += [self.source.text[at : use.start_byte], f"(*{shared.pointer})"]
-                at = use.end_byte
+        for child in node.children:
+            pieces += [self.source.text[at : child.start_byte], self.render(child)]
+            at = child.end_byte
         return one_line("".join([*pieces, self.source.text[at : node.end_byte]]))
 
     def _invariant(self, node: Node) -> bool:

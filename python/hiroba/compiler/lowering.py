@@ -36,6 +36,14 @@ ATOMICS = {
 }
 
 
+@dataclass(frozen=True)
+class Gmove:
+    """What stands above an assignment: xmp_gmove_mode, and the number of async(id), or ""."""
+
+    mode: str
+    id: str
+
+
 def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -51,7 +59,7 @@ class Lowering(ABC):
         self.explain: list[tuple[int, str]] = []
         self.names = Names()
         self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # whether a name is a node array at a place
-        self.gmoves: dict[int, str] = {}  # assignments below `gmove`, by where they begin
+        self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by where they begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
         """The same for a text of its own."""
@@ -186,7 +194,9 @@ class Lowering(ABC):
         )
 
     def read(self, ref: Reference) -> str:
-        """XMP_READ of xmp.h."""
+        """XMP_READ of xmp.h. Of a bit-field the struct around it is read."""
+        if ref.bits:
+            return f"({self.read(replace(ref, steps=ref.steps[:-1], bits=False))}{ref.steps[-1].member})"
         return f"__extension__({{ {self._near(ref)}{self._fetch(ref)} xmp_value; }})"
 
     def _near(self, ref: Reference) -> str:
@@ -265,7 +275,7 @@ class Lowering(ABC):
     def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str: ...
 
     @abstractmethod
-    def gmove(self, node: Node, left: Node, right: Node, mode: str) -> str: ...
+    def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str: ...
 
     def _compound(self, ref: Reference, operator: str, value: Node | None, used: bool, new: bool) -> str:
         """`op=`, and ++ and -- (without a value). `new`: the expression's value is the one after it."""

@@ -20,11 +20,11 @@ XMP_DECLARE, XMP_ABOVE = ("nodes", "coarray"), ("task", "tasks", "gmove")  # the
 XMP = (
     *XMP_DECLARE,
     *XMP_ABOVE,
-    *("barrier", "reduction", "bcast", "post", "wait", "lock", "unlock"),
+    *("barrier", "reduction", "bcast", "wait_async", "post", "wait", "lock", "unlock"),
     *("sync_memory", "sync_all", "sync_image", "sync_images", "sync_images_all"),
 )
 STARTS = {"mpc_init", "sms_startup", "smint_start", "xmp_init", "xmp_start"}  # calls that start the job
-XMP_CLAUSES = ("on", "from", "in", "out", "nocomm", "max", "min", "acquired_lock", "stat")
+XMP_CLAUSES = ("on", "from", "in", "out", "async", "nocomm", "max", "min", "acquired_lock", "stat")
 XMP_GLOBAL = (
     *("template", "template_fix", "distribute", "align", "shadow", "reflect", "reflect_init", "reflect_do"),
     *("reduce_shadow", "loop", "array", "static_desc"),

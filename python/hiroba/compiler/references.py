@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .declared import ARRAY, POINTER, Declared, Type
 from .sections import Brackets, Section
 from .shared import Anchor, Rewriter, Shared
-from .source import Node, text_of, walk
+from .source import Node, one_line, text_of, walk
 
 CHAIN = ("subscript_expression", "field_expression")
 
@@ -37,6 +37,7 @@ class Reference:
     images: tuple[Node, ...]  # the indices behind `:`
     type: Type | None  # of one element
     each: bool = False  # `:[:]`, all images, which are the first dimension
+    bits: bool = False  # a bit-field
 
     @property
     def rank(self) -> int:
@@ -112,13 +113,14 @@ class ReferenceReader:
         steps: list[Step] = []
         images: list[Node] = []
         kind = self.type_of(root)
-        behind_image = False
+        behind_image = bits = False
         for link in reversed(chain):
             index = link.child_by_field_name("index")
             if link.type == "field_expression":
                 operator = "->" if any(c.type == "->" for c in link.children) else "."
-                steps.append(Step(member=operator + text_of(link.child_by_field_name("field"))))
-                kind = self.declared.member_of(kind, steps[-1].member.lstrip(".->"))
+                field = text_of(link.child_by_field_name("field"))
+                steps.append(Step(member=operator + field))
+                bits, kind = self.declared.is_bit_field(kind, field), self.declared.member_of(kind, field)
                 behind_image = False
                 continue
             place = opening(link)
@@ -136,9 +138,17 @@ class ReferenceReader:
             kind = kind.element()
         ranges = [s for i in images if (s := self.brackets.sections.get(opening(i.parent or i))) is not None]
         each = len(images) == len(ranges) == 1 and all(part.begin == part.end for part in ranges[0].parts)
-        found = Reference(node, root, tuple(steps), shared, tuple(images), kind, each)
+        found = Reference(node, root, tuple(steps), shared, tuple(images), kind, each, bits)
         if ranges and not each:
             self.problem = (ranges[0].at, "an image is one of all, or they are all meant", "write :[k], or a[0:n]:[:]")
+            return found
+        if bits and (whole or found.rank or steps[-1].member.startswith("->")):
+            what = one_line(self.brackets.original[node.start_byte : node.end_byte])
+            self.problem = (
+                node.start_byte,
+                f"`{what}` is a bit-field, which has no address",
+                "to read it, assign its value to a variable; to write it, copy the struct, change that, and assign it",
+            )
             return found
         self._examine(found)
         return found

@@ -4,6 +4,7 @@ becomes `(*pointer)`, which means the same in every context (subscripts, sizeof,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import notes
@@ -70,6 +71,9 @@ class Rewriter:
         self.source, self.found, self.root = source, found, root
         self.shared: list[Shared] = []
         self.by_name: dict[str, list[Shared]] = {}
+        self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
+        # What the declaration of a variable needs of the block around it.
+        self.of_block: Callable[[Node, Node], Node | None] = lambda node, top: None
 
     # ---- declarations ----
 
@@ -211,6 +215,8 @@ class Rewriter:
         if len(declarators) > 1:
             self.source.error(node.start_byte, "one shared variable per declaration in a block, please")
             return
+        if self.needs_block(shared, self.of_block(node, top)):
+            return
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
         words = re.sub(r"\bshared\b", "", self.source.text[node.start_byte : declarator.start_byte])
@@ -219,6 +225,16 @@ class Rewriter:
         text = one_line(f"{words}{body};")
         self.source.insert(function.start_byte, text + self._placing(shared, own, value) + " ")
         self.source.replace(node.start_byte, node.end_byte, ";")
+
+    def needs_block(self, shared: Shared, inner: Node | None) -> bool:
+        """Says so if a declaration that is to stand before its function uses a name that is declared there."""
+        if inner is not None:
+            self.source.error(
+                inner.start_byte,
+                f"`{text_of(inner)}` is declared in a block, and `{shared.name}` is allocated before that is entered",
+                "declare it outside of the function",
+            )
+        return inner is not None
 
     def _placing(self, shared: Shared, own: Map | None, value: Node | None) -> str:
         extents, element = extents_of(shared, len(shared.pieces) if shared.dims else 0)

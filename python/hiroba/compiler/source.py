@@ -122,6 +122,11 @@ class Source:
             text += "\n" * (old.count("\n") - text.count("\n"))
         self.edits.append((begin, end, text))
 
+    def override(self, begin: int, end: int, text: str) -> None:
+        """The same, in place of what has been made of parts of it."""
+        self.edits = [edit for edit in self.edits if not (begin <= edit[0] < edit[1] <= end)]
+        self.replace(begin, end, text)
+
     def insert(self, at: int, text: str) -> None:
         self.edits.append((at, at, text))
 

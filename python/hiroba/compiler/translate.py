@@ -11,6 +11,7 @@ from .declared import Declared
 from .directives import CLAUSES, Directives
 from .expand import Expand
 from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Found, find
+from .references import CHAIN
 from .sections import Brackets, lift
 from .shared import Rewriter, enclosing
 from .source import CompileError, Node, Source, parse, text_of, walk
@@ -39,6 +40,8 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
+    declared = Declared(root, source.text)
+    rewriter.of_block = lambda node, top: declared.of_block(node, top, constants=False)
     explain = []
     if "xmp_coarray_allocate" in text:
         explain = rewrite_xmp(rewriter, brackets)
@@ -76,6 +79,7 @@ def rewrite_xmp(rewriter: Rewriter, brackets: Brackets) -> list[str]:
     source, declared = rewriter.source, Declared(rewriter.root, rewriter.source.text)
     lowering, coarrays = Arrays(rewriter, declared, brackets), Coarrays(rewriter, declared, brackets)
     directives = XmpDirectives(rewriter, lowering=lowering, coarrays=coarrays)
+    rewriter.coindexed = lambda node: lowering.special(node) if node.type in CHAIN and lowering.remote(node) else None
     lowering.is_nodes = lambda name, at: directives.find_nodes(name, at) is not None
     coarrays.declare_all(directives.declare_all())
     rewriter.declare_all()

@@ -103,16 +103,44 @@ void for_images(const xmp_section* to, const xmp_section* from, const char* plac
   }
 }
 
-void assign(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place) {
-  const Section target = section_of(to, place), source = section_of(from, place);
-  if (from.dims > 0 || to.dims == 0) return require_at(all.assign(target, source, element), place);
+void assign(Coarrays& all, const Section& to, const Section& from, size_t element, const char* place) {
+  if (from.box.dims > 0 || to.box.dims == 0) return require_at(all.assign(to, from, element), place);
   // One element goes to all.
   const auto value = std::make_unique_for_overwrite<char[]>(element);
   Section one;
   one.address = value.get();
-  require_at(all.assign(one, source, element), place);
-  require_at(all.fill(target, value.get(), element), place);
+  require_at(all.assign(one, from, element), place);
+  require_at(all.fill(to, value.get(), element), place);
 }
+
+// Moves that were started.
+class Moving final : public Request {
+ public:
+  Coarrays::Assignment& next() {
+    parts_.push_back(std::make_unique<Coarrays::Assignment>());
+    return *parts_.back();
+  }
+  Status advance(bool& complete) override {
+    complete = true;
+    return for_all(&Coarrays::Assignment::advance, complete);
+  }
+  Status hasten(bool& complete) override {
+    complete = true;
+    return for_all(&Coarrays::Assignment::hasten, complete);
+  }
+  std::string missing() const override { return parts_.empty() ? "" : parts_.back()->missing(); }
+
+ private:
+  Status for_all(Status (Coarrays::Assignment::*step)(bool&), bool& complete) {
+    for (const auto& part : parts_) {
+      bool one = false;
+      HIROBA_TRY((*part.*step)(one));
+      complete = complete && one;
+    }
+    return {};
+  }
+  std::vector<std::unique_ptr<Coarrays::Assignment>> parts_;
+};
 
 hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
   Arithmetic out;
@@ -121,6 +149,30 @@ hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
 }
 
 }  // namespace
+
+std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const char* place) {
+  std::vector<Move> out;
+  for_images(&to, &from, place, [&](const xmp_section& target, const xmp_section* source) {
+    out.push_back({section_of(target, place), section_of(*source, place)});
+  });
+  return out;
+}
+
+void make(const std::vector<Move>& moves, size_t element, const char* place) {
+  Coarrays& all = coarrays("xmp_assign");
+  for (const Move& move : moves) assign(all, move.to, move.from, element, place);
+}
+
+std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place) {
+  Coarrays& all = coarrays("xmp_assign_start");
+  auto moving = std::make_unique<Moving>();
+  for (const Move& move : moves) {
+    if (move.from.box.dims == 0 && move.to.box.dims > 0) assign(all, move.to, move.from, element, place);
+    else require_at(all.start_assign(move.to, move.from, element, moving->next()), place);
+  }
+  return moving;
+}
+
 }  // namespace hiroba
 
 using hiroba::Coarray;
@@ -282,7 +334,7 @@ XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, co
 XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
   Coarrays& all = coarrays("xmp_assign");
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    hiroba::assign(all, target, *source, element, place);
+    hiroba::assign(all, hiroba::section_of(target, place), hiroba::section_of(*source, place), element, place);
   });
 }
 
@@ -295,29 +347,8 @@ XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t elemen
 
 XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
                                         const char* place) {
-  Coarrays& all = coarrays("xmp_assign_start");
-  if (hiroba::each_image(to) || hiroba::each_image(from) || (from->dims == 0 && to->dims > 0)) {
-    xmp_assign(to, from, element, place);
-    return {nullptr};
-  }
-  auto assignment = std::make_unique<Coarrays::Assignment>();
-  require_at(all.start_assign(hiroba::section_of(*to, place), hiroba::section_of(*from, place), element, *assignment),
-             place);
-  return {assignment.release()};
-}
-
-XMP_EXPORT void xmp_request_wait(xmp_request* request) {
-  if (request->state == nullptr) return;
-  const std::unique_ptr<Coarrays::Assignment> assignment(static_cast<Coarrays::Assignment*>(request->state));
-  assignment->finish();
-  request->state = nullptr;
-}
-
-XMP_EXPORT int xmp_request_test(xmp_request* request) {
-  if (request->state == nullptr) return 1;
-  if (!static_cast<Coarrays::Assignment*>(request->state)->finished()) return 0;
-  xmp_request_wait(request);
-  return 1;
+  coarrays("xmp_assign_start");
+  return hiroba::give(hiroba::start(hiroba::moves_of(*to, *from, place), element, place));
 }
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,

@@ -1,80 +1,146 @@
-// Reduction, broadcast and gmove of xmp.h.
+// Reduction and broadcast of xmp.h, and the same as something that was started.
 #define SMS_NO_PLACES
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 
 #include "base/log.hpp"
 #include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::Arithmetic;
-using hiroba::Box;
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
 using hiroba::end_job;
 using hiroba::ImageSet;
+using hiroba::Request;
 using hiroba::require_at;
+using hiroba::Started;
+using hiroba::Status;
 
 namespace {
 
-class Values final : public hiroba::Combine {
- public:
-  explicit Values(const Arithmetic& arithmetic) : arithmetic_(arithmetic), bytes_(hiroba::bytes_of(arithmetic.to())) {}
-  size_t element() const override { return bytes_; }
-  void operator()(char* mine, const char* theirs, int64_t count) const override {
-    const auto stride = static_cast<int64_t>(bytes_);
-    arithmetic_.apply(mine, stride, theirs, stride, count);
-  }
-
- private:
-  const Arithmetic& arithmetic_;
-  size_t bytes_;
-};
-
-// A value followed by what belongs to it.
-class Records final : public hiroba::Combine {
- public:
-  Records(const Arithmetic& arithmetic, size_t bytes) : arithmetic_(arithmetic), bytes_(bytes) {}
-  size_t element() const override { return bytes_; }
-  void operator()(char* mine, const char* theirs, int64_t count) const override {
-    for (; count > 0; --count, mine += bytes_, theirs += bytes_)
-      if (arithmetic_.prefers(theirs, mine)) std::memcpy(mine, theirs, bytes_);
-  }
-
- private:
-  const Arithmetic& arithmetic_;
-  size_t bytes_;
-};
-
-// All read before anybody writes.
-void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
-  const ImageSet set = hiroba::executing();
-  hiroba::synchronise(set, call);
-  if (to.coarray == nullptr && from.coarray == nullptr) return xmp_assign(&to, &from, element, call.place);
-  xmp_section read = from;  // packed
-  read.coarray = nullptr;
-  auto bytes = static_cast<int64_t>(element);
-  for (int d = from.dims - 1; d >= 0; --d) {
-    if (from.count[d] == XMP_REST) read.count[d] = from.coarray->images->count;  // of XMP_EACH_IMAGE
-    read.stride[d] = bytes;
-    bytes *= read.count[d];
-  }
-  const auto buffer = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes));
-  read.address = buffer.get();
-  xmp_assign(&read, &from, element, call.place);
-  hiroba::synchronise(set, call);
-  xmp_assign(&to, &read, element, call.place);
-  hiroba::synchronise(set, call);
-}
-
-Arithmetic reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
-  Arithmetic out;
+hiroba::Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
+  hiroba::Combine out;
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
   if (shift) end_job(1, "%s: reduction with an operator that depends on the order", place);
   if (count < 0) end_job(1, "%s: reduction of %lld elements", place, static_cast<long long>(count));
-  require_at(Arithmetic::make(type, type, op == XMP_SUB ? XMP_ADD : op, out), place);
+  require_at(Arithmetic::make(type, type, op == XMP_SUB ? XMP_ADD : op, out.arithmetic), place);
   return out;
+}
+
+// Values with what belongs to each, as records.
+class Records {
+ public:
+  Records(void* data, size_t count, size_t value, std::span<const xmp_location> locations)
+      : data_(data), count_(count), value_(value), locations_(locations.begin(), locations.end()) {
+    for (const xmp_location& location : locations_) bytes_ += location.bytes;
+    bytes_ += value;
+  }
+  size_t bytes() const { return bytes_; }  // of each
+  std::vector<char> gather() const {
+    std::vector<char> records(bytes_ * count_);
+    for_all(records.data(), [](char* record, char* own, size_t n) { std::memcpy(record, own, n); });
+    return records;
+  }
+  void scatter(const char* records) const {
+    for_all(records, [](const char* record, char* own, size_t n) { std::memcpy(own, record, n); });
+  }
+
+ private:
+  // Calls move(in a record, in a variable, bytes) for all of them.
+  template <typename Record, typename Move>
+  void for_all(Record* records, const Move& move) const {
+    for (size_t i = 0; i < count_; ++i) {
+      Record* at = records + i * bytes_;
+      move(at, static_cast<char*>(data_) + i * value_, value_);
+      at += value_;
+      for (const xmp_location& location : locations_) {
+        move(at, static_cast<char*>(location.address) + i * location.bytes, location.bytes);
+        at += location.bytes;
+      }
+    }
+  }
+
+  void* data_;
+  size_t count_, value_, bytes_ = 0;
+  std::vector<xmp_location> locations_;
+};
+
+Records records(void* data, int64_t count, hiroba::Combine& combine, std::span<const xmp_location> locations,
+                const char* place) {
+  if (combine.arithmetic.op() < hiroba::Op::first_max)
+    end_job(1, "%s: locations go with firstmax, firstmin, lastmax and lastmin only", place);
+  Records out(data, static_cast<size_t>(count), combine.element(), locations);
+  combine.record = out.bytes();
+  return out;
+}
+
+int root_of(const ImageSet& set, const xmp_node_reference* from, const char* place) {
+  if (from == nullptr) return 0;
+  const std::vector<int> ranks = hiroba::ranks_of(*from, place);
+  if (ranks.size() != 1)
+    end_job(1, "%s: bcast from %zu nodes of %s; one is meant", place, ranks.size(), from->nodes->name);
+  const int root = set.find(ranks[0]);
+  if (root < 0) end_job(1, "%s: bcast from a node that does not take part", place);
+  return root;
+}
+
+// What a bcast works on: a section of this image's memory, as it lies in memory or as a packed copy.
+class Broadcasted {
+ public:
+  Broadcasted(const xmp_section& data, size_t element, const char* place) : element_(element) {
+    if (data.coarray != nullptr) end_job(1, "%s: bcast of a coindexed object; give this image's own part", place);
+    section_ = hiroba::section_of(data, place);
+    bytes_ = element * static_cast<size_t>(section_.box.elements());
+    together_ = hiroba::walk_packed(section_.box, element).contiguous();
+  }
+  bool together() const { return together_; }
+  char* address() const { return section_.address; }
+  size_t bytes() const { return bytes_; }
+  std::vector<char> pack(Coarrays& all, const char* place) const {
+    std::vector<char> out(bytes_);
+    require_at(all.assign(packed(out.data()), section_, element_), place);
+    return out;
+  }
+  void unpack(Coarrays& all, const char* from) const {
+    const hiroba::Section source = packed(const_cast<char*>(from));
+    require_at(all.assign(section_, source, element_), "xmp_bcast");
+  }
+
+ private:
+  hiroba::Section packed(char* at) const {
+    hiroba::Section out;
+    out.address = at, out.box = section_.box.packed(element_);
+    return out;
+  }
+  hiroba::Section section_;
+  size_t element_, bytes_;
+  bool together_;
+};
+
+// A collective operation that was started; `store` puts its result in place.
+template <typename Store>
+class Later final : public Request {
+ public:
+  Later(Started started, Store store) : started_(std::move(started)), store_(std::move(store)) {}
+  Status advance(bool& complete) override {
+    complete = started_.done();
+    if (complete) store_(started_.data());
+    return {};
+  }
+  std::string missing() const override { return started_.missing(); }
+
+ private:
+  Started started_;
+  Store store_;
+};
+
+template <typename Store>
+xmp_request later(Started started, Store store) {
+  return hiroba::give(std::make_unique<Later<Store>>(std::move(started), std::move(store)));
 }
 
 }  // namespace
@@ -84,10 +150,19 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
   Coarrays& all = coarrays("xmp_reduction");
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
-  const Arithmetic arithmetic = reduction(type, op, count, place);
-  require_at(all.collective().reduce(set, static_cast<char*>(data), count, Values(arithmetic),
-                                     {"xmp_reduction", place}),
-             place);
+  const hiroba::Combine combine = reduction(type, op, count, place);
+  require_at(all.collective().reduce(set, static_cast<char*>(data), count, combine, {"xmp_reduction", place}), place);
+}
+
+XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
+                                           const xmp_node_reference* on, const char* place) {
+  Coarrays& all = coarrays("xmp_reduction_start");
+  const ImageSet set = hiroba::participants(on, place);
+  if (set.count == 0) return {nullptr};
+  const hiroba::Combine combine = reduction(type, op, count, place);
+  const size_t bytes = combine.element() * static_cast<size_t>(count);
+  return later(all.collective().start_reduce(set, static_cast<char*>(data), count, combine),
+               [data, bytes](const char* result) { std::copy_n(result, bytes, static_cast<char*>(data)); });
 }
 
 XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
@@ -96,27 +171,26 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
   Coarrays& all = coarrays("xmp_reduction");
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
-  if (op < XMP_FIRSTMAX || op > XMP_LASTMIN)
-    end_job(1, "%s: locations go with firstmax, firstmin, lastmax and lastmin only", place);
-  const Arithmetic arithmetic = reduction(type, op, count, place);
-  const size_t value = hiroba::bytes_of(arithmetic.to());
-  size_t bytes = value;
-  for (int l = 0; l < nlocations; ++l) bytes += locations[l].bytes;
-  const auto records = std::make_unique_for_overwrite<char[]>(bytes * static_cast<size_t>(count));
-  // Calls move(record, value or location, bytes) for all of them.
-  const auto for_all = [&](const auto& move) {
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      char* at = records.get() + i * bytes;
-      move(at, static_cast<char*>(data) + i * value, value);
-      at += value;
-      for (int l = 0; l < nlocations; at += locations[l++].bytes)
-        move(at, static_cast<char*>(locations[l].address) + i * locations[l].bytes, locations[l].bytes);
-    }
-  };
-  for_all([](char* record, const char* own, size_t n) { std::memcpy(record, own, n); });
-  require_at(all.collective().reduce(set, records.get(), count, Records(arithmetic, bytes), {"xmp_reduction", place}),
-             place);
-  for_all([](const char* record, char* own, size_t n) { std::memcpy(own, record, n); });
+  hiroba::Combine combine = reduction(type, op, count, place);
+  const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
+  std::vector<char> values = table.gather();
+  require_at(all.collective().reduce(set, values.data(), count, combine, {"xmp_reduction", place}), place);
+  table.scatter(values.data());
+}
+
+XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
+                                                  const xmp_location locations[], int nlocations,
+                                                  const xmp_node_reference* on, const char* place) {
+  Coarrays& all = coarrays("xmp_reduction_start");
+  const ImageSet set = hiroba::participants(on, place);
+  if (set.count == 0) return {nullptr};
+  hiroba::Combine combine = reduction(type, op, count, place);
+  const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
+  if (table.bytes() > hiroba::Collective::most_started)
+    end_job(1, "%s: a value and its locations have %zu bytes; it can be %zu with async: leave it out", place,
+            table.bytes(), hiroba::Collective::most_started);
+  return later(all.collective().start_reduce(set, table.gather().data(), count, combine),
+               [table](const char* result) { table.scatter(result); });
 }
 
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
@@ -124,34 +198,28 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
   Coarrays& all = coarrays("xmp_bcast");
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
-  int root = 0;
-  if (from != nullptr) {
-    const std::vector<int> ranks = hiroba::ranks_of(*from, place);
-    if (ranks.size() != 1)
-      end_job(1, "%s: bcast from %zu nodes of %s; one is meant", place, ranks.size(), from->nodes->name);
-    root = set.find(ranks[0]);
-    if (root < 0) end_job(1, "%s: bcast from a node that does not take part", place);
-  }
-  if (data->coarray != nullptr) end_job(1, "%s: bcast of a coindexed object; give this image's own part", place);
-  const hiroba::Section section = hiroba::section_of(*data, place);
-  const size_t bytes = element * static_cast<size_t>(section.box.elements());
+  const int root = root_of(set, from, place);
+  const Broadcasted what(*data, element, place);
   const Call call = {"xmp_bcast", place};
-  const hiroba::Walk walk = hiroba::walk_packed(section.box, element);
-  if (walk.contiguous()) return require_at(all.collective().broadcast(set, root, section.address, bytes, call), place);
-  const auto packed = std::make_unique_for_overwrite<char[]>(bytes);
-  hiroba::Section buffer;
-  buffer.address = packed.get();
-  buffer.box = section.box.packed(element);
-  require_at(all.assign(buffer, section, element), place);
-  require_at(all.collective().broadcast(set, root, packed.get(), bytes, call), place);
-  require_at(all.assign(section, buffer, element), place);
+  if (what.together())
+    return require_at(all.collective().broadcast(set, root, what.address(), what.bytes(), call), place);
+  std::vector<char> packed = what.pack(all, place);
+  require_at(all.collective().broadcast(set, root, packed.data(), packed.size(), call), place);
+  what.unpack(all, packed.data());
 }
 
-XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
-                          const char* place) {
-  Coarrays& all = coarrays("xmp_gmove");
-  const Call call = {"xmp_gmove", place};
-  if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
-  xmp_assign(to, from, element, place);
-  require_at(all.sync_memory(call), place);
+XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_node_reference* from,
+                                       const xmp_node_reference* on, const char* place) {
+  Coarrays& all = coarrays("xmp_bcast_start");
+  const ImageSet set = hiroba::participants(on, place);
+  if (set.count == 0) return {nullptr};
+  const int root = root_of(set, from, place);
+  const Broadcasted what(*data, element, place);
+  const bool sends = set.rank(root) == sms_rank;
+  const std::vector<char> packed = sends && !what.together() ? what.pack(all, place) : std::vector<char>();
+  const char* const source = packed.empty() ? what.address() : packed.data();
+  return later(all.collective().start_broadcast(set, root, source, what.bytes()),
+               [&all, what, sends](const char* result) {
+                 if (!sends) what.unpack(all, result);
+               });
 }

@@ -1,6 +1,7 @@
 // What the entry points of xmp.h share: this process's coarrays, image sets, and how errors end the job.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,17 @@ void forget(const xmp_coarray* coarray);
 // ---- sections ----
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
 Section section_of(const xmp_section& section, const char* place);
+
+// What an assignment moves, image by image if one side says so. Images are looked up now, in the executing set.
+struct Move {
+  Section to, from;
+};
+std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const char* place);
+void make(const std::vector<Move>& moves, size_t element, const char* place);
+
+// ---- what is started ----
+xmp_request give(std::unique_ptr<Request> request);
+std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place);
 
 }  // namespace hiroba
 

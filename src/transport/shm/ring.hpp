@@ -24,6 +24,7 @@ struct Ring {
   alignas(64) std::atomic<uint32_t> consumer;  // 1 while somebody reads
   std::atomic<uint32_t> bell;                  // futex: counts arrivals
   std::atomic<uint32_t> sleepers;
+  std::atomic<uint32_t> in_exchange;  // 1 while the rank sleeps there
   alignas(64) Slot slot[slots];
 
   bool push(int source, int handler, const void* payload, size_t bytes) {
@@ -43,13 +44,14 @@ struct Ring {
     }
   }
 
-  // Takes one message out and passes it to deliver(slot); false if there is none. The caller is the consumer.
-  template <typename Deliver>
-  bool pop(const Deliver& deliver) {
+  // Takes one message out and passes it to take(slot), which must not call this; false if there is none. The caller is
+  // the consumer.
+  template <typename Take>
+  bool pop(const Take& take) {
     const uint64_t number = tail.load(std::memory_order_relaxed);
     Slot& s = slot[number % slots];
     if (s.turn.load(std::memory_order_acquire) + number % slots != number + 1) return false;
-    deliver(s);
+    take(s);
     s.turn.store(number + slots - number % slots, std::memory_order_release);
     tail.store(number + 1, std::memory_order_relaxed);
     return true;

@@ -1,7 +1,10 @@
 #include "transport/shm/shm.hpp"
 
+#include <pthread.h>
+
 #include <cassert>
 #include <cstring>
+#include <deque>
 
 #include "base/wait.hpp"
 #include "transport/shm/ring.hpp"
@@ -108,14 +111,19 @@ class Shm final : public Transport {
       if (!progress()) sched_yield();
     inbox.bell.fetch_add(1);
     if (inbox.sleepers.load() != 0) futex_wake_all(inbox.bell);
+    if (inbox.in_exchange.load() != 0) futex_wake_all(shared_->generation);
   }
 
+  // A handler that sends may find the target's inbox full, whose owner does the same with this one: so it makes room
+  // here, by setting messages aside.
   bool progress() override {
     Ring& inbox = ring(config().job.rank);
-    if (inbox.consumer.exchange(1, std::memory_order_acquire) != 0) return false;  // another thread does it
+    if (inbox.consumer.exchange(1, std::memory_order_acquire) != 0)
+      return consumer_.load(std::memory_order_relaxed) == pthread_self() && set_aside(inbox);
+    consumer_.store(pthread_self(), std::memory_order_relaxed);
     bool any = false;
-    // A handler may send, find a full inbox and call progress again: it finds consumer set and only yields.
-    while (inbox.pop([this](const Ring::Slot& s) { deliver(s.handler, s.source, s.payload, s.bytes); })) any = true;
+    while (deliver_one(inbox)) any = true;
+    consumer_.store({}, std::memory_order_relaxed);
     inbox.consumer.store(0, std::memory_order_release);
     return any;
   }
@@ -162,6 +170,33 @@ class Shm final : public Transport {
         shared_->unequal.store(1 + static_cast<uint64_t>(r), std::memory_order_relaxed);
   }
 
+  // From a copy, so that the handler keeps no slot.
+  bool deliver_one(Ring& inbox) {
+    if (!aside_.empty()) {
+      const Aside first = std::move(aside_.front());
+      aside_.pop_front();
+      deliver(first.handler, first.source, first.payload.data(), first.payload.size());
+      return true;
+    }
+    int handler = 0, source = 0;
+    size_t bytes = 0;
+    alignas(16) char payload[max_message];
+    const bool any = inbox.pop([&](const Ring::Slot& s) {
+      handler = s.handler, source = s.source, bytes = s.bytes;
+      std::memcpy(payload, s.payload, bytes);
+    });
+    if (any) deliver(handler, source, payload, bytes);
+    return any;
+  }
+
+  bool set_aside(Ring& inbox) {
+    const size_t before = aside_.size();
+    while (inbox.pop(
+        [this](const Ring::Slot& s) { aside_.push_back({s.handler, s.source, {s.payload, s.payload + s.bytes}}); })) {
+    }
+    return aside_.size() > before;
+  }
+
   Status await_generation(uint32_t done) {
     const auto reached = [&] {
       return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
@@ -170,6 +205,8 @@ class Shm final : public Transport {
       if (reached()) return {};
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);
+    std::atomic<uint32_t>& in_exchange = ring(config().job.rank).in_exchange;
+    in_exchange.store(1);
     Status status;
     while (!reached() && status.ok()) {
       progress();  // somebody may wait for a reply from this rank before it can come here
@@ -177,6 +214,7 @@ class Shm final : public Transport {
       if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
         status = late(config(), missing());
     }
+    in_exchange.store(0);
     shared_->sleepers.fetch_sub(1);
     return status;
   }
@@ -190,11 +228,18 @@ class Shm final : public Transport {
     return ranks;
   }
 
+  struct Aside {
+    int handler, source;
+    std::vector<char> payload;
+  };
+
   Window window_;
   Shared* shared_ = nullptr;
   char* rings_ = nullptr;
   uint64_t sequence_ = 0;  // exchanges made
   int spins_ = 0;
+  std::atomic<pthread_t> consumer_{};  // the thread that reads this rank's ring
+  std::deque<Aside> aside_;            // its, in order, before those of the ring
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <xmp.h>
 int main(void) {
   int x = 0;
-#pragma xmp bcast(x) async(1)
+#pragma xmp bcast(x) async
   return x;
 }
-// expected: 4:22: `async` in #pragma xmp bcast
-// remedy: leave it out: the directive waits until it is done; to overlap, use xmp_assign_start
+// expected: 4:22: `async` needs one number
+// remedy: write async(1)

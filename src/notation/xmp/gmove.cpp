@@ -1,0 +1,178 @@
+// gmove of xmp.h: assignments that all images of a set make together, or each by itself; and the same as something that
+// was started.
+#define SMS_NO_PLACES
+#include "notation/xmp/xmp_process.hpp"
+
+using hiroba::Call;
+using hiroba::Coarrays;
+using hiroba::coarrays;
+using hiroba::ImageSet;
+using hiroba::Request;
+using hiroba::require_at;
+using hiroba::Started;
+using hiroba::Status;
+
+namespace {
+
+// What an assignment reads, packed in memory of this image.
+class Packed {
+ public:
+  Packed(const xmp_section& from, size_t element) : section_(from) {
+    section_.coarray = nullptr;
+    auto bytes = static_cast<int64_t>(element);
+    for (int d = from.dims - 1; d >= 0; --d) {
+      if (from.count[d] == XMP_REST) section_.count[d] = from.coarray->images->count;  // of XMP_EACH_IMAGE
+      section_.stride[d] = bytes;
+      bytes *= section_.count[d];
+    }
+    bytes_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes));
+    section_.address = bytes_.get();
+  }
+  const xmp_section& section() const { return section_; }
+
+ private:
+  xmp_section section_;
+  std::unique_ptr<char[]> bytes_;
+};
+
+// What is read later. A single element of this image is read at once: it may be a value that nobody keeps.
+class Source {
+ public:
+  Source(const xmp_section& from, size_t element) : section_(from) {
+    if (from.coarray != nullptr || from.dims > 0) return;
+    const char* const value = static_cast<const char*>(from.address);
+    value_.assign(value, value + element);
+    section_.address = value_.data();
+  }
+  Source(const Source&) = delete;
+  const xmp_section& section() const { return section_; }
+
+ private:
+  xmp_section section_;
+  std::vector<char> value_;
+};
+
+bool of_this_image(const xmp_section& to, const xmp_section& from) {
+  return to.coarray == nullptr && from.coarray == nullptr;
+}
+
+// All read before anybody writes.
+void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
+  const ImageSet set = hiroba::executing();
+  hiroba::synchronise(set, call);
+  if (of_this_image(to, from)) return xmp_assign(&to, &from, element, call.place);
+  const Packed read(from, element);
+  xmp_assign(&read.section(), &from, element, call.place);
+  hiroba::synchronise(set, call);
+  xmp_assign(&to, &read.section(), element, call.place);
+  hiroba::synchronise(set, call);
+}
+
+// The same, in stages between which the images meet. They meet by parcels, in handlers; what is between, this image
+// does when it advances, perhaps in a task: so it is settled before which images are meant.
+class Together final : public Request {
+ public:
+  Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
+      : all_(all),
+        source_(from, element),
+        read_(source_.section(), element),
+        element_(element),
+        place_(place),
+        here_(of_this_image(to, from)),
+        team_(all.collective().gather_team(hiroba::executing(), 3)) {
+    if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
+    writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
+    meet(0);
+  }
+
+  Status advance(bool& complete) override { return advance(complete, &Request::advance); }
+  Status hasten(bool& complete) override { return advance(complete, &Request::hasten); }
+  std::string missing() const override { return stage_ == Stage::reading ? reading_->missing() : met_.missing(); }
+
+ private:
+  enum class Stage { coming, reading, read, written };
+
+  void meet(int which) { met_ = all_.collective().start_barrier(team_, which, all_.checker().release()); }
+
+  Status advance(bool& complete, Status (Request::*wait)(bool&)) {
+    const char* const place = place_.c_str();
+    if (stage_ == Stage::coming && met_.done()) {
+      all_.checker().acquire(met_.stamp());
+      if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
+      reading_ = hiroba::start(reads_, element_, place);
+      stage_ = Stage::reading;
+    }
+    if (stage_ == Stage::reading) {
+      bool there = false;
+      HIROBA_TRY((*reading_.*wait)(there));
+      if (there) meet(1), stage_ = Stage::read;
+    }
+    if (stage_ == Stage::read && met_.done()) {
+      all_.checker().acquire(met_.stamp());
+      hiroba::make(writes_, element_, place);
+      HIROBA_TRY(all_.sync_memory({"xmp_gmove", place}));
+      meet(2), stage_ = Stage::written;
+    }
+    complete = stage_ == Stage::written && met_.done();
+    if (complete) all_.checker().acquire(met_.stamp());
+    return {};
+  }
+
+  Coarrays& all_;
+  const Source source_;
+  const Packed read_;
+  const size_t element_;
+  const std::string place_;
+  const bool here_;  // nothing of other images is moved
+  const hiroba::Team team_;
+  std::vector<hiroba::Move> reads_, writes_;
+  Stage stage_ = Stage::coming;
+  Started met_;
+  std::unique_ptr<Request> reading_;
+};
+
+// in and out: complete with what this image has put.
+class Alone final : public Request {
+ public:
+  Alone(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
+      : all_(all),
+        source_(from, element),
+        place_(place),
+        moves_(hiroba::start(hiroba::moves_of(to, source_.section(), place), element, place)) {}
+  Status advance(bool& complete) override {
+    HIROBA_TRY(moves_->advance(complete));
+    return complete ? settle() : Status();
+  }
+  Status hasten(bool& complete) override {
+    HIROBA_TRY(moves_->hasten(complete));
+    return complete ? settle() : Status();
+  }
+  std::string missing() const override { return moves_->missing(); }
+
+ private:
+  Status settle() { return all_.sync_memory({"xmp_gmove", place_.c_str()}); }
+
+  Coarrays& all_;
+  const Source source_;
+  const std::string place_;
+  std::unique_ptr<Request> moves_;
+};
+
+}  // namespace
+
+XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
+                          const char* place) {
+  Coarrays& all = coarrays("xmp_gmove");
+  const Call call = {"xmp_gmove", place};
+  if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
+  xmp_assign(to, from, element, place);
+  require_at(all.sync_memory(call), place);
+}
+
+XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from,
+                                       size_t element, const char* place) {
+  Coarrays& all = coarrays("xmp_gmove_start");
+  if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
+  require_at(all.sync_memory({"xmp_gmove_start", place}), place);
+  return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));
+}
