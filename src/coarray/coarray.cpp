@@ -75,12 +75,17 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
   int64_t low, high;
   section.box.bounds(element, low, high);
   const int64_t at = section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
+  if (at < -bytes || at > 2 * bytes)
+    return Status::error(
+        format("the address of a section of %s lies in another array: give one in this image's part "
+               "of the same coarray",
+               c.name.c_str()));
   if (at + low < 0 || at + high > bytes || at > bytes) {
     const auto size = static_cast<int64_t>(c.element);
     return Status::error(
-        format("a section %s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
+        format("%s%s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
                "image has elements 0 to %lld",
-               section.box.shape().c_str(), c.name.c_str(),
+               section.box.dims == 0 ? "" : "a section ", section.box.shape().c_str(), c.name.c_str(),
                static_cast<long long>((at + low - (at + low < 0 ? size - 1 : 0)) / size),
                static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
   }

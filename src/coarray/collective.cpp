@@ -12,12 +12,12 @@ void Collective::start(const World& world, const Control& control, Mail& mail, C
 
 Collective::Team Collective::gather_team(const ImageSet& set, const Call& call) {
   const uint64_t name = set.name();
-  return {set, call, set.find(world_->rank), name, numbers_[name]++};
+  return {set, call, call.name, set.find(world_->rank), name, numbers_[name]++};
 }
 
 // Steps of an operation have keys of their own; there are fewer than 256.
 Mail::Key Collective::key(const Team& team, int step) const {
-  return {team.name, team.number << 8 | static_cast<uint64_t>(step)};
+  return {team.name, team.number << 8 | static_cast<uint64_t>(step), team.what};
 }
 
 // ---- barrier -------------------------------------------------------------------------------------------------------
@@ -26,7 +26,9 @@ Mail::Key Collective::key(const Team& team, int step) const {
 Status Collective::barrier(const ImageSet& set, const Call& call, bool synchronises) {
   if (set.count == 1) return {};
   if (set.is_all(world_->nranks)) return world_->memory->exchange(0, words_, call.name);
-  const Team team = gather_team(set, call);
+  Team team = gather_team(set, call);
+  HIROBA_TRY(mail_->none_left(key(team, 0), call));
+  if (synchronises) team.what = "a barrier";  // whatever the program calls it
   Checker::Stamp stamp = synchronises ? checker_->release() : Checker::Stamp();
   Checker::Stamp other(stamp.size());
   const size_t bytes = stamp.size() * sizeof(uint32_t);
@@ -44,12 +46,13 @@ Status Collective::barrier(const ImageSet& set, const Call& call, bool synchroni
 // ---- reduction -----------------------------------------------------------------------------------------------------
 
 Status Collective::reduce(const ImageSet& set, char* data, int64_t count, const Combine& combine, const Call& call) {
-  if (set.count == 1 || count == 0) return {};
+  if (set.count == 1) return {};
   const size_t bytes = combine.element() * static_cast<size_t>(count);
   if (bytes <= sizeof(uint64_t) && count == 1 && set.is_all(world_->nranks))
     return reduce_word(set, data, combine, call);
   if (bytes > Mail::most_parcel) return reduce_room(set, data, count, combine, call);
   Team team = gather_team(set, call);
+  HIROBA_TRY(mail_->none_left(key(team, 0), call));
   HIROBA_TRY(reduce_tree(team, data, count, combine));
   return broadcast_tree(team, 0, data, bytes, 128);
 }
@@ -151,6 +154,7 @@ Status Collective::broadcast(const ImageSet& set, int root, char* data, size_t b
   if (set.count == 1) return {};
   if (bytes <= Mail::most_parcel) {
     Team team = gather_team(set, call);
+    HIROBA_TRY(mail_->none_left(key(team, 0), call));
     return broadcast_tree(team, root, data, bytes, 0);
   }
   const int owner = set.rank(root);

@@ -3,7 +3,8 @@
 //
 // Small data goes in parcels along a tree, so that it takes as many steps as the number of images has bits. Large data
 // goes through each image's room in the control words: every image combines a slice of it, or reads it from there. Over
-// all images of the job the transport's exchange is the barrier, which also finds unequal calls.
+// all images of the job the transport's exchange is the barrier. Unequal calls are found by call.name, which says what
+// must be equal: "xmp_reduction(+ of 10 double)".
 #pragma once
 
 #include <map>
@@ -37,7 +38,8 @@ class Collective {
   struct Team {
     const ImageSet& set;
     const Call& call;
-    int me;  // index of this image
+    const char* what;  // for the others to compare
+    int me;            // index of this image
     uint64_t name, number;
   };
   Team gather_team(const ImageSet& set, const Call& call);

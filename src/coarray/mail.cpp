@@ -1,6 +1,8 @@
 #include "coarray/mail.hpp"
 
 #include <cassert>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 
 namespace hiroba {
@@ -110,13 +112,17 @@ Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
   const Pair& pair = pairs_[static_cast<size_t>(rank)];
   const Status met =
       world_->await([&] { return static_cast<int32_t>(pair.heard.load(std::memory_order_acquire) - pair.told) >= 0; },
-                    [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+                    [&] { return format("%s: %s", call.text().c_str(), world_->absent(rank).c_str()); });
   const std::lock_guard<SignalSafeLock> guard(lock_);
   stamp = pair.stamp;
   return met;
 }
 
 // ---- parcels -------------------------------------------------------------------------------------------------------
+
+Mail::Key::Key(uint64_t set_of, uint64_t number_of, const char* name) : set(set_of), number(number_of), what{} {
+  std::strncpy(what, name, sizeof what - 1);
+}
 
 void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
   assert(bytes <= most_parcel && rank != world_->rank);
@@ -127,26 +133,44 @@ void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
 }
 
 void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
-  Key key;
+  Key key(0, 0, "");
   std::memcpy(&key, payload, sizeof key);
-  const char* const data = static_cast<const char*>(payload) + sizeof key;
+  const char* const begin = static_cast<const char*>(payload);
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  parcels_[{key.set, key.number, static_cast<uint64_t>(source)}].assign(data, data + bytes - sizeof key);
+  parcels_[{key.set, key.number, static_cast<uint64_t>(source)}].assign(begin + offsetof(Key, what), begin + bytes);
 }
 
-bool Mail::take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes) {
+bool Mail::take_parcel(const std::array<uint64_t, 3>& key, std::vector<char>& out) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto found = parcels_.find(key);
   if (found == parcels_.end()) return false;
-  if (bytes > 0) std::memcpy(data, found->second.data(), std::min(bytes, found->second.size()));
+  out = std::move(found->second);
   parcels_.erase(found);
   return true;
 }
 
+Status Mail::none_left(const Key& next, const Call& call) const {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto left = parcels_.lower_bound({next.set, 0, 0});
+  if (left == parcels_.end() || left->first[0] != next.set || left->first[1] >= next.number) return {};
+  return Status::error(
+      format("collective calls differ: before %s, rank %d was in %s, and rank %d was not; every image "
+             "of the set must make the same calls in the same order with the same arguments",
+             call.text().c_str(), static_cast<int>(left->first[2]), left->second.data(), world_->rank));
+}
+
 Status Mail::receive(int rank, const Key& key, void* data, size_t bytes, const Call& call) {
   const std::array<uint64_t, 3> full = {key.set, key.number, static_cast<uint64_t>(rank)};
-  return world_->await([&] { return take_parcel(full, data, bytes); },
-                       [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+  std::vector<char> parcel;
+  HIROBA_TRY(world_->await([&] { return take_parcel(full, parcel); },
+                           [&] { return format("%s: %s", call.text().c_str(), world_->absent(rank).c_str()); }));
+  if (std::memcmp(parcel.data(), key.what, sizeof key.what) != 0 || parcel.size() != sizeof key.what + bytes)
+    return Status::error(format(
+        "collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the same calls "
+        "in the same order with the same arguments",
+        rank, parcel.data(), world_->rank, key.what));
+  if (bytes > 0) std::memcpy(data, parcel.data() + sizeof key.what, bytes);
+  return {};
 }
 
 }  // namespace hiroba

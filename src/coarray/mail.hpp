@@ -38,9 +38,14 @@ class Mail {
   // ---- parcels ----
   struct Key {
     uint64_t set, number;  // which images, and the how manieth parcel between them
+    char what[48];         // in which operation, as its name; that of sender and receiver must be equal
+
+    Key(uint64_t set_of, uint64_t number_of, const char* name);
   };
   static constexpr size_t most_parcel = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
+  // That a set has received all that was sent to it here before operation `number`.
+  Status none_left(const Key& next, const Call& call) const;
   Status receive(int rank, const Key& key, void* data, size_t bytes, const Call& call);
 
  private:
@@ -57,7 +62,7 @@ class Mail {
   bool take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp);
   void keep_post(int source, const void* payload, size_t bytes);
   void hear(int source, const void* payload, size_t bytes);
-  bool take_parcel(const std::array<uint64_t, 3>& key, void* data, size_t bytes);
+  bool take_parcel(const std::array<uint64_t, 3>& key, std::vector<char>& out);
   void keep_parcel(int source, const void* payload, size_t bytes);
   std::string queued() const;
 
@@ -65,7 +70,7 @@ class Mail {
   std::unique_ptr<Pair[]> pairs_;
   mutable SignalSafeLock lock_;                                   // guards what follows
   std::deque<Post> posts_;                                        // that nobody has waited for yet
-  std::map<std::array<uint64_t, 3>, std::vector<char>> parcels_;  // by key and sender
+  std::map<std::array<uint64_t, 3>, std::vector<char>> parcels_;  // what and data, by key and sender
 };
 
 }  // namespace hiroba

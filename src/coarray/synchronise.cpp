@@ -21,7 +21,8 @@ Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!set.is_all(world_.nranks)) return collective_.barrier(set, call, true);
   if (checker_.on()) HIROBA_TRY(checker_.meet());
-  return world_.memory->barrier(call.name);
+  char text[128];
+  return world_.memory->barrier(call.write(text));
 }
 
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {

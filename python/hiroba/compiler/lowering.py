@@ -158,7 +158,7 @@ class Lowering(ABC):
             return "XMP_EACH_IMAGE"
         indices = [self.render(i) for i in ref.images]
         if len(indices) == 1:
-            return indices[0]
+            return indices[0] if indices[0].isdigit() else f"xmp_image(({indices[0]}) | 0)"
         place = self.place(ref.node.start_byte)
         return (
             f"xmp_coindex({self.descriptor(ref)}, {len(indices)}, (const int64_t[]){{{', '.join(indices)}}}, {place})"

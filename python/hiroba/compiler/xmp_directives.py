@@ -318,12 +318,12 @@ class XmpDirectives(Statements):
     def _barrier(self, directive: Directive) -> None:
         clauses = self._clauses(directive, directive.words, ("on",))
         on = clauses.on != NO_NODES
-        call = f"xmp_barrier_on({clauses.on}, {self._place(directive)});" if on else "xmp_barrier();"
-        self._call(directive, call)
+        on_nodes = f"{clauses.on}, " if on else ""
+        self._call(directive, f"xmp_barrier_{'on' if on else 'at'}({on_nodes}{self._place(directive)});")
 
     def _sync_memory(self, directive: Directive) -> None:
         self._clauses(directive, directive.words, ())
-        self._call(directive, f"xmp_{directive.name}((int*)0);")
+        self._call(directive, f"xmp_{directive.name}_at((int*)0, {self._place(directive)});")
 
     _sync_all = _sync_images_all = _sync_memory
 
@@ -336,7 +336,7 @@ class XmpDirectives(Statements):
             self._error(directive, f"#pragma xmp {directive.name} needs its images", f"write {form}")
             return
         values = ", ".join(self.expression(directive, a) for a in arguments)
-        self._call(directive, f"xmp_{directive.name}({values}, (int*)0);")
+        self._call(directive, f"xmp_{directive.name}_at({values}, (int*)0, {self._place(directive)});")
 
     _sync_images = _sync_image
 

@@ -1,5 +1,6 @@
 // Reduction, broadcast and gmove of xmp.h.
 #define SMS_NO_PLACES
+#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -8,7 +9,6 @@
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::Arithmetic;
-using hiroba::Box;
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
@@ -68,6 +68,32 @@ void move_together(const xmp_section& to, const xmp_section& from, size_t elemen
   hiroba::synchronise(set, call);
 }
 
+// The name of a collective operation, with what must be equal on all images.
+class Name {
+ public:
+  Name& operator<<(const char* part) {
+    while (*part != '\0' && used_ < most) text_[used_++] = *part++;
+    return *this;
+  }
+  Name& operator<<(int64_t number) {
+    used_ = static_cast<size_t>(std::to_chars(text_ + used_, text_ + most, number).ptr - text_);
+    return *this;
+  }
+  operator const char*() const { return text_; }
+
+ private:
+  static constexpr size_t most = 95;
+  char text_[most + 1] = {};
+  size_t used_ = 0;
+};
+
+Name name_of(const Arithmetic& arithmetic, int64_t count) {
+  Name name;
+  name << "xmp_reduction(" << hiroba::name_of(arithmetic.op()) << " of " << count << " "
+       << hiroba::name_of(arithmetic.to()) << ")";
+  return name;
+}
+
 Arithmetic reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
   Arithmetic out;
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
@@ -81,19 +107,18 @@ Arithmetic reduction(xmp_type type, xmp_operator op, int64_t count, const char* 
 
 XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                               const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_reduction");
+  Coarrays& all = coarrays("xmp_reduction", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const Arithmetic arithmetic = reduction(type, op, count, place);
-  require_at(all.collective().reduce(set, static_cast<char*>(data), count, Values(arithmetic),
-                                     {"xmp_reduction", place}),
-             place);
+  const Name name = name_of(arithmetic, count);
+  require_at(all.collective().reduce(set, static_cast<char*>(data), count, Values(arithmetic), {name, place}), place);
 }
 
 XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                      const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                                      const char* place) {
-  Coarrays& all = coarrays("xmp_reduction");
+  Coarrays& all = coarrays("xmp_reduction", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   if (op < XMP_FIRSTMAX || op > XMP_LASTMIN)
@@ -114,14 +139,15 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
     }
   };
   for_all([](char* record, const char* own, size_t n) { std::memcpy(record, own, n); });
-  require_at(all.collective().reduce(set, records.get(), count, Records(arithmetic, bytes), {"xmp_reduction", place}),
-             place);
+  Name name = name_of(arithmetic, count);
+  name << " with " << nlocations << " places";
+  require_at(all.collective().reduce(set, records.get(), count, Records(arithmetic, bytes), {name, place}), place);
   for_all([](const char* record, char* own, size_t n) { std::memcpy(own, record, n); });
 }
 
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
                           const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_bcast");
+  Coarrays& all = coarrays("xmp_bcast", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   int root = 0;
@@ -135,7 +161,9 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
   if (data->coarray != nullptr) end_job(1, "%s: bcast of a coindexed object; give this image's own part", place);
   const hiroba::Section section = hiroba::section_of(*data, place);
   const size_t bytes = element * static_cast<size_t>(section.box.elements());
-  const Call call = {"xmp_bcast", place};
+  Name name;
+  name << "xmp_bcast(" << static_cast<int64_t>(bytes) << " bytes from image " << root << ")";
+  const Call call = {name, place};
   const hiroba::Walk walk = hiroba::walk_packed(section.box, element);
   if (walk.contiguous()) return require_at(all.collective().broadcast(set, root, section.address, bytes, call), place);
   const auto packed = std::make_unique_for_overwrite<char[]>(bytes);
@@ -149,7 +177,7 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
 
 XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                           const char* place) {
-  Coarrays& all = coarrays("xmp_gmove");
+  Coarrays& all = coarrays("xmp_gmove", place);
   const Call call = {"xmp_gmove", place};
   if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
   xmp_assign(to, from, element, place);

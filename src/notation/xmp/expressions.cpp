@@ -1,6 +1,9 @@
 // What expressions over sections need beside xmp_assign: room, checks, and the coarray that an address lies in.
 #define SMS_NO_PLACES
+#include <algorithm>
 #include <cstdlib>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -11,10 +14,12 @@
 namespace hiroba {
 namespace {
 
-// Descriptors of all coarrays that are allocated, for what is known by its address alone.
+// Descriptors of all coarrays that are allocated, for what is known by its address alone; and the last of those that
+// the library made and that have been freed, so that a use of one is an error that can be told.
 struct Allocated {
   std::shared_mutex mutex;
   std::vector<const xmp_coarray*> descriptors;
+  std::deque<std::unique_ptr<const OwnCoarray>> freed;
 };
 
 Allocated& allocated() {
@@ -24,14 +29,32 @@ Allocated& allocated() {
 
 }  // namespace
 
+OwnCoarray::OwnCoarray(const char* name_of, const char* place_of)
+    : xmp_coarray{},
+      name_text(name_of == nullptr ? "coarray" : name_of),
+      place_text(place_of == nullptr ? "unnamed" : place_of) {
+  name = name_text.c_str(), place = place_text.c_str();
+}
+
 void remember(const xmp_coarray* coarray) {
   const std::unique_lock lock(allocated().mutex);
   allocated().descriptors.push_back(coarray);
 }
 
+void require_allocated(const xmp_coarray* coarray, const char* place) {
+  const std::shared_lock lock(allocated().mutex);
+  const auto& all = allocated().descriptors;
+  if (std::find(all.begin(), all.end(), coarray) != all.end()) return;
+  end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
+}
+
 void forget(const xmp_coarray* coarray) {
+  constexpr size_t most = 100;
   const std::unique_lock lock(allocated().mutex);
   std::erase(allocated().descriptors, coarray);
+  if (coarray->codims != OwnCoarray::mark) return;
+  allocated().freed.emplace_back(static_cast<const OwnCoarray*>(coarray));
+  if (allocated().freed.size() > most) allocated().freed.pop_front();
 }
 
 }  // namespace hiroba
