@@ -225,7 +225,9 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   bool forbidden = false;
   if (arithmetic.may_forbid())
     walk.for_each_block([&](int64_t, int64_t at) { forbidden = forbidden || arithmetic.forbids(source.here + at); });
-  if (forbidden) return Status::error("division by zero");
+  if (forbidden)
+    return Status::error(
+        format("division by zero of elements of %s", to.coarray == nullptr ? "a section" : to.coarray->name.c_str()));
   if (to.coarray != nullptr) updater_.update(target, source.here, walk, arithmetic);
   else Updater::compute(target.here, source.here, walk, arithmetic);
   return {};

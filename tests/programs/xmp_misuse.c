@@ -65,6 +65,10 @@ static void range_overflows(void) {
 static void address_of_other(void) {
   if (guilty()) XMP_WRITE(table, 0, spare[0], 7, HERE);
 }
+static void section_at_null(void) {
+  const xmp_section to = row(NULL, 0, NULL, 5), from = row(table, 0, own, 5);
+  if (guilty()) xmp_assign(&to, &from, sizeof(int), HERE);
+}
 static void section_before(void) { copy_row(0, &own[0][0] - 1, 6, 6); }
 static void element_past(void) {
   if (guilty()) XMP_WRITE(table, 0, own[ROWS][0], 7, HERE);
@@ -318,6 +322,7 @@ static const struct {
     CASE(section_overflows),
     CASE(range_overflows),
     CASE(address_of_other),
+    CASE(section_at_null),
     CASE(section_before),
     CASE(element_past),
     CASE(range_past),

@@ -63,6 +63,9 @@ Section section_of(const xmp_section& section, const char* place) {
                 __builtin_mul_overflow(count, stride, &span) ||
                 __builtin_sub_overflow(reach, span < 0 ? span : -span, &reach);
   }
+  if (section.coarray == nullptr && section.address == nullptr && elements > 0)
+    end_job(1, "%s: a section%s of memory at address NULL; is a pointer not set?", place,
+            section.dims == 0 ? "" : (" " + out.box.shape()).c_str());
   constexpr int64_t most = INT64_MAX >> 16;  // no memory has so much, and no sum of such numbers overflows
   if (too_large || elements > most || reach > most)
     end_job(1, "%s: a section %s reaches further than any memory", place, out.box.shape().c_str());
