@@ -131,6 +131,7 @@ static inline int xmp_image(int64_t index) {
 
 /* Where this image can load and store what `address`, in its own part, stands for on another image; NULL if that image
  * is on another node, does not exist, if `bytes` there do not lie in the coarray, or with option check. */
+/* NOLINTBEGIN(modernize-use-nullptr): C, too */
 static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* address, size_t bytes) {
   const xmp_images* const images = coarray->images;
   const size_t offset = (size_t)((const char*)address - (const char*)coarray->data);
@@ -138,9 +139,10 @@ static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* 
   if (images == NULL || (unsigned)image >= (unsigned)images->count) return NULL;
   rank = images->table != NULL ? images->table[image] : images->first + image * images->step;
   if ((unsigned)(rank - coarray->near_first) >= (unsigned)coarray->near_count) return NULL;
-  if (offset > coarray->bytes - bytes) return NULL;
+  if (bytes > coarray->bytes || offset > coarray->bytes - bytes) return NULL;
   return (char*)coarray->data + (ptrdiff_t)(rank - coarray->rank) * coarray->stride + offset;
 }
+/* NOLINTEND(modernize-use-nullptr) */
 
 /* What xmp_near cannot do: copies one element, or gives the reason why not. */
 void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes, const char* place);
@@ -229,6 +231,10 @@ void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* tex
 static inline void xmp_same(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
   if (left != right) xmp_shape_error(left, right, dimension, text, place);
 }
+/* For option check, where xmp_checking is 1: this image reads or writes a section of its own part by loads and stores.
+ */
+extern int xmp_checking;
+void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place);
 /* Room for an expression over sections: never NULL, to be given back by free(). */
 void* xmp_temporary(size_t bytes, const char* place);
 /* The coarray in whose part of this image an address lies, for parameters; ends the job if there is none. */

@@ -169,6 +169,11 @@ void Coarrays::write_packed(const Place& to, const Box& box, const char* packed,
   mover_.put(to, packed, walk);
 }
 
+void Coarrays::touch(const Section& section, size_t element, bool writes) {
+  if (checker_.on() && section.box.elements() > 0)
+    checker_.note(writes ? Checker::Kind::write : Checker::Kind::read, section, element);
+}
+
 Status Coarrays::fill(const Section& to, const void* value, size_t element) {
   if (to.box.elements() == 0) return {};
   Place place;

@@ -208,6 +208,7 @@ COARRAYS = [
     coarray("section_at_null", RANK1, XMP_PLACE, r"section \[5\] of memory at address NULL"),
     coarray("section_before", RANK1, XMP_PLACE, r"out of bounds", r"element -1\b"),
     coarray("element_past", RANK1, XMP_PLACE, r"out of bounds", r"element 200\b"),
+    coarray("element_too_wide", RANK1, XMP_PLACE, r"out of bounds", r"small\[1\]"),
     coarray("range_past", RANK1, XMP_PLACE, r"table\[0:10\]\[12:9\]", r"12:9:1 of dimension 2", r"0\.\.19"),
     coarray("range_backwards", RANK1, XMP_PLACE, r"3:5:-1 of dimension 2", r"0\.\.19"),
     coarray("range_no_step", RANK1, XMP_PLACE, r"dimension 2 has a step of 0"),

@@ -73,6 +73,12 @@ static void section_before(void) { copy_row(0, &own[0][0] - 1, 6, 6); }
 static void element_past(void) {
   if (guilty()) XMP_WRITE(table, 0, own[ROWS][0], 7, HERE);
 }
+/* As a type that is larger than the whole coarray. */
+static void element_too_wide(void) {
+  const int64_t extent[] = {1};
+  xmp_coarray* const small = xmp_coarray_malloc(sizeof(char), 1, extent, "small", HERE);
+  if (guilty()) XMP_WRITE(small, 0, *(int*)small->data, 7, HERE);
+}
 static void range_past(void) {
   if (guilty()) spare[0] = (int)xmp_length(12, 9, 1, COLUMNS, 1, "table[0:10][12:9]:[0]", HERE);
 }
@@ -325,6 +331,7 @@ static const struct {
     CASE(section_at_null),
     CASE(section_before),
     CASE(element_past),
+    CASE(element_too_wide),
     CASE(range_past),
     CASE(range_backwards),
     CASE(range_no_step),

@@ -30,7 +30,11 @@ void start_coarrays(const char* call, const char* place) {
   Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
   execute_all(memory.job().nranks);
-  at_end([] { execute_all(0); });
+  xmp_checking = memory.checking() ? 1 : 0;
+  at_end([] {
+    execute_all(0);
+    forget_all();
+  });
 }
 
 // ---- sections ------------------------------------------------------------------------------------------------------
@@ -247,8 +251,6 @@ XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
   hiroba::require_allocated(c, call.c_str());
   auto* const coarray = static_cast<Coarray*>(c->opaque);
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
-  delete coarray;
-  c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
   hiroba::forget(c);
 }
 XMP_EXPORT void xmp_free(xmp_coarray* c) { xmp_free_at(c, ""); }

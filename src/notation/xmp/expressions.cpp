@@ -18,7 +18,7 @@ namespace {
 // the library made and that have been freed, so that a use of one is an error that can be told.
 struct Allocated {
   std::shared_mutex mutex;
-  std::vector<const xmp_coarray*> descriptors;
+  std::vector<xmp_coarray*> descriptors;
   std::deque<std::unique_ptr<const OwnCoarray>> freed;
 };
 
@@ -36,7 +36,7 @@ OwnCoarray::OwnCoarray(const char* name_of, const char* place_of)
   name = name_text.c_str(), place = place_text.c_str();
 }
 
-void remember(const xmp_coarray* coarray) {
+void remember(xmp_coarray* coarray) {
   const std::unique_lock lock(allocated().mutex);
   allocated().descriptors.push_back(coarray);
 }
@@ -48,13 +48,19 @@ void require_allocated(const xmp_coarray* coarray, const char* place) {
   end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
 }
 
-void forget(const xmp_coarray* coarray) {
+void forget(xmp_coarray* c) {
   constexpr size_t most = 100;
+  delete static_cast<Coarray*>(c->opaque);
+  c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
   const std::unique_lock lock(allocated().mutex);
-  std::erase(allocated().descriptors, coarray);
-  if (coarray->codims != OwnCoarray::mark) return;
-  allocated().freed.emplace_back(static_cast<const OwnCoarray*>(coarray));
+  std::erase(allocated().descriptors, c);
+  if (c->codims != OwnCoarray::mark) return;
+  allocated().freed.emplace_back(static_cast<const OwnCoarray*>(c));
   if (allocated().freed.size() > most) allocated().freed.pop_front();
+}
+
+void forget_all() {
+  for (xmp_coarray* c : std::vector(allocated().descriptors)) forget(c);
 }
 
 }  // namespace hiroba
@@ -68,6 +74,13 @@ XMP_EXPORT const xmp_coarray* xmp_coarray_of(const void* address, const char* pl
     if (offset < c->bytes) return c;
   }
   end_job(1, "%s: address %p lies in no coarray's part of this image; pass a coarray, or part of one", place, address);
+}
+
+XMP_EXPORT int xmp_checking;
+int xmp_checking = 0;
+
+XMP_EXPORT void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place) {
+  hiroba::coarrays("xmp_touch", place).touch(hiroba::section_of(*section, place), element, writes != 0);
 }
 
 XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {

@@ -40,10 +40,12 @@ struct OwnCoarray : xmp_coarray {
 };
 
 // Descriptors of coarrays that are allocated: for xmp_coarray_of, and to know those that are not any more.
-void remember(const xmp_coarray* coarray);
+void remember(xmp_coarray* coarray);
 // Ends the job if it is not allocated.
 void require_allocated(const xmp_coarray* coarray, const char* place);
-void forget(const xmp_coarray* coarray);
+void forget(xmp_coarray* coarray);
+// At the end of the job.
+void forget_all();
 
 // ---- sections ----
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
