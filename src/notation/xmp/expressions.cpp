@@ -23,7 +23,7 @@ struct Allocated {
 };
 
 Allocated& allocated() {
-  static Allocated all;
+  static Allocated& all = *new Allocated;  // never destroyed: the job may end behind the program's own destructors
   return all;
 }
 
