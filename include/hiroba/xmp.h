@@ -188,6 +188,9 @@ static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int6
   return (int)image;
 }
 
+/* This image's index where those of the coarray count; ends the job if it is not among them. */
+int xmp_own_image(const xmp_coarray* coarray, const char* place);
+
 /* ---- sections -------------------------------------------------------------------------------------------------------
  */
 

@@ -12,6 +12,10 @@ PROLOGUE = """#include <stdio.h>
 #include <stdlib.h>
 #include <xmp.h>
 #pragma xmp nodes p4[*], q4(*)
+#pragma xmp nodes turned[2] = p4[3:2:-1]
+int s:[*];
+xmp_lock_t l:[*];
+#pragma xmp coarray on turned :: s, l
 struct pair { int x, y; };
 int a[8]:[*], b[8]:[*], grid[3][4]:[2][*];
 double d[8]:[*];
@@ -76,6 +80,8 @@ DIRECTIVES = {
     "gmove": "#pragma xmp gmove\na[:] = b[:]:[next];\nwrong += a[7] != 1000 * next + 7;",
     "gmove in": "#pragma xmp gmove in\nc[0:2] = b[6:2]:[next];\nwrong += c[1] != 1000 * next + 7;",
     "gmove out": "#pragma xmp gmove out\na[0:2]:[next] = c[6:2];\nSYNC wrong += a[1] != 7;",
+    "own part, counted on other nodes": "if (me > 1) {\n#pragma xmp lock(l)\nxmp_atomic_fetch_add(s, me);\n"
+    "#pragma xmp unlock(l)\n}\nSYNC wrong += s != (me > 1 ? me : 0);",
     "post and wait": "a[0]:[next] = 5;\n#pragma xmp post(p4[next], 3)\n#pragma xmp wait(p4[before], 3)\n"
     "wrong += a[0] != 5;",
     "wait for anybody": "a[0]:[next] = 5;\n#pragma xmp post(q4(next + 1), 3)\n#pragma xmp wait\nwrong += a[0] != 5;",

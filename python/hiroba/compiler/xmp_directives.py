@@ -382,7 +382,8 @@ class XmpDirectives(Statements):
                 )
             return
         lowering, ref = found
-        image = lowering.image(ref) if ref.remote else "xmpc_this_image()"
+        own = f"xmp_own_image({lowering.descriptor(ref)}, {self._place(directive)})"
+        image = lowering.image(ref) if ref.remote else own
         where = f"({lowering.descriptor(ref)}, {image}, &{lowering.element(ref)}, {self._place(directive)});"
         call = f"{clauses.trylock} = xmp_trylock_at" if clauses.trylock else f"xmp_{directive.name}_at"
         self._call(directive, call + where)

@@ -181,6 +181,15 @@ XMP_EXPORT int xmp_node_num(void) { return hiroba::this_image("xmp_node_num") + 
 XMP_EXPORT int xmpc_all_node_num(void) { return hiroba::coarrays("xmpc_all_node_num"), sms_rank; }
 XMP_EXPORT int xmp_all_node_num(void) { return hiroba::coarrays("xmp_all_node_num"), sms_rank + 1; }
 
+XMP_EXPORT int xmp_own_image(const xmp_coarray* coarray, const char* place) {
+  hiroba::coarrays("xmp_own_image", place);
+  if (coarray->images == nullptr)
+    end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
+  const int image = hiroba::set_of(*coarray->images).find(sms_rank);
+  if (image < 0) end_job(1, "%s: this image is not one of those on which coarray %s is", place, coarray->name);
+  return image;
+}
+
 // ---- inquiry -------------------------------------------------------------------------------------------------------
 
 XMP_EXPORT int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims) {
