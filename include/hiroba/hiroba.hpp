@@ -6,6 +6,7 @@
 //   a[i](3, 4) += 0.5;                               // atomic towards others' accumulates
 //   a[i](range{0, 8}, 5) = a(range{1, 8, 2}, 0);     // sections: base, length, step
 //   a[i](all, 5) += buffer;                          // of as many elements; any contiguous range is a section
+//   hiroba::section{buffer} = a[all](3, 5);          // of all images: the first dimension
 //   hiroba::request r = hiroba::start(buffer, a[j](3, all));  ...  r.wait();
 //
 // Everything stands on the calls of xmp.h, which says what is collective, what blocks and what threads may do; the
@@ -13,13 +14,20 @@
 // by its bytes. Errors end the job with a message that names the place of the call.
 #pragma once
 
+#include <version>
+#if !defined(__cpp_lib_source_location) || !defined(__cpp_lib_ranges)
+#error "hiroba.hpp needs C++20 with <source_location> and <ranges>: for instance g++ -std=c++20, clang++ 16 or newer"
+#endif
+
 #include <array>
 #include <charconv>
 #include <complex>
+#include <concepts>
 #include <cstring>
 #include <memory>
 #include <ranges>
 #include <source_location>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,7 +40,8 @@ namespace hiroba {
 struct range {
   int64_t base = 0, length = XMP_REST, step = 1;
 };
-inline constexpr range all = {};
+struct whole : range {};
+inline constexpr whole all = {};
 
 // An image, and where in the program it is named.
 struct image_index {
@@ -40,7 +49,7 @@ struct image_index {
   std::source_location where;
   template <std::integral I>
   image_index(I i, std::source_location here = std::source_location::current())
-      : image(static_cast<int>(i)), where(here) {}
+      : image(xmp_image(static_cast<int64_t>(i))), where(here) {}
 };
 
 namespace detail {
@@ -85,7 +94,14 @@ using operand = std::remove_cvref_t<decltype(std::declval<T>() +
                                              std::declval<std::conditional_t<op == XMP_SHL || op == XMP_SHR, T, U>>())>;
 
 template <typename I>
-constexpr bool is_range = std::is_same_v<std::remove_cvref_t<I>, range>;
+constexpr bool is_range = std::is_base_of_v<range, std::remove_cvref_t<I>>;
+template <typename I>
+concept index = is_range<I> || (std::convertible_to<I, int64_t> && !std::floating_point<I>);
+
+// A range whose memory the call sees, not a temporary that is gone before an assignment is complete.
+template <typename R, typename T>
+concept elements_of = std::ranges::contiguous_range<R> && std::ranges::borrowed_range<R> &&
+                      std::is_same_v<std::remove_const_t<std::ranges::range_value_t<R>>, std::remove_const_t<T>>;
 
 }  // namespace detail
 
@@ -151,6 +167,14 @@ class element {
   void operator>>=(const U& v) const {
     update<XMP_SHR>(v);
   }
+  void operator++() const { update<XMP_ADD>(1); }
+  void operator--() const { update<XMP_SUB>(1); }
+
+  // a[i](2).member(&body::kind) = 7;
+  template <typename M, typename C>
+  element<M> member(M C::* which) const {
+    return {coarray_, image_, &(own_->*which), where_};
+  }
 
  private:
   template <xmp_operator op, typename U>
@@ -192,6 +216,11 @@ class section {
     requires(!std::is_const_v<T>)
   {
     return assign(from);
+  }
+  template <typename R>
+    requires detail::elements_of<const R&, T>
+  const section& operator=(const R& values) const {
+    return assign(section<const value_type>(values, where_));
   }
   const section& operator=(const value_type& value) const {
     xmp_fill(&parts_, &value, sizeof(T), detail::place(where_));
@@ -247,9 +276,23 @@ class section {
   }
   // The elements in order, fetched if they are elsewhere.
   std::vector<value_type> values() const {
-    std::vector<value_type> out(static_cast<size_t>(size()));
-    section<value_type>(out, where_) = *this;
-    return out;
+    const auto count = static_cast<size_t>(size());
+    if constexpr (std::is_same_v<value_type, bool>) {  // a vector of them is no memory of them
+      const auto out = std::make_unique<bool[]>(count);
+      section<bool>(std::span(out.get(), count), where_) = *this;
+      return std::vector<bool>(out.get(), out.get() + count);
+    } else {
+      std::vector<value_type> out(count);
+      section<value_type>(out, where_) = *this;
+      return out;
+    }
+  }
+  // The same member of each element.
+  template <typename M, typename C>
+  section<M> member(M C::* which) const {
+    xmp_section parts = parts_;
+    parts.address = const_cast<M*>(&(static_cast<const C*>(parts_.address)->*which));
+    return {parts, where_};
   }
   const xmp_section& parts() const { return parts_; }
   const std::source_location& where() const { return where_; }
@@ -321,18 +364,19 @@ class request {
   xmp_request state_ = {};
 };
 
-template <typename T>
-request start(const section<T>& to, const section<const T>& from) {
+template <typename T, typename U>
+  requires std::is_same_v<T, std::remove_const_t<U>>
+request start(const section<T>& to, const section<U>& from) {
   return request(xmp_assign_start(&to.parts(), &from.parts(), sizeof(T), detail::place(to.where())));
 }
 // The same from or to a contiguous range.
-template <typename T, std::ranges::contiguous_range R>
-request start(R&& to, const section<T>& from) {
-  return start<std::remove_const_t<T>>(section<std::remove_const_t<T>>(to, from.where()), from);
+template <typename U, detail::elements_of<U> R>
+request start(R&& to, const section<U>& from) {
+  return start(section<std::remove_const_t<U>>(to, from.where()), from);
 }
-template <typename T, std::ranges::contiguous_range R>
+template <typename T, detail::elements_of<T> R>
 request start(const section<T>& to, R&& from) {
-  return start<T>(to, section<const T>(from, to.where()));
+  return start(to, section<const T>(from, to.where()));
 }
 
 // Collective: made, destroyed by all images of the job together; xmp_finalize destroys what is left.
@@ -340,27 +384,24 @@ template <typename T, int N>
 class coarray {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied by their bytes");
+  static_assert(!std::is_const_v<T>, "a coarray has elements that can be written; a const coarray& is fine");
   static_assert(N >= 0 && N <= XMP_DIMS, "a coarray has at most 7 dimensions");
 
   explicit coarray(const std::array<int64_t, N>& extents, const char* name = "coarray",
                    std::source_location where = std::source_location::current())
-      : where_(where), place_(std::make_unique<detail::place>(where)), extents_(extents) {
-    coarray_ = xmp_coarray_malloc(sizeof(T), N, extents.data(), name, *place_);
+      : where_(where), extents_(extents) {
+    coarray_ = xmp_coarray_malloc(sizeof(T), N, extents.data(), name, detail::place(where));
   }
   coarray(coarray&& other) noexcept
-      : coarray_(std::exchange(other.coarray_, nullptr)),
-        where_(other.where_),
-        place_(std::move(other.place_)),
-        extents_(other.extents_) {}
+      : coarray_(std::exchange(other.coarray_, nullptr)), where_(other.where_), extents_(other.extents_) {}
   coarray& operator=(coarray&& other) noexcept {
     std::swap(coarray_, other.coarray_);
     std::swap(where_, other.where_);
-    std::swap(place_, other.place_);
     std::swap(extents_, other.extents_);
     return *this;
   }
   ~coarray() {
-    if (xmp_executing.count > 0) xmp_free(coarray_);
+    if (coarray_ != nullptr && xmp_executing.count > 0) xmp_free_at(coarray_, coarray_->place);
   }
 
   T* data() const { return static_cast<T*>(coarray_->data); }
@@ -373,7 +414,7 @@ class coarray {
    public:
     part(const coarray& whole, const xmp_coarray* descriptor, const image_index& at)
         : whole_(whole), descriptor_(descriptor), at_(at) {}
-    template <typename... I>
+    template <detail::index... I>
       requires(sizeof...(I) == N)
     auto operator()(const I&... index) const {
       if constexpr ((detail::is_range<I> || ...)) {
@@ -390,8 +431,16 @@ class coarray {
   };
   part operator[](image_index image) const { return part(*this, coarray_, image); }
 
+  // All images' parts, a[all](0, range{0, 3}): a section whose first dimension is the images.
+  auto operator[](const whole&) const {
+    return [this](const detail::index auto&... index) {
+      static_assert(sizeof...(index) == N && (1 + ... + detail::is_range<decltype(index)>) <= XMP_DIMS);
+      return section<T>(cut(coarray_, XMP_EACH_IMAGE, where_, index...), where_);
+    };
+  }
+
   // This image's own, with plain loads and stores.
-  template <typename... I>
+  template <detail::index... I>
     requires(sizeof...(I) == N)
   decltype(auto) operator()(const I&... index) const {
     if constexpr ((detail::is_range<I> || ...)) {
@@ -419,9 +468,10 @@ class coarray {
   }
 
   template <typename... I>
-  xmp_section cut(const xmp_coarray* coarray, int image, const std::source_location& where, const I&... index) const {
+  xmp_section cut(const xmp_coarray* of, int image, const std::source_location& where, const I&... index) const {
     xmp_section out = {};
-    out.coarray = coarray, out.image = image;
+    out.coarray = of, out.image = image;
+    if (image == XMP_EACH_IMAGE && of != nullptr) out.count[out.dims++] = of->images->count;
     int64_t row[N > 0 ? N : 1], at = 0;
     for (int d = N - 1, n = 1; d >= 0; --d) row[d] = d == N - 1 ? n : row[d + 1] * extent(d + 1);
     int d = 0;
@@ -442,7 +492,6 @@ class coarray {
 
   xmp_coarray* coarray_ = nullptr;
   std::source_location where_;  // of the declaration
-  std::unique_ptr<detail::place> place_;
   std::array<int64_t, N> extents_;
 };
 

@@ -45,8 +45,9 @@ enum {
   XMP_DIMS = 7,         /* the most dimensions of anything here */
   XMP_REST = INT32_MIN, /* a length: to the end */
   XMP_SELF = INT32_MIN, /* an index of a node: this image's */
-  XMP_EACH_IMAGE = -1,  /* an image: all of them, one after the other */
-  XMP_ANY_IMAGE = -1    /* an image to wait for: whichever it is */
+  /* No number that an index can be by mistake, as -1 is on the left of image 0: */
+  XMP_EACH_IMAGE = INT32_MIN, /* an image: all of them, one after the other */
+  XMP_ANY_IMAGE = INT32_MIN   /* an image to wait for: whichever it is */
 };
 
 /* An ordered set of ranks: first, first + step, ..., or those of the table. Opaque but to the functions below. */
@@ -123,8 +124,14 @@ void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const ch
 /* ---- elements: no call if the image is on this node ----------------------------------------------------------------
  */
 
+/* An image index of any integer type: one that is too large stays too large. `| 0` refuses what is no integer. */
+static inline int xmp_image(int64_t index) {
+  return index > INT32_MAX ? INT32_MAX : index <= INT32_MIN ? INT32_MIN + 1 : (int)index;
+}
+
 /* Where this image can load and store what `address`, in its own part, stands for on another image; NULL if that image
  * is on another node, does not exist, if `bytes` there do not lie in the coarray, or with option check. */
+/* NOLINTBEGIN(modernize-use-nullptr): C, too */
 static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* address, size_t bytes) {
   const xmp_images* const images = coarray->images;
   const size_t offset = (size_t)((const char*)address - (const char*)coarray->data);
@@ -132,9 +139,10 @@ static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* 
   if (images == NULL || (unsigned)image >= (unsigned)images->count) return NULL;
   rank = images->table != NULL ? images->table[image] : images->first + image * images->step;
   if ((unsigned)(rank - coarray->near_first) >= (unsigned)coarray->near_count) return NULL;
-  if (offset > coarray->bytes - bytes) return NULL;
+  if (bytes > coarray->bytes || offset > coarray->bytes - bytes) return NULL;
   return (char*)coarray->data + (ptrdiff_t)(rank - coarray->rank) * coarray->stride + offset;
 }
+/* NOLINTEND(modernize-use-nullptr) */
 
 /* What xmp_near cannot do: copies one element, or gives the reason why not. */
 void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes, const char* place);
@@ -145,7 +153,7 @@ void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* f
 #define XMP_READ(coarray_, image_, lvalue_, place_)                                                             \
   __extension__({                                                                                               \
     const xmp_coarray* const xmp_c = (coarray_);                                                                \
-    const int xmp_i = (int)(image_);                                                                            \
+    const int xmp_i = xmp_image((image_) | 0);                                                                  \
     __typeof__(lvalue_)* const xmp_own = &(lvalue_);                                                            \
     __typeof__(lvalue_)* const xmp_at = (__typeof__(lvalue_)*)xmp_near(xmp_c, xmp_i, xmp_own, sizeof *xmp_own); \
     __typeof__(lvalue_) xmp_value;                                                                              \
@@ -156,7 +164,7 @@ void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* f
 #define XMP_WRITE(coarray_, image_, lvalue_, value_, place_)                                                    \
   __extension__({                                                                                               \
     const xmp_coarray* const xmp_c = (coarray_);                                                                \
-    const int xmp_i = (int)(image_);                                                                            \
+    const int xmp_i = xmp_image((image_) | 0);                                                                  \
     __typeof__(lvalue_)* const xmp_own = &(lvalue_);                                                            \
     __typeof__(lvalue_)* const xmp_at = (__typeof__(lvalue_)*)xmp_near(xmp_c, xmp_i, xmp_own, sizeof *xmp_own); \
     const __typeof__(lvalue_) xmp_value = (value_);                                                             \
@@ -165,17 +173,23 @@ void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* f
     xmp_value;                                                                                                  \
   })
 
-/* The image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checks all but the last. */
+/* The image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checked but for the number of
+ * images, which the use knows. */
 void xmp_coindex_error(const xmp_coarray* coarray, int dimension, int64_t index, const char* place)
     __attribute__((noreturn));
 static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int64_t index[], const char* place) {
   int64_t image = index[codims - 1];
   for (int d = codims - 2; d >= 0; --d) {
     if ((uint64_t)index[d] >= (uint64_t)coarray->coextent[d]) xmp_coindex_error(coarray, d, index[d], place);
+    if (image < 0 || image > INT32_MAX) break;
     image = image * coarray->coextent[d] + index[d];
   }
-  return image < 0 || image > INT32_MAX ? -2 : (int)image; /* -2: no image, which the use reports */
+  if (image < 0 || image > INT32_MAX) xmp_coindex_error(coarray, codims - 1, index[codims - 1], place);
+  return (int)image;
 }
+
+/* This image's index where those of the coarray count; ends the job if it is not among them. */
+int xmp_own_image(const xmp_coarray* coarray, const char* place);
 
 /* ---- sections -------------------------------------------------------------------------------------------------------
  */
@@ -202,8 +216,8 @@ static inline int64_t xmp_length(int64_t base, int64_t length, int64_t step, int
     return step > 0 ? (extent - base + step - 1) / step : base / -step + 1;
   if (step == 0 || length < 0) xmp_range_error(base, length, step, extent, dimension, text, place);
   if (length > 0 && extent != XMP_UNKNOWN) {
-    const int64_t last = base + (length - 1) * step;
-    if (base < 0 || base >= extent || last < 0 || last >= extent)
+    /* Divided, because a product could overflow. */
+    if (base < 0 || base >= extent || length - 1 > (step > 0 ? (extent - 1 - base) / step : -(base / step)))
       xmp_range_error(base, length, step, extent, dimension, text, place);
   }
   return length;
@@ -220,6 +234,10 @@ void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* tex
 static inline void xmp_same(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
   if (left != right) xmp_shape_error(left, right, dimension, text, place);
 }
+/* For option check, where xmp_checking is 1: this image reads or writes a section of its own part by loads and stores.
+ */
+extern int xmp_checking;
+void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place);
 /* Room for an expression over sections: never NULL, to be given back by free(). */
 void* xmp_temporary(size_t bytes, const char* place);
 /* The coarray in whose part of this image an address lies, for parameters; ends the job if there is none. */
@@ -398,13 +416,40 @@ int xmp_nodes_equiv(xmp_desc_t nodes, xmp_desc_t* of, int first[], int last[], i
 int xmp_array_ndims(xmp_desc_t coarray, int* ndims);
 int xmp_array_gsize(xmp_desc_t coarray, int dimension, int* size);
 
-#ifndef SMS_NO_PLACES
-#define xmp_malloc(descriptor, ...)                                                                              \
-  xmp_malloc_at(descriptor, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}, \
-                __FILE__ ":" SMS_TEXT(__LINE__))
-#endif
+/* ---- the calls without a place, with one; the macros below fill it in
+ * ------------------------------------------------------------------------------- */
+
+void xmp_free_at(xmp_coarray* coarray, const char* place);
+void xmp_sync_memory_at(int* status, const char* place);
+void xmp_sync_all_at(int* status, const char* place);
+void xmp_sync_image_at(int image, int* status, const char* place);
+void xmp_sync_images_at(int count, const int images[], int* status, const char* place);
+void xmp_sync_images_all_at(int* status, const char* place);
+void xmp_barrier_at(const char* place);
 
 #ifdef __cplusplus
 }
+
+template <typename... Extents>
+void* xmp_malloc_extents(void* descriptor, const char* place, Extents... extents) {
+  const int64_t extent[] = {static_cast<int64_t>(extents)...};
+  return xmp_malloc_at(descriptor, static_cast<int>(sizeof...(extents)), extent, place);
+}
+#define XMP_MALLOC(descriptor, place, ...) xmp_malloc_extents(descriptor, place, __VA_ARGS__)
+#else
+#define XMP_MALLOC(descriptor, place, ...) \
+  xmp_malloc_at(descriptor, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}, place)
+#endif
+
+#ifndef SMS_NO_PLACES
+#define XMP_HERE __FILE__ ":" SMS_TEXT(__LINE__) /* the place of a call */
+#define xmp_malloc(descriptor, ...) XMP_MALLOC(descriptor, XMP_HERE, __VA_ARGS__)
+#define xmp_free(...) xmp_free_at(__VA_ARGS__, XMP_HERE)
+#define xmp_sync_memory(...) xmp_sync_memory_at(__VA_ARGS__, XMP_HERE)
+#define xmp_sync_all(...) xmp_sync_all_at(__VA_ARGS__, XMP_HERE)
+#define xmp_sync_image(...) xmp_sync_image_at(__VA_ARGS__, XMP_HERE)
+#define xmp_sync_images(...) xmp_sync_images_at(__VA_ARGS__, XMP_HERE)
+#define xmp_sync_images_all(...) xmp_sync_images_all_at(__VA_ARGS__, XMP_HERE)
+#define xmp_barrier() xmp_barrier_at(XMP_HERE)
 #endif
 #endif

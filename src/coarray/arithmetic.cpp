@@ -25,8 +25,9 @@ T divide(T a, T b, bool remainder) {
 template <Op op, typename T>
 T combine_integers(T a, T b) {
   // At least unsigned int: small types must not be promoted to int, which could overflow.
-  using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-  const U u = static_cast<U>(a), v = static_cast<U>(b), bits = sizeof(U) * 8 - 1;
+  using Small = std::make_unsigned_t<T>;
+  using U = std::common_type_t<Small, unsigned>;
+  const U u = static_cast<Small>(a), v = static_cast<Small>(b), bits = sizeof(U) * 8 - 1;
   switch (op) {
     case Op::add: return static_cast<T>(u + v);
     case Op::sub: return static_cast<T>(u - v);
@@ -96,8 +97,7 @@ template <typename T, Op op>
 constexpr Apply row() {
   constexpr bool of_integers = op == Op::mod || (op >= Op::bit_and && op <= Op::shr);
   constexpr bool ordered = op >= Op::max;
-  if constexpr (of_integers && !std::is_integral_v<T>) return nullptr;
-  else if constexpr (ordered && is_complex<T>) return nullptr;
+  if constexpr ((of_integers && !std::is_integral_v<T>) || (ordered && is_complex<T>)) return nullptr;
   else return apply_row<T, op>;
 }
 
@@ -125,8 +125,8 @@ Apply find_apply(Type type, Op op) {
     case Type::uint32: return find<uint32_t>(op);
     case Type::int64: return find<int64_t>(op);
     case Type::uint64: return find<uint64_t>(op);
-    case Type::float_: return find<float>(op);
-    case Type::double_: return find<double>(op);
+    case Type::float32: return find<float>(op);
+    case Type::float64: return find<double>(op);
     case Type::long_double: return find<long double>(op);
     case Type::complex_float: return find<__complex__ float>(op);
     case Type::complex_double: return find<__complex__ double>(op);

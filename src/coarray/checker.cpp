@@ -90,8 +90,7 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
     if (found == coarrays_.end()) return;  // private memory
     coarray = *found;
   }
-  Note note;
-  std::memset(static_cast<void*>(&note), 0, sizeof note);  // padding is compared, too
+  Note note = {};
   note.array = coarray->offset, note.array_element = coarray->element;
   note.owner = section.coarray == nullptr ? world_->rank : section.rank;
   note.kind = kind, note.element = static_cast<uint32_t>(element);
@@ -102,7 +101,7 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
   new_segment_ = false;
   note.segment = static_cast<int32_t>(segments_.size() / static_cast<size_t>(world_->nranks)) - 1;
   for (auto old = notes_.rbegin(); old != notes_.rend() && old->segment == note.segment; ++old)
-    if (std::memcmp(&*old, &note, sizeof note) == 0) return;
+    if (*old == note) return;
   if (notes_.size() < most_notes) return notes_.push_back(note);
   if (!too_many_)
     log_line("check: more than %zu accesses to coarrays until all images meet; those after %s are not compared",

@@ -52,6 +52,7 @@ class Checker {
     int64_t low;             // the first byte of the section's first element in the part
     Box box;
     char name[64], place[96];
+    bool operator==(const Note&) const = default;
   };
   struct Notes {
     const Note* notes;

@@ -77,12 +77,17 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
   int64_t low, high;
   section.box.bounds(element, low, high);
   const int64_t at = section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
+  if (at < -bytes || at > 2 * bytes)
+    return Status::error(
+        format("the address of a section of %s lies in another array: give one in this image's part "
+               "of the same coarray",
+               c.name.c_str()));
   if (at + low < 0 || at + high > bytes || at > bytes) {
     const auto size = static_cast<int64_t>(c.element);
     return Status::error(
-        format("a section %s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
+        format("%s%s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
                "image has elements 0 to %lld",
-               section.box.shape().c_str(), c.name.c_str(),
+               section.box.dims == 0 ? "" : "a section ", section.box.shape().c_str(), c.name.c_str(),
                static_cast<long long>((at + low - (at + low < 0 ? size - 1 : 0)) / size),
                static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
   }
@@ -181,6 +186,11 @@ void Coarrays::write_packed(const Place& to, const Box& box, const char* packed,
   mover_.put(to, packed, walk);
 }
 
+void Coarrays::touch(const Section& section, size_t element, bool writes) {
+  if (checker_.on() && section.box.elements() > 0)
+    checker_.note(writes ? Checker::Kind::write : Checker::Kind::read, section, element);
+}
+
 Status Coarrays::fill(const Section& to, const void* value, size_t element) {
   if (to.box.elements() == 0) return {};
   Place place;
@@ -237,7 +247,9 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   bool forbidden = false;
   if (arithmetic.may_forbid())
     walk.for_each_block([&](int64_t, int64_t at) { forbidden = forbidden || arithmetic.forbids(source.here + at); });
-  if (forbidden) return Status::error("division by zero");
+  if (forbidden)
+    return Status::error(
+        format("division by zero of elements of %s", to.coarray == nullptr ? "a section" : to.coarray->name.c_str()));
   if (to.coarray != nullptr) updater_.update(target, source.here, walk, arithmetic);
   else Updater::compute(target.here, source.here, walk, arithmetic);
   return {};

@@ -61,6 +61,8 @@ class Coarrays {
   Status start_assign(const Section& to, const Section& from, size_t element, Assignment& assignment);
   Status fill(const Section& to, const void* value, size_t element);
   Status update(const Section& to, const Section& from, const Arithmetic& arithmetic);
+  // For the checker: what the program does to memory here by itself.
+  void touch(const Section& section, size_t element, bool writes);
 
   // ---- synchronisation ----
   Status sync_memory(const Call& call);

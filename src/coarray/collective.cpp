@@ -17,10 +17,24 @@ void Collective::start(const World& world, const Control& control, Mail& mail, C
   words_.resize(static_cast<size_t>(world.nranks));
 }
 
-Team Collective::gather_team(const ImageSet& set, uint64_t operations) {
+Team Collective::gather_team(const ImageSet& set, uint64_t operations, const char* what) {
   const uint64_t name = set.name(), number = numbers_[name];
   numbers_[name] += operations;
-  return {set, set.find(world_->rank), name, number};
+  return {set, set.find(world_->rank), name, number, what};
+}
+
+Started Collective::make(const char* what) const {
+  Started out;
+  out.work_ = std::make_shared<Started::Work>();
+  out.work_->what = what, out.work_->rank = world_->rank, out.work_->token = token_;
+  return out;
+}
+
+// Before the next operation: parcels that nobody has taken were for one that this image was not in; or they are for
+// something that was started and has not come so far.
+Status Collective::none_left(const ImageSet& set, const Call& call) {
+  const uint64_t name = set.name();
+  return token_.use_count() > 1 ? Status() : mail_->none_left({name, numbers_[name] << 8, ""}, call);
 }
 
 bool Started::done() const {
@@ -33,8 +47,20 @@ std::string Started::missing() const {
   return "it is done";
 }
 
+Status Started::agrees() const {
+  for (const Operation& lane : lanes_)
+    if (const char* const theirs = lane.theirs(); theirs != nullptr)
+      return Status::error(format(
+          "collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the same calls "
+          "in the same order with the same arguments",
+          lane.awaited(), theirs, work_->rank, work_->what.c_str()));
+  return {};
+}
+
 Status Collective::finish(const Started& started, const Call& call) {
-  return world_->await([&] { return started.done(); }, [&] { return call.text() + ": " + started.missing(); });
+  HIROBA_TRY(world_->await([&] { return started.done() || !started.agrees().ok(); },
+                           [&] { return call.text() + ": " + started.missing(); }));
+  return started.agrees();
 }
 
 // ---- operations ----------------------------------------------------------------------------------------------------
@@ -45,7 +71,7 @@ namespace {
 enum Kind : uint64_t { up, down, taken, first_step };
 
 Mail::Key key(const Team& team, size_t operation, uint64_t kind) {
-  return {team.name, (team.number + operation) << 8 | kind};
+  return {team.name, (team.number + operation) << 8 | kind, team.what};
 }
 
 // Of a tree over the images 0..count-1, counted from its root, where an image is: image 0 is the root, and the
@@ -119,13 +145,12 @@ Operation Collective::broadcast_lane(Team team, int root, Work work, Chunks chun
 Collective::Chunks::Chunks(size_t all_bytes, size_t element) {
   constexpr size_t most_lanes = 8;
   bytes = all_bytes, each = Mail::most_parcel / element * element;
-  count = (bytes + each - 1) / each;
+  count = std::max<size_t>(1, (bytes + each - 1) / each);  // of nothing, too, so that others can compare
   lanes = std::min(most_lanes, count);
 }
 
 Started Collective::start_barrier(const Team& team, int which, const Checker::Stamp& stamp) {
-  Started out;
-  out.work_ = std::make_shared<Started::Work>();
+  Started out = make(team.what);
   out.work_->stamp = stamp;
   Team one = team;
   one.number += static_cast<uint64_t>(which);
@@ -133,25 +158,25 @@ Started Collective::start_barrier(const Team& team, int which, const Checker::St
   return out;
 }
 
-Started Collective::start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine) {
-  Started out;
+Started Collective::start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine,
+                                 const char* what) {
+  Started out = make(what);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
-  out.work_ = std::make_shared<Started::Work>(Started::Work{{data, data + bytes}, {}, combine});
+  out.work_->data.assign(data, data + bytes), out.work_->combine = combine;
   if (set.count == 1 || count == 0) return out;
   const Chunks chunks(bytes, combine.element());
-  const Team team = gather_team(set, chunks.count);
+  const Team team = gather_team(set, chunks.count, out.work_->what.c_str());
   for (size_t lane = 0; lane < chunks.lanes; ++lane) out.lanes_.push_back(reduce_lane(team, out.work_, chunks, lane));
   return out;
 }
 
-Started Collective::start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes) {
-  Started out;
-  out.work_ = std::make_shared<Started::Work>();
+Started Collective::start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes, const char* what) {
+  Started out = make(what);
   out.work_->data.resize(bytes);
   if (set.rank(root) == world_->rank && bytes > 0) std::memcpy(out.work_->data.data(), data, bytes);
-  if (set.count == 1 || bytes == 0) return out;
+  if (set.count == 1) return out;
   const Chunks chunks(bytes, 1);
-  const Team team = gather_team(set, chunks.count);
+  const Team team = gather_team(set, chunks.count, out.work_->what.c_str());
   for (size_t lane = 0; lane < chunks.lanes; ++lane)
     out.lanes_.push_back(broadcast_lane(team, root, out.work_, chunks, lane));
   return out;
@@ -162,7 +187,9 @@ Started Collective::start_broadcast(const ImageSet& set, int root, const char* d
 Status Collective::barrier(const ImageSet& set, const Call& call, bool synchronises) {
   if (set.count == 1) return {};
   if (set.is_all(world_->nranks)) return world_->memory->exchange(0, words_, call.name);
-  const Started met = start_barrier(gather_team(set, 1), 0, synchronises ? checker_->release() : Checker::Stamp());
+  HIROBA_TRY(none_left(set, call));
+  const Team team = gather_team(set, 1, synchronises ? "a barrier" : call.name);  // whatever the program calls it
+  const Started met = start_barrier(team, 0, synchronises ? checker_->release() : Checker::Stamp());
   HIROBA_TRY(finish(met, call));
   checker_->acquire(met.stamp());
   return {};
@@ -171,12 +198,13 @@ Status Collective::barrier(const ImageSet& set, const Call& call, bool synchroni
 // ---- reduction -----------------------------------------------------------------------------------------------------
 
 Status Collective::reduce(const ImageSet& set, char* data, int64_t count, const Combine& combine, const Call& call) {
-  if (set.count == 1 || count == 0) return {};
+  if (set.count == 1) return {};
   const size_t bytes = combine.element() * static_cast<size_t>(count);
   if (bytes <= sizeof(uint64_t) && count == 1 && set.is_all(world_->nranks))
     return reduce_word(set, data, combine, call);
   if (bytes > Mail::most_parcel) return reduce_room(set, data, count, combine, call);
-  const Started reduced = start_reduce(set, data, count, combine);
+  HIROBA_TRY(none_left(set, call));
+  const Started reduced = start_reduce(set, data, count, combine, call.name);
   HIROBA_TRY(finish(reduced, call));
   std::memcpy(data, reduced.data(), bytes);
   return {};
@@ -244,12 +272,13 @@ Status Collective::reduce_slice(const ImageSet& set, int64_t first, int64_t coun
 // ---- broadcast -----------------------------------------------------------------------------------------------------
 
 Status Collective::broadcast(const ImageSet& set, int root, char* data, size_t bytes, const Call& call) {
-  if (set.count == 1 || bytes == 0) return {};
+  if (set.count == 1) return {};
   const int owner = set.rank(root);
   if (bytes <= Mail::most_parcel) {
-    const Started sent = start_broadcast(set, root, data, bytes);
+    HIROBA_TRY(none_left(set, call));
+    const Started sent = start_broadcast(set, root, data, bytes, call.name);
     HIROBA_TRY(finish(sent, call));
-    if (owner != world_->rank) std::memcpy(data, sent.data(), bytes);
+    if (owner != world_->rank && bytes > 0) std::memcpy(data, sent.data(), bytes);
     return {};
   }
   // In turns through the two rooms of the root: when all have met for one part, all have read the part before it.

@@ -6,7 +6,8 @@
 // goes through each image's room in the control words: every image combines a slice of it, or reads it from there. Over
 // all images of the job the transport's exchange is the barrier, which also finds unequal calls.
 // What is started goes in parcels whatever its size, several chunks at once, and goes on in the handlers that parcels
-// come to; so any call that lets the transport progress lets it progress, in this image and in those between.
+// come to; so any call that lets the transport progress lets it progress, in this image and in those between. Unequal
+// calls are found by their names, which say what must be equal: "xmp_reduction(+ of 10 double)".
 #pragma once
 
 #include <map>
@@ -33,6 +34,7 @@ struct Team {
   ImageSet set;
   int me;  // index of this image
   uint64_t name, number;
+  const char* what;  // for the others to compare; outlives the operations
 };
 
 // What was started, and the data that it works on, which is a copy.
@@ -41,6 +43,8 @@ class Started {
   bool done() const;
   // "rank 3 has not come"
   std::string missing() const;
+  // That no image was found in another operation. If one was, this is never done.
+  Status agrees() const;
   // Once it is done.
   const char* data() const { return work_->data.data(); }
   const Checker::Stamp& stamp() const { return work_->stamp; }
@@ -51,6 +55,9 @@ class Started {
     std::vector<char> data;
     Checker::Stamp stamp;
     Combine combine;
+    std::string what;
+    int rank = 0;                 // this one
+    std::shared_ptr<void> token;  // of Collective: something that was started lives
   };
   std::shared_ptr<Work> work_;  // the operations', too
   std::vector<Operation> lanes_;
@@ -67,12 +74,12 @@ class Collective {
   Status broadcast(const ImageSet& set, int root, char* data, size_t bytes, const Call& call);
 
   // All images of the set agree on the number of operations that follow.
-  Team gather_team(const ImageSet& set, uint64_t operations);
+  Team gather_team(const ImageSet& set, uint64_t operations, const char* what);
   // The `which`-th of a team. Stamps are joined.
   Started start_barrier(const Team& team, int which, const Checker::Stamp& stamp);
   static constexpr size_t most_started = Mail::most_parcel;  // bytes of an element
-  Started start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine);
-  Started start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes);
+  Started start_reduce(const ImageSet& set, const char* data, int64_t count, const Combine& combine, const char* what);
+  Started start_broadcast(const ImageSet& set, int root, const char* data, size_t bytes, const char* what);
 
  private:
   using Work = std::shared_ptr<Started::Work>;
@@ -86,6 +93,8 @@ class Collective {
   Operation meet(Team team, Work work);
   Operation reduce_lane(Team team, Work work, Chunks chunks, size_t lane);
   Operation broadcast_lane(Team team, int root, Work work, Chunks chunks, size_t lane);
+  Started make(const char* what) const;
+  Status none_left(const ImageSet& set, const Call& call);
   Status finish(const Started& started, const Call& call);
   Status reduce_word(const ImageSet& set, char* data, const Combine& combine, const Call& call);
   Status reduce_room(const ImageSet& set, char* data, int64_t count, const Combine& combine, const Call& call);
@@ -97,6 +106,7 @@ class Collective {
   Mail* mail_ = nullptr;
   Checker* checker_ = nullptr;
   std::map<uint64_t, uint64_t> numbers_;  // of operations, by set
+  std::shared_ptr<void> token_ = std::make_shared<char>();
   std::vector<uint64_t> words_;
   std::vector<char> buffer_;
 };

@@ -59,8 +59,8 @@ void convert_to(char* to, int64_t to_stride, const char* from, Type type, int64_
     case Type::uint32: return each(load<uint32_t>);
     case Type::int64: return each(load<int64_t>);
     case Type::uint64: return each(load<uint64_t>);
-    case Type::float_: return each(load<float>);
-    case Type::double_: return each(load<double>);
+    case Type::float32: return each(load<float>);
+    case Type::float64: return each(load<double>);
     case Type::long_double: return each(load<long double>);
     case Type::complex_float: return each([](const char* p) { return load<float>(p); });
     case Type::complex_double: return each([](const char* p) { return load<double>(p); });
@@ -100,8 +100,8 @@ void convert(char* to, Type to_type, int64_t ts, const char* from, Type type, in
     case Type::uint32: return convert_to<uint32_t>(to, ts, from, type, fs, n);
     case Type::int64: return convert_to<int64_t>(to, ts, from, type, fs, n);
     case Type::uint64: return convert_to<uint64_t>(to, ts, from, type, fs, n);
-    case Type::float_: return convert_to<float>(to, ts, from, type, fs, n);
-    case Type::double_: return convert_to<double>(to, ts, from, type, fs, n);
+    case Type::float32: return convert_to<float>(to, ts, from, type, fs, n);
+    case Type::float64: return convert_to<double>(to, ts, from, type, fs, n);
     case Type::long_double: return convert_to<long double>(to, ts, from, type, fs, n);
     case Type::complex_float: return convert_to_complex<float>(to, ts, from, type, fs, n);
     case Type::complex_double: return convert_to_complex<double>(to, ts, from, type, fs, n);

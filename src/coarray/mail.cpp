@@ -1,6 +1,8 @@
 #include "coarray/mail.hpp"
 
 #include <cassert>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 
 namespace hiroba {
@@ -110,13 +112,17 @@ Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
   const Pair& pair = pairs_[static_cast<size_t>(rank)];
   const Status met =
       world_->await([&] { return static_cast<int32_t>(pair.heard.load(std::memory_order_acquire) - pair.told) >= 0; },
-                    [&] { return format("%s: rank %d has not come", call.text().c_str(), rank); });
+                    [&] { return format("%s: %s", call.text().c_str(), world_->absent(rank).c_str()); });
   const std::lock_guard<SignalSafeLock> guard(lock_);
   stamp = pair.stamp;
   return met;
 }
 
 // ---- parcels -------------------------------------------------------------------------------------------------------
+
+Mail::Key::Key(uint64_t set_of, uint64_t number_of, const char* name) : set(set_of), number(number_of), what{} {
+  std::strncpy(what, name, sizeof what - 1);
+}
 
 void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
   assert(bytes <= most_parcel && rank != world_->rank);
@@ -126,21 +132,33 @@ void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
   world_->transport->send(rank, on_parcel, message, sizeof key + bytes);
 }
 
+bool Mail::Parcel::fill(const char* parcel, size_t size) {
+  constexpr size_t what_bytes = sizeof key_.what;
+  if (size == what_bytes + bytes_ && std::memcmp(parcel, key_.what, what_bytes) == 0) {
+    if (bytes_ > 0) std::memcpy(data_, parcel + what_bytes, bytes_);
+    return true;
+  }
+  std::memcpy(theirs_, parcel, what_bytes);
+  unlike_->store(true, std::memory_order_release);
+  return false;
+}
+
 // What waits for it goes on without the lock, because it sends parcels, and may wait for the next one.
 void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
-  Key key;
+  Key key(0, 0, "");
   std::memcpy(&key, payload, sizeof key);
-  const char* const data = static_cast<const char*>(payload) + sizeof key;
+  const char* const parcel = static_cast<const char*>(payload) + offsetof(Key, what);
+  const size_t size = bytes - offsetof(Key, what);
   const Name name = {key.set, key.number, static_cast<uint64_t>(source)};
   std::coroutine_handle<> then;
   {
     const std::lock_guard<SignalSafeLock> guard(lock_);
     const auto found = expected_.find(name);
     if (found == expected_.end()) {
-      parcels_[name].assign(data, data + bytes - sizeof key);
+      parcels_[name].assign(parcel, parcel + size);
       return;
     }
-    found->second->fill(data, bytes - sizeof key);
+    if (!found->second->fill(parcel, size)) return;
     then = found->second->then_;
     expected_.erase(found);
   }
@@ -148,7 +166,7 @@ void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
 }
 
 Mail::Parcel Mail::parcel(int rank, const Key& key, void* data, size_t bytes) {
-  return {this, {key.set, key.number, static_cast<uint64_t>(rank)}, data, bytes};
+  return {this, {key.set, key.number, static_cast<uint64_t>(rank)}, key, data, bytes};
 }
 
 // False if it has come already.
@@ -159,9 +177,19 @@ bool Mail::expect(Parcel& parcel) {
     expected_[parcel.name_] = &parcel;
     return true;
   }
-  parcel.fill(found->second.data(), found->second.size());
+  if (!parcel.fill(found->second.data(), found->second.size())) return true;
   parcels_.erase(found);
   return false;
+}
+
+Status Mail::none_left(const Key& next, const Call& call) const {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto left = parcels_.lower_bound({next.set, 0, 0});
+  if (left == parcels_.end() || left->first[0] != next.set || left->first[1] >= next.number) return {};
+  return Status::error(
+      format("collective calls differ: before %s, rank %d was in %s, and rank %d was not; every image "
+             "of the set must make the same calls in the same order with the same arguments",
+             call.text().c_str(), static_cast<int>(left->first[2]), left->second.data(), world_->rank));
 }
 
 }  // namespace hiroba

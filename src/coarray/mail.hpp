@@ -39,12 +39,17 @@ class Mail {
   // ---- parcels ----
   struct Key {
     uint64_t set, number;  // which images, and the how manieth parcel between them
+    char what[48];         // in which operation, as its name; that of sender and receiver must be equal
+
+    Key(uint64_t set_of, uint64_t number_of, const char* name);
   };
   static constexpr size_t most_parcel = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
   // For an Operation: `co_await parcel(..)` waits until the parcel is in `data`, which is private memory.
   class Parcel;
   Parcel parcel(int rank, const Key& key, void* data, size_t bytes);
+  // That a set has received all that was sent to it here before the operation with this key.
+  Status none_left(const Key& next, const Call& call) const;
 
  private:
   using Name = std::array<uint64_t, 3>;  // of a parcel: its key and sender
@@ -69,7 +74,7 @@ class Mail {
   std::unique_ptr<Pair[]> pairs_;
   mutable SignalSafeLock lock_;                // guards what follows
   std::deque<Post> posts_;                     // that nobody has waited for yet
-  std::map<Name, std::vector<char>> parcels_;  // likewise
+  std::map<Name, std::vector<char>> parcels_;  // likewise; what, and data
   std::map<Name, Parcel*> expected_;           // that have not come yet
 };
 
@@ -80,6 +85,8 @@ class Mail::Parcel {
   template <typename Promise>
   bool await_suspend(std::coroutine_handle<Promise> operation) {
     operation.promise().awaited.store(static_cast<int>(name_[2]), std::memory_order_relaxed);
+    theirs_ = operation.promise().theirs, unlike_ = &operation.promise().unlike;
+    static_assert(sizeof operation.promise().theirs == sizeof key_.what);
     then_ = operation;
     return mail_->expect(*this);
   }
@@ -87,16 +94,18 @@ class Mail::Parcel {
 
  private:
   friend class Mail;
-  Parcel(Mail* mail, const Name& name, void* data, size_t bytes)
-      : mail_(mail), name_(name), data_(data), bytes_(bytes) {}
-  void fill(const void* from, size_t bytes) const {
-    if (bytes_ > 0) std::memcpy(data_, from, std::min(bytes_, bytes));
-  }
+  Parcel(Mail* mail, const Name& name, const Key& key, void* data, size_t bytes)
+      : mail_(mail), name_(name), key_(key), data_(data), bytes_(bytes) {}
+  // Takes what and data of a parcel; false if they are of another operation, which ends this one.
+  bool fill(const char* parcel, size_t size);
 
   Mail* mail_;
   Name name_;
+  Key key_;
   void* data_;
   size_t bytes_;
+  char* theirs_ = nullptr;
+  std::atomic<bool>* unlike_ = nullptr;
   std::coroutine_handle<> then_;
 };
 

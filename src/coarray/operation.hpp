@@ -19,6 +19,9 @@ class Operation {
   struct promise_type {  // NOLINT(readability-identifier-naming): the language asks for this name
     std::atomic<bool> done{false};
     std::atomic<int> awaited{-1};  // the rank whose parcel is needed
+    // What that rank was in, if it was another operation: then this one never goes on.
+    std::atomic<bool> unlike{false};
+    char theirs[48] = "";
 
     Operation get_return_object() { return Operation(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_never initial_suspend() noexcept { return {}; }
@@ -44,6 +47,11 @@ class Operation {
   }
   bool done() const { return self_.promise().done.load(std::memory_order_acquire); }
   int awaited() const { return self_.promise().awaited.load(std::memory_order_relaxed); }
+  // Null unless that rank was found in another operation.
+  const char* theirs() const {
+    const promise_type& promise = self_.promise();
+    return promise.unlike.load(std::memory_order_acquire) ? promise.theirs : nullptr;
+  }
 
  private:
   explicit Operation(std::coroutine_handle<promise_type> self) : self_(self) {}

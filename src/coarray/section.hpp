@@ -27,6 +27,7 @@ struct Box {
   Box packed(size_t element) const;
   // "[4][1:8]": counts, for messages.
   std::string shape() const;
+  bool operator==(const Box&) const = default;
 };
 
 struct Walk {

@@ -21,7 +21,8 @@ Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!set.is_all(world_.nranks)) return collective_.barrier(set, call, true);
   if (checker_.on()) HIROBA_TRY(checker_.meet());
-  return world_.memory->barrier(call.name);
+  char text[128];
+  return world_.memory->barrier(call.write(text));
 }
 
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
@@ -85,12 +86,14 @@ std::string show_holder(uint64_t holder, int rank) {
   return by == rank ? "another thread of this image holds it" : format("rank %d holds it", by);
 }
 
+std::string name_of(const Section& lock) { return format("%s of rank %d", lock.coarray->name.c_str(), lock.rank); }
+
 }  // namespace
 
 Status Coarrays::lock_at(const Section& lock, Place& out) const {
   HIROBA_TRY(locate(lock, lock_bytes, out));
   if (out.offset % alignof(uint64_t) == 0) return {};
-  return Status::error("a lock must be aligned to 8 bytes");
+  return Status::error(format("a lock in %s is not aligned to 8 bytes", lock.coarray->name.c_str()));
 }
 
 uint64_t Coarrays::holder_of(const Place& lock) const {
@@ -108,11 +111,15 @@ Status Coarrays::lock(const Section& lock, const Call& call) {
   HIROBA_TRY(lock_at(lock, place));
   Transport& transport = *world_.transport;
   const uint64_t self = this_thread(world_.rank);
-  if (holder_of(place) == self) return Status::error("the thread that holds the lock locks it again");
+  if (holder_of(place) == self)
+    return Status::error(format("the thread that holds a lock of %s locks it again", name_of(lock).c_str()));
   const uint32_t ticket = transport.fetch_add32(place.rank, place.offset + at_next, 1);
   HIROBA_TRY(world_.await_word(
       place.rank, place.offset + at_serving, [ticket](uint32_t serving) { return serving == ticket; },
-      [&] { return call.text() + "; " + show_holder(holder_of(place), world_.rank); }));
+      [&] {
+        return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
+                      show_holder(holder_of(place), world_.rank).c_str());
+      }));
   take_lock(place, self);
   pass_order(place, false, true);
   return {};
@@ -133,7 +140,8 @@ Status Coarrays::unlock(const Section& lock, const Call& call) {
   HIROBA_TRY(lock_at(lock, place));
   const uint64_t holder = holder_of(place);
   if (holder != this_thread(world_.rank))
-    return Status::error("unlock by a thread that does not hold the lock; " + show_holder(holder, world_.rank));
+    return Status::error(format("unlock of %s by a thread that does not hold it; %s", name_of(lock).c_str(),
+                                show_holder(holder, world_.rank).c_str()));
   HIROBA_TRY(sync_memory(call));
   pass_order(place, true, false);
   take_lock(place, 0);

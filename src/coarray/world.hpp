@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/wait.hpp"
 #include "memory/memory.hpp"
@@ -19,6 +21,15 @@ struct Call {
   const char* name;   // "xmp_sync_image"
   const char* place;  // "main.c:12", or nothing
   std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
+  // The same, cut to what fits, for those who have no time to allocate.
+  const char* write(std::span<char> out) const {
+    char* at = out.data();
+    char* const end = at + out.size() - 1;
+    for (const char* part : {name, *place == '\0' ? "" : " at ", place})
+      while (*part != '\0' && at < end) *at++ = *part++;
+    *at = '\0';
+    return out.data();
+  }
 };
 
 // What has to go on while this rank waits for something else; true if anything happened.
@@ -46,6 +57,14 @@ struct World {
   bool drive() const {
     const bool any = transport->progress();
     return background->go_on() || any;
+  }
+  // That a rank has not come, and where it is instead, if that is known here.
+  std::string absent(int r) const {
+    const RankBoard& other = memory->board().rank(r);
+    const std::string_view where = std::string_view(other.where).substr(0, std::string_view(other.where).find(": "));
+    if (where.empty()) return format("rank %d has not come", r);
+    return format("rank %d has not come; it %s %.*s", r, other.waiting.load() != 0 ? "waits in" : "computes after",
+                  static_cast<int>(where.size()), where.data());
   }
 
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.

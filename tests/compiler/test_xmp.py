@@ -12,6 +12,10 @@ PROLOGUE = """#include <stdio.h>
 #include <stdlib.h>
 #include <xmp.h>
 #pragma xmp nodes p4[*], q4(*)
+#pragma xmp nodes turned[2] = p4[3:2:-1]
+int s:[*];
+xmp_lock_t l:[*];
+#pragma xmp coarray on turned :: s, l
 struct pair { int x, y; };
 int a[8]:[*], b[8]:[*], grid[3][4]:[2][*];
 double d[8]:[*];
@@ -85,6 +89,8 @@ DIRECTIVES = {
     "wrong += a[7] != 100 * next + 7 || b[0] != 1000 * before + 4 || b[4] != 1000 * me + 4;",
     "gmove in and out async": "#pragma xmp gmove in async(1)\nc[0:2] = b[6:2]:[next];\n#pragma xmp gmove out async(1)\n"
     "a[0:2]:[next] = 8;\n#pragma xmp wait_async(1)\nwrong += c[1] != 1000 * next + 7; SYNC wrong += a[1] != 8;",
+    "own part, counted on other nodes": "if (me > 1) {\n#pragma xmp lock(l)\nxmp_atomic_fetch_add(s, me);\n"
+    "#pragma xmp unlock(l)\n}\nSYNC wrong += s != (me > 1 ? me : 0);",
     "post and wait": "a[0]:[next] = 5;\n#pragma xmp post(p4[next], 3)\n#pragma xmp wait(p4[before], 3)\n"
     "wrong += a[0] != 5;",
     "wait for anybody": "a[0]:[next] = 5;\n#pragma xmp post(q4(next + 1), 3)\n#pragma xmp wait\nwrong += a[0] != 5;",
@@ -109,6 +115,11 @@ MISUSE = {
     "x = grid[0][0]:[i][0];": r"xmp\.c:\d+: coindex 3 of coarray grid is out of range",
     "\n#pragma xmp reduction(+:x) async(1)\n#pragma xmp wait_async(1, i)\n": r"xmp\.c:\d+: .*nothing with async\(3\)",
     "\n#pragma xmp bcast(x) async(1)\n": r"nobody has waited for the bcast at xmp\.c:\d+; write #pragma xmp wait_async",
+    "if (me == 3) a[0:4]:[me - n] = b[0:4];": r"xmp\.c:\d+: image -1 of a\[8\] does not exist",  # not: each image
+    "x = a[0]:[1LL << 32];": r"xmp\.c:\d+: image 2147483647 of a\[8\] does not exist",
+    "x = grid[0][0]:[0][me - n];": r"xmp\.c:\d+: coindex -\d of coarray grid is out of range: codimension 2",
+    "p = NULL; p[0:4] = a[0:4]:[next];": r"xmp\.c:\d+: a section \[4\] of memory at address NULL",
+    "x = me;\n#pragma xmp sync_image(n)\n": r"xmp\.c:\d+: image 4 of the executing set",
     "c[0:i - 3:0] = 1;": r"xmp\.c:\d+: c\[0:i - 3:0\]: dimension 1 has a step of 0",
 }
 
@@ -157,6 +168,32 @@ class Xmp(CompilerTest):
                 ended = execute([HIROBARUN, "-n", "4", program], self.folder, limit=30)
                 self.assertNotEqual(ended.returncode, 0)
                 self.assertRegex(ended.stderr, message)
+
+    def test_image_is_no_fraction(self) -> None:
+        self.write("half.c", "#include <xmp.h>\nint a:[*];\nint main(void) { return a:[0.5]; }\n")
+        ended = self.compile("half.c", "-o", "half")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"half\.c:3:.*invalid operands")
+
+    def test_check_names_both_places(self) -> None:
+        """Of a put and a read of the same section that nothing orders: also of the reader's own, which is a loop."""
+        body = "  if (me == 1) a[2:4]:[0] = b[0:4];\n  if (me == {0}) c[0:2] = a[3:2]{1} + 1;\n"
+        for reader, image in ((2, ":[0]"), (0, "")):
+            program = self.build(body.format(reader, image))
+            for nodes in ("1", "4"):
+                words = [HIROBARUN, "-n", "4", "--nodes", nodes, "--check", program]
+                ended = execute(words, self.folder, limit=30)
+                races = re.findall(r"check: (race .*);", ended.stderr)
+                self.assertEqual(len(races), 1, ended.stderr)
+                self.assertRegex(races[0], r"race on a\[8\] of image 0: .*element 3 .*")
+                places = re.findall(r"rank (\d) (\w+) \w+(?: \d)? \(at xmp\.c:(\d+)\)", races[0])
+                first = PROLOGUE.count("\n") + 1
+                self.assertEqual(
+                    sorted(places), sorted([("1", "writes", str(first)), (str(reader), "reads", str(first + 1))])
+                )
+            ordered = self.build(body.format(reader, image).replace("\n", "\n  xmp_sync_all(NULL);\n", 1))
+            ended = execute([HIROBARUN, "-n", "4", "--check", ordered], self.folder, limit=30)
+            self.assertNotIn("race", ended.stderr)
 
     def test_explain(self) -> None:
         self.write(

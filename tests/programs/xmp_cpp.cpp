@@ -102,6 +102,77 @@ void numbers(int right, int left) {
   xmp_sync_all(nullptr);
 }
 
+// Every contiguous range is a section, on both sides of =.
+void ranges(int right, int left) {
+  coarray<double, 2> a({4, 6}, "a");
+  const double me = xmpc_this_image();
+  const std::vector<double> four = {me, me + 1, me + 2, me + 3};
+  std::array<double, 6> six = {};
+  double plain[6] = {6, 5, 4, 3, 2, me};
+  a[right](all, 0) = four;
+  a[right](all, 1) = std::span(four).first(4);
+  a[right](1, all) = plain;
+  xmp_sync_all(nullptr);
+  section{six} = a[right](1, all);
+  EXPECT(a(2, 0) == left + 2 && a(3, 1) == left + 3 && a(1, 5) == left && six[0] == 6 && six[5] == me);
+  xmp_sync_all(nullptr);
+  hiroba::request put = hiroba::start(a[right](0, all), six), other = hiroba::start(a[right](2, all), a(3, all));
+  put.wait();
+  other = {};  // waits for what it had
+  xmp_sync_all(nullptr);
+  EXPECT(a(0, 0) == 6 && a(0, 5) == left);
+  xmp_sync_all(nullptr);
+}
+
+void members(int right, int left) {
+  coarray<body, 1> bodies({5}, "bodies");
+  coarray<bool, 1> flags({9}, "flags");
+  const int me = xmpc_this_image();
+  bodies[right](2).member(&body::kind) = 7 + me;
+  bodies[right](range{3, 2}).member(&body::kind) = me;
+  flags[right](all) = me % 2 == 0;
+  xmp_sync_all(nullptr);
+  std::vector<int> kinds(5);
+  section{kinds} = bodies[right](all).member(&body::kind);
+  EXPECT(bodies(2).kind == 7 + left && bodies(4).kind == left && kinds[2] == 7 + me && kinds[3] == me);
+  EXPECT(flags[right](all).values() == std::vector<bool>(9, me % 2 == 0));
+  xmp_sync_all(nullptr);
+}
+
+void each_image(int right) {
+  const int n = xmp_num_images(), me = xmpc_this_image();
+  coarray<int, 1> a({3}, "a");
+  for (int i = 0; i < 3; ++i) a(i) = 10 * me + i;
+  xmp_sync_all(nullptr);
+  std::vector<int> column(static_cast<size_t>(n)), everything(static_cast<size_t>(3 * n));
+  section{column} = a[all](1);
+  section{everything} = a[all](all);  // a row: those of image 0 first
+  for (int i = 0; i < n; ++i)
+    EXPECT(column[static_cast<size_t>(i)] == 10 * i + 1 && everything[static_cast<size_t>(3 * i + 2)] == 10 * i + 2);
+  xmp_sync_all(nullptr);
+  a[all](0) += 1;
+  ++a[right](1);
+  --a[right](2);
+  xmp_sync_all(nullptr);
+  EXPECT(a(0) == 10 * me + n && a(1) == 10 * me + 2 && a(2) == 10 * me + 1);
+}
+
+// Of the C calls, those whose macros C++ has to have for itself.
+void dynamic() {
+  xmp_coarray y = {};
+  y.name = "y", y.element = sizeof(double), y.codims = 1;
+  double* const data = static_cast<double*>(xmp_malloc(&y, 10, xmp_num_images()));
+  XMP_WRITE(&y, xmpc_this_image(), data[3], 2.5, XMP_HERE);
+  EXPECT(XMP_READ(&y, xmpc_this_image(), data[3], XMP_HERE) == 2.5 && y.extent[1] == xmp_num_images());
+  xmp_free(&y);
+}
+
+// A name need not outlive the call.
+void names() {
+  const coarray<int, 1> a({3}, std::string("a name that is longer than fits into a string").c_str());
+  EXPECT(std::string(a.descriptor()->name).starts_with("a name that is"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -110,7 +181,16 @@ int main(int argc, char** argv) {
   elements(right, left);
   sections(right, left);
   numbers(right, left);
+  ranges(right, left);
+  members(right, left);
+  each_image(right);
+  dynamic();
+  names();
   xmp_reduction(&failures, 1, XMP_INT32, XMP_ADD, nullptr, "xmp_cpp.cpp");
   if (me == 0 && failures == 0) std::printf("right\n");
+  const coarray<int, 1> left_over({3}, "left over");  // destroyed after the end, and so is a request
+  int copy[3] = {};
+  const hiroba::request waiting = hiroba::start(std::span(copy), left_over[right](all));
+  xmp_finalize();
   return failures == 0 ? 0 : 1;
 }

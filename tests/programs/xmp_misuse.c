@@ -7,7 +7,7 @@
 
 #include "programs.h"
 
-#define HERE __FILE__ ":" SMS_TEXT(__LINE__)
+#define HERE XMP_HERE
 
 enum { ROWS = 10, COLUMNS = 20 };
 static xmp_coarray* table; /* int [ROWS][COLUMNS] */
@@ -31,6 +31,11 @@ static void image_too_large(void) {
   if (guilty()) spare[0] = XMP_READ(table, sms_nprocs + 5, own[1][1], HERE);
 }
 static void image_negative(void) { copy_row(-3, own, 5, 5); }
+/* As many elements as there are images: -1 must not be taken for each image. */
+static void image_left_of_first(void) { copy_row(-1, own, sms_nprocs, sms_nprocs); }
+static void image_of_64_bits(void) {
+  if (guilty()) spare[0] = XMP_READ(table, INT64_C(1) << 32, own[1][1], HERE);
+}
 static void image_of_task(void) {
   xmp_nodes nodes = {.name = "p", .dims = 1};
   xmp_nodes_define(&nodes);
@@ -43,10 +48,36 @@ static void coindex(void) {
   const xmp_coarray grid = {.name = "grid", .codims = 2, .coextent = {2, 0}};
   if (guilty()) spare[0] = xmp_coindex(&grid, 2, (int64_t[]){2, 0}, HERE);
 }
+static void coindex_negative(void) {
+  const xmp_coarray grid = {.name = "grid", .codims = 2, .coextent = {2, 0}};
+  if (guilty()) spare[0] = xmp_coindex(&grid, 2, (int64_t[]){1, -1}, HERE);
+}
 static void section_past(void) { copy_row(0, &own[9][15], 6, 6); }
+/* Products of which overflow: to nothing at all, and back to where they began. */
+static void section_overflows(void) {
+  const int64_t many = INT64_C(1) << 32;
+  const xmp_section to = {table, 0, own, 2, {many, many}, {4, 4}}, from = {NULL, 0, spare, 2, {many, many}, {4, 4}};
+  if (guilty()) xmp_assign(&to, &from, sizeof(int), HERE);
+}
+static void range_overflows(void) {
+  if (guilty()) spare[0] = (int)xmp_length(0, (INT64_C(1) << 62) + 1, 4, COLUMNS, 1, "table[0:10][0:n:4]:[0]", HERE);
+}
+static void address_of_other(void) {
+  if (guilty()) XMP_WRITE(table, 0, spare[0], 7, HERE);
+}
+static void section_at_null(void) {
+  const xmp_section to = row(NULL, 0, NULL, 5), from = row(table, 0, own, 5);
+  if (guilty()) xmp_assign(&to, &from, sizeof(int), HERE);
+}
 static void section_before(void) { copy_row(0, &own[0][0] - 1, 6, 6); }
 static void element_past(void) {
   if (guilty()) XMP_WRITE(table, 0, own[ROWS][0], 7, HERE);
+}
+/* As a type that is larger than the whole coarray. */
+static void element_too_wide(void) {
+  const int64_t extent[] = {1};
+  xmp_coarray* const small = xmp_coarray_malloc(sizeof(char), 1, extent, "small", HERE);
+  if (guilty()) XMP_WRITE(small, 0, *(int*)small->data, 7, HERE);
 }
 static void range_past(void) {
   if (guilty()) spare[0] = (int)xmp_length(12, 9, 1, COLUMNS, 1, "table[0:10][12:9]:[0]", HERE);
@@ -92,6 +123,27 @@ static void use_after_free(void) {
   xmp_free(&y);
   if (guilty()) spare[0] = XMP_READ(&y, 0, data[0], HERE);
 }
+static void use_of_freed(void) {
+  const int64_t extent[] = {10};
+  xmp_coarray* const y = xmp_coarray_malloc(sizeof(int), 1, extent, "y", HERE);
+  int* const data = y->data;
+  xmp_free(y);
+  if (guilty()) XMP_WRITE(y, 0, data[0], 7, HERE);
+}
+static void free_twice(void) {
+  const int64_t extent[] = {10};
+  xmp_coarray* const y = xmp_coarray_malloc(sizeof(int), 1, extent, "y", HERE);
+  xmp_free(y);
+  if (guilty()) xmp_free(y);
+}
+static void too_large(void) {
+  const int64_t extent[] = {INT64_C(1) << 40, INT64_C(1) << 40};
+  xmp_coarray_malloc(sizeof(double), 2, extent, "huge", HERE);
+}
+static void no_memory(void) {
+  const int64_t extent[] = {INT64_C(1) << 37};
+  xmp_coarray_malloc(sizeof(double), 1, extent, "huge", HERE);
+}
 static void allocate_twice(void) {
   xmp_coarray y = {.name = "y", .element = sizeof(int), .codims = 1};
   if (xmp_malloc(&y, 10) != NULL) xmp_malloc(&y, 20);
@@ -102,6 +154,10 @@ static void allocate_twice(void) {
 static void wait_never(void) {
   if (guilty()) xmp_wait(0, 42, HERE);
   xmp_sync_all(NULL);
+}
+static void wait_left_of_first(void) {
+  if (guilty()) xmp_wait(-1, 5, HERE);
+  else xmp_post(sms_nprocs - 1, 5, HERE);
 }
 static void wait_wrong_tag(void) {
   if (!guilty()) xmp_post(1, 7, HERE);
@@ -238,10 +294,55 @@ static void sync_or_reduce(void) {
   xmp_sync_all(NULL);
 }
 
+static void bcast_sizes(void) {
+  const xmp_section data = row(NULL, 0, spare, guilty() ? 10 : 20);
+  xmp_bcast(&data, sizeof(int), NULL, NULL, HERE);
+}
+static void bcast_sizes_large(void) {
+  static int large[20000];
+  const xmp_section data = row(NULL, 0, large, guilty() ? 19999 : 20000);
+  xmp_bcast(&data, sizeof(int), NULL, NULL, HERE);
+}
+static void bcast_roots(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference from = {&nodes, {{guilty(), 1, 1}}};
+  const xmp_section data = row(NULL, 0, spare, 10);
+  xmp_bcast(&data, sizeof(int), &from, NULL, HERE);
+  xmp_sync_all(NULL);
+  xmp_bcast(&data, sizeof(int), NULL, NULL, HERE);
+}
+static void reduction_counts(void) {
+  double sums[10] = {0};
+  xmp_reduction(sums, guilty() ? 4 : 10, XMP_DOUBLE, XMP_ADD, NULL, HERE);
+}
+static void reduction_operators(void) {
+  double sum = 1;
+  xmp_reduction(&sum, 1, XMP_DOUBLE, guilty() ? XMP_ADD : XMP_MUL, NULL, HERE);
+}
+static void reduction_of_some(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference two = {&nodes, {{0, 2, 1}}};
+  double sum = 1;
+  if (guilty()) xmp_reduction(&sum, 1, XMP_DOUBLE, XMP_ADD, &two, HERE);
+  else xmp_barrier_on(&two, HERE);
+}
+static void end_inside_task(void) {
+  xmp_nodes nodes = {.name = "p", .dims = 1};
+  xmp_nodes_define(&nodes);
+  const xmp_node_reference first = {&nodes, {{0, 1, 1}}};
+  if (xmp_task_begin(&first, HERE)) xmp_finalize();
+}
+
 /* ---- before and after ------------------------------------------------------------------------------------- */
 
 static void before_sync(void) { xmp_sync_all(NULL); }
 static void before_post(void) { xmp_post(0, 1, HERE); }
+static void before_allocation(void) {
+  const int64_t extent[] = {10};
+  xmp_coarray_malloc(sizeof(int), 1, extent, "unborn", HERE);
+}
 static void before_read(void) {
   static xmp_coarray unborn = {.name = "unborn"};
   spare[0] = XMP_READ(&unborn, 0, spare[1], HERE);
@@ -256,18 +357,74 @@ static const struct {
   void (*run)(void);
 } cases[] = {
 #define CASE(name) {#name, name}
-    CASE(image_too_large),     CASE(image_negative),   CASE(image_of_task),      CASE(coindex),
-    CASE(section_past),        CASE(section_before),   CASE(element_past),       CASE(range_past),
-    CASE(range_backwards),     CASE(range_no_step),    CASE(index_past),         CASE(shapes),
-    CASE(shapes_of_update),    CASE(shapes_of_images), CASE(unequal_extent),     CASE(unequal_element),
-    CASE(no_elements),         CASE(use_after_free),   CASE(allocate_twice),     CASE(wait_never),
-    CASE(wait_wrong_tag),      CASE(sync_image_alone), CASE(barrier_of_some),    CASE(unlock_by_stranger),
-    CASE(unlock_unlocked),     CASE(lock_twice),       CASE(lock_held),          CASE(lock_of_private),
-    CASE(atomic_of_two_bytes), CASE(atomic_unaligned), CASE(divide_by_zero),     CASE(remainder_of_doubles),
-    CASE(nodes_too_many),      CASE(node_not_there),   CASE(end_of_no_task),     CASE(broadcast_from_outside),
-    CASE(sync_or_reduce),      CASE(before_sync),      CASE(before_post),        CASE(before_read),
-    CASE(after_sync),          CASE(async_unknown),    CASE(async_test_unknown), CASE(async_never),
-    CASE(async_gmove_never),   CASE(async_left),       CASE(async_too_large)};
+    CASE(image_too_large),
+    CASE(image_negative),
+    CASE(image_left_of_first),
+    CASE(image_of_64_bits),
+    CASE(image_of_task),
+    CASE(coindex),
+    CASE(coindex_negative),
+    CASE(section_past),
+    CASE(section_overflows),
+    CASE(range_overflows),
+    CASE(address_of_other),
+    CASE(section_at_null),
+    CASE(section_before),
+    CASE(element_past),
+    CASE(element_too_wide),
+    CASE(range_past),
+    CASE(range_backwards),
+    CASE(range_no_step),
+    CASE(index_past),
+    CASE(shapes),
+    CASE(shapes_of_update),
+    CASE(shapes_of_images),
+    CASE(unequal_extent),
+    CASE(unequal_element),
+    CASE(no_elements),
+    CASE(use_after_free),
+    CASE(use_of_freed),
+    CASE(free_twice),
+    CASE(too_large),
+    CASE(no_memory),
+    CASE(allocate_twice),
+    CASE(wait_never),
+    CASE(wait_left_of_first),
+    CASE(wait_wrong_tag),
+    CASE(sync_image_alone),
+    CASE(barrier_of_some),
+    CASE(unlock_by_stranger),
+    CASE(unlock_unlocked),
+    CASE(lock_twice),
+    CASE(lock_held),
+    CASE(lock_of_private),
+    CASE(atomic_of_two_bytes),
+    CASE(atomic_unaligned),
+    CASE(divide_by_zero),
+    CASE(remainder_of_doubles),
+    CASE(nodes_too_many),
+    CASE(node_not_there),
+    CASE(end_of_no_task),
+    CASE(broadcast_from_outside),
+    CASE(sync_or_reduce),
+    CASE(bcast_sizes),
+    CASE(bcast_sizes_large),
+    CASE(bcast_roots),
+    CASE(reduction_counts),
+    CASE(reduction_operators),
+    CASE(reduction_of_some),
+    CASE(end_inside_task),
+    CASE(before_sync),
+    CASE(before_post),
+    CASE(before_allocation),
+    CASE(before_read),
+    CASE(after_sync),
+    CASE(async_unknown),
+    CASE(async_test_unknown),
+    CASE(async_never),
+    CASE(async_gmove_never),
+    CASE(async_left),
+    CASE(async_too_large)};
 
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";

@@ -189,6 +189,8 @@ int main(int argc, char** argv) {
     xmp_sync_all(NULL);
   }
   xmp_free(coarray);
+  free(local);
+  free(model);
   if (sms_rank == 0) printf("right\n");
   xmp_finalize();
   return 0;

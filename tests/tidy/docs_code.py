@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
 HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
+LIBRARY = HIROBARUN.parent.parent / "lib"
+LINK = [f"-I{INCLUDE}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
@@ -43,22 +45,26 @@ class DocsCode(unittest.TestCase):
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
 
-    def test_cpp_blocks_compile(self) -> None:
-        command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc++", "-"]
+    def test_cpp_blocks_run(self) -> None:
         for page in PAGES:
             for text in blocks(page, "cpp"):
-                done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
-                self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{text}")
+                self.run_example(text, page, "cpp", ["c++", "-std=c++20", "-Wall", "-Werror", "-O1", *LINK])
 
-    def run_example(self, source: str, page: Path) -> None:
-        """Whole programs in the notations of hirobacc: they run, and end with status 0."""
-        if HIROBACC is None:
+    def test_calls_need_no_hirobacc(self) -> None:
+        """The first program with coarrays is of calls alone, for any C compiler."""
+        page = ROOT / "docs" / "coarrays.md"
+        self.run_example(blocks(page, "c")[0], page, "c", ["cc", "-std=gnu11", "-Wall", "-Werror", "-O1", *LINK])
+
+    def run_example(self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None) -> None:
+        """Whole programs, in the notations of hirobacc if no compiler is given: they run, and end with status 0."""
+        if HIROBACC is None:  # then the library may be one that needs sanitizers
             return
         with tempfile.TemporaryDirectory() as folder:
-            program = Path(folder) / "example.c"
+            program = Path(folder) / f"example.{suffix}"
             program.write_text(source)
+            compile_it = compiler or [str(HIROBACC), "-Wall", "-Werror", "-O1", "-fopenmp", "-lm"]
             commands = [
-                [str(HIROBACC), "-Wall", "-Werror", "-O1", "-fopenmp", str(program), "-o", f"{folder}/example", "-lm"],
+                [compile_it[0], str(program), "-o", f"{folder}/example", *compile_it[1:]],
                 [str(HIROBARUN), "-n", "3", "--nodes", "2", "--threads", "1", f"{folder}/example"],
             ]
             for command in commands:

@@ -89,7 +89,7 @@ TEST(Arithmetic, IntegersWrapAround) {
 TEST(Arithmetic, WhatCLacksIsRefused) {
   Arithmetic out;
   EXPECT_FALSE(
-      Arithmetic::make(static_cast<int>(Type::double_), static_cast<int>(Type::double_), static_cast<int>(Op::mod), out)
+      Arithmetic::make(static_cast<int>(Type::float64), static_cast<int>(Type::float64), static_cast<int>(Op::mod), out)
           .ok());
   EXPECT_FALSE(Arithmetic::make(static_cast<int>(Type::complex_double), static_cast<int>(Type::complex_double),
                                 static_cast<int>(Op::max), out)
@@ -100,7 +100,7 @@ TEST(Arithmetic, WhatCLacksIsRefused) {
 
 TEST(Arithmetic, MixedTypesAreComputedInTheCommonOne) {
   Arithmetic arithmetic;
-  ASSERT_TRUE(Arithmetic::make(static_cast<int>(Type::int32), static_cast<int>(Type::double_),
+  ASSERT_TRUE(Arithmetic::make(static_cast<int>(Type::int32), static_cast<int>(Type::float64),
                                static_cast<int>(Op::mul), arithmetic)
                   .ok());
   std::vector<int32_t> to(200, 3);

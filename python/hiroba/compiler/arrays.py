@@ -279,6 +279,8 @@ class Loops:
     def lower(self) -> str:
         arrays = self.arrays
         value = self.elementwise(self.right, False)
+        if not self.left.remote:
+            self._touch(self.to, True)
         variables = ", ".join(f"{name} = 0" for name in [*self.variables, self.number])
         self.before.append(f"int64_t {variables}; (void){self.number};")
         kind = arrays.of_element(self.left)
@@ -404,7 +406,17 @@ class Loops:
             arrays.say(ref.node, "is fetched first: xmp_assign")
         else:
             self.apart = self.apart and (self.left.remote or self._distinct(ref))
+            self._touch(operand, False)
         return self._element(operand)
+
+    def _touch(self, operand: Operand, writes: bool) -> None:
+        """With option check, what is done here to this image's own part is noted."""
+        ref, arrays = operand.ref, self.arrays
+        if ref.shared is None or ref.shared.codims == 0 or not ref.regular:
+            return
+        section, place = arrays.section(operand), arrays.place(ref.node.start_byte)
+        element = arrays.of_element(ref)
+        self.before.append(f"if (xmp_checking) xmp_touch({section}, sizeof {element}, {int(writes)}, {place});")
 
     def _distinct(self, ref: Reference) -> bool:
         """Whether a store to the left side leaves this operand's later elements as they are."""

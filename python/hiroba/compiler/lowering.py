@@ -166,7 +166,7 @@ class Lowering(ABC):
             return "XMP_EACH_IMAGE"
         indices = [self.render(i) for i in ref.images]
         if len(indices) == 1:
-            return indices[0]
+            return indices[0] if indices[0].isdigit() else f"xmp_image(({indices[0]}) | 0)"
         place = self.place(ref.node.start_byte)
         return (
             f"xmp_coindex({self.descriptor(ref)}, {len(indices)}, (const int64_t[]){{{', '.join(indices)}}}, {place})"
@@ -384,14 +384,14 @@ class Lowering(ABC):
                     given[which].start_byte, f"{name} works on one element of a coarray", f"write {ATOMIC_FORMS[name]}"
                 )
             return "0"
-        image = self.image(ref) if ref.remote else "xmpc_this_image()"
+        image = self.image(ref) if ref.remote else f"xmp_own_image({self.descriptor(ref)}, {place})"
         lvalue = self.element(ref)
         where = f"{self.descriptor(ref)}, {image}, &{lvalue}, sizeof {lvalue}"
         values = "".join(f", (int64_t)({self.render(v)})" for v in given[1:] if which == 0)
         self.say(given[which], f"is an operand of {name}")
         if name == "xmp_atomic_ref":
             return f"(*({self.render(given[0])}) = ({CAST}({lvalue}))xmp_atomic_ref_at({where}, {place}))"
-        cast = f"({CAST}({lvalue}))" if name != "xmp_atomic_define" else ""
+        cast = "" if name == "xmp_atomic_define" or value_unused(node) else f"({CAST}({lvalue}))"
         return f"({cast}{name}_at({where}{values}, {place}))"
 
     def _descriptor_of(self, node: Node, given: list[Node]) -> str:

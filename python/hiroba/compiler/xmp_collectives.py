@@ -33,7 +33,8 @@ class XmpCollectives(XmpWords):
     def _barrier(self, directive: Directive) -> None:
         clauses = self._clauses(directive, directive.words, ("on",))
         on = clauses.on != NO_NODES
-        call = f"xmp_barrier_on({clauses.on}, {self._place(directive)});" if on else "xmp_barrier();"
+        on_nodes = f"{clauses.on}, " if on else ""
+        call = f"xmp_barrier_{'on' if on else 'at'}({on_nodes}{self._place(directive)});"
         self._call(directive, call)
 
     def _wait_async(self, directive: Directive) -> None:

@@ -115,7 +115,7 @@ class XmpDirectives(XmpCollectives):
 
     def _sync_memory(self, directive: Directive) -> None:
         self._clauses(directive, directive.words, ())
-        self._call(directive, f"xmp_{directive.name}((int*)0);")
+        self._call(directive, f"xmp_{directive.name}_at((int*)0, {self._place(directive)});")
 
     _sync_all = _sync_images_all = _sync_memory
 
@@ -128,7 +128,7 @@ class XmpDirectives(XmpCollectives):
             self._error(directive, f"#pragma xmp {directive.name} needs its images", f"write {form}")
             return
         values = ", ".join(self.expression(directive, a) for a in arguments)
-        self._call(directive, f"xmp_{directive.name}({values}, (int*)0);")
+        self._call(directive, f"xmp_{directive.name}_at({values}, (int*)0, {self._place(directive)});")
 
     _sync_images = _sync_image
 
@@ -174,7 +174,8 @@ class XmpDirectives(XmpCollectives):
                 )
             return
         lowering, ref = found
-        image = lowering.image(ref) if ref.remote else "xmpc_this_image()"
+        own = f"xmp_own_image({lowering.descriptor(ref)}, {self._place(directive)})"
+        image = lowering.image(ref) if ref.remote else own
         where = f"({lowering.descriptor(ref)}, {image}, &{lowering.element(ref)}, {self._place(directive)});"
         call = f"{clauses.trylock} = xmp_trylock_at" if clauses.trylock else f"xmp_{directive.name}_at"
         self._call(directive, call + where)

@@ -20,6 +20,8 @@ Coarrays& process_coarrays();
 
 // Called at the end of sms_startup, by every rank.
 void at_start(void (*hook)());
+// Called at the end of sms_shutdown.
+void at_end(void (*hook)());
 // Called at the beginning of each barrier of the program, by every rank.
 void at_barrier(void (*hook)());
 // That, with option check. Collective.

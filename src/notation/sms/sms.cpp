@@ -37,7 +37,7 @@ namespace {
 std::unique_ptr<Memory> the_memory;
 hiroba::Coarrays the_coarrays;
 bool shut_down = false, print_stats = false;
-void (*start_hook)() = nullptr,
+void (*start_hook)() = nullptr, (*end_hook)() = nullptr,
      (*barrier_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
 
 void require(const Status& status) {
@@ -67,7 +67,8 @@ void left_early(int status, void*) {
   if (the_memory->board().rank(sms_rank).pid != getpid()) return;  // a child that the program forked
   (void)the_memory.release();                                      // other threads may still use it
   end_job(status == 0 ? 1 : status & 0xff,
-          "the program ended with status %d, by exit or by returning from main, before sms_shutdown", status);
+          "the program ended with status %d, by exit or by returning from main, before %s", status,
+          the_coarrays.started() ? "xmp_finalize" : "sms_shutdown");
 }
 
 // The numbers up to -1.
@@ -159,6 +160,7 @@ void not_started(const char* call, const char* begin, const char* end) {
   end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
 }
 void at_start(void (*hook)()) { start_hook = hook; }
+void at_end(void (*hook)()) { end_hook = hook; }
 void at_barrier(void (*hook)()) { barrier_hook = hook; }
 void begin_barrier() {
   if (the_memory->checking() && barrier_hook != nullptr) barrier_hook();
@@ -191,6 +193,7 @@ SMS_EXPORT int sms_shutdown(void) {
   require(m.stop());
   the_memory.reset();
   shut_down = true;
+  if (end_hook != nullptr) end_hook();
   return 0;
 }
 

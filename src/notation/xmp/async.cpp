@@ -1,5 +1,6 @@
 // What is waited for later: requests, and the numbers of async(id).
 #define SMS_NO_PLACES
+#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::coarrays;
@@ -15,6 +16,7 @@ xmp_request give(std::unique_ptr<Request> request) { return {request.release()};
 XMP_EXPORT void xmp_request_wait(xmp_request* request) {
   if (request->state == nullptr) return;
   const std::unique_ptr<Request> given(static_cast<Request*>(request->state));
+  if (!hiroba::process_coarrays().started()) return void(request->state = nullptr);  // the end has completed it
   require_at(coarrays("xmp_request_wait").requests().await(*given, {"xmp_request_wait", ""}), "xmp_request_wait");
   request->state = nullptr;
 }
@@ -36,7 +38,7 @@ XMP_EXPORT void xmp_async(int64_t id, xmp_request request, const char* what, con
 }
 
 XMP_EXPORT void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place) {
-  hiroba::Coarrays& all = coarrays("xmp_wait_async");
+  hiroba::Coarrays& all = coarrays("xmp_wait_async", place);
   if (hiroba::participants(on, place).count == 0) return;
   for (int i = 0; i < count; ++i) require_at(all.requests().await(ids[i], {"xmp_wait_async", place}), place);
 }

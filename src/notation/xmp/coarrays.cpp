@@ -13,9 +13,9 @@
 
 namespace hiroba {
 
-Coarrays& coarrays(const char* call) {
+Coarrays& coarrays(const char* call, const char* place) {
   Coarrays& all = process_coarrays();
-  if (!all.started()) not_started(call, "xmp_init", "xmp_finalize");
+  if (!all.started()) not_started(Call{call, place}.text().c_str(), "xmp_init", "xmp_finalize");
   return all;
 }
 
@@ -23,12 +23,18 @@ void require_at(const Status& status, const char* place) {
   if (!status.ok()) end_job(1, "%s: %s", place, status.message().c_str());
 }
 
-void start_coarrays() {
+void start_coarrays(const char* call, const char* place) {
   Coarrays& all = process_coarrays();
   if (all.started()) return;
-  Memory& memory = process_memory("xmp_init");
+  if (!process_started()) coarrays(call, place);
+  Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
   execute_all(memory.job().nranks);
+  xmp_checking = memory.checking() ? 1 : 0;
+  at_end([] {
+    execute_all(0);
+    forget_all();
+  });
 }
 
 // ---- sections ------------------------------------------------------------------------------------------------------
@@ -50,32 +56,69 @@ Section section_of(const xmp_section& section, const char* place) {
   if (section.dims < 0 || section.dims > XMP_DIMS)
     end_job(1, "%s: a section has %d dimensions; it can have 0..%d", place, section.dims, XMP_DIMS);
   out.box.dims = section.dims;
+  int64_t elements = 1, span = 0, reach = 0;
+  bool too_large = false;
   for (int d = 0; d < section.dims; ++d) {
-    if (section.count[d] < 0)
-      end_job(1, "%s: dimension %d of a section has length %lld", place, d + 1,
-              static_cast<long long>(section.count[d]));
-    out.box.count[d] = section.count[d], out.box.stride[d] = section.stride[d];
+    const int64_t count = section.count[d], stride = section.stride[d];
+    if (count < 0)
+      end_job(1, "%s: dimension %d of a section has length %lld", place, d + 1, static_cast<long long>(count));
+    out.box.count[d] = count, out.box.stride[d] = stride;
+    too_large = too_large || __builtin_mul_overflow(elements, count, &elements) ||
+                __builtin_mul_overflow(count, stride, &span) ||
+                __builtin_sub_overflow(reach, span < 0 ? span : -span, &reach);
   }
+  if (section.coarray == nullptr && section.address == nullptr && elements > 0)
+    end_job(1, "%s: a section%s of memory at address NULL; is a pointer not set?", place,
+            section.dims == 0 ? "" : (" " + out.box.shape()).c_str());
+  constexpr int64_t most = INT64_MAX >> 16;  // no memory has so much, and no sum of such numbers overflows
+  if (too_large || elements > most || reach > most)
+    end_job(1, "%s: a section %s reaches further than any memory", place, out.box.shape().c_str());
   return out;
 }
 
 namespace {
 
-// Without its first dimension, at one index of it. A single element stays what it is.
-xmp_section slice(const xmp_section& section, int64_t index, bool is_image) {
-  xmp_section out = section;
-  if (section.dims == 0) return out;
-  out.dims = section.dims - 1;
-  std::copy_n(section.count + 1, out.dims, out.count);
-  std::copy_n(section.stride + 1, out.dims, out.stride);
-  if (is_image) out.image = static_cast<int>(index);
-  else out.address = static_cast<char*>(section.address) + index * section.stride[0];
-  return out;
-}
-
 bool each_image(const xmp_section* section) {
   return section != nullptr && section->coarray != nullptr && section->image == XMP_EACH_IMAGE;
 }
+
+// One side of an assignment with as many images as there are in a dimension of one of them.
+class EachImage {
+ public:
+  EachImage(const xmp_section& side, const xmp_section& each, const char* place)
+      : side_(side), each_(each_image(&side)) {
+    const int64_t images = each.coarray->images == nullptr ? 0 : each.coarray->images->count;
+    const bool rest = each_ && side.dims > 0 && side.count[0] == XMP_REST;
+    if (rest || (side.dims == 0 && !each_) || (side.dims > 0 && side.count[0] == images)) return;
+    // A row of all elements, those of image 0 first.
+    if (!each_ && side.dims == 1 && each.dims > 1 && images > 0 && side.count[0] % images == 0)
+      piece_ = side.count[0] / images;
+    else
+      end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
+              place, each.coarray->name, static_cast<long long>(images));
+  }
+  // What belongs to one image. A single element stays what it is.
+  xmp_section at(int64_t image) const {
+    xmp_section out = side_;
+    if (side_.dims == 0) return out;
+    if (piece_ > 0) {
+      out.count[0] = piece_;
+      out.address = static_cast<char*>(side_.address) + image * piece_ * side_.stride[0];
+      return out;
+    }
+    out.dims = side_.dims - 1;
+    std::copy_n(side_.count + 1, out.dims, out.count);
+    std::copy_n(side_.stride + 1, out.dims, out.stride);
+    if (each_) out.image = static_cast<int>(image);
+    else out.address = static_cast<char*>(side_.address) + image * side_.stride[0];
+    return out;
+  }
+
+ private:
+  const xmp_section& side_;
+  bool each_;
+  int64_t piece_ = 0;
+};
 
 // Calls move(to, from), for each image if one side says so. `from` may be null.
 template <typename Move>
@@ -83,23 +126,10 @@ void for_images(const xmp_section* to, const xmp_section* from, const char* plac
   const bool each_to = each_image(to), each_from = each_image(from);
   if (!each_to && !each_from) return move(*to, from);
   const xmp_section& each = each_to ? *to : *from;
-  const int64_t images = each.coarray->images == nullptr ? 0 : each.coarray->images->count;
-  const auto check = [&](const xmp_section& side, bool rest) {
-    if (side.dims == 0 && !rest) return;
-    if (side.dims > 0 && (side.count[0] == images || (rest && side.count[0] == XMP_REST))) return;
-    end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
-            place, each.coarray->name, static_cast<long long>(images));
-  };
-  check(*to, each_to);
-  if (from != nullptr) check(*from, each_from);
-  for (int64_t i = 0; i < images; ++i) {
-    const xmp_section part = slice(*to, i, each_to);
-    if (from == nullptr) {
-      move(part, nullptr);
-      continue;
-    }
-    const xmp_section other = slice(*from, i, each_from);
-    move(part, &other);
+  const EachImage targets(*to, each, place), sources(from == nullptr ? *to : *from, each, place);
+  for (int64_t i = 0; each.coarray->images != nullptr && i < each.coarray->images->count; ++i) {
+    const xmp_section other = sources.at(i);
+    move(targets.at(i), from == nullptr ? nullptr : &other);
   }
 }
 
@@ -159,12 +189,12 @@ std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const
 }
 
 void make(const std::vector<Move>& moves, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign");
+  Coarrays& all = coarrays("xmp_assign", place);
   for (const Move& move : moves) assign(all, move.to, move.from, element, place);
 }
 
 std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign_start");
+  Coarrays& all = coarrays("xmp_assign_start", place);
   auto moving = std::make_unique<Moving>();
   for (const Move& move : moves) {
     if (move.from.box.dims == 0 && move.to.box.dims > 0) assign(all, move.to, move.from, element, place);
@@ -175,6 +205,7 @@ std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, c
 
 }  // namespace hiroba
 
+using hiroba::Call;
 using hiroba::Coarray;
 using hiroba::Coarrays;
 using hiroba::coarrays;
@@ -187,16 +218,17 @@ using hiroba::Section;
 
 XMP_EXPORT void xmp_start(int* argc, char*** argv) {
   smint_start(argc, argv);
-  hiroba::start_coarrays();
+  hiroba::start_coarrays("xmp_start");
 }
 
 XMP_EXPORT void xmp_init(int* argc, char*** argv) {
   if (!hiroba::process_started()) sms_startup(argc, argv);
-  hiroba::start_coarrays();
+  hiroba::start_coarrays("xmp_init");
 }
 
 XMP_EXPORT void xmp_finalize(void) {
   coarrays("xmp_finalize");
+  hiroba::require_outside("xmp_finalize");
   sms_shutdown();
 }
 
@@ -215,9 +247,9 @@ XMP_EXPORT double xmp_wtick(void) {
 // ---- coarrays ------------------------------------------------------------------------------------------------------
 
 XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
-  hiroba::start_coarrays();
-  Coarrays& all = coarrays("xmp_coarray_allocate");
   const char* const place = c->place == nullptr ? "unnamed" : c->place;
+  hiroba::start_coarrays("xmp_coarray_allocate", place);
+  Coarrays& all = coarrays("xmp_coarray_allocate", place);
   if (c->opaque != nullptr) end_job(1, "%s: coarray %s is allocated already; xmp_free it first", place, c->name);
   if (c->dims < 0 || c->dims > XMP_DIMS || c->codims < 0 || c->codims > XMP_DIMS)
     end_job(1, "%s: coarray %s has %d dimensions and %d codimensions; there can be %d of each", place, c->name, c->dims,
@@ -234,12 +266,13 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
     bytes *= static_cast<uint64_t>(c->extent[d]);
     coarray->name += format("[%lld]", static_cast<long long>(c->extent[d]));
   }
-  if (bytes == 0 || bytes > INT64_MAX >> 1)
-    end_job(1, "%s: coarray %s: elements of %zu bytes are too small or too many", place, coarray->name.c_str(),
-            c->element);
+  if (bytes == 0) end_job(1, "%s: coarray %s has elements of 0 bytes", place, coarray->name.c_str());
+  if (bytes > INT64_MAX >> 1)
+    end_job(1, "%s: coarray %s of elements of %zu bytes is too large: a part has less than 2^62 bytes", place,
+            coarray->name.c_str(), c->element);
   coarray->bytes = static_cast<uint64_t>(bytes), coarray->element = c->element;
   const std::string call = format("coarray %s of elements of %zu bytes", coarray->name.c_str(), c->element);
-  require_at(all.allocate(*coarray, call, place), place);
+  require_at(all.allocate(*coarray, call, place), format("%s: %s", place, call.c_str()).c_str());
   const hiroba::Job& job = hiroba::process_memory("xmp_coarray_allocate").job();
   c->data = coarray->data, c->bytes = coarray->bytes, c->stride = static_cast<ptrdiff_t>(coarray->stride);
   c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
@@ -255,25 +288,24 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
 
 XMP_EXPORT xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64_t extent[], const char* name,
                                            const char* place) {
-  auto* const c = new xmp_coarray{};
-  c->name = name, c->place = place, c->element = element, c->dims = dims;
+  auto* const c = new hiroba::OwnCoarray(name, place);
+  c->element = element, c->dims = dims;
   if (dims > 0 && dims <= XMP_DIMS) std::copy_n(extent, dims, c->extent);
   xmp_coarray_allocate(c, nullptr);
-  c->codims = -1;  // made here, so freed here
+  c->codims = hiroba::OwnCoarray::mark;
   return c;
 }
 
-XMP_EXPORT void xmp_free(xmp_coarray* c) {
+XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
   if (c == nullptr) return;
-  Coarrays& all = coarrays("xmp_free");
+  const std::string call = Call{"xmp_free", place}.text();
+  Coarrays& all = coarrays("xmp_free", place);
+  hiroba::require_allocated(c, call.c_str());
   auto* const coarray = static_cast<Coarray*>(c->opaque);
-  if (coarray == nullptr) end_job(1, "xmp_free of coarray %s, which is not allocated", c->name);
-  require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), "xmp_free");
-  delete coarray;
+  require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
   hiroba::forget(c);
-  c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
-  if (c->codims == -1) delete c;
 }
+XMP_EXPORT void xmp_free(xmp_coarray* c) { xmp_free_at(c, ""); }
 
 XMP_EXPORT void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place) {
   auto* const c = static_cast<xmp_coarray*>(descriptor);
@@ -298,8 +330,11 @@ XMP_EXPORT int xmp_array_gsize(xmp_desc_t descriptor, int dimension, int* size) 
 // ---- elements and sections -----------------------------------------------------------------------------------------
 
 XMP_EXPORT void xmp_coindex_error(const xmp_coarray* c, int dimension, int64_t index, const char* place) {
-  end_job(1, "%s: coindex %lld of coarray %s is out of range: codimension %d has indices 0..%d", place,
-          static_cast<long long>(index), c->name, dimension + 1, c->coextent[dimension] - 1);
+  const bool last = dimension == c->codims - 1;
+  const std::string indices =
+      last ? "from 0 on, as many as there are images for" : format("0..%d", c->coextent[dimension] - 1);
+  end_job(1, "%s: coindex %lld of coarray %s is out of range: codimension %d has indices %s", place,
+          static_cast<long long>(index), c->name, dimension + 1, indices.c_str());
 }
 
 XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int64_t extent, int dimension,
@@ -319,27 +354,27 @@ XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int6
 
 XMP_EXPORT void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes,
                         const char* place) {
-  Coarrays& all = coarrays("xmp_get");
+  Coarrays& all = coarrays("xmp_get", place);
   const Section here = hiroba::section_of(nullptr, 0, to, place);
   require_at(all.assign(here, hiroba::section_of(coarray, image, const_cast<void*>(address), place), bytes), place);
 }
 
 XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes,
                         const char* place) {
-  Coarrays& all = coarrays("xmp_put");
+  Coarrays& all = coarrays("xmp_put", place);
   const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(from), place);
   require_at(all.assign(hiroba::section_of(coarray, image, address, place), here, bytes), place);
 }
 
 XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign");
+  Coarrays& all = coarrays("xmp_assign", place);
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
     hiroba::assign(all, hiroba::section_of(target, place), hiroba::section_of(*source, place), element, place);
   });
 }
 
 XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_fill");
+  Coarrays& all = coarrays("xmp_fill", place);
   hiroba::for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
     require_at(all.fill(hiroba::section_of(target, place), value, element), place);
   });
@@ -347,13 +382,13 @@ XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t elemen
 
 XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
                                         const char* place) {
-  coarrays("xmp_assign_start");
+  coarrays("xmp_assign_start", place);
   return hiroba::give(hiroba::start(hiroba::moves_of(*to, *from, place), element, place));
 }
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
                            enum xmp_operator op, const char* place) {
-  Coarrays& all = coarrays("xmp_update");
+  Coarrays& all = coarrays("xmp_update", place);
   const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
     require_at(all.update(hiroba::section_of(target, place), hiroba::section_of(*source, place), arithmetic), place);
@@ -362,7 +397,7 @@ XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const x
 
 XMP_EXPORT void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type,
                                    const void* value, enum xmp_type type, enum xmp_operator op, const char* place) {
-  Coarrays& all = coarrays("xmp_update_element");
+  Coarrays& all = coarrays("xmp_update_element", place);
   const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(value), place);
   require_at(all.update(hiroba::section_of(coarray, image, address, place), here,
                         hiroba::arithmetic(to_type, type, op, place)),

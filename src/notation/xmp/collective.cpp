@@ -1,6 +1,7 @@
 // Reduction and broadcast of xmp.h, and the same as something that was started.
 #define SMS_NO_PLACES
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -21,6 +22,40 @@ using hiroba::Started;
 using hiroba::Status;
 
 namespace {
+
+// The name of a collective operation, with what must be equal on all images.
+class Name {
+ public:
+  explicit Name(const char* call) { *this << call; }
+  Name& operator<<(const char* part) {
+    while (*part != '\0' && used_ < most) text_[used_++] = *part++;
+    return *this;
+  }
+  Name& operator<<(int64_t number) {
+    used_ = static_cast<size_t>(std::to_chars(text_ + used_, text_ + most, number).ptr - text_);
+    return *this;
+  }
+  operator const char*() const { return text_; }
+
+ private:
+  static constexpr size_t most = 95;
+  char text_[most + 1] = {};
+  size_t used_ = 0;
+};
+
+Name name_of_reduction(const char* call, const hiroba::Combine& combine, int64_t count, int places = 0) {
+  Name name(call);
+  name << "(" << hiroba::name_of(combine.arithmetic.op()) << " of " << count << " "
+       << hiroba::name_of(combine.arithmetic.to()) << ")";
+  if (places > 0) name << " with " << places << " places";
+  return name;
+}
+
+Name name_of_bcast(const char* call, size_t bytes, int root) {
+  Name name(call);
+  name << "(" << static_cast<int64_t>(bytes) << " bytes from image " << root << ")";
+  return name;
+}
 
 hiroba::Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
   hiroba::Combine out;
@@ -125,63 +160,69 @@ class Broadcasted {
 template <typename Store>
 class Later final : public Request {
  public:
-  Later(Started started, Store store) : started_(std::move(started)), store_(std::move(store)) {}
+  Later(Started started, const char* place, Store store)
+      : started_(std::move(started)), place_(place), store_(std::move(store)) {}
   Status advance(bool& complete) override {
     complete = started_.done();
     if (complete) store_(started_.data());
-    return {};
+    const Status agrees = started_.agrees();
+    return agrees.ok() ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return started_.missing(); }
 
  private:
   Started started_;
+  std::string place_;
   Store store_;
 };
 
 template <typename Store>
-xmp_request later(Started started, Store store) {
-  return hiroba::give(std::make_unique<Later<Store>>(std::move(started), std::move(store)));
+xmp_request later(Started started, const char* place, Store store) {
+  return hiroba::give(std::make_unique<Later<Store>>(std::move(started), place, std::move(store)));
 }
 
 }  // namespace
 
 XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                               const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_reduction");
+  Coarrays& all = coarrays("xmp_reduction", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const hiroba::Combine combine = reduction(type, op, count, place);
-  require_at(all.collective().reduce(set, static_cast<char*>(data), count, combine, {"xmp_reduction", place}), place);
+  const Name name = name_of_reduction("xmp_reduction", combine, count);
+  require_at(all.collective().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
 }
 
 XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                            const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_reduction_start");
+  Coarrays& all = coarrays("xmp_reduction_start", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   const hiroba::Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
-  return later(all.collective().start_reduce(set, static_cast<char*>(data), count, combine),
+  const Name name = name_of_reduction("xmp_reduction_start", combine, count);
+  return later(all.collective().start_reduce(set, static_cast<char*>(data), count, combine, name), place,
                [data, bytes](const char* result) { std::copy_n(result, bytes, static_cast<char*>(data)); });
 }
 
 XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                      const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                                      const char* place) {
-  Coarrays& all = coarrays("xmp_reduction");
+  Coarrays& all = coarrays("xmp_reduction", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   std::vector<char> values = table.gather();
-  require_at(all.collective().reduce(set, values.data(), count, combine, {"xmp_reduction", place}), place);
+  const Name name = name_of_reduction("xmp_reduction", combine, count, nlocations);
+  require_at(all.collective().reduce(set, values.data(), count, combine, {name, place}), place);
   table.scatter(values.data());
 }
 
 XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                                   const xmp_location locations[], int nlocations,
                                                   const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_reduction_start");
+  Coarrays& all = coarrays("xmp_reduction_start", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   hiroba::Combine combine = reduction(type, op, count, place);
@@ -189,18 +230,20 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
   if (table.bytes() > hiroba::Collective::most_started)
     end_job(1, "%s: a value and its locations have %zu bytes; it can be %zu with async: leave it out", place,
             table.bytes(), hiroba::Collective::most_started);
-  return later(all.collective().start_reduce(set, table.gather().data(), count, combine),
+  const Name name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
+  return later(all.collective().start_reduce(set, table.gather().data(), count, combine, name), place,
                [table](const char* result) { table.scatter(result); });
 }
 
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
                           const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_bcast");
+  Coarrays& all = coarrays("xmp_bcast", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
-  const Call call = {"xmp_bcast", place};
+  const Name name = name_of_bcast("xmp_bcast", what.bytes(), root);
+  const Call call = {name, place};
   if (what.together())
     return require_at(all.collective().broadcast(set, root, what.address(), what.bytes(), call), place);
   std::vector<char> packed = what.pack(all, place);
@@ -210,7 +253,7 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
 
 XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_node_reference* from,
                                        const xmp_node_reference* on, const char* place) {
-  Coarrays& all = coarrays("xmp_bcast_start");
+  Coarrays& all = coarrays("xmp_bcast_start", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   const int root = root_of(set, from, place);
@@ -218,7 +261,8 @@ XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, 
   const bool sends = set.rank(root) == sms_rank;
   const std::vector<char> packed = sends && !what.together() ? what.pack(all, place) : std::vector<char>();
   const char* const source = packed.empty() ? what.address() : packed.data();
-  return later(all.collective().start_broadcast(set, root, source, what.bytes()),
+  const Name name = name_of_bcast("xmp_bcast_start", what.bytes(), root);
+  return later(all.collective().start_broadcast(set, root, source, what.bytes(), name), place,
                [&all, what, sends](const char* result) {
                  if (!sends) what.unpack(all, result);
                });

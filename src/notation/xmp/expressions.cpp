@@ -1,6 +1,9 @@
 // What expressions over sections need beside xmp_assign: room, checks, and the coarray that an address lies in.
 #define SMS_NO_PLACES
+#include <algorithm>
 #include <cstdlib>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -11,27 +14,53 @@
 namespace hiroba {
 namespace {
 
-// Descriptors of all coarrays that are allocated, for what is known by its address alone.
+// Descriptors of all coarrays that are allocated, for what is known by its address alone; and the last of those that
+// the library made and that have been freed, so that a use of one is an error that can be told.
 struct Allocated {
   std::shared_mutex mutex;
-  std::vector<const xmp_coarray*> descriptors;
+  std::vector<xmp_coarray*> descriptors;
+  std::deque<std::unique_ptr<const OwnCoarray>> freed;
 };
 
 Allocated& allocated() {
-  static Allocated all;
+  static Allocated& all = *new Allocated;  // never destroyed: the job may end behind the program's own destructors
   return all;
 }
 
 }  // namespace
 
-void remember(const xmp_coarray* coarray) {
+OwnCoarray::OwnCoarray(const char* name_of, const char* place_of)
+    : xmp_coarray{},
+      name_text(name_of == nullptr ? "coarray" : name_of),
+      place_text(place_of == nullptr ? "unnamed" : place_of) {
+  name = name_text.c_str(), place = place_text.c_str();
+}
+
+void remember(xmp_coarray* coarray) {
   const std::unique_lock lock(allocated().mutex);
   allocated().descriptors.push_back(coarray);
 }
 
-void forget(const xmp_coarray* coarray) {
+void require_allocated(const xmp_coarray* coarray, const char* place) {
+  const std::shared_lock lock(allocated().mutex);
+  const auto& all = allocated().descriptors;
+  if (std::find(all.begin(), all.end(), coarray) != all.end()) return;
+  end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
+}
+
+void forget(xmp_coarray* c) {
+  constexpr size_t most = 100;
+  delete static_cast<Coarray*>(c->opaque);
+  c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
   const std::unique_lock lock(allocated().mutex);
-  std::erase(allocated().descriptors, coarray);
+  std::erase(allocated().descriptors, c);
+  if (c->codims != OwnCoarray::mark) return;
+  allocated().freed.emplace_back(static_cast<const OwnCoarray*>(c));
+  if (allocated().freed.size() > most) allocated().freed.pop_front();
+}
+
+void forget_all() {
+  for (xmp_coarray* c : std::vector(allocated().descriptors)) forget(c);
 }
 
 }  // namespace hiroba
@@ -45,6 +74,13 @@ XMP_EXPORT const xmp_coarray* xmp_coarray_of(const void* address, const char* pl
     if (offset < c->bytes) return c;
   }
   end_job(1, "%s: address %p lies in no coarray's part of this image; pass a coarray, or part of one", place, address);
+}
+
+XMP_EXPORT int xmp_checking;
+int xmp_checking = 0;
+
+XMP_EXPORT void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place) {
+  hiroba::coarrays("xmp_touch", place).touch(hiroba::section_of(*section, place), element, writes != 0);
 }
 
 XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {

@@ -79,7 +79,7 @@ class Together final : public Request {
         element_(element),
         place_(place),
         here_(of_this_image(to, from)),
-        team_(all.collective().gather_team(hiroba::executing(), 3)) {
+        team_(all.collective().gather_team(hiroba::executing(), 3, "xmp_gmove_start")) {
     if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
     writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
     meet(0);
@@ -96,6 +96,7 @@ class Together final : public Request {
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     const char* const place = place_.c_str();
+    HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
       all_.checker().acquire(met_.stamp());
       if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
@@ -162,7 +163,7 @@ class Alone final : public Request {
 
 XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                           const char* place) {
-  Coarrays& all = coarrays("xmp_gmove");
+  Coarrays& all = coarrays("xmp_gmove", place);
   const Call call = {"xmp_gmove", place};
   if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
   xmp_assign(to, from, element, place);
@@ -171,7 +172,7 @@ XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const
 
 XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from,
                                        size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_gmove_start");
+  Coarrays& all = coarrays("xmp_gmove_start", place);
   if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
   require_at(all.sync_memory({"xmp_gmove_start", place}), place);
   return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));

@@ -49,9 +49,15 @@ void check_range(const xmp_nodes& nodes, int d, int first, int count, int step, 
 
 }  // namespace
 
+int this_image(const char* call) { return coarrays(call), executing().find(sms_rank); }
+
 void execute_all(int nranks) {
   outer_sets.clear();
   xmp_executing = {0, 1, nranks, nullptr};
+}
+
+void require_outside(const char* call) {
+  if (!outer_sets.empty()) end_job(1, "%s inside of a task; end it with xmp_task_end first", call);
 }
 
 int rank_of_image(const ImageSet& set, int image, const char* what, const char* place) {
@@ -105,7 +111,8 @@ using hiroba::ImageSet;
 
 XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   const char* const place = nodes->place == nullptr ? "xmp_nodes_define" : nodes->place;
-  hiroba::start_coarrays();
+  hiroba::start_coarrays("xmp_nodes_define", place);
+  if (nodes->name == nullptr) nodes->name = "without a name";
   std::vector<int> ranks;
   if (nodes->of == nullptr || nodes->of == XMP_ALL_NODES) {
     const ImageSet set = nodes->of == nullptr ? hiroba::executing() : ImageSet{0, 1, sms_nprocs, nullptr};
@@ -119,8 +126,12 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   int64_t product = 1;
   int open = -1;
   for (int d = 0; d < nodes->dims; ++d) {
-    if (nodes->extent[d] == 0 && open < 0) open = d;
-    else product *= nodes->extent[d];
+    const int extent = nodes->extent[d];
+    if (extent < 0 || (extent == 0 && open >= 0))
+      end_job(1, "%s: dimension %d of node array %s has %d nodes; it must be positive, and 0 (*) in one dimension only",
+              place, d + 1, nodes->name, extent);
+    if (extent == 0) open = d;
+    else product = std::min<int64_t>(product * extent, INT32_MAX);
   }
   if (open >= 0 && product > 0 && there % product == 0) {
     nodes->extent[open] = static_cast<int>(there / product);
@@ -143,7 +154,7 @@ XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {
 }
 
 XMP_EXPORT int xmp_task_begin(const xmp_node_reference* on, const char* place) {
-  hiroba::coarrays("xmp_task_begin");
+  hiroba::coarrays("xmp_task_begin", place);
   const ImageSet set = hiroba::participants(on, place), outer = hiroba::executing();
   if (set.count == 0) return 0;
   for (int i = 0; i < set.count; ++i)
@@ -163,12 +174,21 @@ XMP_EXPORT void xmp_task_end(void) {
 XMP_EXPORT int xmp_num_images(void) { return hiroba::coarrays("xmp_num_images"), xmp_executing.count; }
 XMP_EXPORT int xmp_num_nodes(void) { return hiroba::coarrays("xmp_num_nodes"), xmp_executing.count; }
 XMP_EXPORT int xmp_all_num_nodes(void) { return hiroba::coarrays("xmp_all_num_nodes"), sms_nprocs; }
-XMP_EXPORT int xmpc_node_num(void) { return hiroba::coarrays("xmpc_node_num"), hiroba::executing().find(sms_rank); }
-XMP_EXPORT int xmpc_this_image(void) { return xmpc_node_num(); }
-XMP_EXPORT int xmp_this_image(void) { return xmpc_node_num(); }
-XMP_EXPORT int xmp_node_num(void) { return xmpc_node_num() + 1; }
+XMP_EXPORT int xmpc_node_num(void) { return hiroba::this_image("xmpc_node_num"); }
+XMP_EXPORT int xmpc_this_image(void) { return hiroba::this_image("xmpc_this_image"); }
+XMP_EXPORT int xmp_this_image(void) { return hiroba::this_image("xmp_this_image"); }
+XMP_EXPORT int xmp_node_num(void) { return hiroba::this_image("xmp_node_num") + 1; }
 XMP_EXPORT int xmpc_all_node_num(void) { return hiroba::coarrays("xmpc_all_node_num"), sms_rank; }
-XMP_EXPORT int xmp_all_node_num(void) { return xmpc_all_node_num() + 1; }
+XMP_EXPORT int xmp_all_node_num(void) { return hiroba::coarrays("xmp_all_node_num"), sms_rank + 1; }
+
+XMP_EXPORT int xmp_own_image(const xmp_coarray* coarray, const char* place) {
+  hiroba::coarrays("xmp_own_image", place);
+  if (coarray->images == nullptr)
+    end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
+  const int image = hiroba::set_of(*coarray->images).find(sms_rank);
+  if (image < 0) end_job(1, "%s: this image is not one of those on which coarray %s is", place, coarray->name);
+  return image;
+}
 
 // ---- inquiry -------------------------------------------------------------------------------------------------------
 

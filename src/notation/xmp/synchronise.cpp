@@ -16,14 +16,22 @@ using hiroba::Section;
 
 namespace hiroba {
 
+namespace {
+
+// What messages begin with.
+const char* place_of(const Call& call) { return *call.place == '\0' ? call.name : call.place; }
+
+}  // namespace
+
 void synchronise(const ImageSet& set, const Call& call) {
-  Coarrays& all = coarrays(call.name);
+  Coarrays& all = coarrays(call.name, call.place);
   if (set.is_all(sms_nprocs)) begin_barrier();
-  require_at(all.sync_all(set, call), *call.place == '\0' ? call.name : call.place);
+  require_at(all.sync_all(set, call), place_of(call));
 }
 
 }  // namespace hiroba
 
+using hiroba::place_of;
 using hiroba::synchronise;
 
 namespace {
@@ -32,15 +40,16 @@ void set_success(int* status) {
   if (status != nullptr) *status = XMP_STAT_SUCCESS;
 }
 
-void sync_with(std::span<const int> images, const char* call) {
-  Coarrays& all = coarrays(call);
+void sync_with(std::span<const int> images, const Call& call) {
+  Coarrays& all = coarrays(call.name, call.place);
   const ImageSet set = hiroba::executing();
   std::vector<int> ranks;
-  for (const int image : images) ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call));
+  for (const int image : images)
+    ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call.text().c_str()));
   // Each once: two images that name each other meet once.
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  require_at(all.sync_ranks(ranks, {call, ""}), call);
+  require_at(all.sync_ranks(ranks, call), place_of(call));
 }
 
 Section lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
@@ -73,51 +82,63 @@ int64_t widen(uint64_t value, size_t bytes) {
 
 }  // namespace
 
-XMP_EXPORT void xmp_sync_memory(int* status) {
-  require_at(coarrays("xmp_sync_memory").sync_memory({"xmp_sync_memory", ""}), "xmp_sync_memory");
+XMP_EXPORT void xmp_sync_memory_at(int* status, const char* place) {
+  const Call call = {"xmp_sync_memory", place};
+  require_at(coarrays(call.name, place).sync_memory(call), call.name);
   set_success(status);
 }
 
-XMP_EXPORT void xmp_sync_all(int* status) {
-  synchronise(hiroba::executing(), {"xmp_sync_all", ""});
+XMP_EXPORT void xmp_sync_all_at(int* status, const char* place) {
+  synchronise(hiroba::executing(), {"xmp_sync_all", place});
   set_success(status);
 }
 
-XMP_EXPORT void xmp_barrier(void) { synchronise(hiroba::executing(), {"xmp_barrier", ""}); }
+XMP_EXPORT void xmp_barrier_at(const char* place) { synchronise(hiroba::executing(), {"xmp_barrier", place}); }
 
 XMP_EXPORT void xmp_barrier_on(const xmp_node_reference* on, const char* place) {
-  coarrays("xmp_barrier_on");
+  coarrays("xmp_barrier_on", place);
   const ImageSet set = hiroba::participants(on, place);
   if (set.count > 0) synchronise(set, {"xmp_barrier_on", place});
 }
 
-XMP_EXPORT void xmp_sync_image(int image, int* status) {
-  sync_with({&image, 1}, "xmp_sync_image");
+XMP_EXPORT void xmp_sync_image_at(int image, int* status, const char* place) {
+  sync_with({&image, 1}, {"xmp_sync_image", place});
   set_success(status);
 }
 
-XMP_EXPORT void xmp_sync_images(int count, const int images[], int* status) {
-  if (count < 0) end_job(1, "xmp_sync_images with %d images", count);
-  sync_with({images, static_cast<size_t>(count)}, "xmp_sync_images");
+XMP_EXPORT void xmp_sync_images_at(int count, const int images[], int* status, const char* place) {
+  const Call call = {"xmp_sync_images", place};
+  coarrays(call.name, place);
+  if (count < 0) end_job(1, "%s with %d images", call.text().c_str(), count);
+  sync_with({images, static_cast<size_t>(count)}, call);
   set_success(status);
 }
 
-XMP_EXPORT void xmp_sync_images_all(int* status) {
+XMP_EXPORT void xmp_sync_images_all_at(int* status, const char* place) {
   std::vector<int> images;
   for (int i = 0; i < xmp_executing.count; ++i) images.push_back(i);
-  sync_with(images, "xmp_sync_images_all");
+  sync_with(images, {"xmp_sync_images_all", place});
   set_success(status);
 }
 
+XMP_EXPORT void xmp_sync_memory(int* status) { xmp_sync_memory_at(status, ""); }
+XMP_EXPORT void xmp_sync_all(int* status) { xmp_sync_all_at(status, ""); }
+XMP_EXPORT void xmp_sync_image(int image, int* status) { xmp_sync_image_at(image, status, ""); }
+XMP_EXPORT void xmp_sync_images(int count, const int images[], int* status) {
+  xmp_sync_images_at(count, images, status, "");
+}
+XMP_EXPORT void xmp_sync_images_all(int* status) { xmp_sync_images_all_at(status, ""); }
+XMP_EXPORT void xmp_barrier(void) { xmp_barrier_at(""); }
+
 XMP_EXPORT void xmp_post(int image, int64_t tag, const char* place) {
-  Coarrays& all = coarrays("xmp_post");
+  Coarrays& all = coarrays("xmp_post", place);
   if (tag == XMP_ANY_TAG) end_job(1, "%s: xmp_post with XMP_ANY_TAG, which is for xmp_wait", place);
   const int rank = hiroba::rank_of_image(hiroba::executing(), image, "xmp_post", place);
   require_at(all.post(rank, tag, {"xmp_post", place}), place);
 }
 
 XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
-  Coarrays& all = coarrays("xmp_wait");
+  Coarrays& all = coarrays("xmp_wait", place);
   const ImageSet set = hiroba::executing();
   const int rank =
       image == XMP_ANY_IMAGE ? hiroba::Mail::any_rank : hiroba::rank_of_image(set, image, "xmp_wait", place);
@@ -129,19 +150,19 @@ XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
 // ---- locks ---------------------------------------------------------------------------------------------------------
 
 XMP_EXPORT void xmp_lock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_lock");
+  Coarrays& all = coarrays("xmp_lock", place);
   require_at(all.lock(lock_of(coarray, image, lock, "xmp_lock", place), {"xmp_lock", place}), place);
 }
 
 XMP_EXPORT int xmp_trylock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_trylock");
+  Coarrays& all = coarrays("xmp_trylock", place);
   bool taken = false;
   require_at(all.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), {"xmp_trylock", place}, taken), place);
   return taken ? 1 : 0;
 }
 
 XMP_EXPORT void xmp_unlock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_unlock");
+  Coarrays& all = coarrays("xmp_unlock", place);
   require_at(all.unlock(lock_of(coarray, image, lock, "xmp_unlock", place), {"xmp_unlock", place}), place);
 }
 
@@ -150,7 +171,7 @@ XMP_EXPORT void xmp_unlock_at(const xmp_coarray* coarray, int image, xmp_lock_t*
 XMP_EXPORT void xmp_atomic_define_at(const xmp_coarray* coarray, int image, void* address, size_t bytes, int64_t value,
                                      const char* place) {
   const char* const call = "xmp_atomic_define";
-  coarrays(call);
+  coarrays(call, place);
   const Section word = word_of(coarray, image, address, call, place);
   const uint64_t desired = bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
   uint64_t old = add(word, bytes, 0, call, place);
@@ -161,6 +182,7 @@ XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, cons
                                      const char* place) {
   const char* const call = "xmp_atomic_ref";
   // A rank that spins on a flag serves the others meanwhile.
+  coarrays(call, place);
   hiroba::process_memory(call).transport().progress();
   return widen(add(word_of(coarray, image, address, call, place), bytes, 0, call, place), bytes);
 }
@@ -168,14 +190,14 @@ XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, cons
 XMP_EXPORT int64_t xmp_atomic_fetch_add_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
                                            int64_t value, const char* place) {
   const char* const call = "xmp_atomic_fetch_add";
-  coarrays(call);
+  coarrays(call, place);
   return widen(add(word_of(coarray, image, address, call, place), bytes, value, call, place), bytes);
 }
 
 XMP_EXPORT int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
                                      int64_t expected, int64_t desired, const char* place) {
   const char* const call = "xmp_atomic_cas";
-  coarrays(call);
+  coarrays(call, place);
   const auto narrow = [bytes](int64_t value) {
     return bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
   };

@@ -11,9 +11,9 @@
 namespace hiroba {
 
 // Ends the job with a message that names the call if the job has not started, or is over.
-Coarrays& coarrays(const char* call);
-// Starts them if nobody has, with all ranks as the executing set. Collective.
-void start_coarrays();
+Coarrays& coarrays(const char* call, const char* place = "");
+// Starts them if nobody has, with all ranks as the executing set; ends the job if it has not started. Collective.
+void start_coarrays(const char* call, const char* place = "");
 
 // Ends the job, if it is an error, with "place: message".
 void require_at(const Status& status, const char* place);
@@ -22,6 +22,8 @@ void require_at(const Status& status, const char* place);
 inline ImageSet set_of(const xmp_images& images) { return {images.first, images.step, images.count, images.table}; }
 inline ImageSet executing() { return set_of(xmp_executing); }
 void execute_all(int nranks);
+// Ends the job inside of tasks.
+void require_outside(const char* call);
 // The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
 // xmp_sync_all over a set.
@@ -31,9 +33,20 @@ ImageSet participants(const xmp_node_reference* on, const char* place);
 // An image of a set, or the end of the job; `what` is the coarray or call.
 int rank_of_image(const ImageSet& set, int image, const char* what, const char* place);
 
-// For xmp_coarray_of.
-void remember(const xmp_coarray* coarray);
-void forget(const xmp_coarray* coarray);
+// A descriptor made by xmp_coarray_malloc, with texts of its own.
+struct OwnCoarray : xmp_coarray {
+  static constexpr int mark = -1;  // its codims
+  OwnCoarray(const char* name_of, const char* place_of);
+  std::string name_text, place_text;
+};
+
+// Descriptors of coarrays that are allocated: for xmp_coarray_of, and to know those that are not any more.
+void remember(xmp_coarray* coarray);
+// Ends the job if it is not allocated.
+void require_allocated(const xmp_coarray* coarray, const char* place);
+void forget(xmp_coarray* coarray);
+// At the end of the job.
+void forget_all();
 
 // ---- sections ----
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
