@@ -22,6 +22,21 @@ class Combine {
   virtual void operator()(char* mine, const char* theirs, int64_t count) const = 0;
 };
 
+// By an operation of C. `arithmetic` must stay.
+class Elementwise final : public Combine {
+ public:
+  explicit Elementwise(const Arithmetic& arithmetic) : arithmetic_(arithmetic), bytes_(bytes_of(arithmetic.to())) {}
+  size_t element() const override { return bytes_; }
+  void operator()(char* mine, const char* theirs, int64_t count) const override {
+    const auto stride = static_cast<int64_t>(bytes_);
+    arithmetic_.apply(mine, stride, theirs, stride, count);
+  }
+
+ private:
+  const Arithmetic& arithmetic_;
+  size_t bytes_;
+};
+
 class Collective {
  public:
   void start(const World& world, const Control& control, Mail& mail, Checker& checker);

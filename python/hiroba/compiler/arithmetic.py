@@ -28,6 +28,22 @@ TYPES = {
     "_Complex double": "XMP_COMPLEX_DOUBLE",
     "_Complex long double": "XMP_COMPLEX_LONG_DOUBLE",
 }
+NAMED = {  # what the parser takes for words of C
+    "int8_t": "signed char",
+    "int16_t": "short",
+    "int32_t": "int",
+    "int64_t": "long",
+    "uint8_t": "unsigned char",
+    "uint16_t": "unsigned short",
+    "uint32_t": "unsigned",
+    "uint64_t": "unsigned long",
+    "size_t": "unsigned long",
+    "ssize_t": "long",
+    "ptrdiff_t": "long",
+    "intptr_t": "long",
+    "uintptr_t": "unsigned long",
+    "bool": "_Bool",
+}
 SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
 REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
 COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
@@ -44,7 +60,7 @@ def name_of(kind: Type | None) -> str | None:
     """The one spelling of an arithmetic type that TYPES has."""
     if kind is None or kind.derived:
         return None
-    words = kind.base.split()
+    words = NAMED.get(kind.base, kind.base).split()
     if "char" not in words:
         words = [word for word in words if word != "signed"]
         if "int" in words and len(words) > 1:

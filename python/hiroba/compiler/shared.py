@@ -58,6 +58,27 @@ def array_extents(identifier: Node, top: Node) -> int:
     return count
 
 
+def pointed_dims(identifier: Node, top: Node) -> int:
+    """How many dimensions a pointer gives what it points to: `*p` one, `(*p)[3]` two; 0 for what is no pointer."""
+    node, count = identifier, 0
+    while node.id != top.id and node.parent is not None:
+        node = node.parent
+        if node.type == "pointer_declarator" and count == 0 or node.type == "array_declarator" and count > 0:
+            count += 1
+        elif node.type not in ("parenthesized_declarator", "init_declarator"):
+            break
+    return count
+
+
+def is_allocation(value: Node, null: bool = True) -> bool:
+    """Whether it is a call of malloc or its like; or a null pointer."""
+    while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
+        value = value.child_by_field_name("value") or value.named_children[-1]
+    if value.type == "call_expression":
+        return text_of(value.child_by_field_name("function")) in ("malloc", "calloc", "aligned_alloc", "realloc")
+    return null and text_of(value) in ("0", "NULL", "nullptr")
+
+
 def enclosing(node: Node, *kinds: str) -> Node | None:
     at: Node | None = node.parent
     while at is not None and at.type not in kinds:
@@ -70,6 +91,8 @@ class Rewriter:
         self.source, self.found, self.root = source, found, root
         self.shared: list[Shared] = []
         self.by_name: dict[str, list[Shared]] = {}
+        self.kept: list[tuple[int, int, frozenset[str]]] = []  # where copies of some pointers are used instead
+        self.placed: list[Node] = []  # pointers in blocks, whose maps have extents
 
     # ---- declarations ----
 
@@ -115,7 +138,8 @@ class Rewriter:
             if own is None and declaration.directive:
                 own = declaration.maps[0]
             if function is not None and "static" not in storage:
-                self._place_here(declaration, own, top, identifier)
+                kind = node.child_by_field_name("type")
+                self._place_here(declaration, own, top, identifier, kind is not None and kind.type == "type_identifier")
                 continue
             self._make(declaration, node, top, identifier, own, storage, function)
         if not declaration.directive:
@@ -154,6 +178,8 @@ class Rewriter:
         name = text_of(identifier)
         kind = node.child_by_field_name("type")
         named_type = kind is not None and kind.type == "type_identifier"
+        if not self._can_be_placed(identifier, own, text_of(node)[: top.start_byte - node.start_byte].split(), storage):
+            return
         pieces = self._checked_pieces(own, array_extents(identifier, top), identifier.start_byte, named_type)
         if pieces is None:
             return
@@ -180,6 +206,27 @@ class Rewriter:
             if "static" not in storage:
                 self.source.insert(node.end_byte, self.note(shared, identifier, "extern" not in storage))
         self.add(shared)
+
+    def _can_be_placed(self, identifier: Node, own: Map | None, words: list[str], storage: list[str]) -> bool:
+        """Whether a variable of static duration can be allocated at the start."""
+        name, outer = text_of(identifier), identifier.parent
+        at = identifier.start_byte
+        is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
+        if own is not None and any(own.extent):
+            self.source.error(
+                at,
+                f"`{name}` is allocated at the start, when the extents in its map are not known yet",
+                "declare the pointer in a block, behind what its extents need, and pass it on"
+                if outer is not None and outer.type == "pointer_declarator"
+                else "write the extents in the declaration, and pieces only in the map",
+            )
+        elif word := next((w for w in words if w in ("_Thread_local", "__thread", "thread_local", "register")), ""):
+            self.source.error(at, f"`{name}` is shared by all ranks, and `{word}` has one each", f"leave `{word}` out")
+        elif is_open and "extern" not in storage:
+            self.source.error(at, f"the first extent of shared `{name}` is not written", f"write it: {name}[10]")
+        else:
+            return True
+        return False
 
     def note(self, shared: Shared, identifier: Node, defined: bool) -> str:
         outer = identifier.parent
@@ -232,10 +279,12 @@ class Rewriter:
         if value is not None:
             initial = one_line(self.source.text[value.start_byte : value.end_byte])
             text.append(f"static __typeof__(*{shared.pointer}) initial = {initial};")
-            text.append(f"if (sms_rank == 0) __builtin_memcpy({shared.pointer}, &initial, sizeof initial);")
+            text.append(f"if (sms_rank == 0) __builtin_memcpy((void*){shared.pointer}, &initial, sizeof initial);")
         return at_start(shared.pointer, " ".join(text))
 
-    def _place_here(self, declaration: Declaration, own: Map | None, top: Node, identifier: Node) -> None:
+    def _place_here(
+        self, declaration: Declaration, own: Map | None, top: Node, identifier: Node, named_type: bool
+    ) -> None:
         """A pointer in a block whose map has extents: the array is allocated where the declaration is executed."""
         name = text_of(identifier)
         pointer = any(c.type == "pointer_declarator" for c in [top, *walk(top)])
@@ -249,14 +298,71 @@ class Rewriter:
         if "" in own.extent:
             self.source.error(own.at, "each bracket of this map needs an extent", "write [extent:pieces], as in [n:1]")
             return
+        dims = pointed_dims(identifier, top)
+        if len(own.extent) > dims and named_type:
+            dims = len(own.extent)  # the rest is in the type's name
+        if len(own.extent) != dims:
+            whole = " * ".join(f"({e})" if not re.fullmatch(r"\w+", e) else e for e in own.extent)
+            self.source.error(
+                identifier.start_byte,
+                f"the map has {len(own.extent)} extents, and `{name}` points to {dims} dimension{'s' * (dims != 1)}",
+                f"declare (*{name}){''.join(f'[{e}]' for e in own.extent[1:])}, or write one extent: [{whole}:NPROCS]"
+                if dims == 1
+                else "give one bracket per dimension: [extent:pieces]",
+            )
+            return
+        begin = end = top.end_byte
+        if top.type == "init_declarator":
+            declarator, value = top.child_by_field_name("declarator"), top.child_by_field_name("value")
+            if declarator is None or value is None or not is_allocation(value):
+                self.source.error(
+                    (value or top).start_byte,
+                    f"the map allocates `{name}`, and here is another first value",
+                    "take one of them away",
+                )
+                return
+            begin, end = declarator.end_byte, value.end_byte
         pieces = ", ".join(piece or "1" for piece in own.pieces)
         place = self.source.place(identifier.start_byte)
         element = f"{name}{'[0]' * len(own.extent)}"
-        self.source.insert(
-            top.end_byte,
+        self.source.replace(
+            begin,
+            end,
             f" = smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
             f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")',
         )
+        self.placed.append(identifier)
+
+    def rewrite_memory(self) -> None:
+        """What C programs do with memory that malloc gave: free() is for shared arrays sms_free, and other memory would
+        not be shared."""
+        names = {text_of(identifier) for identifier in self.placed}
+        for node in walk(self.root) if names else ():
+            if node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "free":
+                given = node.child_by_field_name("arguments")
+                argument = given.named_children[0] if given is not None and given.named_children else None
+                if argument is not None and self._is_placed(argument):
+                    self.source.replace(node.start_byte, node.start_byte + len("free"), "sms_free")
+            elif node.type == "assignment_expression":
+                left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+                if left is not None and right is not None and is_allocation(right, False) and self._is_placed(left):
+                    self.source.error(
+                        node.start_byte,
+                        f"`{text_of(left)}` is allocated where it is declared, and what this allocates is not shared",
+                        "take this statement away",
+                    )
+
+    def _is_placed(self, use: Node) -> bool:
+        """Whether this is the name of a pointer whose map has extents."""
+        if use.type != "identifier":
+            return False
+        for identifier in self.placed:
+            scope = enclosing(identifier, "compound_statement")
+            inside = scope is not None and identifier.start_byte < use.start_byte < scope.end_byte
+            same = text_of(identifier) == text_of(use)
+            if inside and same and not self._hidden(text_of(use), use, use.start_byte, identifier.start_byte):
+                return True
+        return False
 
     # ---- uses ----
 
@@ -268,12 +374,13 @@ class Rewriter:
 
     def resolve(self, identifier: Node, anchor: Anchor | None = None) -> Shared | None:
         """The shared variable that this identifier means; words of a directive are looked up at its `anchor`."""
-        candidates = self.by_name.get(text_of(identifier), [])
-        if not candidates:
-            return None
         node, at = (anchor.node, anchor.at) if anchor is not None else (identifier.parent, identifier.start_byte)
-        inside = [s for s in candidates if s.begin < at < s.end]
-        if not inside or self._hidden(text_of(identifier), node, at, max(s.begin for s in inside)):
+        return self.resolve_name(text_of(identifier), node, at)
+
+    def resolve_name(self, name: str, node: Node | None, at: int) -> Shared | None:
+        """The shared variable that this name means at a place, in this node."""
+        inside = [s for s in self.by_name.get(name, []) if s.begin < at < s.end]
+        if not inside or self._hidden(name, node, at, max(s.begin for s in inside)):
             return None
         return max(inside, key=lambda s: s.begin)
 
@@ -304,7 +411,12 @@ class Rewriter:
                     "set this pointer in main, after the start",
                 )
                 continue
-            self.source.replace(use.start_byte, use.end_byte, shared.renamed)
+            self.source.replace(use.start_byte, use.end_byte, f"(*{self.pointer_at(shared, use.start_byte)})")
+
+    def pointer_at(self, shared: Shared, at: int) -> str:
+        """The pointer to a shared variable that is used at a place."""
+        kept = any(begin <= at < end and shared.pointer in pointers for begin, end, pointers in self.kept)
+        return f"kept_{shared.pointer}" if kept else shared.pointer
 
 
 def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:
@@ -329,7 +441,7 @@ def at_start(name: str, statements: str) -> str:
 def may_be_use(node: Node) -> bool:
     """Whether this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
     parent = node.parent
-    if parent is None or node.type not in ("identifier", "type_identifier"):
+    if parent is None or node.type not in ("identifier", "type_identifier") or parent.type == "parameter_list":
         return False
     if node.type == "type_identifier":
         return parent.type == "type_descriptor"
@@ -355,7 +467,8 @@ def declarators_of(node: Node) -> list[Node]:
             out += parameter.children_by_field_name("declarator")
     elif node.type == "function_definition":
         declarator = node.child_by_field_name("declarator")
-        for parameter in walk(declarator) if declarator is not None else []:
-            if parameter.type == "parameter_declaration":
+        old = [child for child in node.named_children if child.type == "declaration"]  # f(a) int a; {..}
+        for parameter in [*(walk(declarator) if declarator is not None else []), *old]:
+            if parameter.type in ("parameter_declaration", "declaration"):
                 out += parameter.children_by_field_name("declarator")
     return out

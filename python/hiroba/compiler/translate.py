@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from . import clauses
 from .arrays import Arrays
 from .coarrays import Coarrays
 from .declared import Declared
@@ -50,6 +51,8 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
         if not source.errors:
             directives.warn_of_writes_by_all()
         rewriter.rename_all()
+        clauses.rewrite(rewriter, directives.bounds)
+        rewriter.rewrite_memory()
         start_in_main(source, root, starting(found, text))
     if source.errors:
         raise CompileError

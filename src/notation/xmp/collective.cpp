@@ -18,20 +18,6 @@ using hiroba::require_at;
 
 namespace {
 
-class Values final : public hiroba::Combine {
- public:
-  explicit Values(const Arithmetic& arithmetic) : arithmetic_(arithmetic), bytes_(hiroba::bytes_of(arithmetic.to())) {}
-  size_t element() const override { return bytes_; }
-  void operator()(char* mine, const char* theirs, int64_t count) const override {
-    const auto stride = static_cast<int64_t>(bytes_);
-    arithmetic_.apply(mine, stride, theirs, stride, count);
-  }
-
- private:
-  const Arithmetic& arithmetic_;
-  size_t bytes_;
-};
-
 // A value followed by what belongs to it.
 class Records final : public hiroba::Combine {
  public:
@@ -85,7 +71,7 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
   const ImageSet set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const Arithmetic arithmetic = reduction(type, op, count, place);
-  require_at(all.collective().reduce(set, static_cast<char*>(data), count, Values(arithmetic),
+  require_at(all.collective().reduce(set, static_cast<char*>(data), count, hiroba::Elementwise(arithmetic),
                                      {"xmp_reduction", place}),
              place);
 }
