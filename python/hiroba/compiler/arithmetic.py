@@ -93,6 +93,12 @@ def computed(node: Node, type_of: Callable[[Node], Type | None]) -> str | None:
         return of_number(text_of(node).lower())
     if node.type == "char_literal":
         return "int"
+    if node.type == "sizeof_expression":
+        return "unsigned long"
+    if node.type == "conditional_expression":
+        either = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
+        kinds = [computed(part, type_of) if part is not None else None for part in either]
+        return common(*kinds)
     if node.type == "parenthesized_expression" and len(node.named_children) == 1:
         return computed(node.named_children[0], type_of)
     operator = text_of(node.child_by_field_name("operator"))

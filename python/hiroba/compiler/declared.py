@@ -61,6 +61,10 @@ class Declared:
         return out
 
     @cached_property
+    def _enumerators(self) -> set[str]:
+        return {text_of(n.child_by_field_name("name")) for n in walk(self.root) if n.type == "enumerator"}
+
+    @cached_property
     def _structs(self) -> dict[str, Node]:
         """Structs and unions with members, by tag."""
         out: dict[str, Node] = {}
@@ -148,6 +152,8 @@ class Declared:
         argument = node.child_by_field_name("argument")
         if node.type == "identifier":
             declarator = self.declarator(node, anchor)
+            if declarator is None and text_of(node) in self._enumerators:
+                return Type((), "int")
             return self.type_of_declarator(declarator) if declarator is not None else None
         if node.type == "parenthesized_expression" and node.named_children:
             return self.type_of(node.named_children[0], anchor)
