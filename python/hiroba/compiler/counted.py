@@ -99,9 +99,9 @@ def identifiers(node: Node) -> set[str]:
     return {text_of(n) for n in walk(node) if n.type == "identifier"}
 
 
-def assigned_names(body: Node) -> set[str]:
-    """Names that the body changes, or whose address it takes."""
-    out: set[str] = set()
+def assignments(body: Node) -> list[Node]:
+    """Names where the body changes them, or takes their address."""
+    out: list[Node] = []
     for node in walk(body):
         target = None
         if node.type == "assignment_expression":
@@ -111,8 +111,12 @@ def assigned_names(body: Node) -> set[str]:
         while target is not None and target.type == "parenthesized_expression":
             target = target.named_children[0]
         if target is not None and target.type == "identifier":
-            out.add(text_of(target))
+            out.append(target)
     return out
+
+
+def assigned_names(body: Node) -> set[str]:
+    return {text_of(target) for target in assignments(body)}
 
 
 def declared_names(body: Node) -> dict[str, Node | None]:

@@ -12,10 +12,10 @@ from .affine import Form
 from .arithmetic import name_of
 from .checks import touches
 from .counted import REAL, Counted, assigned_names, identifiers, read_for
-from .declared import Declared
+from .declared import ARRAY, Declared
 from .independence import carried_dependence, provably_shared
 from .later import loops_to_settle
-from .loops import Analysis, LoopReader, clauses_in, clauses_of, table, write_access
+from .loops import Access, Analysis, LoopReader, clauses_in, clauses_of, table, write_access
 from .notation import OMP, Directive, meant
 from .own import OwnVariables
 from .reductions import Reduced, ReductionReader
@@ -344,6 +344,17 @@ class Directives(Statements):
             )
         return -1
 
+    def _how(self, access: Access) -> str:
+        """What becomes of an access with affine subscripts."""
+        if access.base.startswith("(*"):
+            return "fetched in bulk"
+        base = access.node
+        while base.type == "subscript_expression":
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        of = self._declared.type_of(base)
+        is_array = of is not None and of.derived[:1] == (ARRAY,)
+        return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"
+
     def _explain(
         self,
         directive: Directive,
@@ -363,7 +374,9 @@ class Directives(Statements):
             say("  who: equal parts, because no array is written with an affine subscript")
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
-            say(f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; fetched in bulk")
+            say(
+                f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; {self._how(access)}"
+            )
         for text in analysis.irregular:
             say(f"  what: {text}; left to the page cache")
         if repeat:

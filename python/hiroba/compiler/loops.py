@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from .affine import Form, Reader, add, integer
-from .arithmetic import computed, name_of
-from .counted import REAL, Counted, assigned_names, bounds_of, declared_names, declared_pointers, read_for
+from .arithmetic import SMALL, computed, name_of
+from .counted import REAL, Counted, assigned_names, assignments, bounds_of, declared_names, declared_pointers, read_for
 from .declared import POINTER, Declared
 from .notation import Directive, matching
 from .shared import Rewriter, innermost
@@ -67,7 +68,9 @@ class LoopReader:
         self.declared = declared
         self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
         self.body = loop.child_by_field_name("body") or loop
-        self.assigned = assigned_names(loop)
+        changed = Counter(text_of(target) for target in assignments(loop))
+        self.assigned = set(changed)
+        self.once = {name for name, times in changed.items() if times == 1}
         self.locals = declared_names(loop)
         self.local_pointers = declared_pointers(loop)
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
@@ -153,6 +156,8 @@ class LoopReader:
             self._enter(node)
         elif node.type == "declaration":
             self._copies(node)
+        elif node.type == "expression_statement":
+            self._copied(node)
         if node.type == "subscript_expression":
             self._access(node)
             return
@@ -197,10 +202,27 @@ class LoopReader:
                 continue
             if declaration.parent is not None and declaration.parent.type == "for_statement":
                 continue
-            changed = text_of(name) in assigned_names(self.body)
-            form = None if changed else self.reader.read(value)
-            if form is not None:
-                self.reader.variables[text_of(name)] = form
+            if text_of(name) not in self.assigned:
+                self._stands_for(name, value)
+
+    def _copied(self, statement: Node) -> None:
+        """`n = i;`: the same for a variable that is set here, and nowhere else in the loop."""
+        inside = statement.named_children[0] if statement.named_children else statement
+        parent = statement.parent
+        if inside.type != "assignment_expression" or parent is None or parent.type != "compound_statement":
+            return
+        name, value = inside.child_by_field_name("left"), inside.child_by_field_name("right")
+        plain = text_of(inside.child_by_field_name("operator")) == "="
+        if name is None or value is None or not plain or text_of(name) not in self.once:
+            return
+        if name.type == "identifier" and self.rewriter.resolve(name) is None:
+            self._stands_for(name, value)
+
+    def _stands_for(self, name: Node, value: Node) -> None:
+        """From here to the end of the block, if it holds the value of any index."""
+        form = self.reader.read(value)
+        if form is not None and name_of(self.declared.type_of(name)) not in (*SMALL, *REAL):
+            self.reader.variables[text_of(name)] = form
 
     # ---- accesses ----
 

@@ -70,6 +70,10 @@ def pointed_dims(identifier: Node, top: Node) -> int:
     return count
 
 
+def plural(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
 def is_allocation(value: Node, null: bool = True) -> bool:
     """Whether it is a call of malloc or its like; or a null pointer."""
     while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
@@ -305,7 +309,7 @@ class Rewriter:
             whole = " * ".join(f"({e})" if not re.fullmatch(r"\w+", e) else e for e in own.extent)
             self.source.error(
                 identifier.start_byte,
-                f"the map has {len(own.extent)} extents, and `{name}` points to {dims} dimension{'s' * (dims != 1)}",
+                f"the map has {plural(len(own.extent), 'extent')}, and `{name}` points to {plural(dims, 'dimension')}",
                 f"declare (*{name}){''.join(f'[{e}]' for e in own.extent[1:])}, or write one extent: [{whole}:NPROCS]"
                 if dims == 1
                 else "give one bracket per dimension: [extent:pieces]",

@@ -4,5 +4,5 @@ int main(int n, char** argv) {
   double (*m)[n];
   return m[0][0] > 0 || argv == 0;
 }
-// expected: 4:12: the map has 1 extents, and `m` points to 2 dimensions
+// expected: 4:12: the map has 1 extent, and `m` points to 2 dimensions
 // remedy: give one bracket per dimension: [extent:pieces]
