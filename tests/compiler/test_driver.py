@@ -132,6 +132,31 @@ class Stages(DriverTest):
         self.compiled("-Wl,-O1", "-Iinclude", '-DFACTOR=(sizeof("a b") / 2)', "main.c", "part.c", "-o", "quoted")
         self.check_answer(self.folder / "quoted")
 
+    def test_language_by_option(self) -> None:
+        """-x c makes C of any file; what -x says of others stays."""
+        self.write("main.txt", MAIN)
+        for language in (["-x", "c"], ["-xc"]):
+            self.compiled(*FLAGS, *language, "main.txt", "part.c", "-x", "none", "-lm", "-o", "program")
+            self.check_answer(self.folder / "program")
+        self.assertEqual(self.written("-c", "-x", "c", "main.txt") - {"program", "main.txt"}, {"main.o"})
+        self.assertIn("#pragma SMint", self.compiled("-x", "c++", "-E", "-Iinclude", "main.txt").stdout)
+
+    def test_standard_input(self) -> None:
+        """What comes from a pipe is translated like a file, and messages say where it came from."""
+        compile_it = f"{HIROBACC} {' '.join(FLAGS)} -x c"
+        self.use("sh", "-c", f"{compile_it} - part.c -o program < main.c")
+        self.check_answer(self.folder / "program")
+        bad = "printf '#include <smint.h>\n#pragma SMint singel\n'"
+        ended = execute(["sh", "-c", f"{bad} | {compile_it} - -c -o bad.o"], self.folder)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"^<stdin>:2:15: error: unknown directive")
+
+    def test_response_file(self) -> None:
+        self.write("more words", '-o "a program"\n')
+        self.write("words", f"{' '.join(FLAGS)} main.c part.c '@more words'")
+        self.compiled("@words")
+        self.check_answer(self.folder / "a program")
+
     def test_names_with_blanks(self) -> None:
         self.write("my programs/the main.c", MAIN)
         self.compiled(*FLAGS, "my programs/the main.c", "part.c", "-o", "my programs/the program")

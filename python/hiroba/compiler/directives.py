@@ -374,9 +374,8 @@ class Directives(Statements):
             say("  who: equal parts, because no array is written with an affine subscript")
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
-            say(
-                f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; {self._how(access)}"
-            )
+            section = describe(access.low, access.high, analysis)
+            say(f"  what: `{access.name}` is {words}: {section}; {self._how(access)}")
         for text in analysis.irregular:
             say(f"  what: {text}; left to the page cache")
         if repeat:
