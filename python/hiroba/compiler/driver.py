@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .link import check
+from .pointing import Pointing
 from .source import CompileError
 from .translate import has_notation, translate
 
@@ -117,7 +118,11 @@ def is_c(word: str, language: str) -> bool:
 
 def is_nvcc(command: Command) -> bool:
     """It hands C to another compiler, but knows neither all of its kinds of input nor -Wl."""
-    return Path(command.cc[0]).name.startswith("nvcc")
+    return named_nvcc(command.cc[0])
+
+
+def named_nvcc(compiler: str) -> bool:
+    return Path(compiler).name.startswith("nvcc")
 
 
 def is_compiler(word: str) -> bool:
@@ -133,9 +138,18 @@ class Installation:
     libraries: Path
 
 
-def run(words: list[str]) -> int:
+def run(words: list[str], pointing: Pointing | None = None) -> int:
+    """With `pointing`, messages are made to point at the user's text."""
     try:
-        return subprocess.run(words, check=False).returncode
+        if pointing is None or any(word.startswith("-fdiagnostics-format") for word in words):
+            return subprocess.run(words, check=False).returncode
+        colour = ["-fdiagnostics-color=always"] if sys.stderr.isatty() and not named_nvcc(words[0]) else []
+        done = subprocess.run([*words, *colour], check=False, stderr=subprocess.PIPE)
+        if done.stderr:
+            sys.stderr.flush()
+            messages = pointing.rewrite(done.stderr.decode(errors="surrogateescape"))
+            sys.stderr.buffer.write(messages.encode(errors="surrogateescape"))
+        return done.returncode
     except FileNotFoundError:
         print(f"hirobacc: there is no C compiler `{words[0]}`; name one with --cc", file=sys.stderr)
         return 1
@@ -174,6 +188,7 @@ class Translation:
         self.include = system_folder(include)
         self.language = [] if source.endswith(".c") else ["-x", "c"]
         self.changed = False
+        self.pointing: Pointing | None = None
 
     def preprocessed(self, target: str) -> str | None:
         flags = list(self.command.flags)
@@ -204,10 +219,11 @@ class Translation:
         if text is None:
             return None
         try:
-            out, explained = translate(text, self.at_end)
+            out, explained, source = translate(text, self.at_end)
         except CompileError:
             return None
         self.changed = out is not text
+        self.pointing = Pointing(source, out)
         if self.command.explain and explained:
             print("\n".join(explained), file=sys.stderr)
         return out
@@ -293,7 +309,7 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
         else:
             out = command.output or str(Path(source).with_suffix(".s" if stage == "-S" else ".o").name)
         input_words = translated if translation.changed else as_it_is
-        status = run([*command.cc, stage, *input_words, "-o", out])
+        status = run([*command.cc, stage, *input_words, "-o", out], translation.pointing)
         if status != 0:
             return status
         replaced[source] = [out]

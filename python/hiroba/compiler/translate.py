@@ -25,9 +25,9 @@ def has_notation(text: str) -> bool:
     return OURS.search(text) is not None
 
 
-def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str]]:
-    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong. `preprocess`
-    says what the preprocessor would make of some words at the end of the file."""
+def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str], Source]:
+    """The C for a compiler, what --explain prints, and what was edited. Raises CompileError after printing what is
+    wrong. `preprocess` says what the preprocessor would make of some words at the end of the file."""
     # The paper's programs say `main()`, which was C once. The parser wants a type.
     source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
     found = find(source, Expand([line[1] for line in DIRECTIVE.findall(text)], PLAIN, preprocess))
@@ -36,7 +36,7 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     if source.errors:
         raise CompileError
     if not found.declarations and not found.directives and not brackets and "xmp_coarray_allocate" not in text:
-        return text, []
+        return text, [], source
     missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
@@ -56,7 +56,7 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
         start_in_main(source, root, starting(found, text))
     if source.errors:
         raise CompileError
-    return source.edited() if source.edits else text, [*explain, *directives.explain]
+    return source.edited() if source.edits else text, [*explain, *directives.explain], source
 
 
 def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
