@@ -93,6 +93,9 @@ class Declared:
         before = [d for d in self._files.get(name, []) if d.start_byte <= at]
         return before[-1] if before else None
 
+    def is_declared(self, identifier: Node) -> bool:
+        return self.declarator(identifier) is not None or text_of(identifier) in self._enumerators
+
     def constant(self, identifier: Node) -> str | None:
         """The value of a `static const` variable, as C would have it in an extent."""
         top = self.declarator(identifier)

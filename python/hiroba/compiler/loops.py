@@ -92,6 +92,8 @@ class LoopReader:
         name = text_of(node)
         if name in self.assigned or name in self.locals or self.rewriter.resolve(node) is not None:
             return False
+        if not self.declared.is_declared(node):  # let the C compiler say so where it stands
+            return False
         return name_of(self.declared.type_of(node)) not in REAL
 
     def _values(self, counted: Counted, first: str, end: str) -> Values:
