@@ -393,11 +393,25 @@ class Rewriter:
             for declarator in declarators_of(node):
                 hides = innermost(declarator)
                 if hides is not None and since < hides.start_byte < at and text_of(hides) == name:
-                    return True
+                    return not is_extern(enclosing(hides, "declaration"))
             node = node.parent
         return False
 
+    def _drop_repeated(self, node: Node) -> None:
+        """`extern double a[];` in a block, of what is shared already."""
+        for declaration in walk(node) if self.by_name else ():
+            if declaration.type != "declaration" or not is_extern(declaration):
+                continue
+            names = [innermost(declarator) for declarator in declaration.children_by_field_name("declarator")]
+            known = [self.resolve(name) for name in names if name is not None]
+            if any(known) and enclosing(declaration, "compound_statement") is not None:
+                if not all(known):
+                    text = f"`{next(s.name for s in known if s is not None)}` is shared, and others here are not"
+                    self.source.error(declaration.start_byte, text, "declare them in two declarations")
+                self.source.replace(declaration.start_byte, declaration.end_byte, ";")
+
     def _rename(self, node: Node, _: list[str]) -> None:
+        self._drop_repeated(node)
         edited = {begin for begin, end, _text in self.source.edits if end > begin}
         for use in walk(node):
             if text_of(use) not in self.by_name or use.start_byte in edited or not may_be_use(use):
@@ -440,6 +454,11 @@ def at_start(name: str, statements: str) -> str:
         f" {PREFIX}array_{name}.place = {PREFIX}place_{name};"
         f" smint_declare(&{PREFIX}array_{name}); }}"
     )
+
+
+def is_extern(declaration: Node | None) -> bool:
+    words = declaration.named_children if declaration is not None else []
+    return any(word.type == "storage_class_specifier" and text_of(word) == "extern" for word in words)
 
 
 def may_be_use(node: Node) -> bool:

@@ -35,7 +35,7 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     found.text = brackets.text
     if source.errors:
         raise CompileError
-    if not found.declarations and not found.directives and not brackets and "xmp_coarray_allocate" not in text:
+    if not found.declarations and not found.directives and not brackets and not starts_by_header(text):
         return text, [], source
     missing_header(source, found, brackets)
     root = parse(found.text)
@@ -57,6 +57,12 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     if source.errors:
         raise CompileError
     return source.edited() if source.edits else text, [*explain, *directives.explain], source
+
+
+def starts_by_header(text: str) -> bool:
+    """Whether main starts the job because of what its file includes, though it has nothing else of Hiroba's."""
+    is_main = re.search(r"^[^#\n]*\bmain\s*\(", text, re.MULTILINE) is not None
+    return "xmp_coarray_allocate" in text or (is_main and "smint_start" in text and "mpc_init" not in text)
 
 
 def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
@@ -104,7 +110,8 @@ def starting(found: Found, text: str) -> str:
     """What main has to begin with, if it does not start the job itself."""
     if "xmp_coarray_allocate" in text:
         return "xmp_start"
-    return "smint_start" if any(d.directive for d in found.declarations) or found.directives else ""
+    directives = any(d.directive for d in found.declarations) or found.directives
+    return "smint_start" if directives or starts_by_header(text) else ""
 
 
 def start_in_main(source: Source, root: Node, start: str) -> None:
