@@ -17,7 +17,7 @@ int main(void) {
   for (i = 0; i < n; i++)
     for (j = 0; j < n; j++) u[i][j] = i * n + j, v[i][j] = 0;
 #pragma SMint parallel for
-#pragma omp parallel for default(none) private(j) shared(u, v, n, flag) reduction(+ : sum) if (n > 3) num_threads(flag + 2)
+#pragma omp parallel for default(none) private(j) shared(u, v, n, flag) reduction(+ : sum) num_threads(flag + 2)
   for (i = 1; i < n - 1; i++)
     for (j = 1; j < n - 1; j++) {
       v[i][j] = u[i - 1][j] + u[i + 1][j] + flag;
