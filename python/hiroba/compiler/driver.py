@@ -223,7 +223,7 @@ class Translation:
         except CompileError:
             return None
         self.changed = out is not text
-        self.pointing = Pointing(source, out)
+        self.pointing = Pointing(source, out) if self.changed else None
         if self.command.explain and explained:
             print("\n".join(explained), file=sys.stderr)
         return out

@@ -47,8 +47,8 @@ class Pointing:
         return out
 
     def column(self, file: str, line: int, column: int) -> int:
-        for at, text in self._lines.get((file, line), []):
-            if column <= len(text) + 1:
+        for at, text in reversed(self._lines.get((file, line), [])):  # blanks stand for what is in the others
+            if len(text) - len(text.lstrip()) < column <= len(text) + 1:
                 place = at + column - 1
                 piece = bisect.bisect_right(self._pieces, place, key=lambda piece: piece[0]) - 1
                 begin, source, same = self._pieces[piece]

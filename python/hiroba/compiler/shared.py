@@ -403,7 +403,8 @@ class Rewriter:
             if declaration.type != "declaration" or not is_extern(declaration):
                 continue
             names = [innermost(declarator) for declarator in declaration.children_by_field_name("declarator")]
-            known = [self.resolve(name) for name in names if name is not None]
+            found = [self.resolve(name) for name in names if name is not None]
+            known = [shared if shared is not None and shared.codims == 0 else None for shared in found]
             if any(known) and enclosing(declaration, "compound_statement") is not None:
                 if not all(known):
                     text = f"`{next(s.name for s in known if s is not None)}` is shared, and others here are not"
