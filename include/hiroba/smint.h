@@ -78,6 +78,16 @@ typedef struct smint_values {
   int64_t first, end, step;
 } smint_values;
 
+/* Ends of loops that are real numbers. */
+static inline int64_t smint_floor(double x) {
+  const int64_t i = (int64_t)x;
+  return i - ((double)i > x);
+}
+static inline int64_t smint_ceil(double x) {
+  const int64_t i = (int64_t)x;
+  return i + ((double)i < x);
+}
+
 enum {
   SMINT_NOWAIT = 1,   /* no barrier at the end */
   SMINT_COLLAPSE = 8, /* iterations of the loops nested inside are independent, too, whatever arrays overlap */
@@ -99,7 +109,7 @@ typedef struct smint_loop {
 
 /* Decides which iterations are this rank's, and begins to fetch what they touch. Of the `depth` loops the first
  * `shared` are nested perfectly and shared out together. `place`, "file:line", is for messages.
- * Not collective; does not block. Every iteration belongs to exactly one rank. */
+ * Not collective; does not block. Every iteration belongs to exactly one rank. Until smint_end no other loop begins. */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
                  int shared, int flags, const char* place);
 int smint_next(smint_loop* loop); /* may block until data has come */
@@ -137,6 +147,10 @@ enum smint_operator {
 };
 double smint_reduce_double(double value, enum smint_operator op);
 int64_t smint_reduce_int64(int64_t value, enum smint_operator op);
+/* The same for `count` numbers of any arithmetic type, of `element` bytes each, which become those of all ranks. */
+enum smint_type { SMINT_SIGNED, SMINT_UNSIGNED, SMINT_REAL, SMINT_COMPLEX };
+void smint_reduce(void* data, int64_t count, size_t element, enum smint_type type, enum smint_operator op,
+                  const char* place);
 
 #ifdef __cplusplus
 }

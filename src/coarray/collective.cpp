@@ -50,10 +50,11 @@ std::string Started::missing() const {
 Status Started::agrees() const {
   for (const Operation& lane : lanes_)
     if (const char* const theirs = lane.theirs(); theirs != nullptr)
-      return Status::error(format(
-          "collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the same calls "
-          "in the same order with the same arguments",
-          lane.awaited(), theirs, work_->rank, work_->what.c_str()));
+      return Status::error(
+          format("collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the "
+                 "same calls "
+                 "in the same order with the same arguments",
+                 lane.awaited(), theirs, work_->rank, work_->what.c_str()));
   return {};
 }
 

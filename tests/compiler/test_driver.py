@@ -132,6 +132,31 @@ class Stages(DriverTest):
         self.compiled("-Wl,-O1", "-Iinclude", '-DFACTOR=(sizeof("a b") / 2)', "main.c", "part.c", "-o", "quoted")
         self.check_answer(self.folder / "quoted")
 
+    def test_language_by_option(self) -> None:
+        """-x c makes C of any file; what -x says of others stays."""
+        self.write("main.txt", MAIN)
+        for language in (["-x", "c"], ["-xc"]):
+            self.compiled(*FLAGS, *language, "main.txt", "part.c", "-x", "none", "-lm", "-o", "program")
+            self.check_answer(self.folder / "program")
+        self.assertEqual(self.written("-c", "-x", "c", "main.txt") - {"program", "main.txt"}, {"main.o"})
+        self.assertIn("#pragma SMint", self.compiled("-x", "c++", "-E", "-Iinclude", "main.txt").stdout)
+
+    def test_standard_input(self) -> None:
+        """What comes from a pipe is translated like a file, and messages say where it came from."""
+        compile_it = f"{HIROBACC} {' '.join(FLAGS)} -x c"
+        self.use("sh", "-c", f"{compile_it} - part.c -o program < main.c")
+        self.check_answer(self.folder / "program")
+        bad = "printf '#include <smint.h>\n#pragma SMint singel\n'"
+        ended = execute(["sh", "-c", f"{bad} | {compile_it} - -c -o bad.o"], self.folder)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertRegex(ended.stderr, r"^<stdin>:2:15: error: unknown directive")
+
+    def test_response_file(self) -> None:
+        self.write("more words", '-o "a program"\n')
+        self.write("words", f"{' '.join(FLAGS)} main.c part.c '@more words'")
+        self.compiled("@words")
+        self.check_answer(self.folder / "a program")
+
     def test_names_with_blanks(self) -> None:
         self.write("my programs/the main.c", MAIN)
         self.compiled(*FLAGS, "my programs/the main.c", "part.c", "-o", "my programs/the program")
@@ -343,15 +368,34 @@ class Words(DriverTest):
         for old, new, place in (
             ("value(i);", "value(i, 1);", "10:38"),
             ("int wrong = 0;", "int wrong = none;", "11:15"),
-            ("puts(wrong", "puts(&wrong", "13:28"),
+            ("puts(wrong", "puts(&wrong", "13:34"),
         ):
             self.write("main.c", MAIN.replace(old, new))
             ended = self.compile(*FLAGS, "-c", "main.c")
             self.assertNotEqual(ended.returncode, 0)
             line = MAIN.replace(old, new).split("\n")[int(place.split(":")[0]) - 1]
-            self.assertRegex(ended.stderr, rf"(?m)^main\.c:{place.split(':')[0]}:\d+: error: ")
+            self.assertRegex(ended.stderr, rf"(?m)^main\.c:{place}: error: ")
             self.assertIn(f"| {line}", ended.stderr)
+            caret = re.search(rf"\| {re.escape(line)}\n *\| ( *)[~^]", ended.stderr)
+            self.assertEqual(len(caret[1]) + 1 if caret else 0, int(place.split(":")[1]), ended.stderr)
             self.assertFalse((self.folder / "main.o").exists())
+
+    def test_columns_behind_shared_names(self) -> None:
+        """A shared name becomes longer, and what stands behind it on the line is still pointed at; clang quotes what it
+        has compiled, which is not what the user wrote."""
+        line = "  for (int i = 0; i < 9; i++) a[i] = b[i] + a[none];"
+        self.write(
+            "main.c",
+            "#include <smint.h>\n#pragma SMint shared ::[NPROCS](0, NPROCS)\ndouble a[9], b[9];\nint main(void) {\n"
+            f"#pragma SMint parallel for\n{line}\n}}\n",
+        )
+        column = line.index("none") + 1
+        for compiler in ("gcc", "clang"):
+            if shutil.which(compiler) is not None:
+                ended = self.compile("--cc", compiler, "-c", "main.c")
+                self.assertRegex(ended.stderr, rf"(?m)^main\.c:6:{column}: error: ")
+                quoted = re.search(rf"^(.*){re.escape(line)}\n(.*)\^", ended.stderr, re.MULTILINE)
+                self.assertEqual(len(quoted[2]) - len(quoted[1]) + 1 if quoted else 0, column, ended.stderr)
 
     def test_debug_lines(self) -> None:
         """Debuggers see the user's file and lines, not a temporary one."""

@@ -58,6 +58,13 @@ class Golden(CompilerTest):
             self.assertTrue(expected.with_suffix(".c").exists(), expected)
         self.assertEqual(set(OPEN_BUGS) - {path.stem for path in GOLDEN.glob("*.c")}, set())
 
+    def test_no_warnings_of_what_is_written(self) -> None:
+        """Of those that people switch on; the programs themselves give none."""
+        strict = ("-std=c99", "-pedantic", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Wstrict-prototypes", "-Wundef")
+        for name in ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse"):
+            with self.subTest(name):
+                self.compiled(*FLAGS, *strict, "-c", GOLDEN / f"{name}.c", "-o", self.folder / "out.o")
+
     def test_show_is_what_is_compiled(self) -> None:
         """What --show prints is C: any compiler makes the same program of it."""
         shown = self.compiled("--show", "-fopenmp", GOLDEN / "smint_for_omp.c")

@@ -194,6 +194,37 @@ class Refused(CompilerTest):
         self.assertIn("call mpc_init(&argc, &argv)", ended.stderr)
         self.assertFalse((self.folder / "program").exists())
 
+    def test_nobody_starts_loops(self) -> None:
+        """A file with loops and static arrays only, whose main knows nothing of it; <smint.h> there is enough."""
+        main = "int f(void);\nint main(void) { return f() != 45; }\n"
+        self.write("main.c", main)
+        self.write(
+            "other.c",
+            "#include <smint.h>\n#pragma SMint shared ::[NPROCS](0, NPROCS)\nstatic int a[10];\nint f(void) {\n"
+            "  int sum = 0;\n#pragma SMint parallel for reduction(+ : sum)\n"
+            "  for (int i = 0; i < 10; i++) sum += a[i] = i;\n  return sum;\n}\n",
+        )
+        ended = self.refuse("main.c", "other.c", "-o", "program")
+        self.assertRegex(ended.stderr, r"(?m)^main\.c:2:5: error: other\.c has shared arrays or loops, and nobody")
+        self.write("main.c", f"#include <smint.h>\n{main}")
+        self.compiled("main.c", "other.c", "-o", "program")
+        self.check_answer(self.folder / "program", "")
+
+    def test_loop_within_a_loop_at_run_time(self) -> None:
+        """A function that iterations call has a loop of its own, which other ranks would never come to."""
+        self.write(
+            "main.c",
+            "#include <smint.h>\n#pragma SMint shared ::[NPROCS][](0, NPROCS)\ndouble a[8][8];\n"
+            "static void row(double* r) {\n#pragma SMint parallel for\n  for (int j = 0; j < 8; j++) r[j] = j;\n}\n"
+            "int main(void) {\n#pragma SMint parallel for\n  for (int i = 0; i < 8; i++) row(a[i]);\n}\n",
+        )
+        self.compiled("main.c", "-o", "program")
+        for ranks, nodes in ((1, 1), (3, 2)):
+            ended = self.launch(ranks, nodes, self.folder / "program")
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn("main.c:5: begins within the parallel for at main.c:9", ended.stderr)
+            self.assertEqual(ended.stderr.count("hiroba: rank"), 1, ended.stderr)
+
     def test_column_behind_macros(self) -> None:
         """Macros before the place in question are as long as in the user's file."""
         text = "#include <smint.h>\n#define LONG_NAME(x) ((((x) + 1) * 2 - 2) / 2)\n"

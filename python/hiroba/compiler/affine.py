@@ -8,6 +8,13 @@ from dataclasses import dataclass, field
 
 from .source import Node, text_of
 
+# Types that hold all indices, so that casts to them change nothing.
+WIDE = (
+    *("int", "long", "long int", "long long", "long long int", "unsigned", "unsigned int", "unsigned long"),
+    *("unsigned long long", "size_t", "ssize_t", "ptrdiff_t", "int32_t", "int64_t", "uint32_t", "uint64_t"),
+    *("intptr_t", "uintptr_t", "unsigned long int", "unsigned long long int"),
+)
+
 
 @dataclass
 class Form:
@@ -97,8 +104,8 @@ class Reader:
         if kind == "parenthesized_expression":
             return self.read(node.named_children[0]) if node.named_children else None
         if kind == "cast_expression":
-            inner = node.child_by_field_name("value")
-            return self.read(inner) if inner is not None else None
+            inner, kind = node.child_by_field_name("value"), text_of(node.child_by_field_name("type"))
+            return self.read(inner) if inner is not None and kind.strip() in WIDE else None
         if kind == "unary_expression":
             return self._unary(node)
         if kind == "binary_expression":

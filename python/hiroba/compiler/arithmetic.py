@@ -28,6 +28,22 @@ TYPES = {
     "_Complex double": "XMP_COMPLEX_DOUBLE",
     "_Complex long double": "XMP_COMPLEX_LONG_DOUBLE",
 }
+NAMED = {  # what the parser takes for words of C
+    "int8_t": "signed char",
+    "int16_t": "short",
+    "int32_t": "int",
+    "int64_t": "long",
+    "uint8_t": "unsigned char",
+    "uint16_t": "unsigned short",
+    "uint32_t": "unsigned",
+    "uint64_t": "unsigned long",
+    "size_t": "unsigned long",
+    "ssize_t": "long",
+    "ptrdiff_t": "long",
+    "intptr_t": "long",
+    "uintptr_t": "unsigned long",
+    "bool": "_Bool",
+}
 SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
 REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
 COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
@@ -44,7 +60,7 @@ def name_of(kind: Type | None) -> str | None:
     """The one spelling of an arithmetic type that TYPES has."""
     if kind is None or kind.derived:
         return None
-    words = kind.base.split()
+    words = NAMED.get(kind.base, kind.base).split()
     if "char" not in words:
         words = [word for word in words if word != "signed"]
         if "int" in words and len(words) > 1:
@@ -77,6 +93,12 @@ def computed(node: Node, type_of: Callable[[Node], Type | None]) -> str | None:
         return of_number(text_of(node).lower())
     if node.type == "char_literal":
         return "int"
+    if node.type == "sizeof_expression":
+        return "unsigned long"
+    if node.type == "conditional_expression":
+        either = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
+        kinds = [computed(part, type_of) if part is not None else None for part in either]
+        return common(*kinds)
     if node.type == "parenthesized_expression" and len(node.named_children) == 1:
         return computed(node.named_children[0], type_of)
     operator = text_of(node.child_by_field_name("operator"))

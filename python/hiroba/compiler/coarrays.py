@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from .declarators import enclosing, innermost
 from .declared import POINTER, Declared
 from .sections import Brackets, Codimensions
-from .shared import PREFIX, Rewriter, Shared, at_start, enclosing, extents_of, innermost
+from .shared import PREFIX, Rewriter, Shared, at_start, extents_of
 from .source import Node, Source, one_line, text_of, walk
 
 MAX_DIMS = 7

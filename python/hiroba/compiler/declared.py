@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from .declarators import declarators_of, enclosing, innermost
 from .sections import COMPLEX
-from .shared import Anchor, declarators_of, enclosing, innermost
+from .shared import Anchor
 from .source import Node, text_of, walk
 
 ARRAY, POINTER, FUNCTION = "array", "pointer", "function"
@@ -61,6 +62,10 @@ class Declared:
         return out
 
     @cached_property
+    def _enumerators(self) -> set[str]:
+        return {text_of(n.child_by_field_name("name")) for n in walk(self.root) if n.type == "enumerator"}
+
+    @cached_property
     def _structs(self) -> dict[str, Node]:
         """Structs and unions with members, by tag."""
         out: dict[str, Node] = {}
@@ -88,6 +93,9 @@ class Declared:
             node = node.parent
         before = [d for d in self._files.get(name, []) if d.start_byte <= at]
         return before[-1] if before else None
+
+    def is_declared(self, identifier: Node) -> bool:
+        return self.declarator(identifier) is not None or text_of(identifier) in self._enumerators
 
     def constant(self, identifier: Node) -> str | None:
         """The value of a `static const` variable, as C would have it in an extent."""
@@ -187,6 +195,8 @@ class Declared:
         argument = node.child_by_field_name("argument")
         if node.type == "identifier":
             declarator = self.declarator(node, anchor)
+            if declarator is None and text_of(node) in self._enumerators:
+                return Type((), "int")
             return self.type_of_declarator(declarator) if declarator is not None else None
         if node.type == "parenthesized_expression" and node.named_children:
             return self.type_of(node.named_children[0], anchor)

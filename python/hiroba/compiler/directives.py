@@ -7,25 +7,20 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from . import nesting
 from .affine import Form
+from .arithmetic import name_of
 from .checks import touches
-from .declared import Declared
+from .counted import REAL, Counted, assigned_names, identifiers, read_for
+from .declarators import enclosing
+from .declared import ARRAY, Declared
 from .independence import carried_dependence, provably_shared
 from .later import loops_to_settle
-from .loops import (
-    OPERATORS,
-    Analysis,
-    Counted,
-    LoopReader,
-    assigned_names,
-    clauses_of,
-    read_for,
-    reductions,
-    table,
-    write_access,
-)
+from .loops import Access, Analysis, LoopReader, clauses_in, clauses_of, table, write_access
 from .notation import OMP, Directive, meant
-from .shared import Shared, enclosing
+from .own import OwnVariables
+from .reductions import Reduced, ReductionReader
+from .shared import Shared
 from .source import Node, text_of, walk
 from .statements import Statements
 
@@ -49,6 +44,7 @@ class SharedLoop:
 class Directives(Statements):
     explain: list[str] = field(default_factory=list)
     covered: list[tuple[int, int]] = field(default_factory=list)  # what one rank does, or what is shared out
+    bounds: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # where which variables are in their place
     _loops: list[SharedLoop] = field(default_factory=list)
     _number: int = 0
 
@@ -56,7 +52,14 @@ class Directives(Statements):
     def _declared(self) -> Declared:
         return Declared(self.rewriter.root, self.source.text)
 
+    @cached_property
+    def _own(self) -> OwnVariables:
+        return OwnVariables(self.rewriter, self._declared)
+
     def rewrite_all(self) -> None:
+        nesting.check(self.rewriter, self)
+        if self.source.errors:
+            return
         for directive in self.rewriter.found.directives:
             if directive.family == "SMint":
                 getattr(self, "_" + directive.name)(directive)
@@ -81,6 +84,7 @@ class Directives(Statements):
 
     def warn_of_writes_by_all(self) -> None:
         """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
+        self._own.warn_of_singles()
         seen = set()
         for node in walk(self.rewriter.root):
             field_name = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
@@ -129,6 +133,7 @@ class Directives(Statements):
         statement = self._statement(directive)
         if statement is not None and self._stays(directive, statement):
             self.covered.append((statement.start_byte, statement.end_byte))
+            self._own.singles.append((statement.start_byte, statement.end_byte))
             self.source.replace(directive.at, directive.end, "{ if (smint_single())")
             self.source.insert(statement.end_byte, " sms_barrier(); }")
 
@@ -196,7 +201,7 @@ class Directives(Statements):
             self.source.error(
                 loop.start_byte,
                 f"this is not a counted loop: it {counted}",
-                "write for (i = first; i < end; i += constant), and leave by its condition only",
+                "write for (i = first; i < end; i += step), and leave by its condition only",
             )
             return
         if not self._stays(directive, loop) or not self._steady(loop, counted):
@@ -207,7 +212,8 @@ class Directives(Statements):
     def _steady(self, loop: Node, counted: Counted) -> bool:
         """Whether only the loop itself changes what it counts with."""
         body = loop.child_by_field_name("body") or loop
-        uses = {text_of(n) for part in (counted.first, counted.bound) for n in walk(part) if n.type == "identifier"}
+        parts = (counted.first, counted.bound, *([counted.by] if counted.by is not None else []))
+        uses = {name for part in parts for name in identifiers(part)}
         changed = sorted(assigned_names(body) & {counted.name, *uses})
         if changed:
             self.source.error(
@@ -215,7 +221,8 @@ class Directives(Statements):
                 f"this is not a counted loop: its body changes `{changed[0]}`",
                 "copy the value before the loop, or change another variable",
             )
-        if counted.declared in ("double", "float", "long double"):
+        of = self._declared.type_of(counted.variable)
+        if counted.declared in REAL or name_of(of) in REAL or (of is not None and of.derived):
             self.source.error(
                 counted.variable.start_byte, "the variable of a parallel for is an integer", "count with int"
             )
@@ -228,7 +235,7 @@ class Directives(Statements):
         for line in self.source.text[directive.end : loop.start_byte].split("\n"):
             omp = OMP.match(line)
             if omp is not None:
-                out += re.findall(r"\b(reduction|collapse)\s*\(([^)]*)\)", omp[1])
+                out += [clause for clause in clauses_in(omp[1]) if clause[0] in ("reduction", "collapse")]
         return out
 
     def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
@@ -245,12 +252,13 @@ class Directives(Statements):
                 "write into a second array, or make it a reduction",
             )
             return
-        reduced = reductions(self.source, directive, clauses)
+        reduced = ReductionReader(self.rewriter, self._declared, directive, loop).read(clauses)
         if self.source.errors:
             return
-        self._warn_of_sums(loop, reader, [name for _, name in reduced])
+        names_reduced = [one.name for one in reduced]
+        self._own.warn_of_loop(loop, reader, names_reduced, directive.end)
         collapse = [int(text) for name, text in clauses if name == "collapse" and text.isdigit()]
-        depth = provably_shared(reader, analysis, [name for _, name in reduced], max(collapse, default=1))
+        depth = provably_shared(reader, analysis, names_reduced, max(collapse, default=1))
         analysis.shared = analysis.shared[:depth]
         owner = self._owner(directive, clauses, analysis, reader)
         n = self._number
@@ -266,10 +274,10 @@ class Directives(Statements):
             + ["SMINT_NOWAIT"] * ("nowait" in names)
             + ["SMINT_DROP"] * drop
         )
-        values = ", ".join(f"{{{first}, {end}, {step}}}" for _, first, end, step in analysis.loops)
+        values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
         accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
-        keep, use = self._local_pointers(analysis)
-        before = " ".join(self._identity(op, name) for op, name in reduced)
+        keep, use = self._local_pointers(loop, analysis)
+        before = " ".join(one.prepare() for one in reduced)
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
@@ -286,11 +294,12 @@ class Directives(Statements):
             behind += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
             behind += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
             self.source.override(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
+            self.bounds.append((each.compare.start_byte, (f"hiroba_first_{n}_{k}", f"hiroba_end_{n}_{k}")))
             sign = "<" if each.step > 0 else ">"
             self.source.override(
                 each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
             )
-        after = " ".join(self._combine(op, name) for op, name in reduced)
+        after = " ".join(one.combine(f"{place.file}:{place.line}") for one in reduced)
         self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
         self._explain(directive, counted, analysis, owner, reduced, repeat)
         end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
@@ -309,23 +318,12 @@ class Directives(Statements):
         criticals = [d for d in inside if d.name == "critical"]
         return [(d.at, s.end_byte) for d in criticals if (s := self._statement(d)) is not None]
 
-    def _local_pointers(self, analysis: Analysis) -> tuple[str, str]:
+    def _local_pointers(self, loop: Node, analysis: Analysis) -> tuple[str, str]:
         """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
         pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
+        self.rewriter.kept.append((loop.start_byte, loop.end_byte, frozenset(pointers)))
         keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
-        use = "".join(f" __typeof__({p}) const {p} = kept_{p}; (void){p};" for p in pointers)
-        return keep, use
-
-    def _identity(self, op: str, name: str) -> str:
-        identity = OPERATORS[op][1]
-        return f"if (sms_rank != 0) {name} = {identity};" if identity else ""
-
-    def _combine(self, op: str, name: str) -> str:
-        kind, word = f"__typeof__({name})", OPERATORS[op][0]
-        return (
-            f"{name} = ({kind})0.5 != 0 ? ({kind})smint_reduce_double((double){name}, {word})"
-            f" : ({kind})smint_reduce_int64((int64_t){name}, {word});"
-        )
+        return keep, "".join(f" (void)kept_{p};" for p in pointers)
 
     def _owner(
         self, directive: Directive, clauses: list[tuple[str, str]], analysis: Analysis, reader: LoopReader
@@ -347,23 +345,16 @@ class Directives(Statements):
             )
         return -1
 
-    def _warn_of_sums(self, loop: Node, reader: LoopReader, reduced: list[str]) -> None:
-        """`s += ...` of a variable outside of the loop: each rank would have its own sum."""
-        counters = {n.child_by_field_name("initializer") for n in walk(reader.body) if n.type == "for_statement"}
-        set_first = {text_of(first.child_by_field_name("left")) for first in counters if first is not None}
-        for node in walk(reader.body):
-            if node.type != "assignment_expression" or text_of(node.child_by_field_name("operator")) == "=":
-                continue
-            left = node.child_by_field_name("left")
-            if left is None or left.type != "identifier" or self.rewriter.resolve(left) is not None:
-                continue
-            name = text_of(left)
-            if name not in {*reader.locals, *reduced, *set_first, reader.counted.name}:
-                self.source.warn(
-                    node.start_byte,
-                    f"each rank gets a `{name}` of its own iterations only",
-                    f"add reduction({text_of(node.child_by_field_name('operator'))[0]}:{name}) to the directive",
-                )
+    def _how(self, access: Access) -> str:
+        """What becomes of an access with affine subscripts."""
+        if access.base.startswith("(*"):
+            return "fetched in bulk"
+        base = access.node
+        while base.type == "subscript_expression":
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        of = self._declared.type_of(base)
+        is_array = of is not None and of.derived[:1] == (ARRAY,)
+        return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"
 
     def _explain(
         self,
@@ -371,7 +362,7 @@ class Directives(Statements):
         counted: Counted,
         analysis: Analysis,
         owner: int,
-        reduced: list[tuple[str, str]],
+        reduced: list[Reduced],
         repeat: bool,
     ) -> None:
         say = self.explain.append
@@ -384,21 +375,22 @@ class Directives(Statements):
             say("  who: equal parts, because no array is written with an affine subscript")
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
-            say(f"  what: `{access.name}` is {words}: {describe(access.low, access.high, analysis)}; fetched in bulk")
+            section = describe(access.low, access.high, analysis)
+            say(f"  what: `{access.name}` is {words}: {section}; {self._how(access)}")
         for text in analysis.irregular:
             say(f"  what: {text}; left to the page cache")
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
-        for operator, name in reduced:
-            say(f"  reduction: `{name}` by {operator} over all ranks")
+        for one in reduced:
+            say(f"  reduction: `{one.text}` by {one.operator} over all ranks")
 
 
 def describe(low: list[Form], high: list[Form], analysis: Analysis) -> str:
     out = []
     for a, b in zip(low, high, strict=True):
         terms = [
-            analysis.loops[k][0] if factor == "1" else f"{factor}*{analysis.loops[k][0]}"
+            analysis.loops[k].name if factor == "1" else f"{factor}*{analysis.loops[k].name}"
             for k, factor in a.factors.items()
         ]
         first, last = a.value(), b.value()

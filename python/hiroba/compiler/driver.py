@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .link import check
+from .pointing import Pointing
 from .source import CompileError
 from .translate import has_notation, translate
 
@@ -45,7 +48,7 @@ class Command:
     cc: list[str]
     flags: list[str] = field(default_factory=list)  # in order, without inputs
     words: list[str] = field(default_factory=list)  # everything, as given
-    sources: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)  # C; "-" is the standard input
     others: list[str] = field(default_factory=list)  # C++, CUDA, assembly, objects, archives
     output: str = ""
     stage: str = "link"  # or -c, -S, -E
@@ -55,7 +58,9 @@ class Command:
 
 def read_command(arguments: list[str]) -> Command:
     command = Command(os.environ.get("HIROBACC_CC", "cc").split())
+    arguments = [word for given in arguments for word in from_file(given)]
     words = iter(arguments)
+    language = "none"
     if arguments and is_compiler(arguments[0]):  # CMake's C_COMPILER_LAUNCHER
         command.cc = [next(words)]
     for word in words:
@@ -68,11 +73,15 @@ def read_command(arguments: list[str]) -> Command:
         if word == "--cc" or word.startswith("--cc="):
             command.cc = (word[5:] if "=" in word else next(words, "cc")).split()
             continue
+        if word.startswith("-x") and len(word) > 2 and not word.startswith("-xpreproc"):
+            words, word = itertools.chain([word[2:]], words), "-x"
         command.words.append(word)
         if word in WITH_VALUE:
             value = next(words, "")
             command.words.append(value)
-            if word == "-o":
+            if word == "-x":
+                language = value
+            elif word == "-o":
                 command.output = value
             else:
                 command.flags += [word, value]
@@ -83,7 +92,7 @@ def read_command(arguments: list[str]) -> Command:
         elif word == "-fsyntax-only":
             command.stage = "-c"
             command.flags.append(word)
-        elif word.endswith(".c") and not word.startswith("-"):
+        elif is_c(word, language):
             command.sources.append(word)
         elif word.startswith("-"):
             command.flags.append(word)
@@ -92,9 +101,28 @@ def read_command(arguments: list[str]) -> Command:
     return command
 
 
+def from_file(word: str) -> list[str]:
+    """The words of a response file, @FILE."""
+    if not word.startswith("@") or not Path(word[1:]).is_file():
+        return [word]
+    inside = shlex.split(Path(word[1:]).read_text(encoding="utf-8", errors="surrogateescape"))
+    return [each for given in inside for each in from_file(given)]
+
+
+def is_c(word: str, language: str) -> bool:
+    """Whether this is a C file; `language` is what -x said last."""
+    if language == "none":
+        return word.endswith(".c") and not word.startswith("-")
+    return language == "c" and (word == "-" or not word.startswith("-"))
+
+
 def is_nvcc(command: Command) -> bool:
     """It hands C to another compiler, but knows neither all of its kinds of input nor -Wl."""
-    return Path(command.cc[0]).name.startswith("nvcc")
+    return named_nvcc(command.cc[0])
+
+
+def named_nvcc(compiler: str) -> bool:
+    return Path(compiler).name.startswith("nvcc")
 
 
 def is_compiler(word: str) -> bool:
@@ -110,9 +138,18 @@ class Installation:
     libraries: Path
 
 
-def run(words: list[str]) -> int:
+def run(words: list[str], pointing: Pointing | None = None) -> int:
+    """With `pointing`, messages are made to point at the user's text."""
     try:
-        return subprocess.run(words, check=False).returncode
+        if pointing is None or any(word.startswith("-fdiagnostics-format") for word in words):
+            return subprocess.run(words, check=False).returncode
+        colour = ["-fdiagnostics-color=always"] if sys.stderr.isatty() and not named_nvcc(words[0]) else []
+        done = subprocess.run([*words, *colour], check=False, stderr=subprocess.PIPE)
+        if done.stderr:
+            sys.stderr.flush()
+            messages = pointing.rewrite(done.stderr.decode(errors="surrogateescape"))
+            sys.stderr.buffer.write(messages.encode(errors="surrogateescape"))
+        return done.returncode
     except FileNotFoundError:
         print(f"hirobacc: there is no C compiler `{words[0]}`; name one with --cc", file=sys.stderr)
         return 1
@@ -136,7 +173,7 @@ def compiling_flags(flags: list[str]) -> list[str]:
     for flag in without_dependencies(flags):
         if skip:
             skip = False
-        elif flag in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-L", "-l"):
+        elif flag in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-imacros", "-L", "-l", "-x"):
             skip = True
         elif not re.match(r"-(I|D|U|L|l|Wl,)", flag) and flag not in ("-pthread",):
             out.append(flag)
@@ -149,7 +186,9 @@ class Translation:
     def __init__(self, command: Command, source: str, include: str) -> None:
         self.command, self.source = command, source
         self.include = system_folder(include)
+        self.language = [] if source.endswith(".c") else ["-x", "c"]
         self.changed = False
+        self.pointing: Pointing | None = None
 
     def preprocessed(self, target: str) -> str | None:
         flags = list(self.command.flags)
@@ -158,7 +197,7 @@ class Translation:
             flags += ["-MF", str(Path(target).with_suffix(".d"))]
         if asks and "-MT" not in flags and "-MQ" not in flags:
             flags += ["-MT", target]
-        words = [*self.command.cc, "-E", *flags, *self.include, self.source]
+        words = [*self.command.cc, "-E", *flags, *self.include, *self.language, self.source]
         done = subprocess.run(words, check=False, stdout=subprocess.PIPE)
         return done.stdout.decode("latin-1") if done.returncode == 0 else None
 
@@ -180,10 +219,11 @@ class Translation:
         if text is None:
             return None
         try:
-            out, explained = translate(text, self.at_end)
+            out, explained, source = translate(text, self.at_end)
         except CompileError:
             return None
         self.changed = out is not text
+        self.pointing = Pointing(source, out) if self.changed else None
         if self.command.explain and explained:
             print("\n".join(explained), file=sys.stderr)
         return out
@@ -196,15 +236,24 @@ def main(arguments: list[str], installation: Installation) -> int:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
         return run([*command.cc, *command.words, *system_folder(include)])
-    present = [s for s in command.sources if Path(s).exists()]
-    ours = present if any(may_have_notation(s) for s in present) else []
-    linked = link_words(library, command)
-    if not ours:
+    with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
+        if "-" in command.sources:
+            read_input(command, Path(folder) / "stdin.c")
+        present = [s for s in command.sources if Path(s).is_file()]
+        ours = present if any(may_have_notation(s) for s in present) else []
+        linked = link_words(library, command)
+        if ours:
+            return compile_all(command, ours, include, linked, Path(folder))
         if links(command) and not check(given_objects(command)):
             return 1
         return run([*command.cc, *command.words, *system_folder(include), *(linked if links(command) else [])])
-    with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
-        return compile_all(command, ours, include, linked, Path(folder))
+
+
+def read_input(command: Command, file: Path) -> None:
+    """Puts a file in place of the standard input."""
+    file.write_bytes(b'# 1 "<stdin>"\n' + sys.stdin.buffer.read())
+    for words in (command.sources, command.words):
+        words[:] = [str(file) if word == "-" else word for word in words]
 
 
 def system_folder(include: str) -> list[str]:
@@ -252,7 +301,7 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
         kind, suffix = ("c", ".c") if is_nvcc(command) else ("cpp-output", ".i")
         written = folder / f"{number}-{Path(source).stem}{suffix}"
         written.write_bytes(text.encode("latin-1"))
-        as_it_is = [*without_dependencies(command.flags), *translation.include, source]
+        as_it_is = [*without_dependencies(command.flags), *translation.include, *translation.language, source]
         translated = [*compiling_flags(command.flags), "-x", kind, str(written)]
         stage = "-S" if command.stage == "-S" else "-c"
         if command.stage == "link":
@@ -260,18 +309,30 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
         else:
             out = command.output or str(Path(source).with_suffix(".s" if stage == "-S" else ".o").name)
         input_words = translated if translation.changed else as_it_is
-        status = run([*command.cc, stage, *input_words, "-o", out])
+        status = run([*command.cc, stage, *input_words, "-o", out], translation.pointing)
         if status != 0:
             return status
         replaced[source] = [out]
     if command.stage != "link":
         rest = [s for s in command.sources if s not in ours] + command.others
-        return run([*command.cc, command.stage, *command.flags, *system_folder(include), *rest]) if rest else 0
-    words = [new for word in command.words for new in replaced.get(word, [word])]
+        flags = without_language(command.flags)
+        return run([*command.cc, command.stage, *flags, *system_folder(include), *rest]) if rest else 0
+    words = [new for word in without_language(command.words) for new in replaced.get(word, [word])]
     objects = {new[0]: source for source, new in replaced.items()}
     if not check(objects | given_objects(command)):
         return 1
     return run([*command.cc, *without_dependencies(words), *linked])
+
+
+def without_language(words: list[str]) -> list[str]:
+    """Objects have taken the place of the C files that -x was for."""
+    out: list[str] = []
+    for word in words:
+        if out[-1:] == ["-x"] and word in ("c", "none"):
+            out.pop()
+        else:
+            out.append(word)
+    return out
 
 
 def show(command: Command, text: str) -> int:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 
 from .affine import integer
-from .loops import Access, Analysis, LoopReader, assigned_names
+from .counted import assigned_names
+from .loops import Access, Analysis, LoopReader
 from .shared import Rewriter
 from .source import Node, text_of, walk
 
@@ -25,7 +26,7 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
             return write, write
         for other in always:
             alike = other.base == write.base and len(other.low) == len(write.low)
-            if alike and certainly_carried(write, other, [loop[3] for loop in analysis.loops]):
+            if alike and certainly_carried(write, other, [loop.known_step() for loop in analysis.loops]):
                 return write, other
     return None
 
@@ -51,7 +52,9 @@ def certainly_carried(write: Access, other: Access, steps: list[int]) -> bool:
                 return False
             continue
         factor = integer(a.factors[0])
-        if factor is None or len(a.factors) > 1 or apart % (factor * steps[0]):
+        if apart == 0 and factor is not None and len(a.factors) == 1:
+            continue
+        if factor is None or steps[0] == 0 or len(a.factors) > 1 or apart % (factor * steps[0]):
             return False
         distance = apart // (factor * steps[0])
     return distance != 0
@@ -60,7 +63,7 @@ def certainly_carried(write: Access, other: Access, steps: list[int]) -> bool:
 def whole_steps(apart: int, factor: str, step: int) -> bool:
     """Whether a loop inside passes both of two elements that lie so far apart. Its length is taken to suffice."""
     number = integer(factor)
-    return number is not None and apart % (number * step) == 0
+    return number is not None and step != 0 and apart % (number * step) == 0
 
 
 # Functions of the C library that write nothing, without their suffixes f and l.

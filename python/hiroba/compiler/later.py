@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .declarators import enclosing
 from .notation import Directive
-from .shared import Rewriter, enclosing
+from .shared import Rewriter
 from .source import Node
 
 SERIAL = ("for_statement", "while_statement", "do_statement")

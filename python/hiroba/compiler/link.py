@@ -57,6 +57,7 @@ class Program:
     notes: dict[str, list[Note]] = field(default_factory=dict)  # of shared arrays and coarrays, by name
     coarrays: dict[str, str] = field(default_factory=dict)  # their sources
     ordinary: list[tuple[str, str]] = field(default_factory=list)  # variables and their sources
+    loops: str = ""  # the source of one that needs a job for its loops, or its static arrays
     main: str = ""
     starts: bool = False
 
@@ -67,7 +68,9 @@ class Program:
                 self.coarrays.setdefault(name.decode(), source)
             for note in notes_in(contents):
                 self.notes.setdefault(note.name, []).append(note)
-        for file, source in self.objects.items() if self.notes or self.coarrays else ():
+            if b"smint_declare" in contents or b"smint_begin" in contents:
+                self.loops = source
+        for file, source in self.objects.items() if self.notes or self.coarrays or self.loops else ():
             for kind, name in symbols(file):
                 self.starts = self.starts or name in STARTS
                 self.main = source if name == "main" and kind == "T" else self.main
@@ -114,16 +117,19 @@ class Program:
         return out
 
     def not_started(self) -> list[str]:
-        if not self.main or self.starts or not (self.notes or self.coarrays):
+        if not self.main or self.starts or not (self.notes or self.coarrays or self.loops):
             return []
+        there = "shared"
+        remedy = "include <smint.h> where main is, or call mpc_init(&argc, &argv) there, and mpc_exit() at its end"
+        place = find_word(self.main, r"\bmain\s*\(")
+        if not self.notes and not self.coarrays:
+            return [message(place, f"{self.loops} has shared arrays or loops, and nobody starts the job", remedy)]
         name = next(iter(self.notes or self.coarrays))
-        there, remedy = "shared", "call mpc_init(&argc, &argv) at the beginning of main, and mpc_exit() at its end"
         if name in self.coarrays:
             there = "a coarray"
             remedy = (
                 "include <xmp.h> where main is, or call xmp_init(&argc, &argv) there, and xmp_finalize() at its end"
             )
-        place = find_word(self.main, r"\bmain\s*\(")
         return [message(place, f"`{name}` of {self.first(name)} is {there}, and nobody starts the job", remedy)]
 
 

@@ -3,41 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from .affine import Form, Reader, add, integer
+from .arithmetic import SMALL, computed, name_of
+from .counted import REAL, Counted, assigned_names, assignments, bounds_of, declared_names, declared_pointers, read_for
+from .declarators import innermost
 from .declared import POINTER, Declared
-from .notation import Directive, matching, split_list
-from .shared import Rewriter, innermost
+from .notation import Directive, matching
+from .shared import Rewriter
 from .source import Node, Source, one_line, text_of, walk
 
 MAX_LOOPS, MAX_DIMS, MAX_SHARED, MERGE_WITHIN = 8, 8, 3, 64
-OPERATORS = {
-    "+": ("SMINT_SUM", "0"),
-    "-": ("SMINT_SUM", "0"),
-    "*": ("SMINT_PROD", "1"),
-    "min": ("SMINT_MIN", ""),
-    "max": ("SMINT_MAX", ""),
-    "&": ("SMINT_BITAND", "~0"),
-    "|": ("SMINT_BITOR", "0"),
-    "^": ("SMINT_BITXOR", "0"),
-    "&&": ("SMINT_AND", "1"),
-    "||": ("SMINT_OR", "0"),
-}
-
-
-@dataclass
-class Counted:
-    """`for (v = first; v < end; v += step)`. `end` is exclusive in the loop's direction."""
-
-    name: str
-    variable: Node
-    first: Node
-    bound: Node
-    past: int  # added to the bound: 1 for <=, -1 for >=
-    step: int
-    compare: Node  # the comparison, for rewriting
-    declared: str  # type, if declared here
 
 
 @dataclass
@@ -53,113 +31,28 @@ class Access:
 
 
 @dataclass
+class Values:
+    """What a loop variable becomes, as C."""
+
+    name: str
+    first: str
+    end: str
+    step: str
+
+    def known_step(self) -> int:
+        """0 if it is known at run time only."""
+        return integer(self.step) or 0
+
+
+@dataclass
 class Analysis:
     accesses: list[Access] = field(default_factory=list)
     single: list[Access] = field(default_factory=list)  # as they stand, before merging
-    loops: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, first, end, step
+    loops: list[Values] = field(default_factory=list)
     irregular: list[str] = field(default_factory=list)
     unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
     loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
     shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
-
-
-def read_for(loop: Node) -> Counted | str:
-    """A counted loop, or what is wrong with it."""
-    first, condition = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
-    update = loop.child_by_field_name("update")
-    if first is None or condition is None or update is None:
-        return "needs all three parts: for (i = first; i < end; i++)"
-    declared = ""
-    if first.type == "declaration":
-        declarators = first.children_by_field_name("declarator")
-        if len(declarators) != 1 or declarators[0].type != "init_declarator":
-            return "declares more than its variable"
-        variable, start = declarators[0].child_by_field_name("declarator"), declarators[0].child_by_field_name("value")
-        kind = first.child_by_field_name("type")
-        declared = text_of(kind) if kind is not None else "int"
-    elif first.type == "assignment_expression" and text_of(first.child_by_field_name("operator")) == "=":
-        variable, start = first.child_by_field_name("left"), first.child_by_field_name("right")
-    else:
-        return "does not begin with an assignment to its variable"
-    if variable is None or start is None or variable.type != "identifier":
-        return "has no simple variable"
-    name = text_of(variable)
-    step = read_step(update, name)
-    if step is None:
-        return f"does not change `{name}` by a constant number"
-    if condition.type != "binary_expression":
-        return f"does not compare `{name}` with its end"
-    left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
-    operator = text_of(condition.child_by_field_name("operator"))
-    if left is None or right is None:
-        return "has no condition"
-    if text_of(right) == name:
-        left, right = right, left
-        operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
-    allowed = ("<", "<=") if step > 0 else (">", ">=")
-    if text_of(left) != name or operator not in allowed:
-        return f"does not compare `{name}` by {allowed[0]} or {allowed[1]} with its end"
-    past = {"<": 0, "<=": 1, ">": 0, ">=": -1}[operator]
-    return Counted(name, variable, start, right, past, step, condition, declared)
-
-
-def read_step(update: Node, name: str) -> int | None:
-    argument = update.child_by_field_name("argument")
-    if update.type == "update_expression" and argument is not None and text_of(argument) == name:
-        return 1 if "++" in text_of(update) else -1
-    left, right = update.child_by_field_name("left"), update.child_by_field_name("right")
-    if update.type != "assignment_expression" or left is None or right is None or text_of(left) != name:
-        return None
-    operator = text_of(update.child_by_field_name("operator"))
-    sign = {"+=": 1, "-=": -1}.get(operator)
-    if operator == "=" and right.type == "binary_expression":
-        parts = [right.child_by_field_name(p) for p in ("left", "operator", "right")]
-        words = [text_of(p) for p in parts if p is not None]
-        if words[:2] == [name, "+"] or words[:2] == [name, "-"]:
-            sign, right = (1 if words[1] == "+" else -1), parts[2]
-    value = integer(text_of(right)) if right is not None else None
-    return sign * value if sign is not None and value else None
-
-
-def assigned_names(body: Node) -> set[str]:
-    """Names that the body changes, or whose address it takes."""
-    out: set[str] = set()
-    for node in walk(body):
-        target = None
-        if node.type == "assignment_expression":
-            target = node.child_by_field_name("left")
-        elif node.type == "update_expression" or node.type == "pointer_expression" and text_of(node).startswith("&"):
-            target = node.child_by_field_name("argument")
-        while target is not None and target.type == "parenthesized_expression":
-            target = target.named_children[0]
-        if target is not None and target.type == "identifier":
-            out.add(text_of(target))
-    return out
-
-
-def declared_names(body: Node) -> dict[str, Node | None]:
-    """Local variables of the body and their first values."""
-    out: dict[str, Node | None] = {}
-    for node in walk(body):
-        if node.type != "declaration":
-            continue
-        for declarator in node.children_by_field_name("declarator"):
-            name = innermost(declarator)
-            if name is None:
-                continue
-            plain = declarator.type == "init_declarator" and declarator.child_by_field_name("declarator") == name
-            out[text_of(name)] = declarator.child_by_field_name("value") if plain else None
-    return out
-
-
-def declared_pointers(body: Node) -> set[str]:
-    out = set()
-    for declaration in (n for n in walk(body) if n.type == "declaration"):
-        for top in declaration.children_by_field_name("declarator"):
-            shape = top.child_by_field_name("declarator") if top.type == "init_declarator" else top
-            if shape is not None and any(n.type == "pointer_declarator" for n in walk(shape)):
-                out.add(text_of(innermost(top)))
-    return out
 
 
 def through_pointer(node: Node) -> bool:
@@ -176,7 +69,9 @@ class LoopReader:
         self.declared = declared
         self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
         self.body = loop.child_by_field_name("body") or loop
-        self.assigned = assigned_names(loop)
+        changed = Counter(text_of(target) for target in assignments(loop))
+        self.assigned = set(changed)
+        self.once = {name for name, times in changed.items() if times == 1}
         self.locals = declared_names(loop)
         self.local_pointers = declared_pointers(loop)
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
@@ -200,11 +95,34 @@ class LoopReader:
 
     def _invariant(self, node: Node) -> bool:
         name = text_of(node)
-        return name not in self.assigned and name not in self.locals and self.rewriter.resolve(node) is None
+        if name in self.assigned or name in self.locals or self.rewriter.resolve(node) is not None:
+            return False
+        if not self.declared.is_declared(node):  # let the C compiler say so where it stands
+            return False
+        return name_of(self.declared.type_of(node)) not in REAL
+
+    def _values(self, counted: Counted, first: str, end: str) -> Values:
+        step = str(counted.step)
+        if counted.by is not None:
+            step = f"{'-' if counted.step < 0 else ''}({self.render(counted.by)})"
+        return Values(counted.name, first, end, step)
+
+    def _type_of_bound(self, counted: Counted) -> str | None:
+        return computed(counted.bound, self.declared.type_of)
+
+    def _end(self, counted: Counted) -> str:
+        """The first integer that is not reached; bounds may be real numbers."""
+        bound, kind = self.render(counted.bound), self._type_of_bound(counted)
+        if kind is not None and kind not in REAL:
+            return past(bound, counted.past)
+        rounded = f"smint_{'ceil' if (counted.step > 0) == (counted.past == 0) else 'floor'}((double)({bound}))"
+        if kind is None:
+            rounded = f"((__typeof__({bound}))0.5 != 0 ? {rounded} : (int64_t)({bound}))"
+        return past(rounded, counted.past)
 
     def read(self) -> Analysis:
-        first, bound = self.render(self.counted.first), self.render(self.counted.bound)
-        self.out.loops.append((self.counted.name, first, past(bound, self.counted.past), self.counted.step))
+        first, end = self.render(self.counted.first), self._end(self.counted)
+        self.out.loops.append(self._values(self.counted, first, end))
         self.out.shared.append(self.counted)
         self._nested(self.body)
         self._walk(self.body)
@@ -221,21 +139,32 @@ class LoopReader:
             counted, body_inside = read_for(inside[0]), inside[0].child_by_field_name("body")
             if isinstance(counted, str) or body_inside is None or counted.name in assigned_names(body_inside):
                 return
-            bounds = [self.reader.read(counted.first), self.reader.read(counted.bound)]
-            if any(form is None or form.factors for form in bounds) or counted.name in self.reader.variables:
+            parts = [counted.first, counted.bound, *([counted.by] if counted.by is not None else [])]
+            forms = [self.reader.read(part) for part in parts]
+            if any(form is None or form.factors for form in forms) or counted.name in self.reader.variables:
+                return
+            if self._type_of_bound(counted) in REAL:
                 return
             self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
             first, bound = self.render(counted.first), self.render(counted.bound)
-            self.out.loops.append((counted.name, first, past(bound, counted.past), counted.step))
+            self.out.loops.append(self._values(counted, first, past(bound, counted.past)))
             self.out.shared.append(counted)
             self.entered.add(inside[0].id)
             body = body_inside
 
     def _walk(self, node: Node) -> None:
+        before = dict(self.reader.variables)
+        self._walk_inside(node)
+        if node.type in ("for_statement", "compound_statement"):  # behind it, names mean what they meant before
+            self.reader.variables = before
+
+    def _walk_inside(self, node: Node) -> None:
         if node.type == "for_statement" and node.id not in self.entered:
             self._enter(node)
         elif node.type == "declaration":
             self._copies(node)
+        elif node.type == "expression_statement":
+            self._copied(node)
         if node.type == "subscript_expression":
             self._access(node)
             return
@@ -247,9 +176,14 @@ class LoopReader:
 
     def _enter(self, loop: Node) -> None:
         counted = read_for(loop)
-        if isinstance(counted, str) or len(self.out.loops) >= MAX_LOOPS:
+        if isinstance(counted, str):
             return
         self.reader.variables.pop(counted.name, None)
+        if len(self.out.loops) >= MAX_LOOPS or self._type_of_bound(counted) in REAL:
+            return
+        by = self.reader.read(counted.by) if counted.by is not None else Form()
+        if by is None or by.factors:
+            return
         first, body = self.reader.read(counted.first), loop.child_by_field_name("body")
         if first is None or body is None or counted.name in assigned_names(body):
             return
@@ -258,12 +192,12 @@ class LoopReader:
         for bound in (self.reader.read(node) for node in bounds_of(counted)):
             if bound is not None and not first.factors and not bound.factors:
                 self.reader.variables[counted.name] = variable
-                self.out.loops.append((counted.name, first.value(), past(bound.value(), counted.past), counted.step))
+                self.out.loops.append(self._values(counted, first.value(), past(bound.value(), counted.past)))
                 return
             length = add(bound, first, -1) if bound is not None else first
             if not length.factors:  # a block that begins where an outer variable is
                 self.reader.variables[counted.name] = add(first, variable)
-                self.out.loops.append((counted.name, "0", past(length.value(), counted.past), counted.step))
+                self.out.loops.append(self._values(counted, "0", past(length.value(), counted.past)))
                 return
 
     def _copies(self, declaration: Node) -> None:
@@ -275,10 +209,27 @@ class LoopReader:
                 continue
             if declaration.parent is not None and declaration.parent.type == "for_statement":
                 continue
-            changed = text_of(name) in assigned_names(self.body)
-            form = None if changed else self.reader.read(value)
-            if form is not None:
-                self.reader.variables[text_of(name)] = form
+            if text_of(name) not in self.assigned:
+                self._stands_for(name, value)
+
+    def _copied(self, statement: Node) -> None:
+        """`n = i;`: the same for a variable that is set here, and nowhere else in the loop."""
+        inside = statement.named_children[0] if statement.named_children else statement
+        parent = statement.parent
+        if inside.type != "assignment_expression" or parent is None or parent.type != "compound_statement":
+            return
+        name, value = inside.child_by_field_name("left"), inside.child_by_field_name("right")
+        plain = text_of(inside.child_by_field_name("operator")) == "="
+        if name is None or value is None or not plain or text_of(name) not in self.once:
+            return
+        if name.type == "identifier" and self.rewriter.resolve(name) is None:
+            self._stands_for(name, value)
+
+    def _stands_for(self, name: Node, value: Node) -> None:
+        """From here to the end of the block, if it holds the value of any index."""
+        form = self.reader.read(value)
+        if form is not None and name_of(self.declared.type_of(name)) not in (*SMALL, *REAL):
+            self.reader.variables[text_of(name)] = form
 
     # ---- accesses ----
 
@@ -376,21 +327,6 @@ class LoopReader:
         self.out.accesses.append(new)
 
 
-def bounds_of(counted: Counted) -> list[Node]:
-    """The end of a loop; of `a < b ? a : b`, which ends at the smaller one, each of both is an end that it does not
-    pass."""
-    node = counted.bound
-    while node.type == "parenthesized_expression" and node.named_children:
-        node = node.named_children[0]
-    if node.type != "conditional_expression" or counted.step < 0:
-        return [node]
-    parts = [node.child_by_field_name(name) for name in ("condition", "consequence", "alternative")]
-    texts = [re.sub(r"[\s()]+", "", text_of(part)) for part in parts]
-    smaller = any(texts[0] == f"{texts[1]}{sign}{texts[2]}" for sign in ("<", "<="))
-    smaller = smaller or any(texts[0] == f"{texts[2]}{sign}{texts[1]}" for sign in (">", ">="))
-    return [part for part in parts[1:] if part is not None] if smaller else [node]
-
-
 def past(bound: str, more: int) -> str:
     return bound if more == 0 else f"({bound}) {'+' if more > 0 else '-'} 1"
 
@@ -436,10 +372,23 @@ def write_access(access: Access, owns: bool, perhaps: bool = False) -> str:
     factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
     text = access.text.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f'{{"{re.sub(chr(10), " ", text)}", &{element}, {" | ".join(flags)}, {len(access.low)}, {strides[-1]},'
+        f'{{"{re.sub(chr(10), " ", text)}", (const void*)&{element}, {" | ".join(flags)}, {len(access.low)},'
+        f" {strides[-1]},"
         f" {table(strides)}, {table([f.value() for f in access.low])}, {table([f.value() for f in access.high])},"
         f" {table(factors)}}}"
     )
+
+
+def clauses_in(words: str) -> list[tuple[str, str]]:
+    """Words with their brackets, in a directive of somebody else's, who will complain of what cannot be read."""
+    out, at = [], 0
+    while (found := re.compile(r"(\w+)[ \t]*(\(?)").search(words, at)) is not None:
+        end = matching(words, found.start(2)) if found[2] else found.end()
+        if end < 0:
+            break
+        out.append((found[1], words[found.end() : end - 1].strip() if found[2] else ""))
+        at = end
+    return out
 
 
 def clauses_of(source: Source, directive: Directive) -> list[tuple[str, str]]:
@@ -464,20 +413,3 @@ def clauses_of(source: Source, directive: Directive) -> list[tuple[str, str]]:
         out.append((name[0], argument.strip()))
         rest = rest.lstrip(", \t")
     return out
-
-
-def reductions(source: Source, directive: Directive, clauses: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    out: list[tuple[str, str]] = []
-    for name, argument in clauses:
-        if name != "reduction":
-            continue
-        operator, colon, variables = argument.partition(":")
-        if not colon or operator.strip() not in OPERATORS:
-            source.error(
-                directive.place(argument),
-                f"reduction({argument})",
-                f"write reduction(op:variables) with one of {' '.join(OPERATORS)}",
-            )
-            continue
-        out += [(operator.strip(), v) for v in split_list(variables)]
-    return list(dict.fromkeys(out))

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from .arithmetic import TYPES, common, computed, name_of, promoted, type_code
+from .declarators import may_be_use
 from .declared import POINTER, Declared
 from .notation import matching
 from .references import CHAIN, Reference, ReferenceReader, Step, bare
 from .sections import Brackets
-from .shared import PREFIX, Anchor, Rewriter, may_be_use
+from .shared import PREFIX, Anchor, Rewriter
 from .source import Node, Source, one_line, text_of, walk
 
 OPERATORS = {

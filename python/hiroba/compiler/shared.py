@@ -8,6 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import notes
+from .declarators import (
+    array_extents,
+    declarators_of,
+    enclosing,
+    innermost,
+    is_allocation,
+    is_extern,
+    may_be_use,
+    pointed_dims,
+)
 from .notation import Declaration, Found, Map
 from .source import HASH_LINE, Node, Source, one_line, text_of, walk
 
@@ -41,29 +51,8 @@ class Anchor:
     at: int
 
 
-def innermost(declarator: Node) -> Node | None:
-    """The identifier that a declarator declares."""
-    node: Node | None = declarator
-    while node is not None and node.type not in ("identifier", "field_identifier"):
-        node = node.child_by_field_name("declarator") or next(
-            (c for c in node.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
-        )
-    return node
-
-
-def array_extents(identifier: Node, top: Node) -> int:
-    """How many brackets stand behind the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
-    count, node = 0, identifier
-    while node.id != top.id and node.parent is not None and node.parent.type == "array_declarator":
-        node, count = node.parent, count + 1
-    return count
-
-
-def enclosing(node: Node, *kinds: str) -> Node | None:
-    at: Node | None = node.parent
-    while at is not None and at.type not in kinds:
-        at = at.parent
-    return at
+def plural(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
 
 
 class Rewriter:
@@ -74,6 +63,8 @@ class Rewriter:
         self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
         # What the declaration of a variable needs of the block around it.
         self.of_block: Callable[[Node, Node], Node | None] = lambda node, top: None
+        self.kept: list[tuple[int, int, frozenset[str]]] = []  # where copies of some pointers are used instead
+        self.placed: list[Node] = []  # pointers in blocks, whose maps have extents
 
     # ---- declarations ----
 
@@ -119,7 +110,8 @@ class Rewriter:
             if own is None and declaration.directive:
                 own = declaration.maps[0]
             if function is not None and "static" not in storage:
-                self._place_here(declaration, own, top, identifier)
+                kind = node.child_by_field_name("type")
+                self._place_here(declaration, own, top, identifier, kind is not None and kind.type == "type_identifier")
                 continue
             self._make(declaration, node, top, identifier, own, storage, function)
         if not declaration.directive:
@@ -158,6 +150,8 @@ class Rewriter:
         name = text_of(identifier)
         kind = node.child_by_field_name("type")
         named_type = kind is not None and kind.type == "type_identifier"
+        if not self._can_be_placed(identifier, own, text_of(node)[: top.start_byte - node.start_byte].split(), storage):
+            return
         pieces = self._checked_pieces(own, array_extents(identifier, top), identifier.start_byte, named_type)
         if pieces is None:
             return
@@ -184,6 +178,27 @@ class Rewriter:
             if "static" not in storage:
                 self.source.insert(node.end_byte, self.note(shared, identifier, "extern" not in storage))
         self.add(shared)
+
+    def _can_be_placed(self, identifier: Node, own: Map | None, words: list[str], storage: list[str]) -> bool:
+        """Whether a variable of static duration can be allocated at the start."""
+        name, outer = text_of(identifier), identifier.parent
+        at = identifier.start_byte
+        is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
+        if own is not None and any(own.extent):
+            self.source.error(
+                at,
+                f"`{name}` is allocated at the start, when the extents in its map are not known yet",
+                "declare the pointer in a block, behind what its extents need, and pass it on"
+                if outer is not None and outer.type == "pointer_declarator"
+                else "write the extents in the declaration, and pieces only in the map",
+            )
+        elif word := next((w for w in words if w in ("_Thread_local", "__thread", "thread_local", "register")), ""):
+            self.source.error(at, f"`{name}` is shared by all ranks, and `{word}` has one each", f"leave `{word}` out")
+        elif is_open and "extern" not in storage:
+            self.source.error(at, f"the first extent of shared `{name}` is not written", f"write it: {name}[10]")
+        else:
+            return True
+        return False
 
     def note(self, shared: Shared, identifier: Node, defined: bool) -> str:
         outer = identifier.parent
@@ -248,10 +263,12 @@ class Rewriter:
         if value is not None:
             initial = one_line(self.source.text[value.start_byte : value.end_byte])
             text.append(f"static __typeof__(*{shared.pointer}) initial = {initial};")
-            text.append(f"if (sms_rank == 0) __builtin_memcpy({shared.pointer}, &initial, sizeof initial);")
+            text.append(f"if (sms_rank == 0) __builtin_memcpy((void*){shared.pointer}, &initial, sizeof initial);")
         return at_start(shared.pointer, " ".join(text))
 
-    def _place_here(self, declaration: Declaration, own: Map | None, top: Node, identifier: Node) -> None:
+    def _place_here(
+        self, declaration: Declaration, own: Map | None, top: Node, identifier: Node, named_type: bool
+    ) -> None:
         """A pointer in a block whose map has extents: the array is allocated where the declaration is executed."""
         name = text_of(identifier)
         pointer = any(c.type == "pointer_declarator" for c in [top, *walk(top)])
@@ -265,14 +282,71 @@ class Rewriter:
         if "" in own.extent:
             self.source.error(own.at, "each bracket of this map needs an extent", "write [extent:pieces], as in [n:1]")
             return
+        dims = pointed_dims(identifier, top)
+        if len(own.extent) > dims and named_type:
+            dims = len(own.extent)  # the rest is in the type's name
+        if len(own.extent) != dims:
+            whole = " * ".join(f"({e})" if not re.fullmatch(r"\w+", e) else e for e in own.extent)
+            self.source.error(
+                identifier.start_byte,
+                f"the map has {plural(len(own.extent), 'extent')}, and `{name}` points to {plural(dims, 'dimension')}",
+                f"declare (*{name}){''.join(f'[{e}]' for e in own.extent[1:])}, or write one extent: [{whole}:NPROCS]"
+                if dims == 1
+                else "give one bracket per dimension: [extent:pieces]",
+            )
+            return
+        begin = end = top.end_byte
+        if top.type == "init_declarator":
+            declarator, value = top.child_by_field_name("declarator"), top.child_by_field_name("value")
+            if declarator is None or value is None or not is_allocation(value):
+                self.source.error(
+                    (value or top).start_byte,
+                    f"the map allocates `{name}`, and here is another first value",
+                    "take one of them away",
+                )
+                return
+            begin, end = declarator.end_byte, value.end_byte
         pieces = ", ".join(piece or "1" for piece in own.pieces)
         place = self.source.place(identifier.start_byte)
         element = f"{name}{'[0]' * len(own.extent)}"
-        self.source.insert(
-            top.end_byte,
+        self.source.replace(
+            begin,
+            end,
             f" = smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
             f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")',
         )
+        self.placed.append(identifier)
+
+    def rewrite_memory(self) -> None:
+        """What C programs do with memory that malloc gave: free() is for shared arrays sms_free, and other memory would
+        not be shared."""
+        names = {text_of(identifier) for identifier in self.placed}
+        for node in walk(self.root) if names else ():
+            if node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "free":
+                given = node.child_by_field_name("arguments")
+                argument = given.named_children[0] if given is not None and given.named_children else None
+                if argument is not None and self._is_placed(argument):
+                    self.source.replace(node.start_byte, node.start_byte + len("free"), "sms_free")
+            elif node.type == "assignment_expression":
+                left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+                if left is not None and right is not None and is_allocation(right, False) and self._is_placed(left):
+                    self.source.error(
+                        node.start_byte,
+                        f"`{text_of(left)}` is allocated where it is declared, and what this allocates is not shared",
+                        "take this statement away",
+                    )
+
+    def _is_placed(self, use: Node) -> bool:
+        """Whether this is the name of a pointer whose map has extents."""
+        if use.type != "identifier":
+            return False
+        for identifier in self.placed:
+            scope = enclosing(identifier, "compound_statement")
+            inside = scope is not None and identifier.start_byte < use.start_byte < scope.end_byte
+            same = text_of(identifier) == text_of(use)
+            if inside and same and not self._hidden(text_of(use), use, use.start_byte, identifier.start_byte):
+                return True
+        return False
 
     # ---- uses ----
 
@@ -284,12 +358,13 @@ class Rewriter:
 
     def resolve(self, identifier: Node, anchor: Anchor | None = None) -> Shared | None:
         """The shared variable that this identifier means; words of a directive are looked up at its `anchor`."""
-        candidates = self.by_name.get(text_of(identifier), [])
-        if not candidates:
-            return None
         node, at = (anchor.node, anchor.at) if anchor is not None else (identifier.parent, identifier.start_byte)
-        inside = [s for s in candidates if s.begin < at < s.end]
-        if not inside or self._hidden(text_of(identifier), node, at, max(s.begin for s in inside)):
+        return self.resolve_name(text_of(identifier), node, at)
+
+    def resolve_name(self, name: str, node: Node | None, at: int) -> Shared | None:
+        """The shared variable that this name means at a place, in this node."""
+        inside = [s for s in self.by_name.get(name, []) if s.begin < at < s.end]
+        if not inside or self._hidden(name, node, at, max(s.begin for s in inside)):
             return None
         return max(inside, key=lambda s: s.begin)
 
@@ -298,11 +373,26 @@ class Rewriter:
             for declarator in declarators_of(node):
                 hides = innermost(declarator)
                 if hides is not None and since < hides.start_byte < at and text_of(hides) == name:
-                    return True
+                    return not is_extern(enclosing(hides, "declaration"))
             node = node.parent
         return False
 
+    def _drop_repeated(self, node: Node) -> None:
+        """`extern double a[];` in a block, of what is shared already."""
+        for declaration in walk(node) if self.by_name else ():
+            if declaration.type != "declaration" or not is_extern(declaration):
+                continue
+            names = [innermost(declarator) for declarator in declaration.children_by_field_name("declarator")]
+            found = [self.resolve(name) for name in names if name is not None]
+            known = [shared if shared is not None and shared.codims == 0 else None for shared in found]
+            if any(known) and enclosing(declaration, "compound_statement") is not None:
+                if not all(known):
+                    text = f"`{next(s.name for s in known if s is not None)}` is shared, and others here are not"
+                    self.source.error(declaration.start_byte, text, "declare them in two declarations")
+                self.source.replace(declaration.start_byte, declaration.end_byte, ";")
+
     def _rename(self, node: Node, _: list[str]) -> None:
+        self._drop_repeated(node)
         edited = {begin for begin, end, _text in self.source.edits if end > begin}
         for use in walk(node):
             if text_of(use) not in self.by_name or use.start_byte in edited or not may_be_use(use):
@@ -320,7 +410,12 @@ class Rewriter:
                     "set this pointer in main, after the start",
                 )
                 continue
-            self.source.replace(use.start_byte, use.end_byte, shared.renamed)
+            self.source.replace(use.start_byte, use.end_byte, f"(*{self.pointer_at(shared, use.start_byte)})")
+
+    def pointer_at(self, shared: Shared, at: int) -> str:
+        """The pointer to a shared variable that is used at a place."""
+        kept = any(begin <= at < end and shared.pointer in pointers for begin, end, pointers in self.kept)
+        return f"kept_{shared.pointer}" if kept else shared.pointer
 
 
 def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:
@@ -340,38 +435,3 @@ def at_start(name: str, statements: str) -> str:
         f" {PREFIX}array_{name}.place = {PREFIX}place_{name};"
         f" smint_declare(&{PREFIX}array_{name}); }}"
     )
-
-
-def may_be_use(node: Node) -> bool:
-    """Whether this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
-    parent = node.parent
-    if parent is None or node.type not in ("identifier", "type_identifier"):
-        return False
-    if node.type == "type_identifier":
-        return parent.type == "type_descriptor"
-    if parent.type.endswith("declarator"):
-        return innermost(parent) != node
-    declares = ("parameter_declaration", "declaration", "field_declaration", "type_definition")
-    return parent.type not in declares or node not in parent.children_by_field_name("declarator")
-
-
-def declarators_of(node: Node) -> list[Node]:
-    """What a scope declares: in a block its declarations, in a function its parameters, in a for its first part."""
-    out: list[Node] = []
-    if node.type == "compound_statement":
-        for child in node.named_children:
-            if child.type == "declaration":
-                out += child.children_by_field_name("declarator")
-    elif node.type == "for_statement":
-        first = node.child_by_field_name("initializer")
-        if first is not None and first.type == "declaration":
-            out += first.children_by_field_name("declarator")
-    elif node.type == "parameter_list":
-        for parameter in node.named_children:
-            out += parameter.children_by_field_name("declarator")
-    elif node.type == "function_definition":
-        declarator = node.child_by_field_name("declarator")
-        for parameter in walk(declarator) if declarator is not None else []:
-            if parameter.type == "parameter_declaration":
-                out += parameter.children_by_field_name("declarator")
-    return out

@@ -15,6 +15,8 @@ import tree_sitter_c
 
 LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
 HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
 Node = tree_sitter.Node
 
 
@@ -167,8 +169,10 @@ def blank(text: str, begin: int, end: int) -> str:
 
 
 def parse(text: str) -> Node:
-    """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may."""
+    """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may; and GNU's
+    attributes, which the parser does not know in all the places where they may stand."""
     without = HASH_LINE.sub(lambda found: " " * len(found[0]), text)
+    without = ATTRIBUTE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), without)
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
     return parser.parse(without.encode("latin-1")).root_node
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bisect
 from dataclasses import dataclass, field
 
+from .declarators import enclosing
 from .notation import Directive
-from .shared import Rewriter, enclosing
+from .shared import Rewriter
 from .source import HASH_LINE, Node, Source, text_of, walk
 
 
@@ -19,7 +20,7 @@ class Statements:
     def source(self) -> Source:
         return self.rewriter.source
 
-    def _statement(self, directive: Directive) -> Node | None:
+    def behind(self, directive: Directive) -> Node | None:
         """The statement behind the directive. Lines that begin with # may stand between."""
         if not self._statements:
             nodes = [n for n in walk(self.rewriter.root) if n.type.endswith("_statement")]
@@ -27,7 +28,12 @@ class Statements:
         next_one = bisect.bisect_left(self._statements, directive.end, key=lambda s: s[0])
         best = self._statements[next_one][2] if next_one < len(self._statements) else None
         between = self.source.text[directive.end : best.start_byte] if best is not None else ";"
-        if HASH_LINE.sub("", between).strip() or best is None:
+        return None if HASH_LINE.sub("", between).strip() else best
+
+    def _statement(self, directive: Directive) -> Node | None:
+        """The statement behind the directive, which must have one."""
+        best = self.behind(directive)
+        if best is None:
             self.source.error(
                 directive.at,
                 f"#pragma {directive.family} {directive.name} stands before no statement",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from . import clauses
 from .arrays import Arrays
 from .coarrays import Coarrays
+from .declarators import enclosing
 from .declared import Declared
 from .directives import CLAUSES, Directives
 from .expand import Expand
 from .notation import DIRECTIVE, KNOWN, STARTS, XMP, XMP_CLAUSES, Found, find
 from .references import CHAIN
 from .sections import Brackets, lift
-from .shared import Rewriter, enclosing
+from .shared import Rewriter
 from .source import CompileError, Node, Source, parse, text_of, walk
 from .xmp_directives import XmpDirectives
 
@@ -25,9 +27,9 @@ def has_notation(text: str) -> bool:
     return OURS.search(text) is not None
 
 
-def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str]]:
-    """The C for a compiler, and what --explain prints. Raises CompileError after printing what is wrong. `preprocess`
-    says what the preprocessor would make of some words at the end of the file."""
+def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str], Source]:
+    """The C for a compiler, what --explain prints, and what was edited. Raises CompileError after printing what is
+    wrong. `preprocess` says what the preprocessor would make of some words at the end of the file."""
     # The paper's programs say `main()`, which was C once. The parser wants a type.
     source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
     found = find(source, Expand([line[1] for line in DIRECTIVE.findall(text)], PLAIN, preprocess))
@@ -35,8 +37,8 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     found.text = brackets.text
     if source.errors:
         raise CompileError
-    if not found.declarations and not found.directives and not brackets and "xmp_coarray_allocate" not in text:
-        return text, []
+    if not found.declarations and not found.directives and not brackets and not starts_by_header(text):
+        return text, [], source
     missing_header(source, found, brackets)
     root = parse(found.text)
     rewriter = Rewriter(source, found, root)
@@ -53,10 +55,18 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
         if not source.errors:
             directives.warn_of_writes_by_all()
         rewriter.rename_all()
+        clauses.rewrite(rewriter, directives.bounds)
+        rewriter.rewrite_memory()
         start_in_main(source, root, starting(found, text))
     if source.errors:
         raise CompileError
-    return source.edited() if source.edits else text, [*explain, *directives.explain]
+    return source.edited() if source.edits else text, [*explain, *directives.explain], source
+
+
+def starts_by_header(text: str) -> bool:
+    """Whether main starts the job because of what its file includes, though it has nothing else of Hiroba's."""
+    is_main = re.search(r"^[^#\n]*\bmain\s*\(", text, re.MULTILINE) is not None
+    return "xmp_coarray_allocate" in text or (is_main and "smint_start" in text and "mpc_init" not in text)
 
 
 def missing_header(source: Source, found: Found, brackets: Brackets) -> None:
@@ -105,7 +115,8 @@ def starting(found: Found, text: str) -> str:
     """What main has to begin with, if it does not start the job itself."""
     if "xmp_coarray_allocate" in text:
         return "xmp_start"
-    return "smint_start" if any(d.directive for d in found.declarations) or found.directives else ""
+    directives = any(d.directive for d in found.declarations) or found.directives
+    return "smint_start" if directives or starts_by_header(text) else ""
 
 
 def start_in_main(source: Source, root: Node, start: str) -> None:

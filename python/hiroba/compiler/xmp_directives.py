@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 
 from .coarrays import Coarrays, directive_names
+from .declarators import enclosing
 from .lowering import quoted
 from .notation import Directive, split_list
 from .sections import Codimensions
-from .shared import PREFIX, at_start, enclosing
+from .shared import PREFIX, at_start
 from .source import one_line
 from .xmp_collectives import XmpCollectives
 from .xmp_words import NO_NODES, Nodes

@@ -2,6 +2,7 @@
 // are done. Everything follows from affine accesses (smint.h), evaluated anew at each execution of the loop.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <span>
@@ -139,6 +140,21 @@ Neighbours& neighbours() {
   return the_neighbours;
 }
 
+// Where the loop stands that this process is in; null if it is in none. Another thread may come, which is a mistake.
+std::atomic<const char*>& current_loop() {
+  static std::atomic<const char*> the_place = nullptr;
+  return the_place;
+}
+
+void enter(const char* place) {
+  const char* const outer = current_loop().exchange(place);
+  if (outer == nullptr) return;
+  end_job(1,
+          "parallel for at %s: begins within the parallel for at %s, of which each rank does other iterations (in a "
+          "function that it calls, or in another thread); all ranks have to come here, so share out one of the two",
+          place, outer);
+}
+
 // Between nodes a barrier may wait for the next loop, which knows who has to wait for whom.
 bool may_wait(const Memory& memory, int flags) {
   return (flags & SMINT_LATER) != 0 && memory.job().nnodes > 1 && !memory.checking();
@@ -162,8 +178,12 @@ using hiroba::Progress;
 SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
                               int depth, int shared, int flags, const char* place) {
   hiroba::Memory& memory = hiroba::process_memory("parallel for");
+  hiroba::enter(place);
   smint_values ordered[SMINT_LOOPS];
-  for (int k = 0; k < depth; ++k) ordered[k] = hiroba::ascending(values[k]);
+  for (int k = 0; k < depth; ++k) {
+    if (values[k].step == 0) hiroba::end_job(1, "parallel for at %s: the step of a loop is 0", place);
+    ordered[k] = hiroba::ascending(values[k]);
+  }
   const std::span<smint_values> loops(ordered, static_cast<size_t>(depth));
   std::vector<hiroba::Touched> touched(static_cast<size_t>(count));
   for (size_t i = 0; i < touched.size(); ++i) {
@@ -259,6 +279,7 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
 SMINT_EXPORT void smint_end(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
+  hiroba::current_loop() = nullptr;
   if (p.noting != nullptr) *p.noting = hiroba::process_memory("parallel for").cached_pages();
   if (p.whole != nullptr) {
     hiroba::neighbours().owe(std::move(*p.whole));

@@ -105,15 +105,18 @@ void compare(const Array& array, const Touch& a, int rank_a, const Touch& b, int
   if ((a.flags & SMINT_WRITES) == 0) return compare(array, b, rank_b, a, rank_a);
   const auto found = meet(array.distribution, a, b);
   if (!found) return;
-  const std::string pair = format("%s %s %s %s %s", array.name, a.place, a.text, b.place, b.text);
-  const std::string turned = format("%s %s %s %s %s", array.name, b.place, b.text, a.place, a.text);
+  // Where pages stand for elements, each access of a loop would meet each of the other; one of them says it all.
+  const bool by_page = a.kind == Touch::pages || b.kind == Touch::pages;
+  const char *const one = by_page ? "" : a.text, *const other = by_page ? "" : b.text;
+  const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
+  const std::string turned = format("%s %s %s %s %s", array.name, b.place, other, a.place, one);
   if (epoch().reported.count(turned) > 0 || !epoch().reported.insert(pair).second) return;
   log_line("check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
            found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), name_of(array, found->byte).c_str(),
            a.text, a.place, rank_b, verb(b), b.text, b.place,
-           found->sure                                        ? ""
-           : a.kind == Touch::pages || b.kind == Touch::pages ? "; where subscripts are not known, pages are compared"
-                                                              : "; if these iterations do it");
+           found->sure ? ""
+           : by_page   ? "; where subscripts are not known, pages are compared"
+                       : "; if these iterations do it");
 }
 
 // ---- all ranks' ----------------------------------------------------------------------------------------------------

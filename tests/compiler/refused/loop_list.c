@@ -7,4 +7,4 @@ int main(void) {
   return 0;
 }
 // expected: 6:3: this is not a counted loop: it has no simple variable
-// remedy: write for (i = first; i < end; i += constant), and leave by its condition only
+// remedy: write for (i = first; i < end; i += step), and leave by its condition only

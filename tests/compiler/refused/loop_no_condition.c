@@ -8,4 +8,4 @@ int main(void) {
   return 0;
 }
 // expected: 7:3: this is not a counted loop: it needs all three parts: for (i = first; i < end; i++)
-// remedy: write for (i = first; i < end; i += constant), and leave by its condition only
+// remedy: write for (i = first; i < end; i += step), and leave by its condition only

@@ -7,5 +7,5 @@ int main(void) {
   for (i = 1; i < 100; i *= 2) a[i] = i;
   return 0;
 }
-// expected: 7:3: this is not a counted loop: it does not change `i` by a constant number
-// remedy: write for (i = first; i < end; i += constant), and leave by its condition only
+// expected: 7:3: this is not a counted loop: it does not change `i` by a number that stays the same
+// remedy: write for (i = first; i < end; i += step), and leave by its condition only

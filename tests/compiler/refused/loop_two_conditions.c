@@ -8,4 +8,4 @@ int main(void) {
   return 0;
 }
 // expected: 7:3: this is not a counted loop: it does not compare `i` by < or <= with its end
-// remedy: write for (i = first; i < end; i += constant), and leave by its condition only
+// remedy: write for (i = first; i < end; i += step), and leave by its condition only

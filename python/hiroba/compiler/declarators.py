@@ -1,0 +1,92 @@
+"""What declarations look like in the parsed program, and where things stand in it."""
+
+from __future__ import annotations
+
+from .source import Node, text_of, walk
+
+
+def innermost(declarator: Node) -> Node | None:
+    """The identifier that a declarator declares."""
+    node: Node | None = declarator
+    while node is not None and node.type not in ("identifier", "field_identifier"):
+        node = node.child_by_field_name("declarator") or next(
+            (c for c in node.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+        )
+    return node
+
+
+def array_extents(identifier: Node, top: Node) -> int:
+    """How many brackets stand behind the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
+    count, node = 0, identifier
+    while node.id != top.id and node.parent is not None and node.parent.type == "array_declarator":
+        node, count = node.parent, count + 1
+    return count
+
+
+def pointed_dims(identifier: Node, top: Node) -> int:
+    """How many dimensions a pointer gives what it points to: `*p` one, `(*p)[3]` two; 0 for what is no pointer."""
+    node, count = identifier, 0
+    while node.id != top.id and node.parent is not None:
+        node = node.parent
+        if node.type == "pointer_declarator" and count == 0 or node.type == "array_declarator" and count > 0:
+            count += 1
+        elif node.type not in ("parenthesized_declarator", "init_declarator"):
+            break
+    return count
+
+
+def is_allocation(value: Node, null: bool = True) -> bool:
+    """Whether it is a call of malloc or its like; or a null pointer."""
+    while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
+        value = value.child_by_field_name("value") or value.named_children[-1]
+    if value.type == "call_expression":
+        return text_of(value.child_by_field_name("function")) in ("malloc", "calloc", "aligned_alloc", "realloc")
+    return null and text_of(value) in ("0", "NULL", "nullptr")
+
+
+def enclosing(node: Node, *kinds: str) -> Node | None:
+    at: Node | None = node.parent
+    while at is not None and at.type not in kinds:
+        at = at.parent
+    return at
+
+
+def is_extern(declaration: Node | None) -> bool:
+    words = declaration.named_children if declaration is not None else []
+    return any(word.type == "storage_class_specifier" and text_of(word) == "extern" for word in words)
+
+
+def may_be_use(node: Node) -> bool:
+    """Whether this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
+    parent = node.parent
+    if parent is None or node.type not in ("identifier", "type_identifier") or parent.type == "parameter_list":
+        return False
+    if node.type == "type_identifier":
+        return parent.type == "type_descriptor"
+    if parent.type.endswith("declarator"):
+        return innermost(parent) != node
+    declares = ("parameter_declaration", "declaration", "field_declaration", "type_definition")
+    return parent.type not in declares or node not in parent.children_by_field_name("declarator")
+
+
+def declarators_of(node: Node) -> list[Node]:
+    """What a scope declares: in a block its declarations, in a function its parameters, in a for its first part."""
+    out: list[Node] = []
+    if node.type == "compound_statement":
+        for child in node.named_children:
+            if child.type == "declaration":
+                out += child.children_by_field_name("declarator")
+    elif node.type == "for_statement":
+        first = node.child_by_field_name("initializer")
+        if first is not None and first.type == "declaration":
+            out += first.children_by_field_name("declarator")
+    elif node.type == "parameter_list":
+        for parameter in node.named_children:
+            out += parameter.children_by_field_name("declarator")
+    elif node.type == "function_definition":
+        declarator = node.child_by_field_name("declarator")
+        old = [child for child in node.named_children if child.type == "declaration"]  # f(a) int a; {..}
+        for parameter in [*(walk(declarator) if declarator is not None else []), *old]:
+            if parameter.type in ("parameter_declaration", "declaration"):
+                out += parameter.children_by_field_name("declarator")
+    return out

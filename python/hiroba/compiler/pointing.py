@@ -1,0 +1,88 @@
+"""The C compiler's messages are about what was made of a program. Here they are made to point at what the user
+wrote."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from functools import cached_property
+
+from .source import LINE_MARKER, Source, as_written, original_line
+
+COLOUR = r"(?:\x1b\[[0-9;]*[mK])*"
+HEAD = re.compile(rf"({COLOUR})([^\s:][^:\n]*):(\d+):(\d+)(:.*)")
+
+
+class Pointing:
+    """`written`: what the C compiler got."""
+
+    def __init__(self, source: Source, written: str) -> None:
+        self.source, self.written = source, written
+
+    @cached_property
+    def _pieces(self) -> list[tuple[int, int, bool]]:
+        """Where a piece of the text begins, where in the source that is, and whether it is as it was."""
+        out, at, begin = [], 0, 0
+        for first, last, text in sorted(self.source.edits, key=lambda edit: (edit[0], edit[1])):
+            if first < at:
+                continue
+            out += [(begin, at, True), (begin + first - at, first, False)]
+            begin += first - at + len(text)
+            at = last
+        return [*out, (begin, at, True)]
+
+    @cached_property
+    def _lines(self) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The lines that came from a line of the user's."""
+        out: dict[tuple[str, int], list[tuple[int, str]]] = {}
+        file, number, at = "", 0, 0
+        for line in self.written.split("\n"):
+            marker = LINE_MARKER.fullmatch(line)
+            if marker is not None:
+                file, number = marker[2].replace("\\\\", "\\"), int(marker[1])
+            else:
+                out.setdefault((file, number), []).append((at, line))
+                number += 1
+            at += len(line) + 1
+        return out
+
+    def column(self, file: str, line: int, column: int) -> int:
+        for at, text in reversed(self._lines.get((file, line), [])):  # blanks stand for what is in the others
+            if len(text) - len(text.lstrip()) < column <= len(text) + 1:
+                place = at + column - 1
+                piece = bisect.bisect_right(self._pieces, place, key=lambda piece: piece[0]) - 1
+                begin, source, same = self._pieces[piece]
+                return self.source.place(source + place - begin if same else source).column
+        return column
+
+    def rewrite(self, messages: str) -> str:
+        out: list[str] = []
+        shift, told = 0, None
+        for line in messages.split("\n"):
+            head = HEAD.fullmatch(line)
+            if head is not None:
+                file, number, column = head[2], int(head[3]), int(head[4])
+                mine = self.column(file, number, column)
+                shift, told = mine - column, (file, number)
+                out.append(f"{head[1]}{file}:{number}:{mine}{head[5]}")
+                continue
+            if told is not None:
+                line = self._quoted(line, *told, shift)
+            out.append(line)
+        return "\n".join(out)
+
+    def _quoted(self, line: str, file: str, number: int, shift: int) -> str:
+        """A line below a message: the user's for one that was written, and a caret below what is meant."""
+        bare, original = re.fullmatch(r"( *\d+ \| )?(.*)", line), original_line(file, number)
+        if bare is not None and original is not None:
+            as_it_was = as_written(original.rstrip())
+            written = {as_written(text).rstrip() for _, text in self._lines.get((file, number), [])}
+            if bare[2].rstrip() in {*written, as_it_was.expandtabs(8)}:
+                return f"{bare[1] or ''}{as_it_was.expandtabs(1)}"
+        gutter = re.match(r"[ \d]*\| ", line)
+        begin = gutter.end() if gutter is not None else 0
+        rest = line[begin:]
+        if gutter is None and "^" not in rest or re.match(r" *\d+ \|", line):
+            return line
+        blanks = len(rest) - len(rest.lstrip(" "))
+        return line[:begin] + " " * max(0, blanks + shift) + rest[blanks:].rstrip(" ")
