@@ -34,7 +34,7 @@ Started Collective::make(const char* what) const {
 // something that was started and has not come so far.
 Status Collective::none_left(const ImageSet& set, const Call& call) {
   const uint64_t name = set.name();
-  return token_.use_count() > 1 ? Status() : mail_->none_left({name, numbers_[name] << 8, ""}, call);
+  return token_.use_count() > 1 ? Status() : mail_->none_left({name, numbers_[name] << Mail::kind_bits, ""}, call);
 }
 
 bool Started::done() const {
@@ -49,12 +49,12 @@ std::string Started::missing() const {
 
 Status Started::agrees() const {
   for (const Operation& lane : lanes_)
-    if (const char* const theirs = lane.theirs(); theirs != nullptr)
+    if (const Other* const other = lane.other(); other != nullptr)
       return Status::error(
           format("collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the "
                  "same calls "
                  "in the same order with the same arguments",
-                 lane.awaited(), theirs, work_->rank, work_->what.c_str()));
+                 other->rank, other->what, work_->rank, work_->what.c_str()));
   return {};
 }
 
@@ -72,7 +72,7 @@ namespace {
 enum Kind : uint64_t { up, down, taken, first_step };
 
 Mail::Key key(const Team& team, size_t operation, uint64_t kind) {
-  return {team.name, (team.number + operation) << 8 | kind, team.what};
+  return {team.name, (team.number + operation) << Mail::kind_bits | kind, team.what};
 }
 
 // Of a tree over the images 0..count-1, counted from its root, where an image is: image 0 is the root, and the

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coarray/checker.hpp"
+#include "coarray/operation.hpp"
 
 namespace hiroba {
 
@@ -43,6 +44,8 @@ class Mail {
 
     Key(uint64_t set_of, uint64_t number_of, const char* name);
   };
+  // The lowest bits of a number tell apart what images send each other in one operation.
+  static constexpr int kind_bits = 8;
   static constexpr size_t most_parcel = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
   // For an Operation: `co_await parcel(..)` waits until the parcel is in `data`, which is private memory.
@@ -85,8 +88,8 @@ class Mail::Parcel {
   template <typename Promise>
   bool await_suspend(std::coroutine_handle<Promise> operation) {
     operation.promise().awaited.store(static_cast<int>(name_[2]), std::memory_order_relaxed);
-    theirs_ = operation.promise().theirs, unlike_ = &operation.promise().unlike;
-    static_assert(sizeof operation.promise().theirs == sizeof key_.what);
+    other_ = &operation.promise().other;
+    static_assert(sizeof other_->what == sizeof key_.what);
     then_ = operation;
     return mail_->expect(*this);
   }
@@ -98,14 +101,15 @@ class Mail::Parcel {
       : mail_(mail), name_(name), key_(key), data_(data), bytes_(bytes) {}
   // Takes what and data of a parcel; false if they are of another operation, which ends this one.
   bool fill(const char* parcel, size_t size);
+  bool is_of_other(const Name& name, const char* parcel) const;
+  void end(int source, const char* what);
 
   Mail* mail_;
   Name name_;
   Key key_;
   void* data_;
   size_t bytes_;
-  char* theirs_ = nullptr;
-  std::atomic<bool>* unlike_ = nullptr;
+  Other* other_ = nullptr;
   std::coroutine_handle<> then_;
 };
 

@@ -14,14 +14,19 @@
 
 namespace hiroba {
 
+// An image that was found in another operation, and which; then this one never goes on.
+struct Other {
+  std::atomic<bool> found{false};
+  int rank = -1;
+  char what[48] = "";
+};
+
 class Operation {
  public:
   struct promise_type {  // NOLINT(readability-identifier-naming): the language asks for this name
     std::atomic<bool> done{false};
     std::atomic<int> awaited{-1};  // the rank whose parcel is needed
-    // What that rank was in, if it was another operation: then this one never goes on.
-    std::atomic<bool> unlike{false};
-    char theirs[48] = "";
+    Other other;
 
     Operation get_return_object() { return Operation(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_never initial_suspend() noexcept { return {}; }
@@ -47,10 +52,10 @@ class Operation {
   }
   bool done() const { return self_.promise().done.load(std::memory_order_acquire); }
   int awaited() const { return self_.promise().awaited.load(std::memory_order_relaxed); }
-  // Null unless that rank was found in another operation.
-  const char* theirs() const {
-    const promise_type& promise = self_.promise();
-    return promise.unlike.load(std::memory_order_acquire) ? promise.theirs : nullptr;
+  // Null unless there is one.
+  const Other* other() const {
+    const Other& other = self_.promise().other;
+    return other.found.load(std::memory_order_acquire) ? &other : nullptr;
   }
 
  private:

@@ -32,7 +32,8 @@ class Coarrays:
     declared: Declared
     brackets: Brackets
     explain: list[str] = field(default_factory=list)
-    on: dict[str, str] = field(default_factory=dict)  # `coarray on p :: a`
+    # `coarray on p :: a`: by name, and where the block begins that this is said in (-1: file scope).
+    on: dict[tuple[str, int], str] = field(default_factory=dict)
     replaced: set[int] = field(default_factory=set)  # declarations in blocks that were taken out
 
     @property
@@ -48,7 +49,8 @@ class Coarrays:
         for each in sorted(wanted, key=lambda w: w.top.start_byte):
             identifier = innermost(each.top)
             if identifier is not None and self._legal(each, identifier):
-                each.on = self.on.get(text_of(identifier), "")
+                block = enclosing(each.top, "compound_statement")
+                each.on = self.on.get((text_of(identifier), block.start_byte if block is not None else -1), "")
                 self._declare(each, identifier)
 
     def _wanted(self, codimensions: Codimensions) -> Wanted | None:

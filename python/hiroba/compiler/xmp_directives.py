@@ -11,7 +11,7 @@ from .lowering import quoted
 from .notation import Directive, split_list
 from .sections import Codimensions
 from .shared import PREFIX, at_start
-from .source import one_line
+from .source import Node, one_line
 from .xmp_collectives import XmpCollectives
 from .xmp_words import NO_NODES, Nodes
 
@@ -40,6 +40,7 @@ class XmpDirectives(XmpCollectives):
             self._error(directive, "#pragma xmp coarray names no array", "write for example coarray a:[*]")
         if on and self.find_nodes(on, directive.at) is None:
             self._unknown_nodes(directive, on)
+        scope = self._scope(directive)
         for name, codimensions in pairs:
             if codimensions:
                 extents = tuple(one_line(e) for e in re.findall(r"\[([^\]]*)\]", codimensions))
@@ -47,8 +48,13 @@ class XmpDirectives(XmpCollectives):
                 named[name] = Codimensions(at, at, extents)
             elif not on:
                 self._error(directive, f"`{name}` has no codimensions", f"write {name}:[*]")
-            self.coarrays.on[name] = on
+            self.coarrays.on[name, scope.start_byte if scope is not None else -1] = on
         self.source.replace(directive.at, directive.end, "")
+
+    def _scope(self, directive: Directive) -> Node | None:
+        """The block that it stands in; none at file scope."""
+        node = self._anchor(directive).node
+        return node if node.type == "compound_statement" else enclosing(node, "compound_statement")
 
     def _nodes(self, directive: Directive) -> None:
         words = directive.words
@@ -61,8 +67,7 @@ class XmpDirectives(XmpCollectives):
             self._node_array(directive, found[1], found[2].startswith("("), brackets, (found[3] or "").strip())
 
     def _node_array(self, directive: Directive, name: str, round_: bool, extents: list[str], of: str) -> None:
-        node = self._anchor(directive).node
-        scope = node if node.type == "compound_statement" else enclosing(node, "compound_statement")
+        scope = self._scope(directive)
         place = self._place(directive)
         if extents.count("*") > 1:
             self._error(directive, f"`{name}` has more than one `*`", "give all extents but one")
