@@ -36,7 +36,7 @@ FAULTS: Cases = {"faults": (1024, 5)}
 SEQUENTIAL: Cases = {"sequential": (64, 5)}
 BARRIERS: Cases = {"empty-barrier": (500, 5), "dirty-barrier": (10000, 5), "notices-barrier": (10000, 5)}
 IDLE_SECONDS, SMALL_IDLE_SECONDS = 10, 2
-SIZES, SMALL_SIZES = {64: 1000, 128: 200, 256: 25, 400: 10}, {48: 40}  # of the stencil: steps
+SIZES, SMALL_SIZES = {64: 2000, 128: 500, 256: 100, 400: 40}, {48: 40}  # of the stencil: steps
 STARTING_RANKS = 32
 TRIES, TRY_SECONDS = 4, 30
 
