@@ -32,7 +32,7 @@ class Perftest(Contestant):
 
 
 def rivals(hosts: Hosts | None, small: bool) -> dict[str, Perftest]:
-    """A ping-pong of tagged messages, of which ucx_perftest gives half, and a stream of 4 MiB messages."""
+    """A ping-pong of tagged messages, of which ucx_perftest gives half, one of puts, and a stream of 4 MiB messages."""
     if shutil.which(PROGRAM) is None:
         raise BenchmarkError(f"there is no {PROGRAM}, the rival of transport ucx; Debian's package is ucx-utils")
     if hosts is None:
@@ -54,6 +54,7 @@ def rivals(hosts: Hosts | None, small: bool) -> dict[str, Perftest]:
 
     return {
         "latency": make("tag_lat", 8, 100 if small else 5000, "round trip us", 1, 2),
+        "put": make("ucp_put_lat", 8, 100 if small else 5000, "one way us", 1, 1),
         "bandwidth": make("tag_bw", 4 << 20, 4 if small else 100, "GB/s", 5, (1 << 20) / 1e9),
     }
 
