@@ -50,11 +50,8 @@ std::string Started::missing() const {
 Status Started::agrees() const {
   for (const Operation& lane : lanes_)
     if (const Other* const other = lane.other(); other != nullptr)
-      return Status::error(
-          format("collective calls differ: rank %d is in %s, rank %d is in %s; every image of the set must make the "
-                 "same calls "
-                 "in the same order with the same arguments",
-                 other->rank, other->what, work_->rank, work_->what.c_str()));
+      return Mail::calls_differ(
+          format("rank %d is in %s, rank %d is in %s", other->rank, other->what, work_->rank, work_->what.c_str()));
   return {};
 }
 

@@ -202,10 +202,13 @@ Status Mail::none_left(const Key& next, const Call& call) const {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto left = parcels_.lower_bound({next.set, 0, 0});
   if (left == parcels_.end() || left->first[0] != next.set || left->first[1] >= next.number) return {};
-  return Status::error(
-      format("collective calls differ: before %s, rank %d was in %s, and rank %d was not; every image "
-             "of the set must make the same calls in the same order with the same arguments",
-             call.text().c_str(), static_cast<int>(left->first[2]), left->second.data(), world_->rank));
+  return calls_differ(format("before %s, rank %d was in %s, and rank %d was not", call.text().c_str(),
+                             static_cast<int>(left->first[2]), left->second.data(), world_->rank));
+}
+
+Status Mail::calls_differ(const std::string& how) {
+  return Status::error("collective calls differ: " + how +
+                       "; every image of the set must make the same calls in the same order with the same arguments");
 }
 
 }  // namespace hiroba

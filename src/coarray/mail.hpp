@@ -51,6 +51,8 @@ class Mail {
   // For an Operation: `co_await parcel(..)` waits until the parcel is in `data`, which is private memory.
   class Parcel;
   Parcel parcel(int rank, const Key& key, void* data, size_t bytes);
+  // `how` they differ.
+  static Status calls_differ(const std::string& how);
   // That a set has received all that was sent to it here before the operation with this key.
   Status none_left(const Key& next, const Call& call) const;
 

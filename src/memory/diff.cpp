@@ -9,12 +9,6 @@ namespace hiroba {
 
 namespace {
 
-uint64_t load(const char* at) {
-  uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
 // Collects bytes into pieces: a piece grows while the changed bytes are adjacent.
 class PieceWriter {
  public:
@@ -68,7 +62,7 @@ size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out) {
     }
     for (size_t at = begin; at < begin + line_bytes; at += sizeof(uint64_t)) {
       const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(now + at), __ATOMIC_RELAXED);
-      const uint64_t difference = word ^ load(before + at);
+      const uint64_t difference = word ^ word_at(before + at);
       if (difference == 0) continue;
       const char* const bytes = reinterpret_cast<const char*>(&word);
       if (zero_bytes(difference) == 0) pieces.add(at, bytes, sizeof word);

@@ -1,7 +1,6 @@
 #include "memory/lines.hpp"
 
 #include <array>
-#include <cstring>
 
 #include "memory/diff.hpp"
 
@@ -17,12 +16,6 @@ constexpr size_t page_lines = page_bytes / line_bytes;
 // The processor does not look beyond the end of a page by itself.
 constexpr size_t ahead_lines = 32;
 
-uint64_t load(const char* at) {
-  uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
 void prefetch(const char* page, const char* twin, size_t line) {
   __builtin_prefetch(page + (line + ahead_lines) * line_bytes);
   __builtin_prefetch(twin + (line + ahead_lines) * line_bytes);
@@ -34,7 +27,7 @@ Lines compare_words(const char* page, const char* twin) {
     prefetch(page, twin, line);
     uint64_t any = 0, equal = 0;
     for (size_t at = line * line_bytes; at < (line + 1) * line_bytes; at += sizeof any) {
-      const uint64_t difference = load(page + at) ^ load(twin + at);
+      const uint64_t difference = word_at(page + at) ^ word_at(twin + at);
       any |= difference;
       equal |= zero_bytes(difference);
     }

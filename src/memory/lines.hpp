@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace hiroba {
@@ -19,6 +20,12 @@ using CompareLines = Lines (*)(const char* page, const char* twin);
 
 // All that run on this processor, the fastest first.
 std::span<const CompareLines> line_comparisons();
+
+inline uint64_t word_at(const char* at) {
+  uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
 
 // Is not 0 if a byte of the word is.
 inline uint64_t zero_bytes(uint64_t word) {

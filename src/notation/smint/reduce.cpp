@@ -80,8 +80,8 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
   if (count < 0 || !find_type(type, element, of) || !find_operator(op, with))
     hiroba::end_job(1, "%s: reduction of %lld elements of %zu bytes, type %d, by operator %d: there is no such thing",
                     place, static_cast<long long>(count), element, static_cast<int>(type), static_cast<int>(op));
-  hiroba::start_coarrays("smint_reduce",
-                         place);  // whose collective operations take all types, and any number of elements
+  // Whose collective operations take all types, and any number of elements.
+  hiroba::start_coarrays("smint_reduce", place);
   hiroba::Arithmetic arithmetic;
   hiroba::require_at(hiroba::Arithmetic::make(static_cast<int>(of), static_cast<int>(of), static_cast<int>(with),
                                               arithmetic),
