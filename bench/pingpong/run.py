@@ -38,7 +38,7 @@ KINDS = {
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 SMALL_SIZES = [8, 4096]
 MIB = 1 << 20
-CASE = "word 8"  # over hosts
+SEEN, POLLED = "pingpong 8", "word 8"  # over hosts
 
 
 def cases(sizes: Sequence[int], small: bool) -> Cases:
@@ -134,15 +134,18 @@ def targets(samples: Samples, element: Samples) -> list[Target]:
 
 
 def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, rounds: int) -> tuple[str, Samples] | None:
-    """A ping-pong of puts of 8 bytes, each complete before the next, beside the layer's own: of puts by ucx_perftest;
-    for MPI of messages, because Open MPI has no puts over TCP. None for other layers."""
+    """Ping-pongs of puts of 8 bytes: one that a post makes seen, as the layer's own, which is of puts by ucx_perftest,
+    and for MPI of messages, because Open MPI has no puts over TCP; and one as in the paper, polled for with
+    sync_memory, where each put is acknowledged as well. None for other layers."""
     if layer.name not in ("mpi-openmpi", "ucx") or "mpi" not in workshop.programs:
         return None
-    words = ["word", "8", "20"]
+    words = ["pingpong", "8", "20"]
     settings = {"HIROBA_TRANSPORT": layer.options[1], "HIROBA_PLUGINS": str(workshop.build / "lib" / "hiroba")}
     rival: Contestant = perftest.rivals(hosts, False)["put"] if layer.name == "ucx" else Contestant("", [])
     binary = str(workshop.binary(workshop.programs[OURS]))
-    command, environment = hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1) | settings)
+    command, environment = hosts.mpirun(
+        "openmpi", [1, 1], [binary, *words, "word", "8", "20"], harness.threads(1) | settings
+    )
     ours = Contestant(OURS, command, environment)
     if layer.name != "ucx":
         binary = str(workshop.binary(workshop.programs["mpi"]))
@@ -151,7 +154,7 @@ def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, rounds: int) -> t
     def run(contestant: Contestant) -> dict[str, Any]:
         result = perftest.run(contestant, harness.CONTESTANT_SECONDS)
         one_way = result.get("one way us")
-        return {CASE: 1e-6 * one_way} if one_way is not None else result
+        return {SEEN: 1e-6 * one_way} if one_way is not None else result
 
     return rival.name, harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
 
@@ -168,10 +171,12 @@ def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: di
                 continue
             rival, part = found
             kept[f"{layer.name}, 2 hosts"] = part
-            ours, theirs = (1e6 * part.median(name, CASE) for name in (OURS, rival))
-            kind = "puts" if layer.name == "ucx" else "messages"
+            ours, theirs = (1e6 * part.median(name, SEEN) for name in (OURS, rival))
+            # To a transport over messages the limit of its own put is set (bench/transport).
+            kind, most = ("puts", 1.1) if layer.name == "ucx" else ("messages", 1.15)
             what = f"{layer.name}, 2 hosts: put of 8 B ({ours:.1f} us) / half of {rival}'s ping-pong of {kind}"
-            reached.append(Target(f"{what} ({theirs:.1f} us)", part.ratio(OURS, rival, CASE), 1.1))
+            reached.append(Target(f"{what} ({theirs:.1f} us)", part.ratio(OURS, rival, SEEN), most))
+            print(f"\n{layer.name}, 2 hosts: polled for with sync_memory {1e6 * part.median(OURS, POLLED):.1f} us")
     return reached
 
 

@@ -36,15 +36,16 @@ void Mail::start(const World& world) {
 // ---- posts ---------------------------------------------------------------------------------------------------------
 
 void Mail::post(int rank, int64_t tag, const Checker::Stamp& stamp) {
-  if (rank == world_->rank) {
+  if (rank == world_->rank) {  // for another thread
+    world_->transport->fence();
     const std::lock_guard<SignalSafeLock> guard(lock_);
     return posts_.push_back({rank, tag, stamp});
   }
-  if (stamp.empty()) return world_->transport->send(rank, on_post, &tag, sizeof tag);
+  if (stamp.empty()) return world_->transport->send_after_puts(rank, on_post, &tag, sizeof tag);
   char message[Transport::max_message];
   std::memcpy(message, &tag, sizeof tag);
   std::memcpy(message + sizeof tag, stamp.data(), stamp.size() * sizeof stamp[0]);
-  world_->transport->send(rank, on_post, message, sizeof tag + stamp.size() * sizeof stamp[0]);
+  world_->transport->send_after_puts(rank, on_post, message, sizeof tag + stamp.size() * sizeof stamp[0]);
 }
 
 void Mail::keep_post(int source, const void* payload, size_t bytes) {
@@ -95,7 +96,7 @@ void Mail::announce(int rank, const Checker::Stamp& stamp) {
   ++pairs_[static_cast<size_t>(rank)].told;
   const char nothing = 0;
   const void* const payload = stamp.empty() ? static_cast<const void*>(&nothing) : stamp.data();
-  world_->transport->send(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
+  world_->transport->send_after_puts(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
 }
 
 void Mail::hear(int source, const void* payload, size_t bytes) {

@@ -25,8 +25,9 @@ Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
   return world_.memory->barrier(call.write(text));
 }
 
+// What tells another rank carries the puts before it along.
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
-  HIROBA_TRY(sync_memory(call));
+  HIROBA_TRY(updater_.settle(call));
   Checker::Stamp stamp = checker_.release();
   for (const int r : ranks)
     if (r != world_.rank) mail_.announce(r, stamp);
@@ -39,7 +40,7 @@ Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
 }
 
 Status Coarrays::post(int rank, int64_t tag, const Call& call) {
-  HIROBA_TRY(sync_memory(call));
+  HIROBA_TRY(updater_.settle(call));
   mail_.post(rank, tag, checker_.release());
   return {};
 }

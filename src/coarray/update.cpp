@@ -154,7 +154,8 @@ void Updater::send_message(int rank, const Message& message) {
   std::memcpy(bytes, &message.head, sizeof message.head);
   sent_[static_cast<size_t>(rank)].fetch_add(1, std::memory_order_relaxed);
   any_sent_.store(true, std::memory_order_release);
-  world_->transport->send(rank, on_update, bytes, message.size);
+  if (message.head.room > 0) world_->transport->send_after_puts(rank, on_update, bytes, message.size);
+  else world_->transport->send(rank, on_update, bytes, message.size);
 }
 
 // While the target computes with what is in one room, the next is filled.
@@ -174,7 +175,6 @@ void Updater::send_by_room(int rank, const char* from, const Walk& values, Messa
     world_->transport->put(rank, control_->room_of(rank, head.room),
                            together ? from + head.first * block : packed.get(),
                            static_cast<size_t>(head.count * block));
-    world_->transport->fence();
     send_message(rank, message);
   }
 }

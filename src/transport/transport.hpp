@@ -139,6 +139,12 @@ class Transport {
   // transport has no such operation: then nothing was done, and a message to a handler is the way.
   virtual bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count);
 
+  // A message whose handler runs when all that this rank has put before, to whomever, is visible.
+  virtual void send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
+    fence();
+    send(rank, handler, payload, bytes);
+  }
+
   // Where this process can access that memory by itself; null if it cannot.
   virtual char* reach(int rank, uint64_t offset) const;
   // A get that need not have arrived on return: await() waits for all that were started with this completion. The
@@ -222,6 +228,7 @@ class Wrapper : public Transport {
   void get(void* to, int r, uint64_t from, size_t n) override { inner_->get(to, r, from, n); }
   void fence() override { inner_->fence(); }
   void send(int r, int h, const void* p, size_t n) override { inner_->send(r, h, p, n); }
+  void send_after_puts(int r, int h, const void* p, size_t n) override { inner_->send_after_puts(r, h, p, n); }
   bool progress() override { return inner_->progress(); }
   void sleep(double seconds) override { inner_->sleep(seconds); }
   void attend() override { inner_->attend(); }

@@ -26,6 +26,7 @@ class CoreOnly final : public Wrapper {
   void start_put(int r, uint64_t to, const void* from, size_t n, Completion& c) override {
     Transport::start_put(r, to, from, n, c);
   }
+  void send_after_puts(int r, int h, const void* p, size_t n) override { Transport::send_after_puts(r, h, p, n); }
   void put_packed(int r, std::span<const PackedWord> p) override { Transport::put_packed(r, p); }
   void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
     Transport::start_get(to, r, from, n, c, note);

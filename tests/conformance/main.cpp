@@ -74,6 +74,16 @@ void on_relayed(void* context, int, const void* payload, size_t bytes) {
   ++job.messages;
 }
 
+// Checks that this rank's memory is as the message says: an offset, and the bytes from there.
+void on_claim(void* context, int, const void* payload, size_t bytes) {
+  auto& job = *static_cast<TestJob*>(context);
+  uint64_t offset = 0;
+  std::memcpy(&offset, payload, sizeof offset);
+  const char* const claimed = static_cast<const char*>(payload) + sizeof offset;
+  if (std::memcmp(job.mine(offset), claimed, bytes - sizeof offset) != 0) job.damaged = true;
+  ++job.messages;
+}
+
 Status start(TestJob& t) {
   const char* const name = std::getenv("CONFORMANCE_TRANSPORT");
   HIROBA_TRY(make(name == nullptr ? "shm" : name, t.job, t.transport));
@@ -88,6 +98,7 @@ Status start(TestJob& t) {
   config.board->rank(t.rank()).phase = Phase::started;
   t.transport->set_handler(Transport::first_user_handler, on_message, &t);
   t.transport->set_handler(Transport::first_user_handler + 1, on_relayed, &t);
+  t.transport->set_handler(Transport::first_user_handler + 2, on_claim, &t);
   HIROBA_TRY(t.transport->start(config));
   for (int r = 0; r < t.ranks(); ++r) HIROBA_TRY(t.transport->attach(t.at(r), TestJob::region, r));
   t.meet();

@@ -90,6 +90,38 @@ TEST_F(Moving, DataIsThereBeforeAFlagSetAfterTheFence) {
   }
 }
 
+// Whether it was put to the receiver alone, when the message may overtake it, or to others as well.
+TEST_F(Moving, DataIsThereWhenAMessageAfterItComes) {
+  constexpr size_t most = 64;
+  const int left = (t.rank() + t.ranks() - 1) % t.ranks(), next = (t.right() + 1) % t.ranks();
+  unsigned round = 0;
+  t.damaged = false;
+  for (const size_t bytes : {size_t{8}, size_t{5000}, size_t{300000}, size_t{5} << 20})
+    for (int turn = 0; turn < 12; ++turn) {
+      const bool to_others = turn % 3 == 2;
+      const auto data = pattern(t.rank(), bytes, ++round);
+      std::vector<char> claim(sizeof(uint64_t));
+      const uint64_t tail = bytes - std::min(bytes, most);
+      std::memcpy(claim.data(), &tail, sizeof tail);
+      claim.insert(claim.end(), data.begin() + static_cast<ptrdiff_t>(tail), data.end());
+      t.messages = 0;
+      t.meet();
+      Completion sent;
+      if (to_others) t.transport->start_put(next, t.at(next, TestJob::region / 2), data.data(), bytes, sent);
+      t.transport->start_put(t.right(), t.at(t.right()), data.data(), bytes, sent);
+      t.transport->send_after_puts(t.right(), Transport::first_user_handler + 2, claim.data(), claim.size());
+      while (t.messages == 0) t.transport->progress();
+      ASSERT_FALSE(t.damaged) << bytes << " bytes, round " << round;
+      if (to_others) {
+        std::vector<char> there(bytes);
+        t.transport->get(there.data(), t.right(), t.at(t.right(), TestJob::region / 2), bytes);
+        ASSERT_EQ(pattern(left, bytes, round), there) << "put to another, " << bytes << " bytes, round " << round;
+      }
+      t.transport->await(sent);
+      t.meet();
+    }
+}
+
 TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
   constexpr size_t pieces = 24;
   for (const size_t bytes : {64, 5000, 300000}) {

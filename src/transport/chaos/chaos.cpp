@@ -51,6 +51,12 @@ class Chaos final : public Wrapper {
     Wrapper::send(rank, handler, payload, bytes);
   }
 
+  void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override {
+    delay();
+    release();
+    Wrapper::send_after_puts(rank, handler, payload, bytes);
+  }
+
   void put_packed(int rank, std::span<const PackedWord> pieces) override {
     delay();
     Wrapper::put_packed(rank, pieces);

@@ -9,7 +9,7 @@
 namespace hiroba {
 
 enum class Frame : uint16_t {
-  message,       // payload for handler `handler`
+  message,       // payload for handler `handler`, when `count` puts of mine have arrived
   put,           // payload for memory at `offset`
   put_bulk,      // `bytes` for memory at `offset` come as bulk data with tag `tag`
   packed,        // pieces for put_packed

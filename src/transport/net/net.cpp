@@ -181,6 +181,26 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   send_frame(rank, h, payload, bytes);
 }
 
+// Puts to that rank alone are counted in the message, which waits for them there; that saves asking and answering.
+void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
+  assert(bytes <= max_message);
+  await_remote_puts();
+  Head h = head(Frame::message);
+  h.handler = static_cast<uint32_t>(handler);
+  h.count = puts_only_to(rank);
+  if (h.count == 0) fence();
+  send_frame(rank, h, payload, bytes);
+}
+
+// How many puts this rank has made to that one; 0 if others have got some, too, that nobody has fenced.
+uint64_t Net::puts_only_to(int rank) {
+  dirty_lock_.lock();
+  const bool only = dirty_.size() == 1 && dirty_[0] == rank;
+  const uint64_t sent = only ? puts_[static_cast<size_t>(rank)].sent : 0;
+  dirty_lock_.unlock();
+  return sent;
+}
+
 // ---- put -----------------------------------------------------------------------------------------------------------
 
 // Counted before it leaves, so that a fence cannot miss it.

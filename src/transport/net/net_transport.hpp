@@ -38,6 +38,7 @@ class Net final : public Transport, private FrameSender {
   void get(void* to, int rank, uint64_t from, size_t bytes) override;
   void fence() override;
   void send(int rank, int handler, const void* payload, size_t bytes) override;
+  void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return engine_.drive(); }
   void attend() override { engine_.attend(); }
   void sleep(double seconds) override { engine_.sleep(seconds); }
@@ -102,6 +103,12 @@ class Net final : public Transport, private FrameSender {
     int source;
     uint64_t count, completion;
   };
+  // A message that has overtaken puts which its sender made before it.
+  struct Early {
+    int source;
+    Head head;
+    std::vector<char> payload;
+  };
   // Somebody wants to access our memory.
   struct Asker {
     int source;
@@ -148,6 +155,7 @@ class Net final : public Transport, private FrameSender {
   RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
   void await_remote_puts();
   void note_put(int rank);
+  uint64_t puts_only_to(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   Meeting::PutCounts count_puts();
@@ -175,6 +183,8 @@ class Net final : public Transport, private FrameSender {
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   bool answer_flushes();
+  void serve_message(int source, const Head& head, const char* payload, size_t bytes);
+  bool serve_early();
   bool answer_keys();
   bool answer_watches();
   void keep_alive();
@@ -203,6 +213,7 @@ class Net final : public Transport, private FrameSender {
   std::vector<Deferred> deferred_;
   std::atomic<size_t> deferred_count_{0};
   std::vector<Flush> flushes_;
+  std::vector<Early> early_;
   std::vector<Watch> watches_;
   std::vector<Asker> askers_;
   RemoteMemory remote_;

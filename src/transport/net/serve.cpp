@@ -32,7 +32,7 @@ void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {
   switch (head.frame) {
-    case Frame::message: return deliver(static_cast<int>(head.handler), source, payload, bytes);
+    case Frame::message: return serve_message(source, head, payload, bytes);
     case Frame::put:
     case Frame::put_bulk:
     case Frame::packed:
@@ -171,6 +171,21 @@ bool Net::answer_flushes() {
          }) > 0;
 }
 
+// ---- messages ------------------------------------------------------------------------------------------------------
+
+void Net::serve_message(int source, const Head& head, const char* payload, size_t bytes) {
+  if (puts_[static_cast<size_t>(source)].arrived < head.count)
+    early_.push_back({source, head, std::vector<char>(payload, payload + bytes)});
+  else deliver(static_cast<int>(head.handler), source, payload, bytes);
+}
+
+bool Net::serve_early() {
+  std::vector<Early> early;
+  std::swap(early, early_);
+  for (const Early& e : early) serve_message(e.source, e.head, e.payload.data(), e.payload.size());
+  return early_.size() < early.size();
+}
+
 // ---- gets and words ------------------------------------------------------------------------------------------------
 
 void Net::serve_deferred() {
@@ -244,6 +259,7 @@ void Net::reply_place(int source, const Head& head) {
 bool Net::after_poll(void* self) {
   Net& net = *static_cast<Net*>(self);
   bool any = !net.flushes_.empty() && net.answer_flushes();
+  if (!net.early_.empty()) any = net.serve_early() || any;
   // Also right after a get was deferred: the exchange may have ended while it was.
   if (!net.deferred_.empty()) net.serve_deferred();
   any = net.answer_watches() || any;

@@ -42,6 +42,10 @@ class Trace final : public Wrapper {
     send_.add(bytes);
     Wrapper::send(rank, handler, payload, bytes);
   }
+  void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override {
+    send_.add(bytes);
+    Wrapper::send_after_puts(rank, handler, payload, bytes);
+  }
   void put_packed(int rank, std::span<const PackedWord> pieces) override {
     packed_.add(pieces.size_bytes());
     Wrapper::put_packed(rank, pieces);
