@@ -46,26 +46,19 @@ Box without_ones(const Box& box) {
   return out;
 }
 
-// Joins dimensions that follow each other in memory on both sides, and makes neighbours one block.
-void simplify(Walk& walk, size_t element) {
-  Walk out;  // innermost first
-  out.block = element;
-  for (int d = walk.dims - 1; d >= 0; --d) {
-    const int last = out.dims - 1;
-    const auto bytes = static_cast<int64_t>(out.block);
-    if (out.dims == 0 && walk.to[d] == bytes && walk.from[d] == bytes) {
-      out.block *= static_cast<size_t>(walk.count[d]);
-    } else if (out.dims > 0 && walk.to[d] == out.to[last] * out.count[last] &&
-               walk.from[d] == out.from[last] * out.count[last]) {
-      out.count[last] *= walk.count[d];
-    } else {
-      out.count[out.dims] = walk.count[d], out.to[out.dims] = walk.to[d], out.from[out.dims++] = walk.from[d];
-    }
+// Adds a dimension around those that there are, innermost first: it makes neighbours one block, and is joined with the
+// last one if it follows that in memory on both sides.
+void surround(Walk& walk, int64_t count, int64_t to, int64_t from) {
+  const int last = walk.dims - 1;
+  const auto bytes = static_cast<int64_t>(walk.block);
+  if (walk.dims == 0 && to == bytes && from == bytes) {
+    walk.block *= static_cast<size_t>(count);
+  } else if (walk.dims > 0 && to == walk.to[last] * walk.count[last] && from == walk.from[last] * walk.count[last]) {
+    walk.count[last] *= count;
+  } else {
+    assert(walk.dims < Walk::max_dims);
+    walk.count[walk.dims] = count, walk.to[walk.dims] = to, walk.from[walk.dims++] = from;
   }
-  std::reverse(out.count, out.count + out.dims);
-  std::reverse(out.to, out.to + out.dims);
-  std::reverse(out.from, out.from + out.dims);
-  walk = out;
 }
 
 }  // namespace
@@ -85,16 +78,15 @@ Status conform(const Box& to, const Box& from) {
                               static_cast<long long>(from.elements())));
 }
 
-bool pair_up(const Box& to, const Box& from, size_t element, Walk& out) {
+bool pair_up(const Box& to, const Box& from, size_t element, Walk& walk) {
   Box a = without_ones(to), b = without_ones(from);
-  Walk walk;  // innermost first
+  walk.dims = 0, walk.block = element;
   int i = a.dims - 1, j = b.dims - 1;
   while (i >= 0 && j >= 0) {
     // The dimension with more elements is cut in two, if that is possible.
     const int64_t count = std::min(a.count[i], b.count[j]);
     if (count == 0 || a.count[i] % count != 0 || b.count[j] % count != 0) return count == 0;
-    assert(walk.dims < Walk::max_dims);
-    walk.count[walk.dims] = count, walk.to[walk.dims] = a.stride[i], walk.from[walk.dims++] = b.stride[j];
+    surround(walk, count, a.stride[i], b.stride[j]);
     a.count[i] /= count, a.stride[i] *= count;
     b.count[j] /= count, b.stride[j] *= count;
     if (a.count[i] == 1) --i;
@@ -103,8 +95,6 @@ bool pair_up(const Box& to, const Box& from, size_t element, Walk& out) {
   std::reverse(walk.count, walk.count + walk.dims);
   std::reverse(walk.to, walk.to + walk.dims);
   std::reverse(walk.from, walk.from + walk.dims);
-  simplify(walk, element);
-  out = walk;
   return true;
 }
 

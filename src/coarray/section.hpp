@@ -14,11 +14,21 @@
 
 namespace hiroba {
 
+// Of the arrays, only the first `dims` say anything: to clear and copy all would take longer than to move a few bytes.
 struct Box {
   static constexpr int max_dims = 8;
   int dims = 0;
-  int64_t count[max_dims] = {};
-  int64_t stride[max_dims] = {};
+  int64_t count[max_dims];
+  int64_t stride[max_dims];
+
+  Box() {}  // NOLINT: see above
+  Box(const Box& other) { *this = other; }
+  Box& operator=(const Box& other) {
+    dims = other.dims;
+    std::copy_n(other.count, dims, count);
+    std::copy_n(other.stride, dims, stride);
+    return *this;
+  }
 
   int64_t elements() const;
   // The bytes that it touches around its first element, [low, high); not of an empty box.
@@ -27,15 +37,20 @@ struct Box {
   Box packed(size_t element) const;
   // "[4][1:8]": counts, for messages.
   std::string shape() const;
-  bool operator==(const Box&) const = default;
+  bool operator==(const Box& other) const {
+    return dims == other.dims && std::equal(count, count + dims, other.count) &&
+           std::equal(stride, stride + dims, other.stride);
+  }
 };
 
 struct Walk {
   static constexpr int max_dims = 16;
   int dims = 0;
   size_t block = 0;  // bytes at each step
-  int64_t count[max_dims] = {};
-  int64_t to[max_dims] = {}, from[max_dims] = {};  // strides in bytes
+  int64_t count[max_dims];
+  int64_t to[max_dims], from[max_dims];  // strides in bytes
+
+  Walk() {}  // NOLINT: as for a box
 
   int64_t blocks() const;
   bool contiguous() const { return dims == 0; }
