@@ -25,6 +25,7 @@ void MpiWire::settle() {
 void MpiWire::close(bool silent) {
   if (!silent) settle();
   for (MPI_Request& request : receives_) {
+    if (request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
@@ -66,8 +67,10 @@ void MpiWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64
 }
 
 bool MpiWire::poll() {
-  bool any = false;
-  for (int most = posted; most > 0 && !failed_ && take_frame(); --most) any = true;
+  // What has arrived by the last poll: not right then, because whoever waited for it may have an answer to send.
+  const size_t last = (oldest_ + posted - 1) % posted;
+  if (receives_[last] == MPI_REQUEST_NULL) post(last);
+  bool any = !failed_ && take_frame();  // one: to ask in vain whether there is another costs a system call
   if (!failed_ && !moving_.test([&](uint64_t ticket) {
         any = true;
         hooks_.done(hooks_.context, ticket);
@@ -92,7 +95,6 @@ bool MpiWire::take_frame() {
   if (arrived == 0 || failed_) return false;
   MPI_Get_count(&status, MPI_BYTE, &size);
   hooks_.frame(hooks_.context, status.MPI_SOURCE, arriving_[oldest_].data(), static_cast<size_t>(size));
-  post(oldest_);
   oldest_ = (oldest_ + 1) % posted;
   return true;
 }

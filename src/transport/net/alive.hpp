@@ -23,7 +23,7 @@ class Alive {
     limit_ = limit;
     next_ = job.first_rank_of((job.node + 1) % nodes);
     previous_ = job.first_rank_of((job.node + nodes - 1) % nodes);
-    told_ = heard_ = looked_ = seconds_now();
+    told_ = heard_ = looked_ = seconds_about_now();
   }
 
   void heard(int rank) { fresh_ = fresh_ || rank == previous_; }
@@ -31,7 +31,7 @@ class Alive {
   enum class Due { nothing, tell_next, previous_is_lost };
   Due tick() {
     if (!watching_) return Due::nothing;
-    const double now = seconds_now();
+    const double now = seconds_about_now();
     // Who was not running could not listen: a job that was suspended begins anew.
     if (fresh_ || now - looked_ > limit_ / 4) heard_ = now;
     fresh_ = false;
