@@ -1,10 +1,102 @@
-// Meeting some ranks only. A frame to each says that this rank has come, and how many puts it has made to that one; the
-// other waits for those, so nothing is asked or answered.
+// Where ranks wait for each other and for each other's puts: exchanges, which are of all, and meetings of some only.
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
 
-// Ranks that share a node's memory see each other's puts by other means, so then all meet.
+// ---- exchange ------------------------------------------------------------------------------------------------------
+
+// The puts that are still on their way are counted in the exchange, and whoever they go to waits for them at its end;
+// that saves asking and answering. With many such ranks, it is a fence as ever; and where others get without asking,
+// because then whoever has left the exchange may read at once.
+Meeting::PutCounts Net::count_puts() {
+  Meeting::PutCounts counts;
+  await_remote_puts();
+  dirty_lock_.lock();
+  const bool few = dirty_.size() <= counts.size() && !remote_.usable();
+  for (size_t i = 0; few && i < dirty_.size(); ++i)
+    counts[i] = {dirty_[i], static_cast<uint32_t>(puts_[static_cast<size_t>(dirty_[i])].sent)};
+  dirty_lock_.unlock();
+  if (!few) fence();
+  return counts;
+}
+
+// After an exchange: everything that was put to this node before it is here, and everybody's memory may be asked for.
+void Net::settle(const Meeting::PutCounts& counted) {
+  bool any_here = false;
+  meeting_.for_each_put([&](int source, const Meeting::PutCount& put) {
+    any_here = any_here || here(put.rank);
+    if (put.rank != config().job.rank) return;
+    const std::atomic<uint64_t>& arrived = puts_[static_cast<size_t>(source)].arrived;
+    engine_.wait([&] { return static_cast<int32_t>(static_cast<uint32_t>(arrived.load()) - put.count) >= 0; });
+  });
+  if (any_here && config().job.ranks_on(config().job.node) > 1) meeting_.settle();
+  dirty_lock_.lock();  // what was counted needs no fence any more
+  for (const Meeting::PutCount& put : counted) {
+    if (put.rank < 0) continue;
+    Puts& puts = puts_[static_cast<size_t>(put.rank)];
+    puts.flushed.store(puts.sent - (static_cast<uint32_t>(puts.sent) - put.count));
+  }
+  forget_clean();
+  dirty_lock_.unlock();
+  pass_exchange();
+}
+
+// What has been asked for ahead can be answered.
+void Net::pass_exchange() {
+  epoch_.fetch_add(1);
+  if (deferred_count_.load() != 0) engine_.with_wire([this] { serve_deferred(); });
+}
+
+Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  const Meeting::PutCounts counts = count_puts();
+  if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
+  const Meeting::Outcome outcome = meeting_.exchange(tag, word, counts, words, config().timeout);
+  const Job& job = config().job;
+  if (outcome.complete && outcome.b < 0) {
+    settle(counts);
+    return {};
+  }
+  if (outcome.complete) {
+    for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
+    await_others_report();
+    return unequal(config(), outcome.a, outcome.b);
+  }
+  std::vector<int> missing;
+  const uint64_t calls = config().board->rank(job.rank).calls.load();
+  const bool leader = job.rank == job.first_rank_of(job.node);
+  for (int r = 0; r < job.nranks; ++r)
+    if (here(r) ? config().board->rank(r).calls.load() < calls : leader && !meeting_.heard_of(r)) {
+      missing.push_back(r);
+      learn_place(r);
+    }
+  return late(config(), missing);
+}
+
+// When ranks of all nodes know what is wrong, those of the first node say it, and the launcher ends the others before
+// they do.
+void Net::await_others_report() { usleep(static_cast<useconds_t>(std::min(config().job.node, 4)) * 500000); }
+
+// Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
+void Net::learn_place(int rank) {
+  if (here(rank)) return;
+  static Answer answer;  // may come when nobody waits for it any more
+  answer.here.store(0);
+  Head h = head(Frame::ask_place);
+  h.completion = reinterpret_cast<uint64_t>(&answer);
+  send_frame(rank, h, nullptr, 0);
+  engine_.wait([&] { return answer.here.load(std::memory_order_acquire) != 0; }, 1);
+}
+
+// ---- meeting some ranks only -------------------------------------------------------------------------------------
+
+// A frame to each says that this rank has come, and how many puts it has made to that one; the other waits for those,
+// so nothing is asked or answered. Ranks that share a node's memory see each other's puts by other means, so then all
+// meet.
 Status Net::meet(uint64_t tag, std::span<const int> others) {
   const Job& job = config().job;
   if (job.nranks != job.nnodes) return Transport::meet(tag, others);

@@ -1,5 +1,5 @@
-// The class behind net.hpp, in three files: what this rank asks of others (net.cpp), what it does for others
-// (serve.cpp), and both for strided boxes (strided.cpp).
+// The class behind net.hpp, in several files: what this rank asks of others (net.cpp, remote.cpp), what it does for
+// others (serve.cpp), both for strided boxes (strided.cpp), and where they wait for each other (meet.cpp).
 //
 // Memory of this node is reached directly, through the window; everything else by frames and bulk data. State that both
 // sides touch is guarded by the engine's lock ("wire state"), or is an atomic that waiting threads look at.
