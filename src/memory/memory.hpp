@@ -60,6 +60,11 @@ class Memory {
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
   // since.
   Status sync_drop(const char* call, std::span<const int> others);
+  // On one node, that meeting in two halves: arrive(), which every rank calls, says that this rank has come; await()
+  // waits until `others` have come as often. In between a rank may use what none of them uses before it arrives.
+  void arrive(const char* call);
+  bool arrived(std::span<const int> others) const;
+  Status await(const char* call, std::span<const int> others);
   void sync();
   Status lock(int id);
   Status try_lock(int id, bool& taken);
@@ -141,6 +146,8 @@ class Memory {
   HomeWrites home_writes_;
   std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
   std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
+  std::atomic<uint32_t>& arrivals(int rank, int word) const;
+  bool has_arrived(int rank) const;
 };
 
 // What this machine offers to see accesses, the best first; why_not is empty for what works.

@@ -74,6 +74,49 @@ Status Memory::sync_drop(const char* call) {
   return {};
 }
 
+// At a rank's arrivals: their number, and how many ranks may be asleep over it.
+std::atomic<uint32_t>& Memory::arrivals(int rank, int word) const {
+  return reinterpret_cast<std::atomic<uint32_t>*>(space_.base() + layout_.arrivals(rank))[word];
+}
+
+void Memory::arrive(const char* call) {
+  RankBoard& self = board_->rank(job_.rank);
+  std::strncpy(self.where, call, sizeof self.where - 1);
+  self.calls.fetch_add(1, std::memory_order_relaxed);
+  arrivals(job_.rank, 0).fetch_add(1);
+  if (arrivals(job_.rank, 1).load() != 0) transport_->wake(job_.rank, layout_.arrivals(job_.rank));
+}
+
+bool Memory::has_arrived(int rank) const {
+  return static_cast<int32_t>(arrivals(rank, 0).load() - arrivals(job_.rank, 0).load()) >= 0;
+}
+
+bool Memory::arrived(std::span<const int> others) const {
+  return std::all_of(others.begin(), others.end(), [this](int rank) { return has_arrived(rank); });
+}
+
+Status Memory::await(const char* call, std::span<const int> others) {
+  RankBoard& self = board_->rank(job_.rank);
+  self.waiting.store(1, std::memory_order_relaxed);
+  const double start = seconds_now();
+  for (const int rank : others) {
+    arrivals(rank, 1).fetch_add(1);
+    for (;;) {
+      const uint32_t seen = arrivals(rank, 0).load();
+      if (has_arrived(rank)) break;
+      transport_->await_change(rank, layout_.arrivals(rank), seen, 0.1);
+      const double waited = seconds_now() - start;
+      if (timeout_ <= 0 || waited <= timeout_ || has_arrived(rank)) continue;
+      const RankBoard& other = board_->rank(rank);
+      return Status::error(format("waited %.3g s (option timeout) in %s; rank %d has not come; it %s %s", waited, call,
+                                  rank, other.waiting.load() != 0 ? "waits in" : "computes after", other.where));
+    }
+    arrivals(rank, 1).fetch_sub(1);
+  }
+  self.waiting.store(0, std::memory_order_relaxed);
+  return {};
+}
+
 void Memory::sync() {
   if (cache_ == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
   else cache_->flush_and_drop(false);

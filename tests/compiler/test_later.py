@@ -50,6 +50,41 @@ int main(void) {
 }
 """
 
+# Reads on one side only, so that what a rank may do before the other has come is not what needs nothing from it; loops
+# of other widths and directions in turn; and now and then a rank is late in the middle of a loop.
+LATE = """#include <mpc.h>
+#include <smint.h>
+#include <stdio.h>
+enum { N = 3000, STEPS = 400 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+long a[N], b[N];
+static long x[N], y[N];
+#define LAG(i, t) for (volatile int k = ((i) * 31 + (t) * 17) % 997 == 0 ? 4000 : 0; k > 0; k--)
+#define LOOPS(PRAGMA, src, dst, t) \\
+  PRAGMA for (int i = 1; i < N; i++) { LAG(i, t); dst[i] = src[i - 1] + i % 7; } \\
+  PRAGMA for (int i = N - 4; i >= 0; i -= 1) { LAG(i, t + 5); src[i] = dst[i + 3] - dst[i]; } \\
+  PRAGMA for (int i = 2; i < N - 2; i += 3) { LAG(i, t + 9); dst[i] = src[i - 2] * 3 + src[i + 2]; }
+int main(void) {
+  long *src = a, *dst = b, *from = x, *to = y;
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(_Pragma("SMint parallel for"), src, dst, t)
+    long *old = src;
+    src = dst;
+    dst = old;
+  }
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(, from, to, 1)
+    long *old = from;
+    from = to;
+    to = old;
+  }
+  int wrong = 0;
+  for (int i = 0; i < N; i++) wrong += a[i] != x[i] || b[i] != y[i];
+  if (wrong > 0) printf("%d wrong on rank %d\\n", wrong, MYPID);
+  return wrong > 0;
+}
+"""
+
 
 class Later(CompilerTest):
     def ends(self, more: str) -> str:
@@ -82,6 +117,15 @@ class Later(CompilerTest):
                 [*job, "--timeout", "30", "./later"], self.folder, env={**os.environ, "OMP_NUM_THREADS": "1"}
             )
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
+
+    def test_what_is_done_before_others_have_come(self) -> None:
+        self.write("late.c", LATE)
+        said = self.compile("--explain", "-O1", "late.c", "-o", "late").stderr
+        self.assertEqual(said.count("waits for those ranks only"), 3, said)
+        for ranks, chaos in ((1, 0), (2, 0), (2, 3), (3, 0), (3, 5), (4, 7)):
+            job = [HIROBARUN, "-n", str(ranks), "--threads", "1", "--chaos", str(chaos), "--timeout", "30"]
+            ended = execute([*job, "./late"], self.folder, env=dict(os.environ))
+            self.assertEqual(ended.returncode, 0, f"{ranks} ranks, chaos {chaos}: {ended}")
 
     @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}: over shared memory all ranks meet")
     def test_own_writes_where_nobody_is_met(self) -> None:

@@ -76,7 +76,7 @@ class Directives(Statements):
                 if serial.start_byte <= each.loop.start_byte < serial.end_byte:
                     each.flags.append("SMINT_LATER")
                     self.explain[each.explained] = (
-                        "  end: between nodes, the next loop waits for those ranks only that it shares data with;"
+                        "  end: the next loop waits for those ranks only that it shares data with;"
                         " all meet behind the loop around it"
                     )
             self.source.insert(serial.start_byte, "{ ")

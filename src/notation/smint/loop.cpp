@@ -101,10 +101,13 @@ using Recollection = std::map<std::vector<const void*>, Pages>;
 
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
+enum Awaited : int32_t { nothing, data, ranks };  // between the inner part and the rest
 struct Progress {
   Interval mine, inner;
   int64_t step;
-  int32_t flags, stage, waiting, down;
+  int32_t flags, stage;
+  Awaited waiting;
+  int32_t down;
   Pages* noting;     // null: nothing is to be noted at the end
   LoopCheck* check;  // null: nothing is to be checked
   Execution* whole;  // null: the barrier at the end is not put off
@@ -155,9 +158,16 @@ void enter(const char* place) {
           place, outer);
 }
 
-// Between nodes a barrier may wait for the next loop, which knows who has to wait for whom.
-bool may_wait(const Memory& memory, int flags) {
-  return (flags & SMINT_LATER) != 0 && memory.job().nnodes > 1 && !memory.checking();
+// A barrier may wait for the next loop, which knows who has to wait for whom.
+bool may_wait(const Memory& memory, int flags) { return (flags & SMINT_LATER) != 0 && !memory.checking(); }
+
+// Divides this rank's values: the inner ones come first, which lie on the loop's grid and wait for nothing.
+void put_first(Progress& p, Interval inner, Awaited waiting) {
+  p.inner = meet(p.inner, inner);
+  if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
+  p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
+  p.inner.end = std::max(p.inner.begin, p.inner.end);
+  if (p.inner.begin != p.mine.begin || p.inner.end != p.mine.end) p.waiting = waiting;
 }
 
 // As the program counts: downwards from the top, if `step` is negative there.
@@ -213,12 +223,12 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   }
   if (!p.mine.empty() && memory.job().nnodes > 1) {
     const int64_t last = p.mine.begin + (p.mine.end - 1 - p.mine.begin) / p.step * p.step;
+    Interval inner = p.mine;
     for (const auto& [_, view] : touched)
-      if (view.array != nullptr) p.inner = meet(p.inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
-    if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
-    p.inner.begin = hiroba::on_grid(p.mine.begin, p.inner.begin, p.step);
-    p.inner.end = std::max(p.inner.begin, p.inner.end);
-    p.waiting = p.inner.begin != p.mine.begin || p.inner.end != p.mine.end;
+      if (view.array != nullptr) inner = meet(inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
+    hiroba::put_first(p, inner, hiroba::data);
+  } else if (p.whole != nullptr) {
+    hiroba::put_first(p, hiroba::neighbours().early(), hiroba::ranks);
   }
   if (memory.checking()) {
     ordered[0].first = p.mine.begin, ordered[0].end = p.mine.end;
@@ -261,7 +271,8 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
     switch (p.stage++) {
       case 0: part = p.inner; break;
       case 1:
-        if (p.waiting) hiroba::process_memory("parallel for").preload_wait();
+        if (p.waiting == hiroba::data) hiroba::process_memory("parallel for").preload_wait();
+        if (p.waiting == hiroba::ranks) hiroba::neighbours().finish(hiroba::process_memory("parallel for"));
         part = {p.mine.begin, p.inner.begin};
         break;
       default: {
@@ -282,7 +293,7 @@ SMINT_EXPORT void smint_end(smint_loop* loop) {
   hiroba::current_loop() = nullptr;
   if (p.noting != nullptr) *p.noting = hiroba::process_memory("parallel for").cached_pages();
   if (p.whole != nullptr) {
-    hiroba::neighbours().owe(std::move(*p.whole));
+    hiroba::neighbours().owe(hiroba::process_memory("parallel for"), std::move(*p.whole));
     delete p.whole;
   } else if ((p.flags & SMINT_NOWAIT) == 0) {
     if ((p.flags & SMINT_DROP) != 0) sms_sync_drop();

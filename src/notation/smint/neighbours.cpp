@@ -1,12 +1,15 @@
 #include "notation/smint/neighbours.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
 
 namespace hiroba {
 
 namespace {
+
+constexpr const char* meeting = "the barrier between two parallel loops";
 
 bool same_view(const View& a, const View& b, size_t loops) {
   if (a.array != b.array || a.exact != b.exact || a.dims != b.dims) return false;
@@ -36,11 +39,17 @@ struct Box {
   Interval at[SMINT_DIMS];
 };
 
-std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
+// A rank's share of a loop, and the values of all its loops.
+std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, const Execution& loop) {
   std::vector<smint_values> values = loop.values;
   const Share share = share_of(job, rank, loop.accesses, loop.values, loop.shared);
   for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
     values[k].first = share[k].begin, values[k].end = share[k].end;
+  return {share, values};
+}
+
+std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
+  const std::vector<smint_values> values = part_of(job, rank, loop).second;
   std::vector<Box> boxes;
   for (const smint_values& v : values)
     if (count_of(v) == 0) return boxes;
@@ -63,40 +72,86 @@ bool conflict(const std::vector<Box>& some, const std::vector<Box>& others) {
   return false;
 }
 
+// The values of the outermost loop for which an access, over those of the other loops, may touch the box.
+Interval touching(const View& view, const std::vector<smint_values>& values, const Box& box) {
+  Interval all = {-far, far};
+  if (view.exact != box.view->exact) return all;
+  for (int d = 0; d < view.dims; ++d) {
+    const Interval offset = offsets(view, d, values, 0), at = box.at[d];
+    const int64_t factor = view.factor[d][0];
+    if (factor != 0) all = meet(all, values_within({at.begin - offset.end + 1, at.end - offset.begin}, {0, 1}, factor));
+    else if (meet(offset, at).empty()) return {0, 0};
+  }
+  return all;
+}
+
+// What is left of a rank's values of the outermost loop without those that conflict with the boxes: the longer side.
+void leave_out(Interval& left, const Execution& next, const std::vector<smint_values>& values,
+               const std::vector<Box>& boxes) {
+  for (const auto& [flags, view] : next.accesses)
+    for (const Box& box : boxes) {
+      if (view.array != box.view->array || ((flags | box.flags) & SMINT_WRITES) == 0) continue;
+      const Interval out = touching(view, values, box);
+      if (meet(left, out).empty()) continue;
+      const Interval below = {left.begin, std::min(left.end, out.begin)};
+      const Interval above = {std::max(left.begin, out.end), left.end};
+      left = below.end - below.begin > above.end - above.begin ? below : above;
+      if (left.empty()) left = {0, 0};
+    }
+}
+
 }  // namespace
 
-const std::vector<int>& Neighbours::others(const Memory& memory, const Execution& next) {
+const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution& next) {
   for (const Known& known : known_)
-    if (known.done == done_.size() && same(known.next, next)) return known.others;
+    if (known.done == done_.size() && same(known.next, next)) return known;
   const Job& job = memory.job();
-  Known known = {done_.size(), next, {}};
+  Known known = {done_.size(), next, {}, {0, 0}};
   const auto own_next = boxes_of(job, job.rank, next);
+  const auto [share, values] = part_of(job, job.rank, next);
+  known.early = share[0];
   std::vector<std::vector<Box>> own_done;
   for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));
   for (int r = 0; r < job.nranks; ++r) {
     if (r == job.rank) continue;
     const auto their_next = boxes_of(job, r, next);
-    for (size_t i = 0; i < done_.size(); ++i)
-      if (conflict(own_done[i], their_next) || conflict(boxes_of(job, r, done_[i]), own_next)) {
-        known.others.push_back(r);
-        break;
-      }
+    bool meets = false;
+    for (size_t i = 0; i < done_.size(); ++i) {
+      const auto their_done = boxes_of(job, r, done_[i]);
+      meets = meets || conflict(own_done[i], their_next) || conflict(their_done, own_next);
+      leave_out(known.early, next, values, their_done);
+    }
+    if (meets) known.others.push_back(r);
   }
-  return known_.emplace_back(std::move(known)).others;
+  return known_.emplace_back(std::move(known));
 }
 
-void Neighbours::owe(Execution loop) {
+void Neighbours::owe(Memory& memory, Execution loop) {
   owed_ = true;
+  if (memory.job().nnodes == 1) memory.arrive(meeting);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
 
 void Neighbours::pass(Memory& memory, const Execution& next) {
+  early_ = {-far, far};
   if (!owed_) return;
   if (done_.size() > most_loops) return settle(memory);
-  const Status status = memory.sync_drop("the barrier between two parallel loops", others(memory, next));
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  const Known& known = know(memory, next);
   owed_ = false;
+  if (memory.job().nnodes == 1) {
+    if (memory.arrived(known.others)) return;
+    early_ = known.early, awaited_ = known.others;
+    return;
+  }
+  const Status status = memory.sync_drop(meeting, known.others);
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+}
+
+void Neighbours::finish(Memory& memory) {
+  const Status status = memory.await(meeting, awaited_);
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  awaited_.clear();
 }
 
 void Neighbours::settle(Memory& memory) {

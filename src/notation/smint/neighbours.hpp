@@ -1,10 +1,12 @@
 // The barrier between two loops, put off until the next loop is known: then a rank waits only for those with which one
-// of the two has something in common, as far as the accesses say. smint.h (SMINT_LATER) tells what the program
+// of the two has something in common, as far as the accesses say; and on one node, where nothing has to be fetched, it
+// first does what has nothing in common with any of them (Early). smint.h (SMINT_LATER) tells what the program
 // promises.
 //
 // Why that is enough: let rank r be about to do loop N, and let X be a loop done since all ranks met last. If r's part
 // of N touches what s's part of X touched, or the other way round, and one of them writes, r and s are neighbours here,
 // so s has done X. Whatever has no such pair needs no order. Both compute the same, so neighbours name each other.
+// What is early of r's part of N touches nothing that any X touches elsewhere, so it has no such pair.
 //
 // Owner: the process, as for the other notations. For the thread that makes collective calls; pass and settle block.
 #pragma once
@@ -24,27 +26,32 @@ struct Execution {
 
 class Neighbours {
  public:
-  bool owed() const { return owed_; }
   // The loop has ended on this rank.
-  void owe(Execution loop);
-  // The next loop is to begin.
+  void owe(Memory& memory, Execution loop);
+  // The next loop is to begin. On one node it need not be over with that: see early.
   void pass(Memory& memory, const Execution& next);
+  // Of the values of the outermost loop, those that may be done before finish(); all if there is nothing to wait for.
+  Interval early() const { return early_; }
+  void finish(Memory& memory);
   // Something else comes: all ranks meet.
   void settle(Memory& memory);
 
  private:
-  const std::vector<int>& others(const Memory& memory, const Execution& next);
-
-  static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
-  bool owed_ = false;
-  std::vector<Execution> done_;  // since all ranks met
   // Loops of a program alternate, so what has been worked out is kept: for so many of done_, before that loop.
   struct Known {
     size_t done;
     Execution next;
     std::vector<int> others;
+    Interval early;
   };
+  const Known& know(const Memory& memory, const Execution& next);
+
+  static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
+  bool owed_ = false;
+  std::vector<Execution> done_;  // since all ranks met
   std::vector<Known> known_;
+  Interval early_ = {-far, far};
+  std::vector<int> awaited_;  // by finish()
 };
 
 }  // namespace hiroba

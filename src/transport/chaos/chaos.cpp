@@ -72,6 +72,13 @@ class Chaos final : public Wrapper {
     return Wrapper::compare_swap64(rank, at, expected, desired);
   }
 
+  uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override {
+    delay();
+    const uint32_t now = Wrapper::await_change(rank, at, old, seconds);
+    delay();
+    return now;
+  }
+
   Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
     delay();
     release();
