@@ -94,8 +94,8 @@ enum {
   SMINT_KNOWN = 4,    /* the accesses are all there are; for option check */
   SMINT_DROP = 2,     /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
   /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, for those ranks only with which one of
-   * the two has data in common, or smint_settle for all: between nodes in smint_begin; on one node smint_next first
-   * hands out what has none. Until then the program touches nothing shared and synchronises in no other way. */
+   * the two has data in common, or smint_settle for all: over a network in smint_begin; elsewhere smint_next
+   * first hands out what has none. Until then the program touches nothing shared and synchronises in no other way. */
   SMINT_LATER = 16
 };
 

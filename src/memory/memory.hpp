@@ -60,8 +60,10 @@ class Memory {
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
   // since.
   Status sync_drop(const char* call, std::span<const int> others);
-  // On one node, that meeting in two halves: arrive(), which every rank calls, says that this rank has come; await()
-  // waits until `others` have come as often. In between a rank may use what none of them uses before it arrives.
+  // Where this process reaches all ranks' memory, that meeting in two halves: arrive(), which every rank calls, says
+  // that this rank has come; await() waits until `others` have come as often. In between a rank may use what lives on
+  // its node and none of them uses before it arrives.
+  bool reaches_all() const;
   void arrive(const char* call);
   bool arrived(std::span<const int> others) const;
   Status await(const char* call, std::span<const int> others);

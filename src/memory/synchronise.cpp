@@ -76,10 +76,18 @@ Status Memory::sync_drop(const char* call) {
 
 // At a rank's arrivals: their number, and how many ranks may be asleep over it.
 std::atomic<uint32_t>& Memory::arrivals(int rank, int word) const {
-  return reinterpret_cast<std::atomic<uint32_t>*>(space_.base() + layout_.arrivals(rank))[word];
+  return reinterpret_cast<std::atomic<uint32_t>*>(transport_->reach(rank, layout_.arrivals(rank)))[word];
+}
+
+bool Memory::reaches_all() const {
+  for (int r = 0; r < job_.nranks; r = job_.first_rank_of(job_.node_of(r) + 1))
+    if (transport_->reach(r, layout_.arrivals(r)) == nullptr) return false;
+  return true;
 }
 
 void Memory::arrive(const char* call) {
+  drop();
+  transport_->fence();
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);
   self.calls.fetch_add(1, std::memory_order_relaxed);

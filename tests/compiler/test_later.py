@@ -122,10 +122,19 @@ class Later(CompilerTest):
         self.write("late.c", LATE)
         said = self.compile("--explain", "-O1", "late.c", "-o", "late").stderr
         self.assertEqual(said.count("waits for those ranks only"), 3, said)
-        for ranks, chaos in ((1, 0), (2, 0), (2, 3), (3, 0), (3, 5), (4, 7)):
-            job = [HIROBARUN, "-n", str(ranks), "--threads", "1", "--chaos", str(chaos), "--timeout", "30"]
-            ended = execute([*job, "./late"], self.folder, env=dict(os.environ))
-            self.assertEqual(ended.returncode, 0, f"{ranks} ranks, chaos {chaos}: {ended}")
+        for ranks, nodes, chaos in (
+            (1, 1, 0),
+            (2, 1, 0),
+            (3, 1, 5),
+            (4, 1, 7),
+            (2, 2, 0),
+            (2, 2, 3),
+            (3, 3, 0),
+            (4, 2, 5),
+        ):
+            job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--chaos", str(chaos)]
+            ended = execute([*job, "--timeout", "30", "./late"], self.folder, env=dict(os.environ))
+            self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
 
     @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}: over shared memory all ranks meet")
     def test_own_writes_where_nobody_is_met(self) -> None:

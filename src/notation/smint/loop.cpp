@@ -64,9 +64,9 @@ void fetch(Memory& memory, const View& view, Interval outermost, Range section[]
   if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
 }
 
-// Begins to fetch what values [mine] touch outside of this node; returns those that touch nothing outside.
-Interval fetch_for(Memory& memory, const View& view, std::span<const smint_values> values, Interval mine,
-                   int64_t last) {
+// Those of the values [mine] that touch nothing outside of this node; `fetches`: and begins to fetch what they touch.
+Interval inner_of(Memory& memory, const View& view, std::span<const smint_values> values, Interval mine, int64_t last,
+                  bool fetches) {
   Range section[SMINT_DIMS];
   Interval rows = {0, 0};
   for (int d = 0; d < view.dims; ++d) {
@@ -80,15 +80,24 @@ Interval fetch_for(Memory& memory, const View& view, std::span<const smint_value
   }
   fill_gaps(view, section);
   const Interval here = indices_here(view, memory.job());
-  if (here.empty()) {
-    fetch(memory, view, rows, section);
-    return {0, 0};
+  if (fetches) {
+    fetch(memory, view, {rows.begin, std::min(rows.end, here.begin)}, section);
+    fetch(memory, view, {std::max({rows.begin, here.begin, here.end}), rows.end}, section);
   }
-  fetch(memory, view, {rows.begin, std::min(rows.end, here.begin)}, section);
-  fetch(memory, view, {std::max(rows.begin, here.end), rows.end}, section);
+  if (here.empty()) return {0, 0};
   if (rows.begin >= here.begin && rows.end <= here.end) return mine;
   if (view.factor[0][0] == 0) return {0, 0};
   return values_within(here, offsets(view, 0, values, 0), view.factor[0][0]);
+}
+
+Interval inner_of(Memory& memory, std::span<const Touched> touched, std::span<const smint_values> values, Interval mine,
+                  int64_t step, bool fetches) {
+  if (memory.job().nnodes == 1) return mine;
+  const int64_t last = mine.begin + (mine.end - 1 - mine.begin) / step * step;
+  Interval inner = mine;
+  for (const auto& [_, view] : touched)
+    if (view.array != nullptr) inner = meet(inner, inner_of(memory, view, values, mine, last, fetches));
+  return inner;
 }
 
 // ---- the loop
@@ -170,6 +179,15 @@ void put_first(Progress& p, Interval inner, Awaited waiting) {
   if (p.inner.begin != p.mine.begin || p.inner.end != p.mine.end) p.waiting = waiting;
 }
 
+// Waits for those ranks that have not come before this rank's inner part.
+void meet_and_fetch(Memory& memory, Progress& p) {
+  neighbours().finish(memory);
+  const auto [share, values] =
+      part_of(memory.job(), memory.job().rank, p.whole->accesses, p.whole->values, p.whole->shared);
+  inner_of(memory, p.whole->accesses, values, p.mine, p.step, true);
+  p.waiting = data;
+}
+
 // As the program counts: downwards from the top, if `step` is negative there.
 void tell(smint_loop* loop, size_t k, Interval part, const smint_values& ascends, bool down) {
   loop->first[k] = part.begin, loop->end[k] = part.end;
@@ -221,14 +239,11 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
     hiroba::tell(loop, k, share[k], ordered[k], values[k].step < 0);
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
   }
-  if (!p.mine.empty() && memory.job().nnodes > 1) {
-    const int64_t last = p.mine.begin + (p.mine.end - 1 - p.mine.begin) / p.step * p.step;
-    Interval inner = p.mine;
-    for (const auto& [_, view] : touched)
-      if (view.array != nullptr) inner = meet(inner, hiroba::fetch_for(memory, view, loops, p.mine, last));
-    hiroba::put_first(p, inner, hiroba::data);
-  } else if (p.whole != nullptr) {
-    hiroba::put_first(p, hiroba::neighbours().early(), hiroba::ranks);
+  if (!p.mine.empty()) {
+    const bool comes_first = hiroba::neighbours().waits();
+    const Interval inner = hiroba::inner_of(memory, touched, loops, p.mine, p.step, !comes_first);
+    if (comes_first) hiroba::put_first(p, meet(inner, hiroba::neighbours().early()), hiroba::ranks);
+    else hiroba::put_first(p, inner, hiroba::data);
   }
   if (memory.checking()) {
     ordered[0].first = p.mine.begin, ordered[0].end = p.mine.end;
@@ -251,14 +266,16 @@ SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* c
   if (memory.job().nnodes == 1) return;
   if (memo->pages == nullptr) memo->pages = new hiroba::Recollection;
   auto& known = *static_cast<hiroba::Recollection*>(memo->pages);
+  Progress p;
+  std::memcpy(&p, loop->opaque, sizeof p);
+  if (p.waiting == hiroba::ranks) hiroba::meet_and_fetch(memory, p);
+  std::memcpy(loop->opaque, &p, sizeof p);
   const auto [found, anew] = known.try_emplace(std::vector<const void*>(arrays, arrays + count));
   if (!anew) {
     memory.start_preload(found->second);
     return;
   }
   memory.sync();  // what is here at the end, the loop has used
-  Progress p;
-  std::memcpy(&p, loop->opaque, sizeof p);
   p.noting = &found->second;
   std::memcpy(loop->opaque, &p, sizeof p);
 }
@@ -271,8 +288,8 @@ SMINT_EXPORT int smint_next(smint_loop* loop) {
     switch (p.stage++) {
       case 0: part = p.inner; break;
       case 1:
+        if (p.waiting == hiroba::ranks) hiroba::meet_and_fetch(hiroba::process_memory("parallel for"), p);
         if (p.waiting == hiroba::data) hiroba::process_memory("parallel for").preload_wait();
-        if (p.waiting == hiroba::ranks) hiroba::neighbours().finish(hiroba::process_memory("parallel for"));
         part = {p.mine.begin, p.inner.begin};
         break;
       default: {

@@ -1,7 +1,6 @@
 #include "notation/smint/neighbours.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/log.hpp"
 
@@ -39,17 +38,8 @@ struct Box {
   Interval at[SMINT_DIMS];
 };
 
-// A rank's share of a loop, and the values of all its loops.
-std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, const Execution& loop) {
-  std::vector<smint_values> values = loop.values;
-  const Share share = share_of(job, rank, loop.accesses, loop.values, loop.shared);
-  for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
-    values[k].first = share[k].begin, values[k].end = share[k].end;
-  return {share, values};
-}
-
 std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
-  const std::vector<smint_values> values = part_of(job, rank, loop).second;
+  const std::vector<smint_values> values = part_of(job, rank, loop.accesses, loop.values, loop.shared).second;
   std::vector<Box> boxes;
   for (const smint_values& v : values)
     if (count_of(v) == 0) return boxes;
@@ -108,7 +98,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
   const Job& job = memory.job();
   Known known = {done_.size(), next, {}, {0, 0}};
   const auto own_next = boxes_of(job, job.rank, next);
-  const auto [share, values] = part_of(job, job.rank, next);
+  const auto [share, values] = part_of(job, job.rank, next.accesses, next.values, next.shared);
   known.early = share[0];
   std::vector<std::vector<Box>> own_done;
   for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));
@@ -128,20 +118,19 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 
 void Neighbours::owe(Memory& memory, Execution loop) {
   owed_ = true;
-  if (memory.job().nnodes == 1) memory.arrive(meeting);
+  if (memory.reaches_all()) memory.arrive(meeting);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
 
 void Neighbours::pass(Memory& memory, const Execution& next) {
-  early_ = {-far, far};
+  awaited_.clear();
   if (!owed_) return;
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
   owed_ = false;
-  if (memory.job().nnodes == 1) {
-    if (memory.arrived(known.others)) return;
-    early_ = known.early, awaited_ = known.others;
+  if (memory.reaches_all()) {
+    if (!memory.arrived(known.others)) early_ = known.early, awaited_ = known.others;
     return;
   }
   const Status status = memory.sync_drop(meeting, known.others);
@@ -155,6 +144,7 @@ void Neighbours::finish(Memory& memory) {
 }
 
 void Neighbours::settle(Memory& memory) {
+  awaited_.clear();
   if (!owed_) return;
   const Status status = memory.sync_drop("the barrier behind parallel loops");
   if (!status.ok()) end_job(1, "%s", status.message().c_str());

@@ -1,7 +1,6 @@
 // The barrier between two loops, put off until the next loop is known: then a rank waits only for those with which one
-// of the two has something in common, as far as the accesses say; and on one node, where nothing has to be fetched, it
-// first does what has nothing in common with any of them (Early). smint.h (SMINT_LATER) tells what the program
-// promises.
+// of the two has something in common, as far as the accesses say; and where nobody's help is needed to fetch, it first
+// does what has nothing in common with any of them (early). smint.h (SMINT_LATER) tells what the program promises.
 //
 // Why that is enough: let rank r be about to do loop N, and let X be a loop done since all ranks met last. If r's part
 // of N touches what s's part of X touched, or the other way round, and one of them writes, r and s are neighbours here,
@@ -28,9 +27,10 @@ class Neighbours {
  public:
   // The loop has ended on this rank.
   void owe(Memory& memory, Execution loop);
-  // The next loop is to begin. On one node it need not be over with that: see early.
+  // The next loop is to begin. If this rank still has to wait for some, finish() must be called after the values of the
+  // outermost loop that are early, which touch nothing of theirs.
   void pass(Memory& memory, const Execution& next);
-  // Of the values of the outermost loop, those that may be done before finish(); all if there is nothing to wait for.
+  bool waits() const { return !awaited_.empty(); }
   Interval early() const { return early_; }
   void finish(Memory& memory);
   // Something else comes: all ranks meet.
@@ -50,7 +50,7 @@ class Neighbours {
   bool owed_ = false;
   std::vector<Execution> done_;  // since all ranks met
   std::vector<Known> known_;
-  Interval early_ = {-far, far};
+  Interval early_ = {0, 0};
   std::vector<int> awaited_;  // by finish()
 };
 
