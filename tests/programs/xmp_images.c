@@ -80,6 +80,33 @@ static void posts(void) {
   EXPECT(xmp_wait(left, 149, PLACE), left); /* the oldest went first */
 }
 
+/* A post, and the meeting of a pair, vouch for what was put to a third image, too, by whoever has it read there. */
+static void puts_to_a_third(void) {
+  const int right = (me + 1) % n, left = (me + n - 1) % n, third = (me + 2) % n;
+  for (int round = 0; round < 60; ++round) {
+    double got[N];
+    const int length = round % 3 == 0 ? 1 : N;
+    const double value = round * 1000 + me;
+    const xmp_section there = row(reals, third, r_own, length, sizeof(double));
+    const xmp_section to_right = row(ints, right, i_own, N, sizeof(int));
+    const xmp_section of_left = row(reals, (left + 2) % n, r_own, length, sizeof(double));
+    const xmp_section here = row(NULL, 0, got, length, sizeof(double));
+    xmp_fill(&there, &value, sizeof(double), PLACE);
+    if (round % 2 == 0) xmp_fill(&to_right, &me, sizeof(int), PLACE);
+    if (n > 2 && round % 5 == 4) {
+      const int both[] = {left, right};
+      xmp_sync_images(2, both, NULL);
+    } else {
+      xmp_post(right, round, PLACE);
+      xmp_wait(left, round, PLACE);
+    }
+    xmp_assign(&here, &of_left, sizeof(double), PLACE);
+    for (int i = 0; i < length; ++i) EXPECT(got[i], round * 1000 + left);
+    if (round % 2 == 0) EXPECT(i_own[round % N], left);
+    xmp_sync_all(NULL);
+  }
+}
+
 /* Far more posts than any buffer holds, to an image that is busy elsewhere. */
 static void many_posts(void) {
   enum { MANY = 20000 };
@@ -327,6 +354,7 @@ static const struct {
              {"elements", elements},
              {"pairs", pairs},
              {"posts", posts},
+             {"puts_to_a_third", puts_to_a_third},
              {"many_posts", many_posts},
              {"put_after_put", put_after_put},
              {"threads", threads},
