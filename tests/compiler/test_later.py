@@ -85,6 +85,24 @@ int main(void) {
 }
 """
 
+STUCK = """#include <smint.h>
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+double a[100], b[100];
+int main(void) {
+  double *src = a, *dst = b;
+  for (int t = 0; t < 10; t++) {
+#pragma SMint parallel for
+    for (int i = 1; i < 99; i++) {
+      for (volatile long k = i == 70 && t == 3 ? 1L << 40 : 0; k > 0; k--) {}
+      dst[i] = src[i - 1] + src[i + 1];
+    }
+    double *old = src;
+    src = dst;
+    dst = old;
+  }
+}
+"""
+
 
 class Later(CompilerTest):
     def ends(self, more: str) -> str:
@@ -135,6 +153,16 @@ class Later(CompilerTest):
             job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--chaos", str(chaos)]
             ended = execute([*job, "--timeout", "30", "./late"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
+
+    def test_a_rank_that_does_not_come(self) -> None:
+        self.write("stuck.c", STUCK)
+        self.compiled("-O1", "stuck.c", "-o", "stuck")
+        for nodes in ("1", "2"):
+            ended = execute([HIROBARUN, "-n", "2", "--nodes", nodes, "--timeout", "1", "./stuck"], self.folder)
+            self.assertEqual(ended.returncode, 1, ended)
+            self.assertRegex(
+                ended.stderr, "rank 0: waited .* in the barrier between two parallel loops; rank 1 has not"
+            )
 
     @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}: over shared memory all ranks meet")
     def test_own_writes_where_nobody_is_met(self) -> None:
