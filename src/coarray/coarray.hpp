@@ -11,6 +11,7 @@
 // Errors come back as a status; the caller (src/notation/xmp) ends the job with it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,6 +105,7 @@ class Coarrays {
   Updater updater_;
   Collective collective_;
   Checker checker_;
+  std::atomic<bool> unfenced_{false};  // posts have gone out with puts that are counted only
   Requests requests_;
 };
 

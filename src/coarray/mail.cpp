@@ -96,7 +96,7 @@ void Mail::announce(int rank, const Checker::Stamp& stamp) {
   ++pairs_[static_cast<size_t>(rank)].told;
   const char nothing = 0;
   const void* const payload = stamp.empty() ? static_cast<const void*>(&nothing) : stamp.data();
-  world_->transport->send_after_puts(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
+  world_->transport->send(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
 }
 
 void Mail::hear(int source, const void* payload, size_t bytes) {

@@ -10,6 +10,7 @@ namespace hiroba {
 // A rank that spins on its own memory, calling this, also serves the others.
 Status Coarrays::sync_memory(const Call& call) {
   HIROBA_TRY(updater_.settle(call));
+  unfenced_.store(false, std::memory_order_relaxed);
   world_.transport->fence();
   world_.transport->progress();
   return {};
@@ -25,9 +26,8 @@ Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
   return world_.memory->barrier(call.write(text));
 }
 
-// What tells another rank carries the puts before it along.
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
-  HIROBA_TRY(updater_.settle(call));
+  HIROBA_TRY(sync_memory(call));
   Checker::Stamp stamp = checker_.release();
   for (const int r : ranks)
     if (r != world_.rank) mail_.announce(r, stamp);
@@ -39,8 +39,10 @@ Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
   return {};
 }
 
+// The post takes the puts before it along, so they need not be acknowledged until something else passes this order on.
 Status Coarrays::post(int rank, int64_t tag, const Call& call) {
   HIROBA_TRY(updater_.settle(call));
+  unfenced_.store(true, std::memory_order_relaxed);
   mail_.post(rank, tag, checker_.release());
   return {};
 }
@@ -166,6 +168,7 @@ Status Coarrays::atomic_add(const Section& word, unsigned bytes, uint64_t value,
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
   Transport& transport = *world_.transport;
+  if (unfenced_.exchange(false, std::memory_order_relaxed)) transport.fence();
   pass_order(place, true, false);
   old = bytes == 8 ? transport.fetch_add64(place.rank, place.offset, value)
                    : transport.fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
@@ -177,6 +180,7 @@ Status Coarrays::atomic_swap(const Section& word, unsigned bytes, uint64_t expec
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
   Transport& transport = *world_.transport;
+  if (unfenced_.exchange(false, std::memory_order_relaxed)) transport.fence();
   pass_order(place, true, true);
   old = bytes == 8 ? transport.compare_swap64(place.rank, place.offset, expected, desired)
                    : transport.compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),

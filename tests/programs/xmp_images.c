@@ -93,7 +93,12 @@ static void puts_to_a_third(void) {
     const xmp_section here = row(NULL, 0, got, length, sizeof(double));
     xmp_fill(&there, &value, sizeof(double), PLACE);
     if (round % 2 == 0) xmp_fill(&to_right, &me, sizeof(int), PLACE);
-    if (n > 2 && round % 5 == 4) {
+    if (n > 2 && round % 10 == 3) { /* the third is told, and who reads there learns it by an atomic */
+      xmp_post(third, round, PLACE);
+      xmp_atomic_define_at(ints, right, &i_own[13], sizeof(int), 1000 + round, PLACE);
+      while (xmp_atomic_ref_at(ints, me, &i_own[13], sizeof(int), PLACE) != 1000 + round) xmp_sync_memory(NULL);
+      xmp_wait(XMP_ANY_IMAGE, round, PLACE);
+    } else if (n > 2 && round % 5 == 4) {
       const int both[] = {left, right};
       xmp_sync_images(2, both, NULL);
     } else {
