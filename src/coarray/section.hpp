@@ -24,6 +24,7 @@ struct Box {
   Box() {}  // NOLINT: see above
   Box(const Box& other) { *this = other; }
   Box& operator=(const Box& other) {
+    if (this == &other) return *this;
     dims = other.dims;
     std::copy_n(other.count, dims, count);
     std::copy_n(other.stride, dims, stride);
