@@ -85,7 +85,8 @@ bool pair_up(const Box& to, const Box& from, size_t element, Walk& walk) {
   while (i >= 0 && j >= 0) {
     // The dimension with more elements is cut in two, if that is possible.
     const int64_t count = std::min(a.count[i], b.count[j]);
-    if (count == 0 || a.count[i] % count != 0 || b.count[j] % count != 0) return count == 0;
+    if (count == 0) return walk.dims = 0, walk.block = 0, true;
+    if (a.count[i] % count != 0 || b.count[j] % count != 0) return false;
     surround(walk, count, a.stride[i], b.stride[j]);
     a.count[i] /= count, a.stride[i] *= count;
     b.count[j] /= count, b.stride[j] *= count;

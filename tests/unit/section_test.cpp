@@ -32,6 +32,15 @@ TEST(Section, RowsOfALargerMatrixStayRows) {
   EXPECT_EQ(walk.count[0], 4);
 }
 
+TEST(Section, NothingIsAWalkOfNoBytes) {
+  for (const Box& empty : {box({0}, {8}), box({0, 5}, {40, 8}), box({4, 0}, {40, 8}), box({0, 5}, {40, 16})}) {
+    Walk walk;
+    ASSERT_TRUE(pair_up(empty, empty, 8, walk));
+    EXPECT_EQ(walk.dims, 0);
+    EXPECT_EQ(walk.block, 0u);
+  }
+}
+
 TEST(Section, SeveralDimensionsOfOneStrideBecomeOne) {
   Walk walk;
   ASSERT_TRUE(pair_up(box({3, 4}, {64, 16}), box({3, 4}, {32, 8}), 8, walk));
