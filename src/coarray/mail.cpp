@@ -113,7 +113,7 @@ Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
   const Pair& pair = pairs_[static_cast<size_t>(rank)];
   const Status met =
       world_->await([&] { return static_cast<int32_t>(pair.heard.load(std::memory_order_acquire) - pair.told) >= 0; },
-                    [&] { return format("%s: %s", call.text().c_str(), world_->absent(rank).c_str()); });
+                    [&] { return format("%s: %s", call.text().c_str(), world_->memory->absent(rank).c_str()); });
   const std::lock_guard<SignalSafeLock> guard(lock_);
   stamp = pair.stamp;
   return met;

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/wait.hpp"
 #include "memory/memory.hpp"
@@ -58,15 +57,6 @@ struct World {
     const bool any = transport->progress();
     return background->go_on() || any;
   }
-  // That a rank has not come, and where it is instead, if that is known here.
-  std::string absent(int r) const {
-    const RankBoard& other = memory->board().rank(r);
-    const std::string_view where = std::string_view(other.where).substr(0, std::string_view(other.where).find(": "));
-    if (where.empty()) return format("rank %d has not come", r);
-    return format("rank %d has not come; it %s %.*s", r, other.waiting.load() != 0 ? "waits in" : "computes after",
-                  static_cast<int>(where.size()), where.data());
-  }
-
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {

@@ -67,6 +67,8 @@ class Memory {
   void arrive(const char* call);
   bool arrived(std::span<const int> others) const;
   Status await(const char* call, std::span<const int> others);
+  // That a rank has not come, and where it is instead, if that is known here.
+  std::string absent(int rank) const;
   void sync();
   Status lock(int id);
   Status try_lock(int id, bool& taken);
@@ -124,6 +126,8 @@ class Memory {
   void use_huge_pages();
   Status check_canary(const Array& array) const;
   void read_notices(std::span<const uint64_t> words);
+  std::atomic<uint32_t>& arrivals(int rank, int word) const;
+  bool has_arrived(int rank) const;
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
   void took_lock(int id);
@@ -148,8 +152,6 @@ class Memory {
   HomeWrites home_writes_;
   std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
   std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
-  std::atomic<uint32_t>& arrivals(int rank, int word) const;
-  bool has_arrived(int rank) const;
 };
 
 // What this machine offers to see accesses, the best first; why_not is empty for what works.

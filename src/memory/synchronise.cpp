@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/log.hpp"
 #include "memory/memory.hpp"
@@ -115,14 +116,20 @@ Status Memory::await(const char* call, std::span<const int> others) {
       transport_->await_change(rank, layout_.arrivals(rank), seen, 0.1);
       const double waited = seconds_now() - start;
       if (timeout_ <= 0 || waited <= timeout_ || has_arrived(rank)) continue;
-      const RankBoard& other = board_->rank(rank);
-      return Status::error(format("waited %.3g s (option timeout) in %s; rank %d has not come; it %s %s", waited, call,
-                                  rank, other.waiting.load() != 0 ? "waits in" : "computes after", other.where));
+      return Status::error(format("waited %.3g s (option timeout) in %s; %s", waited, call, absent(rank).c_str()));
     }
     arrivals(rank, 1).fetch_sub(1);
   }
   self.waiting.store(0, std::memory_order_relaxed);
   return {};
+}
+
+std::string Memory::absent(int rank) const {
+  const RankBoard& other = board_->rank(rank);
+  const std::string_view where = std::string_view(other.where).substr(0, std::string_view(other.where).find(": "));
+  if (where.empty()) return format("rank %d has not come", rank);
+  return format("rank %d has not come; it %s %.*s", rank, other.waiting.load() != 0 ? "waits in" : "computes after",
+                static_cast<int>(where.size()), where.data());
 }
 
 void Memory::sync() {
