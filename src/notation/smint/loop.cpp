@@ -108,9 +108,10 @@ Interval inner_of(Memory& memory, std::span<const Touched> touched, std::span<co
 using Pages = std::vector<PageRun>;
 using Recollection = std::map<std::vector<const void*>, Pages>;
 
+enum Awaited : int32_t { nothing, data, ranks };  // between the inner part and the rest
+
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
-enum Awaited : int32_t { nothing, data, ranks };  // between the inner part and the rest
 struct Progress {
   Interval mine, inner;
   int64_t step;
@@ -182,8 +183,7 @@ void put_first(Progress& p, Interval inner, Awaited waiting) {
 // Waits for those ranks that have not come before this rank's inner part.
 void meet_and_fetch(Memory& memory, Progress& p) {
   neighbours().finish(memory);
-  const auto [share, values] =
-      part_of(memory.job(), memory.job().rank, p.whole->accesses, p.whole->values, p.whole->shared);
+  const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
   inner_of(memory, p.whole->accesses, values, p.mine, p.step, true);
   p.waiting = data;
 }

@@ -39,7 +39,7 @@ struct Box {
 };
 
 std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
-  const std::vector<smint_values> values = part_of(job, rank, loop.accesses, loop.values, loop.shared).second;
+  const std::vector<smint_values> values = part_of(job, rank, loop).second;
   std::vector<Box> boxes;
   for (const smint_values& v : values)
     if (count_of(v) == 0) return boxes;
@@ -92,13 +92,21 @@ void leave_out(Interval& left, const Execution& next, const std::vector<smint_va
 
 }  // namespace
 
+std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, const Execution& loop) {
+  const Share share = share_of(job, rank, loop.accesses, loop.values, loop.shared);
+  std::vector<smint_values> values = loop.values;
+  for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
+    values[k].first = share[k].begin, values[k].end = share[k].end;
+  return {share, values};
+}
+
 const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution& next) {
   for (const Known& known : known_)
     if (known.done == done_.size() && same(known.next, next)) return known;
   const Job& job = memory.job();
   Known known = {done_.size(), next, {}, {0, 0}};
   const auto own_next = boxes_of(job, job.rank, next);
-  const auto [share, values] = part_of(job, job.rank, next.accesses, next.values, next.shared);
+  const auto [share, values] = part_of(job, job.rank, next);
   known.early = share[0];
   std::vector<std::vector<Box>> own_done;
   for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));

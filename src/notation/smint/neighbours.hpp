@@ -10,6 +10,7 @@
 // Owner: the process, as for the other notations. For the thread that makes collective calls; pass and settle block.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "notation/smint/share.hpp"
@@ -22,6 +23,9 @@ struct Execution {
   std::vector<smint_values> values;
   int shared = 0;
 };
+
+// A rank's share of it, and the values of all loops: of the shared ones, the rank's.
+std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, const Execution& loop);
 
 class Neighbours {
  public:

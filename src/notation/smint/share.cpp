@@ -130,13 +130,4 @@ Share share_of(const Job& job, int rank, std::span<const Touched> accesses, std:
   return out;
 }
 
-std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, std::span<const Touched> accesses,
-                                                    std::span<const smint_values> values, int shared) {
-  std::pair<Share, std::vector<smint_values>> part = {share_of(job, rank, accesses, values, shared),
-                                                      {values.begin(), values.end()}};
-  for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
-    part.second[k].first = part.first[k].begin, part.second[k].end = part.first[k].end;
-  return part;
-}
-
 }  // namespace hiroba

@@ -8,8 +8,6 @@
 #pragma once
 
 #include <array>
-#include <utility>
-#include <vector>
 
 #include "notation/smint/view.hpp"
 
@@ -28,10 +26,6 @@ struct Touched {
 
 Share share_of(const Job& job, int rank, std::span<const Touched> accesses, std::span<const smint_values> values,
                int shared);
-
-// That share, and the values of all loops: of the shared ones, the rank's.
-std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, std::span<const Touched> accesses,
-                                                    std::span<const smint_values> values, int shared);
 
 // What a dimension's subscript is, over all values of the loops, but without factor * v[but].
 Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t but = SMINT_LOOPS);
