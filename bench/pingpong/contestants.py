@@ -43,23 +43,23 @@ class Program:
 PROGRAMS = [
     Program(OURS, "ours.c", "hirobacc", HIROBA),
     Program(ELEMENT, "element.c", "hirobacc", HIROBA),
-    Program("mpi", "mpi.c", "mpicc", OPENMPI, "libopenmpi-dev", lacks=("copy",)),
+    Program("mpi", "mpi.c", "mpicc", OPENMPI, "libopenmpi-dev"),
     Program(
         *("armci", "armci.c", "mpicc.openmpi", OPENMPI, "libarmci-mpi-dev", ("-larmci-openmpi",)),
         optional=True,
-        lacks=("pingpong", "word", "copy"),
+        lacks=("pingpong", "word"),
         strided=1 << 20,
     ),
     Program(
         *("armci, mpich", "armci.c", "mpicc.mpich", MPICH, "libarmci-mpi-dev", ("-larmci-mpich",)),
         optional=True,
-        lacks=("pingpong", "word", "copy"),
+        lacks=("pingpong", "word"),
         strided=1 << 20,
     ),
     Program(
         *("caf", "caf.f90", "caf", OPENMPI, "libcoarrays-openmpi-dev gfortran"),
         optional=True,
-        lacks=("pingpong", "word", "copy"),
+        lacks=("pingpong", "word"),
         strided=1 << 20,
     ),
 ]

@@ -9,15 +9,14 @@ static const char* const names[PP_KINDS] = {"put", "get", "put2", "get2", "accum
 
 int pp_read(const char* name, const char* bytes, const char* rounds, pp_case* c) {
   *c = (pp_case){.bytes = strtoul(bytes, NULL, 10), .rounds = atoi(rounds)};
-  while (c->kind < PP_KINDS && strcmp(names[c->kind], name) != 0) c->kind++;
+  while (c->kind < PP_KINDS && (c->kind == PP_COPY || strcmp(names[c->kind], name) != 0)) c->kind++;
   c->words = c->bytes / 8;
   c->inner = c->bytes < 4096 ? 256 : c->bytes < 1 << 17 ? 32 : c->bytes < 1 << 20 ? 4 : 1;
   if (c->kind < PP_KINDS && c->bytes % 8 == 0 && c->bytes > 0 && c->bytes <= (c->kind == PP_WORD ? 8 : PP_MOST) &&
       c->rounds > 0 && c->rounds <= PP_ROUNDS)
     return 0;
   fprintf(stderr,
-          "no case '%s %s %s': a name of put, get, put2, get2, accumulate, pingpong, word, copy, a multiple of 8 bytes "
-          "up to "
+          "no case '%s %s %s': a name of put, get, put2, get2, accumulate, pingpong, word, a multiple of 8 bytes up to "
           "%d, rounds up to %d\n",
           name, bytes, rounds, PP_MOST, PP_ROUNDS);
   return 2;
@@ -77,8 +76,19 @@ void pp_report(const pp_case* c, double* seconds, int first, int last) {
   fflush(stdout);
 }
 
+/* The time of the round's operations, which only rank 0 performs, or both. */
+static double timed(const pp_contestant* who, pp_case* c) {
+  if (both(c)) who->barrier();
+  const double start = pp_now();
+  for (int i = 0; i < c->inner && (who->rank == 0 || both(c)); i++) {
+    c->turn++;
+    who->operation[c->kind](c);
+  }
+  return pp_now() - start;
+}
+
 int pp_main(const pp_contestant* who, int argc, char** argv) {
-  static double seconds[PP_ROUNDS + 1];
+  static double seconds[PP_ROUNDS + 1], copies[PP_ROUNDS + 1];
   for (int k = 1; k + 2 < argc; k += 3) {
     pp_case c;
     const int status = pp_read(argv[k], argv[k + 1], argv[k + 2], &c);
@@ -87,20 +97,22 @@ int pp_main(const pp_contestant* who, int argc, char** argv) {
       fprintf(stderr, "%s: has no case %s\n", who->name, argv[k]);
       return 2;
     }
+    pp_case copy = c;
+    copy.kind = PP_COPY;
+    const int beside = c.kind == PP_PUT && who->operation[PP_COPY] != NULL;
     pp_fill(&c, who->local, who->shared);
     who->barrier();
     for (int round = 0; round <= c.rounds; round++) {
-      if (both(&c)) who->barrier();
-      const double start = pp_now();
-      for (int i = 0; i < c.inner && (who->rank == 0 || both(&c)); i++) {
-        c.turn++;
-        who->operation[c.kind](&c);
-      }
-      seconds[round] = pp_now() - start;
+      seconds[round] = timed(who, &c);
+      if (beside) copies[round] = timed(who, &copy);
     }
     who->barrier();
     if (pp_check(&c, who->rank, who->local, who->shared, who->name) != 0) return 1;
-    if (who->rank == 0) pp_report(&c, seconds, k == 1, k + 5 >= argc);
+    if (beside && pp_check(&copy, who->rank, who->local, who->shared, who->name) != 0) return 1;
+    if (who->rank == 0) {
+      pp_report(&c, seconds, k == 1, k + 5 >= argc && !beside);
+      if (beside) pp_report(&copy, copies, 0, k + 5 >= argc);
+    }
     who->barrier();
   }
   return 0;

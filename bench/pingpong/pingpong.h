@@ -14,7 +14,10 @@
  *                  notation's own: a post behind the put, a message
  *   word           the same with 8 BYTES that both ranks poll for, as in the paper. Only so few can be polled for: of
  *                  more, the last need not be the last to come
- *   copy           BYTES from `local` to this rank's own `shared`: what the processor can do
+ *
+ * A contestant that has `copy` is timed with it after each put, round by round: BYTES from `local` to this rank's own
+ * `shared`, which is what the processor can do. Apart from each other they could not be compared: how fast large
+ * pieces are copied grows threefold over the first rounds, as a large cache learns to keep them.
  *
  * Memory belongs to the contestant: three areas of PP_WORDS doubles, `local` and `other` of its own and `shared`, which
  * the other rank can reach. One thread. Only barriers and operations of the contestant block.
