@@ -44,6 +44,7 @@ PROGRAMS = [
     Program(OURS, "ours.c", "hirobacc", HIROBA),
     Program(ELEMENT, "element.c", "hirobacc", HIROBA),
     Program("mpi", "mpi.c", "mpicc", OPENMPI, "libopenmpi-dev"),
+    Program("mpi, mpich", "mpi.c", "mpicc.mpich", MPICH, "libmpich-dev", optional=True),
     Program(
         *("armci", "armci.c", "mpicc.openmpi", OPENMPI, "libarmci-mpi-dev", ("-larmci-openmpi",)),
         optional=True,

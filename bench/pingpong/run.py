@@ -11,6 +11,7 @@ import contextlib
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ KINDS = {
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 SMALL_SIZES = [8, 4096]
 MIB = 1 << 20
-SEEN, POLLED = "pingpong 8", "word 8"  # over hosts
+FLUSHED, SEEN, POLLED = "put 8", "pingpong 8", "word 8"  # over hosts
 
 
 def cases(sizes: Sequence[int], small: bool) -> Cases:
@@ -135,49 +136,76 @@ def targets(samples: Samples, element: Samples) -> list[Target]:
 # ---- over hosts ------------------------------------------------------------------------------------------------------
 
 
-def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, rounds: int) -> tuple[str, Samples] | None:
-    """Ping-pongs of puts of 8 bytes: one that a post makes seen, as the layer's own, which is of puts by ucx_perftest,
-    and for MPI of messages, because Open MPI has no puts over TCP; and one as in the paper, polled for with
-    sync_memory, where each put is acknowledged as well. None for other layers."""
-    if layer.name not in ("mpi-openmpi", "ucx") or "mpi" not in workshop.programs:
+@dataclass(frozen=True)
+class Own:
+    """What a layer itself needs for 8 bytes, and which of our cases is the same."""
+
+    layer: str
+    mpi: str  # starts both
+    rival: str
+    case: str
+    what: str
+    a_put: bool = True
+
+
+# A put that the target sees: as ucp_put_lat, by a post behind it. A put that is complete for its origin: sync_memory,
+# MPI_Win_flush, ARMCI_Fence. Open MPI has no puts over TCP, so there is nothing to hold ours to but its messages.
+OWN = [
+    Own("ucx", "openmpi", perftest.PROGRAM, SEEN, "ucp_put_lat, one way"),
+    Own("mpi-mpich", "mpich", "mpi, mpich", FLUSHED, "MPI_Put and flush"),
+    Own("armci-mpich", "mpich", "armci, mpich", FLUSHED, "ARMCI_Put and fence"),
+    Own("mpi-openmpi", "openmpi", "mpi", SEEN, "a message, for it has no puts over TCP", a_put=False),
+]
+
+
+def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, own: Own, rounds: int) -> Samples | None:
+    """8 bytes between two hosts, ours beside the layer's own; None if the rival could not be compiled."""
+    rival: Contestant
+    if own.rival == perftest.PROGRAM:
+        rival = perftest.rivals(hosts, False)["put"]
+    elif own.rival in workshop.programs:
+        binary = str(workshop.binary(workshop.programs[own.rival]))
+        rival = Contestant(own.rival, *hosts.mpirun(own.mpi, [1, 1], [binary, *own.case.split(), "20"]))
+    else:
         return None
-    words = ["pingpong", "8", "20"]
     settings = {"HIROBA_TRANSPORT": layer.options[1], "HIROBA_PLUGINS": str(workshop.build / "lib" / "hiroba")}
-    rival: Contestant = perftest.rivals(hosts, False)["put"] if layer.name == "ucx" else Contestant("", [])
     binary = str(workshop.binary(workshop.programs[OURS]))
-    command, environment = hosts.mpirun(
-        "openmpi", [1, 1], [binary, *words, "word", "8", "20"], harness.threads(1) | settings
-    )
-    ours = Contestant(OURS, command, environment)
-    if layer.name != "ucx":
-        binary = str(workshop.binary(workshop.programs["mpi"]))
-        rival = Contestant("mpi", *hosts.mpirun("openmpi", [1, 1], [binary, *words], harness.threads(1)))
+    words = [word for case in (FLUSHED, SEEN, POLLED) for word in (*case.split(), "20")]
+    ours = Contestant(OURS, *hosts.mpirun(own.mpi, [1, 1], [binary, *words], harness.threads(1) | settings))
 
     def run(contestant: Contestant) -> dict[str, Any]:
         result = perftest.run(contestant, harness.CONTESTANT_SECONDS)
         one_way = result.get("one way us")
-        return {SEEN: 1e-6 * one_way} if one_way is not None else result
+        return {own.case: 1e-6 * one_way} if one_way is not None else result
 
-    return rival.name, harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
+    return harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
 
 
 def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: dict[str, Samples]) -> list[Target]:
     reached = []
+    rows = [["8 B between 2 hosts: us", "put, sync_memory", "put, post", "put, polled", "the layer's own", ""]]
     with contextlib.ExitStack() as stack:
         try:
             hosts = stack.enter_context(Hosts(2))
         except Unavailable as error:
             raise BenchmarkError(f"{error}; leave out --hosts") from error
-        for layer in chosen:
-            if (found := over_hosts(workshop, hosts, layer, rounds)) is None:
+        by_name = {layer.name: layer for layer in chosen}
+        for own in OWN:
+            if (layer := by_name.get(own.layer)) is None:
                 continue
-            rival, part = found
+            if (part := over_hosts(workshop, hosts, layer, own, rounds)) is None:
+                continue
             kept[f"{layer.name}, 2 hosts"] = part
-            ours, theirs = (1e6 * part.median(name, SEEN) for name in (OURS, rival))
-            kind = "puts" if layer.name == "ucx" else "messages"
-            what = f"{layer.name}, 2 hosts: put of 8 B ({ours:.1f} us) / half of {rival}'s ping-pong of {kind}"
-            reached.append(Target(f"{what} ({theirs:.1f} us)", part.ratio(OURS, rival, SEEN), 1.1))
-            print(f"\n{layer.name}, 2 hosts: polled for with sync_memory {1e6 * part.median(OURS, POLLED):.1f} us")
+            ours, theirs = 1e6 * part.median(OURS, own.case), 1e6 * part.median(own.rival, own.case)
+            times = [f"{1e6 * part.median(OURS, case):.3g}" for case in (FLUSHED, SEEN, POLLED)]
+            rows.append([layer.name, *times, f"{theirs:.3g}", own.what])
+            what = f"{layer.name}, 2 hosts: put of 8 B ({ours:.1f} us) / {own.what} ({theirs:.1f} us)"
+            ratio = part.ratio(OURS, own.rival, own.case)
+            if own.a_put:
+                reached.append(Target(what, ratio, 1.1))
+            else:
+                rows[-1][-1] += f"; put, post / that: {ratio:.2f}"
+    print(f"\n{harness.table(rows)}", flush=True)
     return reached
 
 
