@@ -15,8 +15,8 @@
  *   word           the same with 8 BYTES that both ranks poll for, as in the paper. Only so few can be polled for: of
  *                  more, the last need not be the last to come
  *
- * A contestant that has `copy` is timed with it beside each put, in turns the first: BYTES from `local` to this rank's own
- * `shared`, which is what the processor can do. Apart from each other they could not be compared: how fast large
+ * A contestant that has `copy` is timed with it beside each put, in turns the first: BYTES from `local` to this rank's
+ * own `shared`, which is what the processor can do. Apart from each other they could not be compared: how fast large
  * pieces are copied grows threefold over the first rounds, as a large cache learns to keep them.
  *
  * Memory belongs to the contestant: three areas of PP_WORDS doubles, `local` and `other` of its own and `shared`, which

@@ -220,7 +220,10 @@ void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
   forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
-  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::absent);
+  for (uint64_t p = page; p < page + pages; ++p) {
+    config_.states->clear_flag(p, PageStates::outdated);
+    config_.states->release(p, PageState::absent);
+  }
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);
   chunk_count_[page / chunk_pages].fetch_and(static_cast<uint16_t>(~chunk_tried), std::memory_order_relaxed);
   resident_.fetch_sub(pages, std::memory_order_relaxed);
@@ -254,12 +257,16 @@ void Cache::flush_piece(const Piece& piece, bool alone) {
   if (full_.load(std::memory_order_relaxed)) forget_mappings(piece.array, piece.first, pages);
 }
 
+bool Cache::take_outdated(uint64_t page) {
+  return config_.states->flag(page, PageStates::outdated) && config_.states->take(page, PageState::stale);
+}
+
 // `written`: there may be writes that no flush has seen.
 void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
   PageBits taken;
   uint64_t dropped = 0, first = piece.end, end = piece.first;
   for (uint64_t page = piece.first; page < piece.end; ++page) {
-    if (!take_valid(page)) continue;
+    if (!take_valid(page) && !take_outdated(page)) continue;
     taken.set(page - piece.first);
     if (dropped++ == 0) first = page;
     end = page + 1;
@@ -289,8 +296,11 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
   if (written && full_.load(std::memory_order_relaxed))
     forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(view(page), pages << page_shift, alone); });
-  for (uint64_t page = piece.first; page < piece.end; ++page)
-    if (taken.test(page - piece.first)) config_.states->release(page, PageState::stale);
+  for (uint64_t page = piece.first; page < piece.end; ++page) {
+    if (!taken.test(page - piece.first)) continue;
+    config_.states->clear_flag(page, PageStates::outdated);
+    config_.states->release(page, PageState::stale);
+  }
   count(piece.array.counters.invalidated, dropped);
 }
 
@@ -319,6 +329,30 @@ void Cache::flush_and_drop(Array& array, uint64_t page) {
   for_each_piece(array, page, page + 1, [&](const Piece& piece) { drop_piece(piece, false, true); });
   await_outgoing();
   flush_lock_.unlock();
+}
+
+void Cache::outdate() {
+  config_.arrays->for_each_live([&](Array& array) {
+    for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
+      for (uint64_t page = piece.first; page < piece.end; ++page) {
+        if (!take_valid(page)) continue;
+        config_.states->set_flag(page, PageStates::outdated);
+        config_.states->release(page, PageState::stale);
+        count(array.counters.invalidated, 1);
+      }
+    });
+  });
+}
+
+// Takes what a fetch has no room for out of the view, so that accesses fault.
+void Cache::hide_outdated(Array& array, uint64_t first, uint64_t end) {
+  for (uint64_t page = first; page < end; ++page) {
+    if (!take_outdated(page)) continue;
+    array.tracker->freeze(view(page), page_bytes, true);
+    array.tracker->discard(view(page), page_bytes, true);
+    config_.states->clear_flag(page, PageStates::outdated);
+    config_.states->release(page, PageState::stale);
+  }
 }
 
 void Cache::invalidate(uint64_t page, uint64_t pages) {

@@ -64,6 +64,9 @@ class Cache {
   void flush_and_drop(bool alone);
   // The same for one page; for atomics.
   void flush_and_drop(Array& array, uint64_t page);
+  // Acquire without forgetting, if this rank has written no copy since the last acquire, and fetches all that it reads
+  // before it does: copies stay in the view, out of date, until they are fetched in place or dropped.
+  void outdate();
   // Forgets copies that are not written; after flush(alone).
   void invalidate(uint64_t page, uint64_t pages);
 
@@ -99,6 +102,7 @@ class Cache {
   bool start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead);
   uint64_t begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch);
   void finish(Fetch& fetch);
+  void show(Array& array, uint64_t page, uint64_t pages);
   Fetch* free_slot();
   bool under_way(uint64_t page) const;
   bool finish_slot(Fetch& fetch);
@@ -117,6 +121,8 @@ class Cache {
   void remember(uint64_t page);
 
   bool take_valid(uint64_t page);
+  bool take_outdated(uint64_t page);
+  void hide_outdated(Array& array, uint64_t first, uint64_t end);
   void flush_piece(const Piece& piece, bool alone);
   void drop_piece(const Piece& piece, bool alone, bool written);
 

@@ -94,13 +94,24 @@ uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   return pages;
 }
 
+// Shows pages to the program, but for those that it sees already.
+void Cache::show(Array& array, uint64_t page, uint64_t pages) {
+  const uint64_t end = page + pages;
+  for (uint64_t p = page, n = 1; p < end; p += n, n = 1) {
+    const bool seen = config_.states->flag(p, PageStates::outdated);
+    while (p + n < end && config_.states->flag(p + n, PageStates::outdated) == seen) ++n;
+    if (!seen) array.tracker->install(view(p), n << page_shift);
+    for (uint64_t i = 0; seen && i < n; ++i) config_.states->clear_flag(p + i, PageStates::outdated);
+  }
+}
+
 // Waits until they have come and shows them to the program.
 void Cache::finish(Fetch& fetch) {
   Array& array = *fetch.array;
   const uint64_t page = fetch.page, pages = fetch.pages, offset = page << page_shift;
   config_.transport->await(fetch.completion);
   if (fetch.twins_missing) std::memcpy(twin_file_.data() + offset, cache_file_.data() + offset, pages << page_shift);
-  array.tracker->install(view(page), pages << page_shift);
+  show(array, page, pages);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
   count(array.counters.fetched, pages);
   count(array.counters.bytes_fetched, pages << page_shift);
@@ -200,7 +211,8 @@ bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead
     // From afar in several pieces at once; what is copied here and now, in one.
     const bool direct = config_.transport->reach(run.rank, run.first << page_shift) != nullptr;
     const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, most_at_once());
-    for (uint64_t p = std::max(run.first, first); p < run_end && room > 0;) {
+    uint64_t p = std::max(run.first, first);
+    while (p < run_end && room > 0) {
       const PageState state = config_.states->state(p);
       if (state == PageState::valid) {
         ++p;
@@ -227,6 +239,7 @@ bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead
       if (direct && coming > 0) finish_slot(fetch);
       any = any || (!direct && coming > 0);
     }
+    hide_outdated(array, p, run_end);
   }
   return any;
 }

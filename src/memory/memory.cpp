@@ -179,8 +179,8 @@ Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<ui
 }
 
 // Nothing is asked for ahead of a meeting: a home may be through with its own before others have put to it.
-Status Memory::sync_drop(const char* call, std::span<const int> others) {
-  drop();
+Status Memory::sync_drop(const char* call, std::span<const int> others, bool home_writes) {
+  outdate(home_writes);
   return enter(call, [&] { return transport_->meet(tag_of(call), others); });
 }
 

@@ -58,13 +58,14 @@ class Memory {
   Status sync_drop(const char* call);  // collective
   // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
-  // since.
-  Status sync_drop(const char* call, std::span<const int> others);
+  // since. All that a rank then reads of other nodes, it must preload first. `home_writes`: since the last such call
+  // this rank has written nothing but what lives on its node.
+  Status sync_drop(const char* call, std::span<const int> others, bool home_writes);
   // Where this process reaches all ranks' memory, that meeting in two halves: arrive(), which every rank calls, says
   // that this rank has come; await() waits until `others` have come as often. In between a rank may use what lives on
   // its node and none of them uses before it arrives.
   bool reaches_all() const;
-  void arrive(const char* call);
+  void arrive(const char* call, bool home_writes);
   bool arrived(std::span<const int> others) const;
   Status await(const char* call, std::span<const int> others);
   // That a rank has not come, and where it is instead, if that is known here.
@@ -121,6 +122,7 @@ class Memory {
   template <typename Wait>
   Status enter(const char* call, const Wait& wait);
   void drop();
+  void outdate(bool home_writes);
   Status map_homes(Array& array);
   Status check_room(const Array& array) const;
   void use_huge_pages();

@@ -19,6 +19,7 @@ class PageStates {
   static constexpr uint8_t announced = 4;  // the home knows that this node has a copy
   static constexpr uint8_t armed = 8;      // of a home page: its writes are tracked
   static constexpr uint8_t guessed = 16;   // brought ahead of its use, which has not been seen yet
+  static constexpr uint8_t outdated = 32;  // stale, but still in the view
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 

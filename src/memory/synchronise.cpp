@@ -86,8 +86,14 @@ bool Memory::reaches_all() const {
   return true;
 }
 
-void Memory::arrive(const char* call) {
-  drop();
+// Acquire of a program that preloads all that it reads of other nodes, so that its copies may stay in the view.
+void Memory::outdate(bool home_writes) {
+  if (!home_writes) return drop();
+  if (cache_ != nullptr) cache_->outdate();
+}
+
+void Memory::arrive(const char* call, bool home_writes) {
+  outdate(home_writes);
   transport_->fence();
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);

@@ -85,6 +85,65 @@ int main(void) {
 }
 """
 
+# Copies stay in the view between loops: of all that the other ranks have of an array, for which the cache has room or
+# not, or a fetch at once has not. Before the first loop, a rank has written one of them.
+COPIES = """#include <mpc.h>
+#include <smint.h>
+#include <stdio.h>
+enum { N = 112640, STEPS = 9 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+long a[N], b[N];
+static long x[N], y[N];
+#define LOOPS(PRAGMA, src, dst) \\
+  PRAGMA for (int i = 0; i < N; i++) dst[i] = src[N - 1 - i] + i % 7; \\
+  PRAGMA for (int i = 0; i < N; i++) src[i] = dst[i] - src[i] / 3;
+int main(void) {
+  if (MYPID == 0) a[N - 5] = 12345; /* which it reads itself in the first loop */
+  x[N - 5] = 12345;
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(_Pragma("SMint parallel for"), a, b)
+  }
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(, x, y)
+  }
+  int wrong = 0;
+  for (int i = 0; i < N; i++) wrong += a[i] != x[i] || b[i] != y[i];
+  if (wrong > 0) printf("%d wrong on rank %d\\n", wrong, MYPID);
+  return wrong > 0;
+}
+"""
+
+# What a loop writes behind a loop inside it, which has no iterations. Blocks cross the borders between ranks.
+NO_ITERATIONS = """#include <mpc.h>
+#include <smint.h>
+#include <stdio.h>
+enum { N = 31, STEPS = 50 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+long a[N];
+static long x[N];
+static int none = 1;
+#define LOOPS(PRAGMA, v, t) \\
+  PRAGMA for (int i = 1; i < 29; i++) v[i + 1] = (v[i + 1] * 5 + i + t) % 97; \\
+  PRAGMA for (int b = -1; b <= 29; b += 8) \\
+    for (int i = b; i < (b + 8 < 30 ? b + 8 : 30); i++) { \\
+      long sum = v[i + 1]; \\
+      for (int m = none; m >= 2; m--) sum += v[i + 1 + m]; \\
+      v[i + 1] = (3 * sum + 1) % 97; \\
+    }
+int main(void) {
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(_Pragma("SMint parallel for"), a, t)
+  }
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(, x, t)
+  }
+  int wrong = 0;
+  for (int i = 0; i < N; i++) wrong += a[i] != x[i];
+  if (wrong > 0) printf("%d wrong on rank %d\\n", wrong, MYPID);
+  return wrong > 0;
+}
+"""
+
 STUCK = """#include <smint.h>
 #pragma SMint shared ::[NPROCS](0, NPROCS)
 double a[100], b[100];
@@ -153,6 +212,30 @@ class Later(CompilerTest):
             job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--chaos", str(chaos)]
             ended = execute([*job, "--timeout", "30", "./late"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
+
+    def test_copies_that_stay_in_the_view(self) -> None:
+        self.write("copies.c", COPIES)
+        said = self.compile("--explain", "-O1", "copies.c", "-o", "copies").stderr
+        self.assertEqual(said.count("waits for those ranks only"), 2, said)
+        ways = [["--cache", "0"], ["--cache", "512K"], ["--tracking", "uffd"], ["--tracking", "mprotect"]]
+        ways += [["--twin", "fetch"], ["--twin", "fetch", "--cache", "512K"], ["--cache", "512K", "--chaos", "3"]]
+        ways += [["--transport", "ucx", "--cache", cache] for cache in ("0", "512K") if PLUGIN.exists()]
+        for ranks in (2, 3):
+            for way in ways:
+                job = [HIROBARUN, "-n", str(ranks), "--nodes", str(ranks), "--threads", "1", *way]
+                ended = execute([*job, "--timeout", "30", "./copies"], self.folder, env=dict(os.environ))
+                if "needs asynchronous write tracking" not in ended.stderr:
+                    self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {way}: {ended}")
+
+    def test_a_loop_inside_that_has_no_iterations(self) -> None:
+        self.write("none.c", NO_ITERATIONS)
+        said = self.compile("--explain", "-O1", "none.c", "-o", "none").stderr
+        self.assertEqual(said.count("waits for those ranks only"), 2, said)
+        for _ in range(5):
+            for nodes in ("1", "3"):
+                job = [HIROBARUN, "-n", "3", "--nodes", nodes, "--threads", "1", "--timeout", "30", "./none"]
+                ended = execute(job, self.folder, env=dict(os.environ))
+                self.assertEqual(ended.returncode, 0, ended)
 
     def test_a_rank_that_does_not_come(self) -> None:
         self.write("stuck.c", STUCK)

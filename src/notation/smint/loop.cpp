@@ -64,6 +64,8 @@ void fetch(Memory& memory, const View& view, Interval outermost, Range section[]
   if (!status.ok()) end_job(1, "parallel for: %s", status.message().c_str());
 }
 
+constexpr int any_access = SMINT_READS | SMINT_WRITES;
+
 // Those of the values [mine] that touch nothing outside of this node; `fetches`: and begins to fetch what they touch.
 Interval inner_of(Memory& memory, const View& view, std::span<const smint_values> values, Interval mine, int64_t last,
                   bool fetches) {
@@ -91,13 +93,21 @@ Interval inner_of(Memory& memory, const View& view, std::span<const smint_values
 }
 
 Interval inner_of(Memory& memory, std::span<const Touched> touched, std::span<const smint_values> values, Interval mine,
-                  int64_t step, bool fetches) {
+                  int64_t step, int kinds, bool fetches) {
   if (memory.job().nnodes == 1) return mine;
   const int64_t last = mine.begin + (mine.end - 1 - mine.begin) / step * step;
   Interval inner = mine;
-  for (const auto& [_, view] : touched)
-    if (view.array != nullptr) inner = meet(inner, inner_of(memory, view, values, mine, last, fetches));
+  for (const auto& [flags, view] : touched)
+    if (view.array != nullptr && (flags & kinds) != 0)
+      inner = meet(inner, inner_of(memory, view, values, mine, last, fetches));
   return inner;
+}
+
+bool writes_home(Memory& memory, std::span<const Touched> touched, std::span<const smint_values> values, Interval mine,
+                 int64_t step) {
+  if (mine.empty()) return true;
+  const Interval here = inner_of(memory, touched, values, mine, step, SMINT_WRITES, false);
+  return here.begin <= mine.begin && here.end >= mine.end;
 }
 
 // ---- the loop
@@ -184,7 +194,7 @@ void put_first(Progress& p, Interval inner, Awaited waiting) {
 void meet_and_fetch(Memory& memory, Progress& p) {
   neighbours().finish(memory);
   const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
-  inner_of(memory, p.whole->accesses, values, p.mine, p.step, true);
+  inner_of(memory, p.whole->accesses, values, p.mine, p.step, any_access, true);
   p.waiting = data;
 }
 
@@ -227,7 +237,7 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   Progress p = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
   if (hiroba::may_wait(memory, flags)) {
-    p.whole = new hiroba::Execution{touched, {loops.begin(), loops.end()}, shared};
+    p.whole = new hiroba::Execution{touched, {loops.begin(), loops.end()}, shared, false};
     std::erase_if(p.whole->accesses, [](const hiroba::Touched& t) { return t.view.array == nullptr; });
     hiroba::neighbours().pass(memory, *p.whole);
   } else {
@@ -239,9 +249,10 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
     hiroba::tell(loop, k, share[k], ordered[k], values[k].step < 0);
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
   }
+  if (p.whole != nullptr) p.whole->home_writes = hiroba::writes_home(memory, touched, loops, p.mine, p.step);
   if (!p.mine.empty()) {
     const bool comes_first = hiroba::neighbours().waits();
-    const Interval inner = hiroba::inner_of(memory, touched, loops, p.mine, p.step, !comes_first);
+    const Interval inner = hiroba::inner_of(memory, touched, loops, p.mine, p.step, hiroba::any_access, !comes_first);
     if (comes_first) hiroba::put_first(p, meet(inner, hiroba::neighbours().early()), hiroba::ranks);
     else hiroba::put_first(p, inner, hiroba::data);
   }

@@ -38,14 +38,20 @@ struct Box {
   Interval at[SMINT_DIMS];
 };
 
+// Of a loop inside that has no iterations it is only known that it contains the accesses that depend on it.
 std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
-  const std::vector<smint_values> values = part_of(job, rank, loop).second;
+  const auto [share, values] = part_of(job, rank, loop);
   std::vector<Box> boxes;
-  for (const smint_values& v : values)
-    if (count_of(v) == 0) return boxes;
+  for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
+    if (share[k].empty()) return boxes;
   for (const auto& [flags, view] : loop.accesses) {
-    Box& box = boxes.emplace_back(Box{flags, &view, {}});
-    for (int d = 0; d < view.dims; ++d) box.at[d] = offsets(view, d, values);
+    Box box = {flags, &view, {}};
+    bool any = true;
+    for (int d = 0; d < view.dims; ++d) {
+      box.at[d] = offsets(view, d, values);
+      any = any && !box.at[d].empty();
+    }
+    if (any) boxes.push_back(box);
   }
   return boxes;
 }
@@ -126,7 +132,8 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 
 void Neighbours::owe(Memory& memory, Execution loop) {
   owed_ = true;
-  if (memory.reaches_all()) memory.arrive(meeting);
+  home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
+  if (memory.reaches_all()) memory.arrive(meeting, home_writes_);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
@@ -141,7 +148,7 @@ void Neighbours::pass(Memory& memory, const Execution& next) {
     if (!memory.arrived(known.others)) early_ = known.early, awaited_ = known.others;
     return;
   }
-  const Status status = memory.sync_drop(meeting, known.others);
+  const Status status = memory.sync_drop(meeting, known.others, home_writes_);
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
 }
 

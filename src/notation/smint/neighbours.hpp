@@ -22,6 +22,7 @@ struct Execution {
   std::vector<Touched> accesses;  // of shared arrays
   std::vector<smint_values> values;
   int shared = 0;
+  bool home_writes = false;  // this rank writes nothing but what lives on its node
 };
 
 // A rank's share of it, and the values of all loops: of the shared ones, the rank's.
@@ -51,7 +52,7 @@ class Neighbours {
   const Known& know(const Memory& memory, const Execution& next);
 
   static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
-  bool owed_ = false;
+  bool owed_ = false, home_writes_ = false;
   std::vector<Execution> done_;  // since all ranks met
   std::vector<Known> known_;
   Interval early_ = {0, 0};
