@@ -217,13 +217,12 @@ void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
     packer.send_and_fence();
     array.tracker->discard(view(page), pages << page_shift, false);
   }
+  for (uint64_t p = page; p < page + pages && !valid; ++p)
+    if (config_.states->flag(p, PageStates::outdated)) hide(array, p);
   forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
-  for (uint64_t p = page; p < page + pages; ++p) {
-    config_.states->clear_flag(p, PageStates::outdated);
-    config_.states->release(p, PageState::absent);
-  }
+  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::absent);
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);
   chunk_count_[page / chunk_pages].fetch_and(static_cast<uint16_t>(~chunk_tried), std::memory_order_relaxed);
   resident_.fetch_sub(pages, std::memory_order_relaxed);
@@ -344,13 +343,18 @@ void Cache::outdate() {
   });
 }
 
-// Takes what a fetch has no room for out of the view, so that accesses fault.
+// Takes a busy page that is out of date out of the view, so that accesses fault.
+void Cache::hide(Array& array, uint64_t page) {
+  array.tracker->freeze(view(page), page_bytes, true);
+  array.tracker->discard(view(page), page_bytes, true);
+  config_.states->clear_flag(page, PageStates::outdated);
+}
+
+// What a fetch has no room for.
 void Cache::hide_outdated(Array& array, uint64_t first, uint64_t end) {
   for (uint64_t page = first; page < end; ++page) {
     if (!take_outdated(page)) continue;
-    array.tracker->freeze(view(page), page_bytes, true);
-    array.tracker->discard(view(page), page_bytes, true);
-    config_.states->clear_flag(page, PageStates::outdated);
+    hide(array, page);
     config_.states->release(page, PageState::stale);
   }
 }

@@ -122,6 +122,7 @@ class Cache {
 
   bool take_valid(uint64_t page);
   bool take_outdated(uint64_t page);
+  void hide(Array& array, uint64_t page);
   void hide_outdated(Array& array, uint64_t first, uint64_t end);
   void flush_piece(const Piece& piece, bool alone);
   void drop_piece(const Piece& piece, bool alone, bool written);
