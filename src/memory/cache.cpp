@@ -216,9 +216,10 @@ void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
       if (written.test(p)) packer.add(page + p);
     packer.send_and_fence();
     array.tracker->discard(view(page), pages << page_shift, false);
+  } else {
+    for (uint64_t p = page; p < page + pages; ++p)
+      if (config_.states->flag(p, PageStates::outdated)) hide(array, p);
   }
-  for (uint64_t p = page; p < page + pages && !valid; ++p)
-    if (config_.states->flag(p, PageStates::outdated)) hide(array, p);
   forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
