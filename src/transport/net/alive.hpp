@@ -1,12 +1,15 @@
 // Signs of life between nodes. The first rank of each node tells the next node's, in a ring, that it lives, and listens
 // for the node before it; any frame from there will do. A network that is cut, or a host that is gone, shows as
-// silence.
+// silence. Virtual nodes of one host do not watch each other: there is no network to cut, the launcher knows who ends,
+// and whoever is silent waits for a core.
 //
 // Owner: the network transport. tick() and heard() are called under the engine's lock; the helper thread sees to it
 // that tick() comes often enough also while the program computes.
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/job.hpp"
 #include "base/wait.hpp"
@@ -16,13 +19,15 @@ namespace hiroba {
 class Alive {
  public:
   // `limit` seconds of silence are too many; 0: never.
-  void start(const Job& job, double limit) {
-    const int nodes = job.nnodes;
-    watching_ = limit > 0 && nodes > 1 && job.rank == job.first_rank_of(job.node);
-    if (!watching_) return;
+  void start(const Job& job, const std::vector<std::string>& host_of_node, double limit) {
+    if (limit <= 0 || job.rank != job.first_rank_of(job.node)) return;
+    const int nodes = job.nnodes, next = (job.node + 1) % nodes, previous = (job.node + nodes - 1) % nodes;
+    const std::string& here = host_of_node[static_cast<size_t>(job.node)];
+    telling_ = host_of_node[static_cast<size_t>(next)] != here;
+    listening_ = host_of_node[static_cast<size_t>(previous)] != here;
     limit_ = limit;
-    next_ = job.first_rank_of((job.node + 1) % nodes);
-    previous_ = job.first_rank_of((job.node + nodes - 1) % nodes);
+    next_ = job.first_rank_of(next);
+    previous_ = job.first_rank_of(previous);
     told_ = heard_ = looked_ = seconds_about_now();
   }
 
@@ -30,26 +35,29 @@ class Alive {
 
   enum class Due { nothing, tell_next, previous_is_lost };
   Due tick() {
-    if (!watching_) return Due::nothing;
+    if (!telling_ && !listening_) return Due::nothing;
     const double now = seconds_about_now();
     // Who was not running could not listen: a job that was suspended begins anew.
     if (fresh_ || now - looked_ > limit_ / 4) heard_ = now;
     fresh_ = false;
     looked_ = now;
-    if (now - heard_ > limit_) return watching_ = false, Due::previous_is_lost;
-    if (now - told_ < 1) return Due::nothing;
+    if (listening_ && now - heard_ > limit_) return listening_ = false, Due::previous_is_lost;
+    if (!telling_ || now - told_ < 1) return Due::nothing;
     told_ = now;
     return Due::tell_next;
   }
 
-  // Says whether there is a farewell to be told to the next and heard from the previous one. No tick() sends any more.
-  bool leave() { return std::exchange(watching_, false); }
+  // Whether there is a farewell to be told to the next and heard from the previous one. No tick() sends any more.
+  struct Farewell {
+    bool tell = false, hear = false;
+  };
+  Farewell leave() { return {std::exchange(telling_, false), std::exchange(listening_, false)}; }
 
   int next() const { return next_; }
   int previous() const { return previous_; }
 
  private:
-  bool watching_ = false, fresh_ = false;
+  bool telling_ = false, listening_ = false, fresh_ = false;
   double limit_ = 0, told_ = 0, heard_ = 0, looked_ = 0;
   int next_ = 0, previous_ = 0;
 };

@@ -70,7 +70,7 @@ Status Net::start(const Config& config) {
   engine.context = this;
   remote_.start(joined_.wire.get());
   outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
-  alive_.start(config.job, most_silence_);
+  alive_.start(config.job, joined_.hosts, most_silence_);
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
 }
@@ -78,11 +78,12 @@ Status Net::start(const Config& config) {
 // All have met before, so nothing is under way any more but signs of life; network libraries do not like to be left
 // with messages that nobody has received.
 void Net::stop() {
-  bool leaving = false;
+  Alive::Farewell leaving;
   engine_.with_wire([&] { leaving = alive_.leave(); });
-  if (leaving) {
-    send_frame(alive_.next(), head(Frame::farewell), nullptr, 0);
-    engine_.wait([this] { return farewell_.load(std::memory_order_acquire) && outbox_.queued() == 0; }, 5);
+  if (leaving.tell) send_frame(alive_.next(), head(Frame::farewell), nullptr, 0);
+  if (leaving.tell || leaving.hear) {
+    const auto told = [&] { return !leaving.hear || farewell_.load(std::memory_order_acquire); };
+    engine_.wait([&] { return told() && outbox_.queued() == 0; }, 5);
   }
   stopped_.store(true);
   engine_.stop();
