@@ -95,16 +95,18 @@ enum {
   SMINT_DROP = 2,     /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
   /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, for those ranks only with which one of
    * the two has data in common, or smint_settle for all: over a network in smint_begin; elsewhere smint_next
-   * first hands out what has none. Until then the program touches nothing shared and synchronises in no other way. */
+   * may first hand out what has none. Until then the program touches nothing shared and synchronises in no other way.
+   */
   SMINT_LATER = 16
 };
 
 /* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's
- * iterations, and returns 0 when there is none left: first the iterations that need nothing from other nodes, while the
- * rest is on its way. first[k] and end[k] are those of the loops nested inside, if they are shared out, too. */
+ * iterations, and returns 0 when there is none left: in any order, for what needs nothing from other nodes is done
+ * while the rest is on its way. first[k] and end[k] are those of the loops nested inside, if they are shared out, too.
+ */
 typedef struct smint_loop {
   int64_t first[SMINT_SHARED], end[SMINT_SHARED];
-  int64_t opaque[12];
+  int64_t opaque[14];
 } smint_loop;
 
 /* Decides which iterations are this rank's, and begins to fetch what they touch. Of the `depth` loops the first

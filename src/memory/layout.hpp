@@ -36,7 +36,8 @@ struct Layout {
   static constexpr uint64_t news_slots = 65536;
   uint64_t news(int rank) const { return zone(rank) + locks * lock_bytes; }
   uint64_t news_slot(int rank, uint64_t index) const { return news(rank) + 64 + index % news_slots * 8; }
-  // How often a rank has arrived (Memory::arrive), and who sleeps over that, in a line of the processor's cache.
+  // How often a rank has arrived (Memory::arrive), twice as many, and one more with a part of the next time's work; and
+  // who sleeps over that. In a line of the processor's cache.
   uint64_t arrivals(int rank) const { return news(rank) + 128 + news_slots * 8; }
   uint64_t outbox(int rank, uint64_t parity) const { return zone(rank) + zone_bytes / 4 + parity * outbox_bytes; }
   // What a rank tells all others (Memory::gather), at the end of its zone.

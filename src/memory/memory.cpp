@@ -65,7 +65,8 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   self.phase = Phase::started;  // from here on the launcher counts on this rank
   Transport::Config config;
   config.job = job, config.board = m.board_, config.base = m.space_.base(), config.extent = m.layout_.extent();
-  config.timeout = m.timeout_, config.threads_per_rank = threads_per_rank();
+  m.threads_ = threads_per_rank();
+  config.timeout = m.timeout_, config.threads_per_rank = m.threads_;
   if (job.nnodes > 1) {
     m.cache_ = std::make_unique<Cache>();
     m.cache_->listen(*m.transport_);

@@ -37,6 +37,7 @@ class Memory {
   Transport& transport() const { return *transport_; }
   bool checking() const { return check_; }     // option check
   double timeout() const { return timeout_; }  // option timeout
+  int threads() const { return threads_; }     // which OpenMP would use
   // Which ways to see accesses are in use, for people.
   std::string tracking() const;
 
@@ -63,11 +64,14 @@ class Memory {
   Status sync_drop(const char* call, std::span<const int> others, bool home_writes);
   // Where this process reaches all ranks' memory, that meeting in two halves: arrive(), which every rank calls, says
   // that this rank has come; await() waits until `others` have come as often. In between a rank may use what lives on
-  // its node and none of them uses before it arrives.
+  // its node and none of them uses before it arrives. A rank with home_writes may first arrive with a part of its work,
+  // and do the rest of it, which must use nothing but what lives on its node, before it arrives with all. Who waits
+  // for the part waits no longer for the whole.
+  enum class Work { part, all };
   bool reaches_all() const;
-  void arrive(const char* call, bool home_writes);
-  bool arrived(std::span<const int> others) const;
-  Status await(const char* call, std::span<const int> others);
+  void arrive(const char* call, bool home_writes, Work done);
+  bool arrived(std::span<const int> others, Work needed) const;
+  Status await(const char* call, std::span<const int> others, Work needed);
   // That a rank has not come, and where it is instead, if that is known here.
   std::string absent(int rank) const;
   void sync();
@@ -129,7 +133,7 @@ class Memory {
   Status check_canary(const Array& array) const;
   void read_notices(std::span<const uint64_t> words);
   std::atomic<uint32_t>& arrivals(int rank, int word) const;
-  bool has_arrived(int rank) const;
+  bool has_arrived(int rank, Work needed) const;
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
   void took_lock(int id);
@@ -142,6 +146,7 @@ class Memory {
   Board* board_ = nullptr;
   Layout layout_;
   double timeout_ = 0;
+  int threads_ = 1;
   bool sparse_ = false, check_ = false, twin_at_fetch_ = false, huge_ = false;
   Space space_;
   std::unique_ptr<Transport> transport_;

@@ -92,25 +92,31 @@ void Memory::outdate(bool home_writes) {
   if (cache_ != nullptr) cache_->outdate();
 }
 
-void Memory::arrive(const char* call, bool home_writes) {
-  outdate(home_writes);
+void Memory::arrive(const char* call, bool home_writes, Work done) {
+  std::atomic<uint32_t>& count = arrivals(job_.rank, 0);
+  const uint32_t before = count.load(std::memory_order_relaxed);
+  const bool with_part = before % 2 != 0;
+  if (!with_part) outdate(home_writes);
   transport_->fence();
-  RankBoard& self = board_->rank(job_.rank);
-  std::strncpy(self.where, call, sizeof self.where - 1);
-  self.calls.fetch_add(1, std::memory_order_relaxed);
-  arrivals(job_.rank, 0).fetch_add(1);
+  if (done == Work::all) {
+    RankBoard& self = board_->rank(job_.rank);
+    std::strncpy(self.where, call, sizeof self.where - 1);
+    self.calls.fetch_add(1, std::memory_order_relaxed);
+  }
+  count.store(before + (with_part || done == Work::part ? 1 : 2));
   if (arrivals(job_.rank, 1).load() != 0) transport_->wake(job_.rank, layout_.arrivals(job_.rank));
 }
 
-bool Memory::has_arrived(int rank) const {
-  return static_cast<int32_t>(arrivals(rank, 0).load() - arrivals(job_.rank, 0).load()) >= 0;
+bool Memory::has_arrived(int rank, Work needed) const {
+  const uint32_t own = arrivals(job_.rank, 0).load(std::memory_order_relaxed);
+  return static_cast<int32_t>(arrivals(rank, 0).load() - own) >= (needed == Work::part ? -1 : 0);
 }
 
-bool Memory::arrived(std::span<const int> others) const {
-  return std::all_of(others.begin(), others.end(), [this](int rank) { return has_arrived(rank); });
+bool Memory::arrived(std::span<const int> others, Work needed) const {
+  return std::all_of(others.begin(), others.end(), [&](int rank) { return has_arrived(rank, needed); });
 }
 
-Status Memory::await(const char* call, std::span<const int> others) {
+Status Memory::await(const char* call, std::span<const int> others, Work needed) {
   RankBoard& self = board_->rank(job_.rank);
   self.waiting.store(1, std::memory_order_relaxed);
   const double start = seconds_now();
@@ -118,10 +124,10 @@ Status Memory::await(const char* call, std::span<const int> others) {
     arrivals(rank, 1).fetch_add(1);
     for (;;) {
       const uint32_t seen = arrivals(rank, 0).load();
-      if (has_arrived(rank)) break;
+      if (has_arrived(rank, needed)) break;
       transport_->await_change(rank, layout_.arrivals(rank), seen, 0.1);
       const double waited = seconds_now() - start;
-      if (timeout_ <= 0 || waited <= timeout_ || has_arrived(rank)) continue;
+      if (timeout_ <= 0 || waited <= timeout_ || has_arrived(rank, needed)) continue;
       return Status::error(format("waited %.3g s (option timeout) in %s; %s", waited, call, absent(rank).c_str()));
     }
     arrivals(rank, 1).fetch_sub(1);

@@ -85,6 +85,37 @@ int main(void) {
 }
 """
 
+# A rank goes on when its neighbour has done its rim. In each series, the third loop reads for the first time what lies
+# in the middle of what others have written just before, so it may not come so early; later it is known to them.
+MIDDLE = """#include <mpc.h>
+#include <smint.h>
+#include <stdio.h>
+enum { N = 200000, STEPS = 60 };
+#pragma SMint shared ::[NPROCS](0, NPROCS)
+long a[N], b[N];
+static long x[N], y[N];
+#define LAG(i) for (volatile int k = (i) % 50000 == 25000 && ((i) / 50000 + t) % 4 == 0 ? 500000 : 0; k > 0; k--)
+#define LOOPS(PRAGMA, v, w) \\
+  for (int s = 0; s < 3; s++) { \\
+    PRAGMA for (int i = 1; i < N - 1; i++) w[i] = (w[i] + v[i - 1] + v[i + 1]) / 2 - 3 * (i % 5 + t); \\
+    PRAGMA for (int i = 1; i < N - 1; i++) { LAG(i); v[i] = (w[i - 1] + w[i + 1]) / 4; } \\
+    PRAGMA for (int i = 0; i < N; i++) w[i] = (w[i] - v[N - 1 - i]) / 7; \\
+  }
+int main(void) {
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(_Pragma("SMint parallel for"), a, b)
+    _Pragma("SMint barrier")
+  }
+  for (int t = 0; t < STEPS; t++) {
+    LOOPS(, x, y)
+  }
+  int wrong = 0;
+  for (int i = 0; i < N; i++) wrong += a[i] != x[i] || b[i] != y[i];
+  if (wrong > 0) printf("%d wrong on rank %d\\n", wrong, MYPID);
+  return wrong > 0;
+}
+"""
+
 # Copies stay in the view between loops: of all that the other ranks have of an array, for which the cache has room or
 # not, or a fetch at once has not; of a quarter at first, which other parts then drive out of the cache. Before the
 # first loop, a rank has written one of them. At the end all are read by page faults.
@@ -215,6 +246,16 @@ class Later(CompilerTest):
             job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--chaos", str(chaos)]
             ended = execute([*job, "--timeout", "30", "./late"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
+
+    def test_a_loop_that_reads_the_middle(self) -> None:
+        self.write("middle.c", MIDDLE)
+        said = self.compile("--explain", "-O1", "middle.c", "-o", "middle").stderr
+        self.assertEqual(said.count("waits for those ranks only"), 3, said)
+        for threads in ("1", "2"):  # in pieces, to and fro, or whole
+            for ranks, nodes in (("1", "1"), ("2", "1"), ("3", "1"), ("2", "2"), ("4", "2")):
+                job = [HIROBARUN, "-n", ranks, "--nodes", nodes, "--threads", threads, "--timeout", "30", "./middle"]
+                ended = execute(job, self.folder, env=dict(os.environ))
+                self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, {threads} threads: {ended}")
 
     def test_copies_that_stay_in_the_view(self) -> None:
         self.write("copies.c", COPIES)

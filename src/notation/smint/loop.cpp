@@ -118,19 +118,25 @@ bool writes_home(Memory& memory, std::span<const Touched> touched, std::span<con
 using Pages = std::vector<PageRun>;
 using Recollection = std::map<std::vector<const void*>, Pages>;
 
-enum Awaited : int32_t { nothing, data, ranks };  // between the inner part and the rest
+enum Awaited : int32_t { nothing, data, ranks };  // before the rim
+
+// Of the rank's values, the rim is what lies on both sides of the inner part. While something is awaited, pieces of the
+// inner part are done meanwhile; those that are left come last.
+enum Stage : int32_t { meanwhile, lower_rim, upper_rim, rest, done };
 
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
 struct Progress {
-  Interval mine, inner;
-  int64_t step;
-  int32_t flags, stage;
+  Interval mine, inner, left;  // left: of the inner part
+  int64_t step, piece;         // so many values are a piece, times step
+  int32_t flags;
+  Stage stage;
   Awaited waiting;
-  int32_t down;
-  Pages* noting;     // null: nothing is to be noted at the end
-  LoopCheck* check;  // null: nothing is to be checked
-  Execution* whole;  // null: the barrier at the end is not put off
+  bool down, backwards;  // the program's loop counts downwards; pieces are taken from the end
+  bool rim_first;        // the others need not wait for the inner part
+  Pages* noting;         // null: nothing is to be noted at the end
+  LoopCheck* check;      // null: nothing is to be checked
+  Execution* whole;      // null: the barrier at the end is not put off
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
@@ -181,21 +187,79 @@ void enter(const char* place) {
 // A barrier may wait for the next loop, which knows who has to wait for whom.
 bool may_wait(const Memory& memory, int flags) { return (flags & SMINT_LATER) != 0 && !memory.checking(); }
 
-// Divides this rank's values: the inner ones come first, which lie on the loop's grid and wait for nothing.
-void put_first(Progress& p, Interval inner, Awaited waiting) {
-  p.inner = meet(p.inner, inner);
+// Divides this rank's values: the inner ones lie on the loop's grid and wait for nothing.
+void divide(Progress& p, Interval inner, Awaited waiting) {
+  p.inner = meet(p.mine, inner);
   if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
   p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
-  p.inner.end = std::max(p.inner.begin, p.inner.end);
-  if (p.inner.begin != p.mine.begin || p.inner.end != p.mine.end) p.waiting = waiting;
+  // The first value behind it that is on the grid.
+  p.inner.end = on_grid(p.mine.begin, std::max(p.inner.begin, p.inner.end), p.step);
+  p.left = p.inner;
+  if (p.inner.begin != p.mine.begin || p.inner.end < p.mine.end) p.waiting = waiting;
 }
 
-// Waits for those ranks that have not come before this rank's inner part.
+// Loops of a series are done to and fro, in pieces that are small beside a core's own cache, so that each begins with
+// what the last one has left there. Several threads of a rank divide whatever they are given; to divide pieces would
+// cost them more, and give each memory that another has placed.
+int64_t piece_of(const Memory& memory, std::span<const Touched> touched, int64_t step) {
+  constexpr int64_t piece_bytes = 512 << 10;
+  if (memory.threads() > 1) return far;
+  int64_t bytes = 0;  // of one value, in all arrays
+  for (size_t i = 0; i < touched.size(); ++i) {
+    const View& view = touched[i].view;
+    const auto is_it = [&](const Touched& other) { return other.view.array == view.array; };
+    if (view.array == nullptr || std::any_of(touched.begin(), touched.begin() + static_cast<ptrdiff_t>(i), is_it))
+      continue;
+    bytes += std::abs(view.factor[0][0]) * view.stride[0] * step;
+  }
+  return bytes == 0 ? far : std::max<int64_t>(piece_bytes / bytes, 1) * step;
+}
+
+// The next piece of the inner part, from the end where the loop is; empty if none is left.
+Interval take_piece(Progress& p) {
+  const int64_t length = std::min(p.piece, p.left.end - p.left.begin);
+  if (p.backwards) return p.left.end -= length, Interval{p.left.end, p.left.end + length};
+  return p.left.begin += length, Interval{p.left.begin - length, p.left.begin};
+}
+
+// Waits for those ranks that have not come yet.
 void meet_and_fetch(Memory& memory, Progress& p) {
   neighbours().finish(memory);
   const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
   inner_of(memory, p.whole->accesses, values, p.mine, p.step, any_access, true);
   p.waiting = data;
+}
+
+// Data of a network come by themselves; whether ranks have come must be asked.
+bool meanwhile_is_work(const Memory& memory, const Progress& p) {
+  if (p.waiting == ranks) return !neighbours().come(memory);
+  return p.waiting == data && !p.rim_first;
+}
+
+// Empty if all has been done.
+Interval next_part(Memory& memory, Progress& p) {
+  while (p.stage != done) {
+    Interval part = {0, 0};
+    switch (p.stage) {
+      case meanwhile:
+        if (meanwhile_is_work(memory, p) && !(part = take_piece(p)).empty()) return part;
+        if (p.waiting == ranks) meet_and_fetch(memory, p);
+        if (p.waiting == data) memory.preload_wait();
+        break;
+      case lower_rim: part = {p.mine.begin, p.inner.begin}; break;
+      case upper_rim: part = {p.inner.end, p.mine.end}; break;
+      default:
+        if (p.rim_first && p.waiting == data && !p.left.empty()) {
+          neighbours().arrive_with_part(memory);
+          p.rim_first = false;
+        }
+        part = take_piece(p);
+        if (!part.empty()) return part;
+    }
+    p.stage = static_cast<Stage>(p.stage + 1);
+    if (!part.empty()) return part;
+  }
+  return {0, 0};
 }
 
 // As the program counts: downwards from the top, if `step` is negative there.
@@ -253,8 +317,11 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   if (!p.mine.empty()) {
     const bool comes_first = hiroba::neighbours().waits();
     const Interval inner = hiroba::inner_of(memory, touched, loops, p.mine, p.step, hiroba::any_access, !comes_first);
-    if (comes_first) hiroba::put_first(p, meet(inner, hiroba::neighbours().early()), hiroba::ranks);
-    else hiroba::put_first(p, inner, hiroba::data);
+    const Interval apart = meet(inner, hiroba::neighbours().apart());
+    p.rim_first = p.whole != nullptr && p.whole->home_writes && !apart.empty();
+    p.piece = p.whole != nullptr ? hiroba::piece_of(memory, touched, p.step) : hiroba::far;
+    p.backwards = hiroba::neighbours().backwards();
+    hiroba::divide(p, comes_first || p.rim_first ? apart : inner, comes_first ? hiroba::ranks : hiroba::data);
   }
   if (memory.checking()) {
     ordered[0].first = p.mine.begin, ordered[0].end = p.mine.end;
@@ -280,6 +347,7 @@ SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* c
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
   if (p.waiting == hiroba::ranks) hiroba::meet_and_fetch(memory, p);
+  p.rim_first = false;  // what is recalled is not known to the others
   std::memcpy(loop->opaque, &p, sizeof p);
   const auto [found, anew] = known.try_emplace(std::vector<const void*>(arrays, arrays + count));
   if (!anew) {
@@ -294,24 +362,10 @@ SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* c
 SMINT_EXPORT int smint_next(smint_loop* loop) {
   Progress p;
   std::memcpy(&p, loop->opaque, sizeof p);
-  Interval part = {0, 0};
-  while (part.empty() && p.stage < 3) {
-    switch (p.stage++) {
-      case 0: part = p.inner; break;
-      case 1:
-        if (p.waiting == hiroba::ranks) hiroba::meet_and_fetch(hiroba::process_memory("parallel for"), p);
-        if (p.waiting == hiroba::data) hiroba::process_memory("parallel for").preload_wait();
-        part = {p.mine.begin, p.inner.begin};
-        break;
-      default: {
-        // The first value behind the inner part that is on the loop's grid.
-        part = {hiroba::on_grid(p.mine.begin, p.inner.end, p.step), p.mine.end};
-      }
-    }
-  }
+  const Interval part = hiroba::next_part(hiroba::process_memory("parallel for"), p);
   std::memcpy(loop->opaque, &p, sizeof p);
   if (part.empty()) return 0;
-  hiroba::tell(loop, 0, part, {0, 0, p.step}, p.down != 0);
+  hiroba::tell(loop, 0, part, {0, 0, p.step}, p.down);
   return 1;
 }
 

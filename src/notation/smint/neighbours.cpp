@@ -110,10 +110,11 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
   for (const Known& known : known_)
     if (known.done == done_.size() && same(known.next, next)) return known;
   const Job& job = memory.job();
-  Known known = {done_.size(), next, {}, {0, 0}};
+  Known known = {done_.size(), next, {}, {0, 0}, 0};
+  while (known.place < done_.size() && !same(done_[known.place], next)) ++known.place;
   const auto own_next = boxes_of(job, job.rank, next);
   const auto [share, values] = part_of(job, job.rank, next);
-  known.early = share[0];
+  known.apart = share[0];
   std::vector<std::vector<Box>> own_done;
   for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));
   for (int r = 0; r < job.nranks; ++r) {
@@ -123,7 +124,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
     for (size_t i = 0; i < done_.size(); ++i) {
       const auto their_done = boxes_of(job, r, done_[i]);
       meets = meets || conflict(own_done[i], their_next) || conflict(their_done, own_next);
-      leave_out(known.early, next, values, their_done);
+      leave_out(known.apart, next, values, their_done);
     }
     if (meets) known.others.push_back(r);
   }
@@ -133,19 +134,23 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 void Neighbours::owe(Memory& memory, Execution loop) {
   owed_ = true;
   home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
-  if (memory.reaches_all()) memory.arrive(meeting, home_writes_);
+  if (memory.reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
 
 void Neighbours::pass(Memory& memory, const Execution& next) {
   awaited_.clear();
+  apart_ = {0, 0};
+  backwards_ = !backwards_;
   if (!owed_) return;
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
   owed_ = false;
   if (memory.reaches_all()) {
-    if (!memory.arrived(known.others)) early_ = known.early, awaited_ = known.others;
+    needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
+    if (!memory.arrived(known.others, needed_)) awaited_ = known.others;
+    apart_ = known.apart, regarded_ = done_.size();
     return;
   }
   const Status status = memory.sync_drop(meeting, known.others, home_writes_);
@@ -153,13 +158,16 @@ void Neighbours::pass(Memory& memory, const Execution& next) {
 }
 
 void Neighbours::finish(Memory& memory) {
-  const Status status = memory.await(meeting, awaited_);
+  const Status status = memory.await(meeting, awaited_, needed_);
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
   awaited_.clear();
 }
 
+void Neighbours::arrive_with_part(Memory& memory) { memory.arrive(meeting, true, Memory::Work::part); }
+
 void Neighbours::settle(Memory& memory) {
   awaited_.clear();
+  apart_ = {0, 0}, regarded_ = 0;
   if (!owed_) return;
   const Status status = memory.sync_drop("the barrier behind parallel loops");
   if (!status.ok()) end_job(1, "%s", status.message().c_str());

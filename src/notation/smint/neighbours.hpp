@@ -1,11 +1,15 @@
 // The barrier between two loops, put off until the next loop is known: then a rank waits only for those with which one
-// of the two has something in common, as far as the accesses say; and where nobody's help is needed to fetch, it first
-// does what has nothing in common with any of them (early). smint.h (SMINT_LATER) tells what the program promises.
+// of the two has something in common, as far as the accesses say. smint.h (SMINT_LATER) tells what the program
+// promises. Where nobody's help is needed to fetch, a rank that has to wait meanwhile does what has nothing in common
+// with any of them (apart); and one that need not does that last, and arrives before it. So ranks wait only if one is a
+// whole loop behind, and delays of single ranks do not add up.
 //
 // Why that is enough: let rank r be about to do loop N, and let X be a loop done since all ranks met last. If r's part
 // of N touches what s's part of X touched, or the other way round, and one of them writes, r and s are neighbours here,
 // so s has done X. Whatever has no such pair needs no order. Both compute the same, so neighbours name each other.
-// What is early of r's part of N touches nothing that any X touches elsewhere, so it has no such pair.
+// What is apart of r's part of N touches nothing that any X touches elsewhere, so it has no such pair. If X is the last
+// loop, s may have arrived without what was apart of its part of X. That is enough if N was one of the loops done
+// before X: then what was apart there touches nothing that r's part of N does. Else r waits until s has done all of X.
 //
 // Owner: the process, as for the other notations. For the thread that makes collective calls; pass and settle block.
 #pragma once
@@ -32,12 +36,18 @@ class Neighbours {
  public:
   // The loop has ended on this rank.
   void owe(Memory& memory, Execution loop);
-  // The next loop is to begin. If this rank still has to wait for some, finish() must be called after the values of the
-  // outermost loop that are early, which touch nothing of theirs.
+  // The next loop is to begin. If this rank still has to wait for some, finish() must be called, after some of the
+  // values of the outermost loop that are apart; come() tells whether it would not block any more.
   void pass(Memory& memory, const Execution& next);
   bool waits() const { return !awaited_.empty(); }
-  Interval early() const { return early_; }
+  bool come(const Memory& memory) const { return memory.arrived(awaited_, needed_); }
   void finish(Memory& memory);
+  // The values of the outermost loop that touch nothing of other ranks; empty if nothing is known of them.
+  Interval apart() const { return apart_; }
+  // Whether this loop of a series is to begin where the last one has ended.
+  bool backwards() const { return backwards_; }
+  // All others have been done, and this rank's part writes nothing but what lives on its node.
+  void arrive_with_part(Memory& memory);
   // Something else comes: all ranks meet.
   void settle(Memory& memory);
 
@@ -47,16 +57,19 @@ class Neighbours {
     size_t done;
     Execution next;
     std::vector<int> others;
-    Interval early;
+    Interval apart;
+    size_t place;  // in done_; its size if it is not there
   };
   const Known& know(const Memory& memory, const Execution& next);
 
   static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
-  bool owed_ = false, home_writes_ = false;
+  bool owed_ = false, home_writes_ = false, backwards_ = false;
   std::vector<Execution> done_;  // since all ranks met
   std::vector<Known> known_;
-  Interval early_ = {0, 0};
+  Interval apart_ = {0, 0};
+  size_t regarded_ = 0;       // so many of done_ there were when apart_ was found
   std::vector<int> awaited_;  // by finish()
+  Memory::Work needed_ = Memory::Work::all;
 };
 
 }  // namespace hiroba
