@@ -89,7 +89,8 @@ class Checked(CompilerTest):
         body += "#pragma SMint parallel for affinity(v[i])\n  for (int i = 0; i < 1 << 16; i++) w[at[i]] = v[i];\n"
         said = [line for line in self.said(body, 2, 2) if "race" in line]
         self.assertEqual(len(said), 1, said)
-        self.assertRegex(said[0], r"^perhaps a race on w: rank 0 writes w\[\d+\] \(`w\[at\[i\]\]` at program\.c:12\)")
+        access = r"the page of w\[\d+\] \(`w\[at\[i\]\]` at program\.c:12\)"
+        self.assertRegex(said[0], f"^perhaps a race on w: rank 0 writes {access}")
 
     def test_gather_of_what_is_written(self) -> None:
         body = (

@@ -245,14 +245,17 @@ class Dependencies(DriverTest):
 
 class UnderCMake(DriverTest):
     def test_cmake(self) -> None:
-        """As C compiler of a project: detection, compiling, linking; a changed header is noticed."""
+        """As C compiler of a project: detection, compiling, linking, here by the C++ compiler, which learns of the
+        library from what `hirobacc -v` says; a changed header is noticed."""
         self.write_program()
+        self.write("more.cpp", "int more() { return 1; }\n")
         self.write(
             "CMakeLists.txt",
-            "cmake_minimum_required(VERSION 3.20)\nproject(one C)\nset(CMAKE_C_STANDARD 11)\n"
+            "cmake_minimum_required(VERSION 3.20)\nproject(one C CXX)\nset(CMAKE_C_STANDARD 11)\n"
             "add_library(part STATIC part.c)\ntarget_include_directories(part PUBLIC include)\n"
-            "target_compile_definitions(part PRIVATE FACTOR=2)\nadd_executable(program main.c)\n"
-            "target_link_libraries(program PRIVATE part)\n",
+            "target_compile_definitions(part PRIVATE FACTOR=2)\nadd_executable(program main.c more.cpp)\n"
+            "target_link_libraries(program PRIVATE part)\n"
+            'set_target_properties(program PROPERTIES BUILD_RPATH "${CMAKE_C_IMPLICIT_LINK_DIRECTORIES}")\n',
         )
         cmake = os.environ.get("CMAKE", "cmake")
         make = ["-G", "Unix Makefiles", "-DCMAKE_BUILD_TYPE=Release"]

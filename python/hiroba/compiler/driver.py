@@ -274,7 +274,7 @@ def may_have_notation(source: str) -> bool:
 
 
 def links(command: Command) -> bool:
-    return command.stage == "link" and bool(command.words) and not {"-v", "--version", "-###"} & set(command.words)
+    return command.stage == "link" and bool(command.sources or command.others)
 
 
 def link_words(library: str, command: Command) -> list[str]:

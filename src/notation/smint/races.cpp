@@ -111,9 +111,10 @@ void compare(const Array& array, const Touch& a, int rank_a, const Touch& b, int
   const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
   const std::string turned = format("%s %s %s %s %s", array.name, b.place, other, a.place, one);
   if (epoch().reported.count(turned) > 0 || !epoch().reported.insert(pair).second) return;
+  const std::string at = (by_page ? "the page of " : "") + name_of(array, std::max<int64_t>(found->byte, 0));
   log_line("check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
-           found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), name_of(array, found->byte).c_str(),
-           a.text, a.place, rank_b, verb(b), b.text, b.place,
+           found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), at.c_str(), a.text, a.place, rank_b,
+           verb(b), b.text, b.place,
            found->sure ? ""
            : by_page   ? "; where subscripts are not known, pages are compared"
                        : "; if these iterations do it");
