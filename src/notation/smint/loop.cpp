@@ -242,7 +242,8 @@ Interval next_part(Memory& memory, Progress& p) {
     Interval part = {0, 0};
     switch (p.stage) {
       case meanwhile:
-        if (meanwhile_is_work(memory, p) && !(part = take_piece(p)).empty()) return part;
+        if (meanwhile_is_work(memory, p)) part = take_piece(p);
+        if (!part.empty()) return part;
         if (p.waiting == ranks) meet_and_fetch(memory, p);
         if (p.waiting == data) memory.preload_wait();
         break;

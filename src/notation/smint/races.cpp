@@ -94,7 +94,7 @@ std::string name_of(const Array& array, int64_t byte) {
   std::string indices;
   int64_t element = byte / static_cast<int64_t>(d.element_bytes());
   for (int i = d.dims() - 1; i >= 0; element /= d.dim(i--))
-    indices = format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))) + indices;
+    indices.insert(0, format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))));
   return array.name + indices;
 }
 
