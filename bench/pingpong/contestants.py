@@ -5,6 +5,7 @@ They are compiled anew for every benchmark: a few seconds, after which nobody ne
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,7 @@ class Program:
     lacks: tuple[str, ...] = ()  # cases
     # Most bytes of a strided case: element by element, a MiB takes OpenCoarrays a quarter of a second.
     strided: int = 16 << 20
+    pkg_config: str = ""  # of the package by which it is compiled; `compiler` is a variable of that then
 
 
 PROGRAMS = [
@@ -58,6 +60,12 @@ PROGRAMS = [
         strided=1 << 20,
     ),
     Program(
+        *("gasnet", "gasnet.c", "GASNET_LD", OPENMPI, "none, see docs/dependencies.md"),
+        optional=True,
+        lacks=("accumulate", "pingpong", "word"),
+        pkg_config="gasnet-mpi-parsync",
+    ),
+    Program(
         *("caf", "caf.f90", "caf", OPENMPI, "libcoarrays-openmpi-dev gfortran"),
         optional=True,
         lacks=("pingpong", "word"),
@@ -76,6 +84,7 @@ class Workshop:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.programs: dict[str, Program] = {}
         self.left_out: list[str] = []
+        self.gasnet = cached(self.build, "HIROBA_GASNET")
         for program in PROGRAMS:
             if (compiler := self.compiler(program)) is None:
                 remedy = f"Debian: {program.package}" if program.package else "./dev build"
@@ -90,7 +99,19 @@ class Workshop:
     def compiler(self, program: Program) -> str | None:
         if program.compiler == "hirobacc":  # of this build, not of one that is installed
             return shutil.which("hirobacc", path=str(self.build / "bin"))
+        if program.pkg_config:
+            return self.pkg_config(program, f"--variable={program.compiler}")
         return shutil.which(program.compiler)
+
+    def pkg_config(self, program: Program, *question: str) -> str | None:
+        """What the package says, where this build has found it or where pkg-config looks by itself."""
+        path = [f"{self.gasnet}/lib/pkgconfig"] if self.gasnet else []
+        settings = os.environ | {"PKG_CONFIG_PATH": ":".join([*path, os.environ.get("PKG_CONFIG_PATH", "")])}
+        command = ["pkg-config", *question, program.pkg_config]
+        if shutil.which(command[0]) is None:
+            return None
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False, env=settings)
+        return done.stdout.strip() if done.returncode == 0 else None
 
     def binary(self, program: Program) -> Path:
         return self.folder / program.name.replace(", ", "_")
@@ -103,6 +124,8 @@ class Workshop:
             common = str(self.folder / "pingpong.o")
             self.call(["cc", *flags, "-c", str(FOLDER / "pingpong.c"), "-o", common])
         command = [compiler, *flags, str(FOLDER / program.source), common, "-o", str(self.binary(program))]
+        if program.pkg_config:
+            command += (self.pkg_config(program, "--cflags", "--libs") or "").split()
         failed = self.call([*command, *program.libraries], program.optional)
         if failed:
             self.left_out.append(f"left out: {program.name}, which does not compile here: {failed}")
@@ -147,6 +170,12 @@ class Workshop:
     def element(self) -> Contestant:
         launch = layers.hirobarun(self.build, 2)
         return Contestant(ELEMENT, [*launch, self.binary(self.programs[ELEMENT])], harness.threads(1))
+
+
+def cached(build: Path, name: str) -> str:
+    """What CMake knows by that name in this build."""
+    lines = (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    return next((line.partition("=")[2] for line in lines if line.startswith(f"{name}:")), "")
 
 
 def by_case(run: Mapping[str, float]) -> dict[tuple[str, int], float]:

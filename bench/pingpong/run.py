@@ -1,5 +1,5 @@
 """Puts, gets, strided puts and gets, accumulates and ping-pongs of coarrays, from 8 B to 16 MiB: on one node, and over
-two virtual nodes on every layer that is here, beside MPI, ARMCI and OpenCoarrays.
+two virtual nodes on every layer that is here, beside MPI, ARMCI, GASNet and OpenCoarrays.
 
 Every contestant compares every byte that it has moved, and those beside them, before it reports a time (pingpong.h).
 With `--hosts`, two test hosts, too: the latency of a put beside that of the layer's own.
@@ -147,10 +147,11 @@ class Own:
 
 
 # A put that the target sees: as ucp_put_lat, by a post behind it. A put that is complete for its origin: sync_memory,
-# MPI_Win_flush, ARMCI_Fence. Open MPI has no puts over TCP, so its messages stand in for them.
+# MPI_Win_flush, ARMCI_Fence, a blocking put. Open MPI has no puts over TCP, so its messages stand in for them.
 OWN = [
     Own("ucx", "openmpi", perftest.PROGRAM, SEEN, "ucp_put_lat, one way"),
     Own("mpi-mpich", "mpich", "mpi, mpich", FLUSHED, "MPI_Put and flush"),
+    Own("gasnet-openmpi", "openmpi", "gasnet", FLUSHED, "gex_RMA_PutBlocking"),
     Own("armci-mpich", "mpich", "armci, mpich", FLUSHED, "ARMCI_Put and fence"),
     Own("mpi-openmpi", "openmpi", "mpi", SEEN, "a message, for it has no puts over TCP"),
 ]

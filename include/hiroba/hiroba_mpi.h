@@ -10,6 +10,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "xmp.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +28,32 @@ static inline MPI_Comm hiroba_comm(void) {
 
 /* The same by XcalableMP's name: of all images, whatever the executing set is. */
 static inline MPI_Comm xmp_get_mpi_comm(void) { return hiroba_comm(); }
+
+/* Of the images of a node array, numbered as there: *comm becomes a pointer to an MPI_Comm, which belongs to Hiroba and
+ * is valid as long as the array has these images; MPI_COMM_NULL on an image that is not in it. Collective over these
+ * images at the first call for them; over all of the job, if none of these functions has been called before.
+ * Returns 0. */
+static inline int xmp_nodes_comm(xmp_desc_t nodes, void** comm) {
+  xmp_nodes* const array = (xmp_nodes*)nodes;
+  const xmp_images images = array->images;
+  MPI_Comm* const made = (MPI_Comm*)&array->communicator;
+  if (!array->has_communicator) {
+    const MPI_Comm all = hiroba_comm();
+    int range[1][3] = {{images.first, images.first + (images.count - 1) * images.step, images.step}}, me;
+    MPI_Group everyone, members;
+    MPI_Comm_group(all, &everyone);
+    if (images.table != NULL) MPI_Group_incl(everyone, images.count, images.table, &members);
+    else MPI_Group_range_incl(everyone, 1, range, &members);
+    MPI_Group_rank(members, &me);
+    *made = MPI_COMM_NULL;
+    if (me != MPI_UNDEFINED) MPI_Comm_create_group(all, members, 0, made);
+    MPI_Group_free(&members);
+    MPI_Group_free(&everyone);
+    array->has_communicator = 1;
+  }
+  *comm = made;
+  return 0;
+}
 
 #ifdef __cplusplus
 }

@@ -69,6 +69,8 @@ typedef struct xmp_nodes {
   int first_fastest;                   /* the form p(2,*), in which the first index changes fastest */
   const struct xmp_node_reference* of; /* nodes p[..] = q[1:2][*]; NULL: the executing set; XMP_ALL_NODES */
   xmp_images images;                   /* set by xmp_nodes_define, in the order of the array */
+  int has_communicator;                /* of these images, in the bytes of: */
+  void* communicator;                  /* an MPI_Comm (hiroba_mpi.h: xmp_nodes_comm) */
 } xmp_nodes;
 
 /* Part of a node array: for each dimension first, count and step, counted from 0. */

@@ -11,8 +11,7 @@ namespace hiroba {
 Status Coarrays::sync_memory(const Call& call) {
   HIROBA_TRY(updater_.settle(call));
   unfenced_.store(false, std::memory_order_relaxed);
-  world_.transport->fence();
-  world_.transport->progress();
+  if (!world_.transport->fence()) world_.transport->progress();
   return {};
 }
 

@@ -100,7 +100,8 @@ class Transport {
 
   virtual void put(int rank, uint64_t to, const void* from, size_t bytes) = 0;
   virtual void get(void* to, int rank, uint64_t from, size_t bytes) = 0;
-  virtual void fence() = 0;
+  // True if it has waited, driving progress meanwhile.
+  virtual bool fence() = 0;
 
   // At most max_message bytes; blocks while the target's inbox is full, driving progress meanwhile.
   static constexpr size_t max_message = 3968;
@@ -226,7 +227,7 @@ class Wrapper : public Transport {
   void detach(uint64_t o, uint64_t n) override { inner_->detach(o, n); }
   void put(int r, uint64_t to, const void* from, size_t n) override { inner_->put(r, to, from, n); }
   void get(void* to, int r, uint64_t from, size_t n) override { inner_->get(to, r, from, n); }
-  void fence() override { inner_->fence(); }
+  bool fence() override { return inner_->fence(); }
   void send(int r, int h, const void* p, size_t n) override { inner_->send(r, h, p, n); }
   void send_after_puts(int r, int h, const void* p, size_t n) override { inner_->send_after_puts(r, h, p, n); }
   bool progress() override { return inner_->progress(); }

@@ -29,7 +29,7 @@ class TemplateTransport final : public Transport {
 
   void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(config().base + to, from, bytes); }
   void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, config().base + from, bytes); }
-  void fence() override {}
+  bool fence() override { return false; }
 
   // Everything is here. A transport whose memory is not must override start_get instead.
   char* reach(int, uint64_t offset) const override { return config().base + offset; }

@@ -16,6 +16,33 @@ static void check_order(void) {
     fail("beside_mpi: rank %d of %d in hiroba_comm, %d of %d in Hiroba", rank, size, sms_rank, sms_nprocs);
 }
 
+/* The communicator of a node array: with a step, of a table (the first index changes fastest), and of what it becomes.
+ */
+static void check_nodes(void) {
+  static xmp_nodes all = {.name = "all", .dims = 2, .extent = {0, 1}, .of = XMP_ALL_NODES};
+  xmp_nodes_define(&all);
+  const xmp_node_reference every_other = {&all, {{0, XMP_REST, 2}, {0, 1, 1}}};
+  const xmp_node_reference downwards = {&all, {{sms_nprocs - 1, sms_nprocs, -1}, {0, 1, 1}}};
+  static xmp_nodes some = {.name = "some", .dims = 1, .extent = {0}};
+  for (int turn = 0; turn < 4; ++turn) {
+    const int back = turn / 2, count = back ? sms_nprocs : (sms_nprocs + 1) / 2;
+    some.of = back ? &downwards : &every_other;
+    some.extent[0] = 0;
+    xmp_nodes_define(&some);
+    MPI_Comm* comm = NULL;
+    int member = 0, place = -1, sum = 0;
+    xmp_nodes_rank(&some, &member);
+    if (xmp_nodes_comm(&some, (void**)&comm) != 0 || (*comm != MPI_COMM_NULL) != (member > 0))
+      fail("beside_mpi: rank %d, turn %d: member %d", sms_rank, turn, member);
+    if (member == 0) continue;
+    MPI_Comm_rank(*comm, &place);
+    MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, *comm);
+    const int expected = back ? sms_nprocs - 1 - sms_rank : sms_rank / 2;
+    if (place != expected || place != member - 1 || sum != count)
+      fail("beside_mpi: rank %d, turn %d: %d of %d, not %d of %d", sms_rank, turn, place, sum, expected, count);
+  }
+}
+
 /* Sends the neighbour's part to the neighbour, straight from shared memory and straight into it. */
 static void send_shared(int64_t* words, int count, int preloaded) {
   const int right = (sms_rank + 1) % sms_nprocs, left = (sms_rank + sms_nprocs - 1) % sms_nprocs;
@@ -41,6 +68,7 @@ int main(int argc, char** argv) {
   if (ours) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   sms_startup(&argc, &argv);
   check_order();
+  check_nodes();
   int64_t* words = sms_mapalloc((int[]){sms_nprocs * WORDS, -1}, (int[]){sms_nprocs, -1}, sizeof *words, 0, sms_nprocs);
   const int preloaded = argc < 3;
   send_shared(words, 100, 1);

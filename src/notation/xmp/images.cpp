@@ -141,7 +141,11 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
             static_cast<long long>(product), open >= 0 ? " times *" : "", there);
   }
   ranks.resize(static_cast<size_t>(product));
-  nodes->images = hiroba::images_of(std::move(ranks));
+  const xmp_images images = hiroba::images_of(std::move(ranks)), before = nodes->images;
+  const bool same = images.first == before.first && images.step == before.step && images.count == before.count &&
+                    images.table == before.table;
+  if (!same) nodes->has_communicator = 0;
+  nodes->images = images;
 }
 
 XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {

@@ -41,9 +41,9 @@ class Chaos final : public Wrapper {
     Wrapper::get(to, rank, from, bytes);
   }
 
-  void fence() override {
+  bool fence() override {
     release();
-    Wrapper::fence();
+    return Wrapper::fence();
   }
 
   void send(int rank, int handler, const void* payload, size_t bytes) override {

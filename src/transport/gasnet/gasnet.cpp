@@ -5,8 +5,11 @@
 // and accumulates are messages.
 //
 // Any conduit whose processes MPI can start will do. We start MPI and end it; GASNet, which has no end but that of the
-// process, is told to keep away from exits and signals. GASNet runs our handlers inside any of its calls: they only put
-// aside what has come, and poll() looks at it.
+// process, is told to keep away from exits and signals.
+//
+// GASNet runs our handlers inside any of its calls. Inside poll() they hand a frame on at once, and the first frame
+// that goes back to its sender meanwhile is GASNet's reply: GASNet answers each request anyhow, so a question and its
+// answer are two messages then and not four. In other calls they only put aside what has come, and poll() looks at it.
 #include <gasnetex.h>
 
 #include <gasnet_vis.h>
@@ -83,7 +86,7 @@ class GasnetWire final : public SessionWire {
   enum Handler { frame_handler = GEX_AM_INDEX_BASE, piece_handler };
   static constexpr int pieces_per_poll = 8;
 
-  static GasnetWire& of(gex_Token_t token, int& source);
+  static GasnetWire& of(gex_Token_t token, gex_Token_Info_t& info);
   static void on_frame(gex_Token_t token, void* bytes, size_t size);
   static void on_piece(gex_Token_t token, void* bytes, size_t size, gex_AM_Arg_t tag, gex_AM_Arg_t place);
   void take_piece(const Key& key, const void* bytes, size_t size, size_t place);
@@ -98,6 +101,10 @@ class GasnetWire final : public SessionWire {
   gex_TM_t team_ = {};
   size_t piece_bytes_ = 0;
   bool failed_ = false;
+  bool polling_ = false, handled_ = false;  // handlers may hand on; one has
+  bool handling_ = false;                   // in a handler: GASNet takes nothing but a reply
+  gex_Token_t token_ = {};                  // its request,
+  int asker_ = -1;                          // and who has sent that; -1: no reply can be given
   std::vector<std::unique_ptr<Frame>> free_, arrived_, reporting_;
   std::deque<Sending> sending_;
   std::map<Key, Receiving> receiving_;
@@ -126,15 +133,15 @@ Status GasnetWire::open(const Start& start) {
   if (static_cast<int>(gex_TM_QueryRank(team_)) != rank() || static_cast<int>(gex_TM_QuerySize(team_)) != size())
     return Status::error("GASNet numbers processes otherwise than MPI does");
   gex_AM_Entry_t handlers[] = {{frame_handler, reinterpret_cast<gex_AM_Fn_t>(on_frame),
-                                GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, this, "frame"},
+                                GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP, 0, this, "frame"},
                                {piece_handler, reinterpret_cast<gex_AM_Fn_t>(on_piece),
                                 GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 2, this, "piece"}};
   if (const int error = gex_EP_RegisterHandlers(endpoint_, handlers, std::size(handlers)); error != GASNET_OK)
     return Status::error(format("GASNet does not take handlers: %s", gasnet_ErrorDesc(error)));
   piece_bytes_ = gex_AM_LUBRequestMedium();
-  if (piece_bytes_ < max_frame)
+  if (const size_t most = std::min(piece_bytes_, gex_AM_LUBReplyMedium()); most < max_frame)
     return Status::error(
-        format("messages of this GASNet carry at most %zu bytes, and %zu are needed", piece_bytes_, size_t{max_frame}));
+        format("messages of this GASNet carry at most %zu bytes, and %zu are needed", most, size_t{max_frame}));
   char nothing = 0;
   std::vector<char> all(static_cast<size_t>(size()));
   return allgather(&nothing, all.data(), 1);  // everybody has handlers
@@ -160,24 +167,35 @@ void GasnetWire::fail(const char* doing, int error) {
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
-GasnetWire& GasnetWire::of(gex_Token_t token, int& source) {
-  gex_Token_Info_t info;
-  gex_Token_Info(token, &info, GEX_TI_SRCRANK | GEX_TI_ENTRY);
-  source = static_cast<int>(info.gex_srcrank);
+GasnetWire& GasnetWire::of(gex_Token_t token, gex_Token_Info_t& info) {
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK | GEX_TI_ENTRY | GEX_TI_IS_REQ);
   return *static_cast<GasnetWire*>(const_cast<void*>(info.gex_entry->gex_cdata));
 }
 
 bool GasnetWire::send(int to, const void* frame, size_t size) {
   if (failed_) return true;
+  if (handling_) {
+    if (to != asker_) return false;
+    asker_ = -1;
+    return gex_AM_ReplyMedium0(token_, frame_handler, const_cast<void*>(frame), size, GEX_EVENT_NOW, 0) == 0;
+  }
   const int busy = gex_AM_RequestMedium0(team_, static_cast<gex_Rank_t>(to), frame_handler, const_cast<void*>(frame),
                                          size, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
   return busy == 0;
 }
 
 void GasnetWire::on_frame(gex_Token_t token, void* bytes, size_t size) {
-  int source = 0;
-  GasnetWire& wire = of(token, source);
+  gex_Token_Info_t info;
+  GasnetWire& wire = of(token, info);
   if (size > max_frame) return;  // nothing of ours
+  const int source = static_cast<int>(info.gex_srcrank);
+  if (wire.polling_) {
+    wire.handling_ = wire.handled_ = true;
+    wire.token_ = token, wire.asker_ = info.gex_is_req != 0 ? source : -1;
+    wire.hooks_.frame(wire.hooks_.context, source, bytes, size);
+    wire.handling_ = false;
+    return;
+  }
   std::unique_ptr<Frame> frame;
   if (wire.free_.empty()) frame = std::make_unique<Frame>();
   else frame = std::move(wire.free_.back()), wire.free_.pop_back();
@@ -211,9 +229,10 @@ bool GasnetWire::send_pieces() {
 }
 
 void GasnetWire::on_piece(gex_Token_t token, void* bytes, size_t size, gex_AM_Arg_t tag, gex_AM_Arg_t place) {
-  int source = 0;
-  GasnetWire& wire = of(token, source);
-  wire.take_piece({source, static_cast<uint32_t>(tag)}, bytes, size, static_cast<size_t>(place));
+  gex_Token_Info_t info;
+  GasnetWire& wire = of(token, info);
+  const Key key = {static_cast<int>(info.gex_srcrank), static_cast<uint32_t>(tag)};
+  wire.take_piece(key, bytes, size, static_cast<size_t>(place));
 }
 
 void GasnetWire::take_piece(const Key& key, const void* bytes, size_t size, size_t place) {
@@ -252,7 +271,10 @@ void GasnetWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uin
 
 bool GasnetWire::poll() {
   bool any = send_pieces();
+  polling_ = true, handled_ = false;
   if (const int error = failed_ ? GASNET_OK : gasnet_AMPoll(); error != GASNET_OK) fail("receiving", error);
+  polling_ = false;
+  any = handled_ || any;
   return report() || any;
 }
 

@@ -8,9 +8,9 @@
 
 namespace hiroba {
 
-enum class Frame : uint16_t {
+enum class Frame : uint8_t {
   message,       // payload for handler `handler`, when `count` puts of mine have arrived
-  put,           // payload for memory at `offset`
+  put,           // payload for memory at `offset`; with a `count`, a flush too
   put_bulk,      // `bytes` for memory at `offset` come as bulk data with tag `tag`
   packed,        // pieces for put_packed
   packed_bulk,   // `bytes` of pieces come as bulk data with tag `tag`
@@ -38,12 +38,15 @@ enum class Frame : uint16_t {
   farewell,      // the last sign of life
 };
 
+// With a word behind it, as a put has, it fits into the small messages of every library (64 bytes with AMMPI).
 struct Head {
   uint64_t secret;  // of the job; a frame without it is a stranger's
   Frame frame;
+  uint8_t handler;
   uint16_t payload;  // bytes that follow the head; another head may follow them
-  uint32_t handler;
-  uint64_t bytes;
+  uint32_t epoch;    // exchanges that the asker of a get has behind it
+  uint32_t bytes;
+  uint32_t tag;
   uint64_t offset;
   uint64_t completion;  // the asker's, sent back to it
   union {
@@ -52,11 +55,11 @@ struct Head {
     uint64_t count;
   };
   uint64_t expected;
-  uint32_t tag;
-  uint32_t epoch;  // exchanges that the asker of a get has behind it
 };
+static_assert(sizeof(Head) == 56);
 
 constexpr size_t max_inline = Wire::max_frame - sizeof(Head);
-constexpr uint32_t no_handler = ~uint32_t{0};
+constexpr uint8_t no_handler = 255;
+static_assert(Wire::max_bulk <= UINT32_MAX);
 
 }  // namespace hiroba

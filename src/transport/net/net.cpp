@@ -161,12 +161,13 @@ uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
 
 // Complete when the data may be changed again.
 void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent) {
+  assert(bytes <= Wire::max_bulk);
   sent.left.fetch_add(1, std::memory_order_relaxed);
   await_slot();
   engine_.with_wire([&] {
     head.tag = next_tag(false);
     outbox_.count(bytes);
-    head.bytes = bytes;
+    head.bytes = static_cast<uint32_t>(bytes);
     push(rank, head, nullptr, 0);
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,
                             ticket(Transfer::completion, &sent));
@@ -176,7 +177,7 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Complet
 void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
   Head h = head(Frame::message);
-  h.handler = static_cast<uint32_t>(handler);
+  h.handler = static_cast<uint8_t>(handler);
   send_frame(rank, h, payload, bytes);
 }
 
@@ -185,7 +186,7 @@ void Net::send_after_puts(int rank, int handler, const void* payload, size_t byt
   assert(bytes <= max_message);
   await_remote_puts();
   Head h = head(Frame::message);
-  h.handler = static_cast<uint32_t>(handler);
+  h.handler = static_cast<uint8_t>(handler);
   h.count = puts_only_to(rank);
   if (h.count == 0) fence();
   send_frame(rank, h, payload, bytes);
@@ -259,7 +260,7 @@ void Net::forget_clean() {
 
 // Asks everyone who got puts since the last fence, all at once, and waits for the answers. Puts of other threads that
 // are being fenced by them just now are waited for, too.
-void Net::fence() {
+bool Net::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   await_remote_puts();
   struct Due {
@@ -268,7 +269,7 @@ void Net::fence() {
   };
   static constexpr size_t batch = 64;
   Due due[batch];
-  for (;;) {
+  for (bool waited = false;; waited = true) {
     size_t n = 0;
     dirty_lock_.lock();
     for (const int rank : dirty_) {
@@ -276,13 +277,12 @@ void Net::fence() {
       due[n++] = {rank, puts_[static_cast<size_t>(rank)].sent};
     }
     dirty_lock_.unlock();
-    if (n == 0) return;
-    for (size_t i = 0; i < n; ++i) {
-      Head h = head(Frame::flush);
-      h.count = due[i].count;
-      gather(due[i].rank, h, nullptr, 0);
-    }
-    send_gathered();
+    if (n == 0) return waited;
+    engine_.with_wire([&] {
+      for (size_t i = 0; i < n; ++i) outbox_.gather_flush(due[i].rank, head(Frame::flush), due[i].count);
+      outbox_.send();
+    });
+    await_room();
     for (size_t i = 0; i < n; ++i) {
       const Puts& puts = puts_[static_cast<size_t>(due[i].rank)];
       engine_.wait([&] { return puts.flushed.load(std::memory_order_acquire) >= due[i].count; });
@@ -290,7 +290,7 @@ void Net::fence() {
     dirty_lock_.lock();
     forget_clean();
     dirty_lock_.unlock();
-    if (n < batch) return;
+    if (n < batch) return true;
   }
 }
 
@@ -300,10 +300,10 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
                     uint32_t epoch) {
   Head h = head(bytes <= max_inline ? Frame::get : Frame::get_bulk);
   h.offset = from;
-  h.bytes = bytes;
+  h.bytes = static_cast<uint32_t>(bytes);
   h.epoch = epoch;
   if (note == nullptr) return ask(rank, h, to, bytes, completion, nullptr, 0);
-  h.handler = static_cast<uint32_t>(note->handler), h.expected = note->bytes;
+  h.handler = static_cast<uint8_t>(note->handler), h.expected = note->bytes;
   ask(rank, h, to, bytes, completion, note->payload, note->bytes);
 }
 
@@ -378,7 +378,7 @@ uint64_t Net::perform(int rank, Atomic operation, uint64_t at, uint64_t operand,
   if (here(rank)) return perform_here(operation, at, operand, expected);
   Answer answer;
   Head h = head(Frame::atomic);
-  h.handler = static_cast<uint32_t>(operation);
+  h.handler = static_cast<uint8_t>(operation);
   h.offset = at;
   h.operand = operand;
   h.expected = expected;

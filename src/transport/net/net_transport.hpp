@@ -36,7 +36,7 @@ class Net final : public Transport, private FrameSender {
   void detach(uint64_t offset, uint64_t bytes) override;
   void put(int rank, uint64_t to, const void* from, size_t bytes) override;
   void get(void* to, int rank, uint64_t from, size_t bytes) override;
-  void fence() override;
+  bool fence() override;
   void send(int rank, int handler, const void* payload, size_t bytes) override;
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return engine_.drive(); }
@@ -101,7 +101,7 @@ class Net final : public Transport, private FrameSender {
   };
   struct Flush {
     int source;
-    uint64_t count, completion;
+    uint64_t count;
   };
   // A message that has overtaken puts which its sender made before it.
   struct Early {
@@ -182,6 +182,7 @@ class Net final : public Transport, private FrameSender {
   void put_arrived(int source);
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
+  void serve_flush(int source, uint64_t count);
   bool answer_flushes();
   void serve_message(int source, const Head& head, const char* payload, size_t bytes);
   bool serve_early();

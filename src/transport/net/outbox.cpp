@@ -10,7 +10,7 @@ void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
   assert(bytes <= max_inline);
   head.secret = secret_;
   head.payload = static_cast<uint16_t>(bytes);
-  if (head.bytes == 0) head.bytes = bytes;
+  if (head.bytes == 0) head.bytes = static_cast<uint32_t>(bytes);
   const size_t size = sizeof head + bytes;
   auto message = std::find_if(gathered_.begin(), gathered_.end(),
                               [rank](const Message& m) { return m.size > 0 && m.rank == rank; });
@@ -19,9 +19,24 @@ void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
   if (message == gathered_.end()) message = gathered_.begin();
   if (message->size > 0 && (message->rank != rank || message->size + size > sizeof message->bytes)) dispatch(*message);
   message->rank = rank;
+  message->last = message->size;
   std::memcpy(message->bytes + message->size, &head, sizeof head);
   if (bytes > 0) std::memcpy(message->bytes + message->size + sizeof head, payload, bytes);
   message->size += size;
+}
+
+void Outbox::gather_flush(int rank, Head head, uint64_t count) {
+  head.count = count;
+  const auto asks = [&](Message& message) {
+    if (message.size == 0 || message.rank != rank) return false;
+    Head last;
+    std::memcpy(&last, message.bytes + message.last, sizeof last);
+    if (last.frame != Frame::put) return false;
+    last.count = count;
+    std::memcpy(message.bytes + message.last, &last, sizeof last);
+    return true;
+  };
+  if (std::none_of(gathered_.begin(), gathered_.end(), asks)) gather(rank, head, nullptr, 0);
 }
 
 void Outbox::send() {

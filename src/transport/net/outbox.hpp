@@ -23,6 +23,9 @@ class Outbox {
   }
   // To be sent with what is sent next. At most max_inline bytes.
   void gather(int rank, Head head, const void* payload, size_t bytes);
+  // To ask, with what is sent next, for an answer when `count` puts of this rank have come: if the last that has been
+  // gathered for that rank is a small put, it asks so itself.
+  void gather_flush(int rank, Head head, uint64_t count);
   // Sends all that has been gathered.
   void send();
   // After a poll: tries again what found no room; true if it sent anything.
@@ -40,7 +43,7 @@ class Outbox {
   // Frames for one rank.
   struct Message {
     int rank;
-    size_t size = 0;
+    size_t size = 0, last = 0;  // the last head is at bytes + last
     char bytes[Wire::max_frame];
   };
   void dispatch(Message& message);

@@ -39,7 +39,7 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::packed_bulk:
     case Frame::strided:
     case Frame::strided_bulk: return serve_put(source, head, payload);
-    case Frame::flush: flushes_.push_back({source, head.count, head.completion}); return;
+    case Frame::flush: return serve_flush(source, head.count);
     case Frame::flushed: {
       std::atomic<uint64_t>& flushed = puts_[static_cast<size_t>(source)].flushed;
       if (flushed.load() < head.count) flushed.store(head.count, std::memory_order_release);
@@ -102,7 +102,10 @@ void Net::finish(const Head& head, uint64_t value) {
 void Net::serve_put(int source, const Head& head, const char* payload) {
   const int wire_rank = joined_.wire_ranks[static_cast<size_t>(source)];
   switch (head.frame) {
-    case Frame::put: std::memcpy(window_.at(head.offset), payload, head.bytes); return put_arrived(source);
+    case Frame::put:
+      std::memcpy(window_.at(head.offset), payload, head.bytes);
+      put_arrived(source);
+      return head.count > 0 ? serve_flush(source, head.count) : void();
     case Frame::put_bulk:
       return joined_.wire->recv_bulk(wire_rank, head.tag, window_.at(head.offset), head.bytes,
                                      ticket(Transfer::put_arrived, nullptr, source));
@@ -158,6 +161,11 @@ void Net::on_done(void* self, uint64_t t) {
   transfer.kind = Transfer::nothing;
   net.free_transfers_.push_back(static_cast<uint32_t>(t));
   net.moving_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Net::serve_flush(int source, uint64_t count) {
+  flushes_.push_back({source, count});
+  answer_flushes();
 }
 
 bool Net::answer_flushes() {

@@ -65,7 +65,10 @@ class Shm final : public Transport {
 
   void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, window_.at(from), bytes); }
 
-  void fence() override { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  bool fence() override {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return false;
+  }
 
   char* reach(int, uint64_t offset) const override { return window_.at(offset); }
 

@@ -34,9 +34,9 @@ class Trace final : public Wrapper {
     get_.add(bytes);
     Wrapper::get(to, rank, from, bytes);
   }
-  void fence() override {
+  bool fence() override {
     fence_.add(0);
-    Wrapper::fence();
+    return Wrapper::fence();
   }
   void send(int rank, int handler, const void* payload, size_t bytes) override {
     send_.add(bytes);
