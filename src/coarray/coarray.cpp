@@ -112,6 +112,16 @@ bool overlap(const Place& a, const Box& a_box, const Place& b, const Box& b_box,
   return a.here + a_low < b.here + b_high && b.here + b_low < a.here + a_high;
 }
 
+Status check_shapes(const Section& to, const Section& from) {
+  if (conform(to.box, from.box)) return {};
+  const auto side = [](const Section& s) {
+    const std::string whose = s.coarray == nullptr ? "this image's memory" : "coarray " + s.coarray->name;
+    return format("%s of %s (%lld elements)", s.box.shape().c_str(), whose.c_str(),
+                  static_cast<long long>(s.box.elements()));
+  };
+  return Status::error(format("the shapes do not match: %s = %s", side(to).c_str(), side(from).c_str()));
+}
+
 }  // namespace
 
 // ---- assignment ----------------------------------------------------------------------------------------------------
@@ -130,7 +140,7 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
 // What cannot go directly goes through a buffer: when it is all there, the assignment is finished. `at_once`: it is
 // finished next.
 Status Coarrays::move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& a) {
-  HIROBA_TRY(conform(to.box, from.box));
+  HIROBA_TRY(check_shapes(to, from));
   if (to.box.elements() == 0) return {};
   Place source;
   HIROBA_TRY(locate(to, element, a.to_));
@@ -220,7 +230,7 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   const size_t to_bytes = bytes_of(arithmetic.to()), from_bytes = bytes_of(arithmetic.values());
   constexpr size_t each_by_itself = 0;  // neighbours become no blocks if they are taken for elements of no size
   const bool single = from.box.dims == 0;
-  if (!single) HIROBA_TRY(conform(to.box, from.box));
+  if (!single) HIROBA_TRY(check_shapes(to, from));
   if (to.box.elements() == 0) return {};
   Place target, source;
   HIROBA_TRY(locate(to, to_bytes, target));

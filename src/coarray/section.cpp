@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "base/status.hpp"
+
 namespace hiroba {
 
 int64_t Box::elements() const {
@@ -69,13 +71,9 @@ int64_t Walk::blocks() const {
   return product;
 }
 
-Status conform(const Box& to, const Box& from) {
+bool conform(const Box& to, const Box& from) {
   const Box a = without_ones(to), b = without_ones(from);
-  const bool same = a.dims == b.dims ? std::equal(a.count, a.count + a.dims, b.count) : a.elements() == b.elements();
-  if (same) return {};
-  return Status::error(format("the shapes do not match: %s = %s (%lld and %lld elements)", to.shape().c_str(),
-                              from.shape().c_str(), static_cast<long long>(to.elements()),
-                              static_cast<long long>(from.elements())));
+  return a.dims == b.dims ? std::equal(a.count, a.count + a.dims, b.count) : a.elements() == b.elements();
 }
 
 bool pair_up(const Box& to, const Box& from, size_t element, Walk& walk) {

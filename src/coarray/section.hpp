@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/status.hpp"
-
 namespace hiroba {
 
 // Of the arrays, only the first `dims` say anything: to clear and copy all would take longer than to move a few bytes.
@@ -98,8 +96,8 @@ void for_rows(const Walk& walk, int64_t first, int64_t blocks, const Visit& visi
 }
 
 // Whether elements of both correspond: equal counts in each dimension that is not of length 1, or a different number of
-// such dimensions but as many elements in all. A status that shows both shapes, if not.
-Status conform(const Box& to, const Box& from);
+// such dimensions but as many elements in all.
+bool conform(const Box& to, const Box& from);
 
 // How to walk both; false if there is no common walk (6x4 and 8x3): then one side must be packed first.
 bool pair_up(const Box& to, const Box& from, size_t element, Walk& out);

@@ -110,7 +110,7 @@ MISUSE = {
     "x = a[i + 5]:[next];": r"xmp\.c:\d+: a\[i \+ 5\]:\[next\]: index 8 of dimension 1 is out of bounds",
     "a[i:8]:[next] = c[:];": r"xmp\.c:\d+: a\[i:8\]:\[next\]: section 3:8:1 .* out of bounds",
     "c[:] = a[4:4:-i]:[next];": r"xmp\.c:\d+: a\[4:4:-i\]:\[next\]: section .* out of bounds",
-    "a[0:i]:[next] = b[0:4];": r"xmp\.c:\d+: the shapes do not match",
+    "a[0:i]:[next] = b[0:4];": r"xmp\.c:\d+: the shapes do not match: \[3\] of coarray a.* = \[4\] of this image's",
     "c[0:i] = a[0:4]:[next] + 1;": r"xmp\.c:\d+: c\[0:i\] and a\[0:4\]:\[next\] do not fit: 3 and 4 elements",
     "x = grid[0][0]:[i][0];": r"xmp\.c:\d+: coindex 3 of coarray grid is out of range",
     "\n#pragma xmp reduction(+:x) async(1)\n#pragma xmp wait_async(1, i)\n": r"xmp\.c:\d+: .*nothing with async\(3\)",
