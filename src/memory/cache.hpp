@@ -50,7 +50,8 @@ class Cache {
   bool fault(Array& array, uint64_t page);
 
   // Begins to bring pages [first, end) of the array, as many as the cache has room for. An access to one of them waits
-  // for it; finish_preloads() waits for all. True if any of them is on its way now.
+  // for it; finish_preloads() waits for all. True if it has asked for any, or is the first since the last drop to find
+  // that they have been asked for ahead: a moment in which others are likely to ask this rank, too.
   bool start_preload(Array& array, uint64_t first, uint64_t end);
   // After flush_and_drop(alone), before the exchange: asks for what the program is expected to preload after it.
   void preload_ahead();
@@ -143,6 +144,7 @@ class Cache {
   Fetch fetches_[most_fetches];
   std::atomic<uint32_t> slot_turn_{0};
   Foresight foresight_;
+  std::atomic<bool> unattended_{false};  // no preload since the last drop
 
   static constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
   static constexpr size_t streams = 16;

@@ -201,6 +201,7 @@ bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
 
 // A guess that is wrong costs what it brings; what the program asks for is then fetched as ever.
 void Cache::preload_ahead() {
+  unattended_.store(true, std::memory_order_relaxed);
   for (const PageRun& run : foresight_.turn()) {
     Array* const array = config_.arrays->live(run.first);  // may have been freed since
     if (array != nullptr) start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
@@ -227,7 +228,7 @@ bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead
         continue;
       }
       if (state == PageState::busy) {
-        if (under_way(p)) ++p, any = true;
+        if (under_way(p)) ++p, any = any || unattended_.exchange(false, std::memory_order_relaxed);
         else wait_while_busy(p);
         continue;
       }
