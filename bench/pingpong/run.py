@@ -40,6 +40,7 @@ SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 SMALL_SIZES = [8, 4096]
 MIB = 1 << 20
 FLUSHED, SEEN, POLLED = "put 8", "pingpong 8", "word 8"  # over hosts
+ROUNDS = "200"  # of these: whatever runs here, its first tenth of a second is up to half slower
 
 
 def cases(sizes: Sequence[int], small: bool) -> Cases:
@@ -164,12 +165,12 @@ def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, own: Own, rounds:
         rival = perftest.rivals(hosts, False)["put"]
     elif own.rival in workshop.programs:
         binary = str(workshop.binary(workshop.programs[own.rival]))
-        rival = Contestant(own.rival, *hosts.mpirun(own.mpi, [1, 1], [binary, *own.case.split(), "20"]))
+        rival = Contestant(own.rival, *hosts.mpirun(own.mpi, [1, 1], [binary, *own.case.split(), ROUNDS]))
     else:
         return None
     settings = {"HIROBA_TRANSPORT": layer.options[1], "HIROBA_PLUGINS": str(workshop.build / "lib" / "hiroba")}
     binary = str(workshop.binary(workshop.programs[OURS]))
-    words = [word for case in (FLUSHED, SEEN, POLLED) for word in (*case.split(), "20")]
+    words = [word for case in (FLUSHED, SEEN, POLLED) for word in (*case.split(), ROUNDS)]
     ours = Contestant(OURS, *hosts.mpirun(own.mpi, [1, 1], [binary, *words], harness.threads(1) | settings))
 
     def run(contestant: Contestant) -> dict[str, Any]:
