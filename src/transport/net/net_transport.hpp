@@ -183,6 +183,7 @@ class Net final : public Transport, private FrameSender {
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   void serve_flush(int source, uint64_t count);
+  bool answer_flush(const Flush& flush);
   bool answer_flushes();
   void serve_message(int source, const Head& head, const char* payload, size_t bytes);
   bool serve_early();

@@ -18,6 +18,7 @@ void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
     message = std::find_if(gathered_.begin(), gathered_.end(), [](const Message& m) { return m.size == 0; });
   if (message == gathered_.end()) message = gathered_.begin();
   if (message->size > 0 && (message->rank != rank || message->size + size > sizeof message->bytes)) dispatch(*message);
+  if (message->size == 0) ++gathering_;
   message->rank = rank;
   message->last = message->size;
   std::memcpy(message->bytes + message->size, &head, sizeof head);
@@ -39,7 +40,7 @@ void Outbox::gather_flush(int rank, Head head, uint64_t count) {
   if (std::none_of(gathered_.begin(), gathered_.end(), asks)) gather(rank, head, nullptr, 0);
 }
 
-void Outbox::send() {
+void Outbox::send_all() {
   for (Message& message : gathered_)
     if (message.size > 0) dispatch(message);
 }
@@ -52,6 +53,7 @@ void Outbox::dispatch(Message& message) {
     queued_.store(queue_.size(), std::memory_order_relaxed);
   }
   message.size = 0;
+  --gathering_;
 }
 
 bool Outbox::retry() {

@@ -27,7 +27,9 @@ class Outbox {
   // gathered for that rank is a small put, it asks so itself.
   void gather_flush(int rank, Head head, uint64_t count);
   // Sends all that has been gathered.
-  void send();
+  void send() {
+    if (gathering_ > 0) send_all();
+  }
   // After a poll: tries again what found no room; true if it sent anything.
   bool retry();
   size_t queued() const { return queued_.load(std::memory_order_relaxed); }
@@ -46,6 +48,7 @@ class Outbox {
     size_t size = 0, last = 0;  // the last head is at bytes + last
     char bytes[Wire::max_frame];
   };
+  void send_all();
   void dispatch(Message& message);
 
   Wire* wire_ = nullptr;
@@ -53,6 +56,7 @@ class Outbox {
   const std::vector<int>* wire_ranks_ = nullptr;
   static constexpr size_t most_gathered = 4;  // ranks
   std::array<Message, most_gathered> gathered_;
+  size_t gathering_ = 0;  // of these, how many hold anything
   std::deque<Message> queue_;
   std::atomic<size_t> queued_{0};
   std::atomic<uint64_t> messages_{0}, bytes_{0};

@@ -164,19 +164,20 @@ void Net::on_done(void* self, uint64_t t) {
 }
 
 void Net::serve_flush(int source, uint64_t count) {
-  flushes_.push_back({source, count});
-  answer_flushes();
+  if (!answer_flush({source, count})) flushes_.push_back({source, count});
+}
+
+bool Net::answer_flush(const Flush& flush) {
+  if (puts_[static_cast<size_t>(flush.source)].arrived < flush.count) return false;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  Head h = head(Frame::flushed);
+  h.count = flush.count;
+  push(flush.source, h, nullptr, 0);
+  return true;
 }
 
 bool Net::answer_flushes() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  return std::erase_if(flushes_, [this](const Flush& flush) {
-           if (puts_[static_cast<size_t>(flush.source)].arrived < flush.count) return false;
-           Head h = head(Frame::flushed);
-           h.count = flush.count;
-           push(flush.source, h, nullptr, 0);
-           return true;
-         }) > 0;
+  return std::erase_if(flushes_, [this](const Flush& flush) { return answer_flush(flush); }) > 0;
 }
 
 // ---- messages ------------------------------------------------------------------------------------------------------
