@@ -26,7 +26,20 @@ static inline MPI_Comm hiroba_comm(void) {
   return comm;
 }
 
-/* The same by XcalableMP's name: of all images, whatever the executing set is. */
+/* XcalableMP's names for beginning MPI before Hiroba and ending it after: as above, and nothing where Hiroba has begun
+ * it, as in programs of hirobacc, whose coarrays are there before main. */
+__attribute__((weak)) int hiroba_program_began_mpi; /* one for all files that include this */
+static inline void xmp_init_mpi(int* argc, char*** argv) {
+  int begun, provided;
+  MPI_Initialized(&begun);
+  if (!begun) MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  hiroba_program_began_mpi = !begun;
+}
+static inline void xmp_finalize_mpi(void) {
+  if (hiroba_program_began_mpi) MPI_Finalize();
+}
+
+/* hiroba_comm() by XcalableMP's name: of all images, whatever the executing set is. */
 static inline MPI_Comm xmp_get_mpi_comm(void) { return hiroba_comm(); }
 
 /* Of the images of a node array, numbered as there: *comm becomes a pointer to an MPI_Comm, which belongs to Hiroba and

@@ -1,6 +1,6 @@
 /* A program that calls MPI itself beside Hiroba over the same MPI. Who initialises MPI is the first argument (program,
- * hiroba). Shared memory of the other node is passed to MPI calls: preloaded, which works, or with `absent` as the
- * second argument as it is, which must end with a message and not hang. */
+ * hiroba; xmp: the program, by XcalableMP's calls). Shared memory of the other node is passed to MPI calls: preloaded,
+ * which works, or with `absent` as the second argument as it is, which must end with a message and not hang. */
 #include <hiroba_mpi.h>
 #include <string.h>
 
@@ -63,9 +63,10 @@ static void send_shared(int64_t* words, int count, int preloaded) {
 }
 
 int main(int argc, char** argv) {
-  const int ours = argc > 1 && strcmp(argv[1], "program") == 0;
+  const int ours = argc > 1 && strcmp(argv[1], "program") == 0, by_xmp = argc > 1 && strcmp(argv[1], "xmp") == 0;
   int provided;
   if (ours) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (by_xmp) xmp_init_mpi(&argc, &argv);
   sms_startup(&argc, &argv);
   check_order();
   check_nodes();
@@ -75,5 +76,9 @@ int main(int argc, char** argv) {
   send_shared(words, WORDS, preloaded);
   sms_shutdown();
   if (ours) MPI_Finalize();
+  if (by_xmp) xmp_finalize_mpi();
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if ((ours || by_xmp) && !ended) fail("beside_mpi: MPI has not ended");
   return 0;
 }
