@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { piece = 4 << 20, piece_words = piece / 8, most_samples = 1 << 13 };
+enum { piece = 4 << 20, piece_words = piece / 8, most_samples = 1 << 16 };
 
 typedef struct samples {
   int count;

@@ -53,8 +53,8 @@ def rivals(hosts: Hosts | None, small: bool) -> dict[str, Perftest]:
         )
 
     return {
-        "latency": make("tag_lat", 8, 100 if small else 5000, "round trip us", 1, 2),
-        "put": make("ucp_put_lat", 8, 100 if small else 5000, "one way us", 1, 1),
+        "latency": make("tag_lat", 8, 100 if small else 50000, "round trip us", 1, 2),
+        "put": make("ucp_put_lat", 8, 100 if small else 50000, "one way us", 1, 1),
         "bandwidth": make("tag_bw", 4 << 20, 4 if small else 100, "GB/s", 5, (1 << 20) / 1e9),
     }
 
