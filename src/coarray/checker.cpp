@@ -142,7 +142,7 @@ Status Checker::meet() {
     const size_t count = notes_.size(), notes = count * sizeof(Note), clocks = segments_.size() * sizeof(uint32_t);
     mine.resize(sizeof count + notes + clocks);
     std::memcpy(mine.data(), &count, sizeof count);
-    if (notes > 0) std::memcpy(mine.data() + sizeof count, notes_.data(), notes);
+    if (notes > 0) std::memcpy(mine.data() + sizeof count, static_cast<const void*>(notes_.data()), notes);
     if (clocks > 0) std::memcpy(mine.data() + sizeof count + notes, segments_.data(), clocks);
     notes_.clear(), segments_.clear();
     new_segment_ = true, too_many_ = false;

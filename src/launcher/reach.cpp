@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "reach: no host among the words that mpirun gave\n");
     return unreachable;
   }
-  const std::string program = variable("REACH_PROGRAM"), host = given[at];
+  const std::string program = variable("REACH_PROGRAM");
+  const std::string& host = given[at];
   std::vector<std::string> words = agent();
   words.insert(words.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   if (!program.empty()) words.push_back("command -v '" + program + "' >/dev/null || exit 97;");

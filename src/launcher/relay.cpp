@@ -67,7 +67,7 @@ Status choose_mpi_below(const std::string& transport, std::string& mpi) {
   const std::string folder = given == nullptr ? library_folder() : given;
   std::string found;
   for (const char* const candidate : {"openmpi", "mpich"}) {
-    const std::string plugin = folder + "/wire-" + transport + "-" + candidate + ".so";
+    const std::string plugin = format("%s/wire-%s-%s.so", folder.c_str(), transport.c_str(), candidate);
     if (access(plugin.c_str(), R_OK) == 0 && (found.empty() || mpi == candidate)) found = candidate;
   }
   if (found.empty())
