@@ -189,7 +189,7 @@ void GasnetWire::on_frame(gex_Token_t token, void* bytes, size_t size) {
   GasnetWire& wire = of(token, info);
   if (size > max_frame) return;  // nothing of ours
   const int source = static_cast<int>(info.gex_srcrank);
-  if (wire.polling_) {
+  if (wire.polling_ && wire.arrived_.empty()) {  // else it would overtake what was put aside
     wire.handling_ = wire.handled_ = true;
     wire.token_ = token, wire.asker_ = info.gex_is_req != 0 ? source : -1;
     wire.hooks_.frame(wire.hooks_.context, source, bytes, size);
@@ -270,7 +270,8 @@ void GasnetWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uin
 // ---- progress ------------------------------------------------------------------------------------------------------
 
 bool GasnetWire::poll() {
-  bool any = send_pieces();
+  bool any = report();
+  any = send_pieces() || any;
   polling_ = true, handled_ = false;
   if (const int error = failed_ ? GASNET_OK : gasnet_AMPoll(); error != GASNET_OK) fail("receiving", error);
   polling_ = false;
