@@ -2,6 +2,7 @@
 // run by all ranks together; meet() is the barrier between its parts.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,8 @@ struct TestJob {
   char* base = nullptr;
   std::atomic<int> messages{0};
   std::atomic<uint64_t> message_sum{0};
+  std::array<std::atomic<uint64_t>, 64> next_number{};  // of messages of each rank
+  std::atomic<bool> disordered{false};
   std::atomic<bool> damaged{false};
 
   int rank() const { return job.rank; }
