@@ -13,8 +13,8 @@
 //   caller's next fence(). Two puts without a fence between them are not ordered, nor is a put with a later get.
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
 // - send: the handler runs once at the target, some time later, in whichever thread drives progress there. What a
-// thread
-//   sends to one rank is handled in that order, but for what waits for puts; other messages are not ordered.
+//   thread sends to one rank is handled in that order, but for what waits for puts and what handlers send; other
+//   messages are not ordered.
 // - exchange: a barrier, and a fence: puts made before it are visible to everyone after it.
 //
 // Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
