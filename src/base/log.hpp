@@ -16,14 +16,14 @@ void set_launcher_word(int descriptor, const char* word);
 void tell_launcher(int status);
 
 // "hiroba: rank 2: " + text + newline.
-void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+[[gnu::cold]] void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 // The call stack of the caller on stderr, one line per frame.
 void log_backtrace();
 
 // Ends the job: prints the message, unless another rank has already reported why the job ends, and leaves with exit
 // status `status`; the launcher ends the other ranks.
-[[noreturn]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
+[[noreturn, gnu::cold]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
 
 // True for the one rank that gets to report why the job ends, with which exit status.
 bool first_to_report(int status);

@@ -3,26 +3,31 @@
 // callers pass it on unchanged. Asserts are for our own mistakes only.
 #pragma once
 
+#include <memory>
 #include <string>
-#include <utility>
 
 namespace hiroba {
 
+// A word wide, and failures are cold, so that the code that succeeds stays together: what is spread over many pages and
+// lines is what a message of 8 bytes waits for.
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
-  static Status error(std::string message) { return Status(std::move(message)); }
+  Status(const Status& other) { *this = other; }
+  Status(Status&&) = default;
+  Status& operator=(const Status& other) { return *this = other.ok() ? Status() : error(other.message()); }
+  Status& operator=(Status&&) = default;
+  [[gnu::cold]] static Status error(std::string message);
 
-  bool ok() const { return message_.empty(); }
-  const std::string& message() const { return message_; }
+  bool ok() const { return message_ == nullptr; }
+  [[gnu::cold]] const std::string& message() const;  // empty for success
 
  private:
-  explicit Status(std::string message) : message_(std::move(message)) {}
-  std::string message_;
+  std::unique_ptr<const std::string> message_;
 };
 
 // printf into a std::string.
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+[[gnu::cold]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace hiroba
 

@@ -12,6 +12,17 @@
 
 namespace hiroba {
 
+Status Status::error(std::string message) {
+  Status failure;
+  failure.message_ = std::make_unique<const std::string>(std::move(message));
+  return failure;
+}
+
+const std::string& Status::message() const {
+  static const std::string none;
+  return ok() ? none : *message_;
+}
+
 std::string format(const char* pattern, ...) {
   va_list arguments, again;
   va_start(arguments, pattern);
