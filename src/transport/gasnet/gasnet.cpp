@@ -273,7 +273,9 @@ bool GasnetWire::poll() {
   bool any = report();
   any = send_pieces() || any;
   polling_ = true, handled_ = false;
-  if (const int error = failed_ ? GASNET_OK : gasnet_AMPoll(); error != GASNET_OK) fail("receiving", error);
+  // Several looks, for whoever waits comes back at once, and what comes while it is on its way back has to wait.
+  for (int look = 0; look < 4 && !handled_ && !failed_ && arrived_.empty() && finished_.empty(); ++look)
+    if (const int error = gasnet_AMPoll(); error != GASNET_OK) fail("receiving", error);
   polling_ = false;
   any = handled_ || any;
   return report() || any;

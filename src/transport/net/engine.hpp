@@ -75,7 +75,8 @@ class Engine {
   bool wait(const Done& done, double seconds = std::numeric_limits<double>::infinity()) {
     if (done()) return true;
     const Waiting waiting(*this);
-    const double deadline = seconds_now() + seconds;
+    const bool forever = seconds == std::numeric_limits<double>::infinity();
+    const double deadline = forever ? seconds : seconds_now() + seconds;
     // As long as what it waits for may well take: to be woken costs more than most answers, and a nap too early makes
     // the others wait and nap in turn.
     Patience patience(config_.spins, long_yielding);

@@ -64,7 +64,10 @@ Status Net::start(const Config& config) {
   engine.placement = placement_;
   engine.spins = spins_for(local_threads);
   engine.program_uses_library = joined_.program_uses_library;
-  engine.before_poll = [](void* self) { static_cast<Net*>(self)->outbox_.send(); };
+  engine.before_poll = [](void* self) {
+    static_cast<Net*>(self)->keep_alive();  // not after the poll: whoever waits for what it has brought goes on sooner
+    static_cast<Net*>(self)->outbox_.send();
+  };
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
   engine.context = this;

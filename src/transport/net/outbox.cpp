@@ -12,11 +12,13 @@ void Outbox::gather(int rank, Head head, const void* payload, size_t bytes) {
   head.payload = static_cast<uint16_t>(bytes);
   if (head.bytes == 0) head.bytes = static_cast<uint32_t>(bytes);
   const size_t size = sizeof head + bytes;
-  auto message = std::find_if(gathered_.begin(), gathered_.end(),
-                              [rank](const Message& m) { return m.size > 0 && m.rank == rank; });
-  if (message == gathered_.end())
-    message = std::find_if(gathered_.begin(), gathered_.end(), [](const Message& m) { return m.size == 0; });
-  if (message == gathered_.end()) message = gathered_.begin();
+  Message* message = gathered_.begin();
+  if (gathering_ > 0) {
+    const auto find = [this](const auto& which) { return std::find_if(gathered_.begin(), gathered_.end(), which); };
+    message = find([rank](const Message& m) { return m.size > 0 && m.rank == rank; });
+    if (message == gathered_.end()) message = find([](const Message& m) { return m.size == 0; });
+    if (message == gathered_.end()) message = gathered_.begin();
+  }
   if (message->size > 0 && (message->rank != rank || message->size + size > sizeof message->bytes)) dispatch(*message);
   if (message->size == 0) ++gathering_;
   message->rank = rank;
@@ -37,12 +39,12 @@ void Outbox::gather_flush(int rank, Head head, uint64_t count) {
     std::memcpy(message.bytes + message.last, &last, sizeof last);
     return true;
   };
-  if (std::none_of(gathered_.begin(), gathered_.end(), asks)) gather(rank, head, nullptr, 0);
+  if (gathering_ == 0 || std::none_of(gathered_.begin(), gathered_.end(), asks)) gather(rank, head, nullptr, 0);
 }
 
 void Outbox::send_all() {
-  for (Message& message : gathered_)
-    if (message.size > 0) dispatch(message);
+  for (Message* message = gathered_.begin(); gathering_ > 0; ++message)
+    if (message->size > 0) dispatch(*message);
 }
 
 void Outbox::dispatch(Message& message) {

@@ -273,7 +273,6 @@ bool Net::after_poll(void* self) {
   if (!net.deferred_.empty()) net.serve_deferred();
   any = net.answer_watches() || any;
   any = net.answer_keys() || any;
-  net.keep_alive();
   any = net.outbox_.retry() || any;
   net.outbox_.send();  // what handlers have gathered: nobody might poll for long
   return any;
