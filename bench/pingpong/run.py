@@ -41,6 +41,7 @@ SMALL_SIZES = [8, 4096]
 MIB = 1 << 20
 FLUSHED, SEEN, POLLED = "put 8", "pingpong 8", "word 8"  # over hosts
 ROUNDS = "200"  # of these: whatever runs here, its first tenth of a second is up to half slower
+LEAST_PAIRS = 9  # of two seconds each, and their ratios scatter by a tenth
 
 
 def cases(sizes: Sequence[int], small: bool) -> Cases:
@@ -178,7 +179,7 @@ def over_hosts(workshop: Workshop, hosts: Hosts, layer: Layer, own: Own, rounds:
         one_way = result.get("one way us")
         return {own.case: 1e-6 * one_way} if one_way is not None else result
 
-    return harness.compete([ours, rival], rounds, f"{layer.name}, 2 hosts", run)
+    return harness.compete([ours, rival], max(rounds, LEAST_PAIRS), f"{layer.name}, 2 hosts", run)
 
 
 def hosts_targets(workshop: Workshop, chosen: list[Layer], rounds: int, kept: dict[str, Samples]) -> list[Target]:
