@@ -254,14 +254,17 @@ uint32_t Transport::await_change(int rank, uint64_t at, uint32_t old, double sec
 void Transport::wake(int, uint64_t) {}
 void Transport::forget(uint64_t, uint64_t) {}
 
-Status Transport::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+void Transport::start_exchange(uint64_t tag, uint64_t word) {
   fence();
+  const Arrival arrival = {reference_->sequence, tag, word};
+  if (config_.job.rank == 0) reference_->arrive(0, arrival);
+  else send(0, on_arrive, &arrival, sizeof arrival);
+}
+
+Status Transport::end_exchange(std::span<uint64_t> words) {
   Reference& reference = *reference_;
   const Config& config = config_;
   Reference::Generation& g = reference.generation[reference.sequence % 2];
-  const Arrival arrival = {reference.sequence, tag, word};
-  if (config.job.rank == 0) reference.arrive(0, arrival);
-  else send(0, on_arrive, &arrival, sizeof arrival);
   const double start = seconds_now();
   Patience patience(spins_for(config.job.nranks * config.threads_per_rank));
   while (g.received < config.job.nranks) {

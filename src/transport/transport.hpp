@@ -170,8 +170,15 @@ class Transport {
   virtual void wake(int rank, uint64_t at);
 
   // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
-  // one is a status that names a pair of ranks and what the board says of them.
-  virtual Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words);
+  // one is a status that names a pair of ranks and what the board says of them. Between its halves a rank may do
+  // anything but meet others again; who has ended it may wait for an answer of one that has not. Puts made in between
+  // belong to the next fence or exchange.
+  virtual void start_exchange(uint64_t tag, uint64_t word);
+  virtual Status end_exchange(std::span<uint64_t> words);
+  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+    start_exchange(tag, word);
+    return end_exchange(words);
+  }
 
   // As exchange, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
   // after it. Every rank makes the call, and whoever names a rank is named by it. A transport that cannot do it for
@@ -269,7 +276,8 @@ class Wrapper : public Transport {
     return inner_->await_change(r, at, old, s);
   }
   void wake(int r, uint64_t at) override { inner_->wake(r, at); }
-  Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return inner_->exchange(t, w, ws); }
+  void start_exchange(uint64_t t, uint64_t w) override { inner_->start_exchange(t, w); }
+  Status end_exchange(std::span<uint64_t> ws) override { return inner_->end_exchange(ws); }
   Status meet(uint64_t t, std::span<const int> others) override { return inner_->meet(t, others); }
   void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }
 

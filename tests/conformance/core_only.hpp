@@ -45,7 +45,8 @@ class CoreOnly final : public Wrapper {
     return Transport::await_change(r, at, old, s);
   }
   void wake(int r, uint64_t at) override { Transport::wake(r, at); }
-  Status exchange(uint64_t t, uint64_t w, std::span<uint64_t> ws) override { return Transport::exchange(t, w, ws); }
+  void start_exchange(uint64_t t, uint64_t w) override { Transport::start_exchange(t, w); }
+  Status end_exchange(std::span<uint64_t> ws) override { return Transport::end_exchange(ws); }
   Status meet(uint64_t t, std::span<const int> others) override { return Transport::meet(t, others); }
   void forget(uint64_t o, uint64_t n) override { Transport::forget(o, n); }
 };

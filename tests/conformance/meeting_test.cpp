@@ -211,6 +211,44 @@ TEST_F(Meeting, ExchangeIsABarrier) {
   }
 }
 
+// What was put before the first half is there after the second, which waits for the late; in between there is no
+// barrier, and puts and gets are as ever.
+TEST_F(Meeting, AnExchangeInTwoHalvesIsABarrierAndAFence) {
+  std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
+  for (uint64_t i = 1; i <= 200; ++i) {
+    t.transport->put(t.right(), t.at(t.right(), 640), &i, sizeof i);
+    if (t.rank() == static_cast<int>(i) % t.ranks()) usleep(200);
+    t.transport->start_exchange(1, i * 1000 + static_cast<uint64_t>(t.rank()));
+    t.transport->put(t.right(), t.at(t.right(), 704), &i, sizeof i);
+    t.transport->fence();
+    uint64_t between = 0;
+    t.transport->get(&between, t.right(), t.at(t.right(), 704), sizeof between);
+    ASSERT_EQ(i, between);
+    ASSERT_TRUE(t.transport->end_exchange(words).ok());
+    for (int r = 0; r < t.ranks(); ++r) ASSERT_EQ(i * 1000 + static_cast<uint64_t>(r), words[static_cast<size_t>(r)]);
+    uint64_t arrived = 0;
+    std::memcpy(&arrived, t.mine(640), sizeof arrived);
+    ASSERT_EQ(i, arrived);
+    meet();
+  }
+}
+
+// A rank that computes between the halves keeps nobody waiting, if an exchange is more than messages to rank 0.
+TEST_F(Meeting, AnExchangeGoesOnWhileARankComputes) {
+  const auto capabilities = t.transport->capabilities();
+  const bool native = std::any_of(capabilities.begin(), capabilities.end(),
+                                  [](const Capability& c) { return c.native && std::strcmp(c.name, "exchange") == 0; });
+  if (!native || t.job.nnodes < t.ranks()) GTEST_SKIP() << "it does not promise that, or ranks share a node";
+  std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
+  meet();
+  t.transport->start_exchange(1, 0);
+  if (t.rank() == 0) sleep(1);
+  const double start = seconds_now();
+  ASSERT_TRUE(t.transport->end_exchange(words).ok());
+  const double limit = t.rank() == 0 ? 20 : 0.9;
+  EXPECT_LT(seconds_now() - start, limit);
+}
+
 TEST(Capabilities, AreNamed) {
   for (const Capability& capability : the_job().transport->capabilities()) EXPECT_NE(nullptr, capability.name);
 }

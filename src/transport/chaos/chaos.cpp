@@ -79,10 +79,15 @@ class Chaos final : public Wrapper {
     return now;
   }
 
-  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+  void start_exchange(uint64_t tag, uint64_t word) override {
     delay();
     release();
-    const Status status = Wrapper::exchange(tag, word, words);
+    Wrapper::start_exchange(tag, word);
+  }
+
+  Status end_exchange(std::span<uint64_t> words) override {
+    delay();
+    const Status status = Wrapper::end_exchange(words);
     delay();
     return status;
   }

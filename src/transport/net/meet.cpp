@@ -26,7 +26,7 @@ Meeting::PutCounts Net::count_puts() {
 }
 
 // After an exchange: everything that was put to this node before it is here, and everybody's memory may be asked for.
-void Net::settle(const Meeting::PutCounts& counted) {
+void Net::settle() {
   bool any_here = false;
   meeting_.for_each_put([&](int source, const Meeting::PutCount& put) {
     any_here = any_here || here(put.rank);
@@ -36,7 +36,7 @@ void Net::settle(const Meeting::PutCounts& counted) {
   });
   if (any_here && config().job.ranks_on(config().job.node) > 1) meeting_.settle();
   dirty_lock_.lock();  // what was counted needs no fence any more
-  for (const Meeting::PutCount& put : counted) {
+  for (const Meeting::PutCount& put : counted_) {
     if (put.rank < 0) continue;
     Puts& puts = puts_[static_cast<size_t>(put.rank)];
     puts.flushed.store(puts.sent - (static_cast<uint32_t>(puts.sent) - put.count));
@@ -49,16 +49,22 @@ void Net::settle(const Meeting::PutCounts& counted) {
 // What has been asked for ahead can be answered.
 void Net::pass_exchange() {
   epoch_.fetch_add(1);
-  if (deferred_count_.load() != 0) engine_.with_wire([this] { serve_deferred(); });
+  coming_.store(0, std::memory_order_relaxed);
+  asked_ahead_ = deferred_count_.load() != 0;
+  if (asked_ahead_) engine_.with_wire([this] { serve_deferred(); });
 }
 
-Status Net::exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-  const Meeting::PutCounts counts = count_puts();
+void Net::start_exchange(uint64_t tag, uint64_t word) {
+  counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
-  const Meeting::Outcome outcome = meeting_.exchange(tag, word, counts, words, config().timeout);
+  meeting_.arrive(tag, word, counted_);
+}
+
+Status Net::end_exchange(std::span<uint64_t> words) {
+  const Meeting::Outcome outcome = meeting_.await(words, config().timeout);
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {
-    settle(counts);
+    settle();
     return {};
   }
   if (outcome.complete) {

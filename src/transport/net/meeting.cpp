@@ -26,20 +26,25 @@ void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
   if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
 }
 
-Meeting::Outcome Meeting::exchange(uint64_t tag, uint64_t word, const PutCounts& puts, std::span<uint64_t> words,
-                                   double timeout) {
+void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
+  entries()[job_.rank] = {tag, word, puts};
+  const uint32_t here = shared_->arrivals.fetch_add(1) + 1;
+  if (!leads()) {
+    if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);
+  } else if (here == arrivals_of_all()) {
+    begin();
+  }
+}
+
+Meeting::Outcome Meeting::await(std::span<uint64_t> words, double timeout) {
   // The first rank of a node knows best who is late, so it is the first to say so; of these, the first node's.
-  const bool leader = job_.rank == job_.first_rank_of(job_.node);
-  const double later = 0.5 * std::min(job_.node, 4) + (leader ? 0 : 1);
+  const double later = 0.5 * std::min(job_.node, 4) + (leads() ? 0 : 1);
   const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + later;
   const double deadline = seconds_now() + limit;
-  entries()[job_.rank] = {tag, word, puts};
-  const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
-  shared_->arrivals.fetch_add(1);
-  if (leader) {
+  if (leads()) {
     if (!lead(deadline)) return {};
   } else {
-    if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);
+    const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
     shared_->sleepers.fetch_add(1);
     const bool reached = engine_->wait_word(
         shared_->generation, [done](uint32_t now) { return static_cast<int32_t>(now - done) >= 0; }, deadline);
@@ -60,28 +65,49 @@ void Meeting::settle() {
 }
 
 bool Meeting::lead(double deadline) {
-  const int self = job_.node, nodes = job_.nnodes, locals = job_.ranks_on(self);
-  const uint32_t all = static_cast<uint32_t>(sequence_ + 1) * static_cast<uint32_t>(locals);
-  shared_->leader_sleeps.store(1);
-  const bool gathered = engine_->wait_word(shared_->arrivals, [all](uint32_t now) { return now == all; }, deadline);
-  shared_->leader_sleeps.store(0);
-  if (!gathered) return false;
-  std::vector<Entry>& known = known_[half()];
-  for (int r = job_.first_rank_of(self); r < job_.first_rank_of(self + 1); ++r) {
-    known[static_cast<size_t>(r)] = entries()[r];
-    here_[half()][static_cast<size_t>(r)] = 1;
+  if (!begun_) {
+    const uint32_t all = arrivals_of_all();
+    shared_->leader_sleeps.store(1);
+    const bool gathered = engine_->wait_word(shared_->arrivals, [all](uint32_t now) { return now == all; }, deadline);
+    shared_->leader_sleeps.store(0);
+    if (!gathered) return false;
+    begin();
   }
-  for (int round = 0, distance = 1; distance < nodes; ++round, distance *= 2) {
-    const int count = std::min(distance, nodes - distance);
-    send_round(round, (self - distance + nodes) % nodes, count);
-    uint32_t expected = 0;
-    for_ranks_of(self + distance, count, [&](int, int ranks) { expected += static_cast<uint32_t>(ranks); });
-    std::atomic<uint32_t>& told = told_[half()][round];
-    if (!engine_->wait([&] { return told.load(std::memory_order_acquire) == expected; }, deadline - seconds_now()))
-      return false;
-  }
+  if (!engine_->wait([this] { return complete_.load(std::memory_order_acquire); }, deadline - seconds_now()))
+    return false;
   publish();
   return true;
+}
+
+// All ranks of this node are here.
+void Meeting::begin() {
+  begun_ = true;
+  engine_->with_wire([this] {
+    for (int r = job_.first_rank_of(job_.node); r < job_.first_rank_of(job_.node + 1); ++r) {
+      known_[half()][static_cast<size_t>(r)] = entries()[r];
+      here_[half()][static_cast<size_t>(r)] = 1;
+    }
+    round_ = 0;
+    advance();
+  });
+}
+
+// Under the engine's lock: sends as many rounds as what has come allows.
+void Meeting::advance() {
+  for (; round_ == 0 || ended(round_ - 1); ++round_) {
+    const int distance = 1 << round_;
+    if (distance >= job_.nnodes) return complete_.store(true, std::memory_order_release);
+    const int count = std::min(distance, job_.nnodes - distance);
+    send_round(round_, (job_.node - distance + job_.nnodes) % job_.nnodes, count);
+  }
+}
+
+bool Meeting::ended(int round) const {
+  const int distance = 1 << round;
+  uint32_t expected = 0;
+  for_ranks_of(job_.node + distance, std::min(distance, job_.nnodes - distance),
+               [&](int, int ranks) { expected += static_cast<uint32_t>(ranks); });
+  return told_[half()][round] == expected;
 }
 
 void Meeting::send_round(int round, int to_node, int nodes) {
@@ -121,21 +147,27 @@ void Meeting::receive(const Head& head, const char* payload) {
     assert(first + count <= known_[half].size() && at + bytes <= head.bytes && part.round < max_rounds);
     std::memcpy(&known_[half][first], payload + at, bytes);
     std::fill_n(here_[half].begin() + static_cast<ptrdiff_t>(first), count, uint8_t{1});
-    told_[half][part.round].fetch_add(part.count, std::memory_order_release);
+    told_[half][part.round] += part.count;
     at += bytes;
   }
+  if (round_ >= 0) advance();
 }
 
 // All is known: tells the ranks of this node.
 void Meeting::publish() {
+  begun_ = false;
   const std::vector<Entry>& known = known_[half()];
   int a = -1, b = -1;
   for (size_t r = 1; r < known.size() && b < 0; ++r)
     if (known[r].tag != known[0].tag) a = 0, b = static_cast<int>(r);
   shared_->a.store(a), shared_->b.store(b);
   std::memcpy(entries(), known.data(), known.size() * sizeof(Entry));
-  std::fill(here_[half()].begin(), here_[half()].end(), uint8_t{0});
-  for (auto& told : told_[half()]) told.store(0, std::memory_order_relaxed);
+  engine_->with_wire([this] {
+    std::fill(here_[half()].begin(), here_[half()].end(), uint8_t{0});
+    std::fill_n(told_[half()], max_rounds, 0);
+    round_ = -1;
+    complete_.store(false, std::memory_order_relaxed);
+  });
   shared_->generation.store(static_cast<uint32_t>(sequence_ + 1));
   if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
 }

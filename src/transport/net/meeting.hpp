@@ -1,9 +1,10 @@
 // Exchanges (barriers that tell everybody everybody's word) over nodes: in a node through shared memory, between nodes
 // through frames among the first ranks of the nodes, in ceil(log2(nodes)) rounds (Bruck's all-gather: in round k a node
-// sends all that it knows to the node 2^k before it and learns as much from the one 2^k after it).
+// sends all that it knows to the node 2^k before it and learns as much from the one 2^k after it). Whoever handles the
+// frame that ends a round sends the next one, so rounds go on while the ranks compute between arrive() and await().
 //
-// Owner: the network transport. exchange() is called by one thread of each rank; receive() under the engine's lock. A
-// node can be one exchange ahead of another at most, so two generations of everything are enough.
+// Owner: the network transport. arrive() and await() are called by one thread of each rank, in turn; receive() under
+// the engine's lock. A node can be one exchange ahead of another at most, so two generations of everything are enough.
 #pragma once
 
 #include <array>
@@ -41,8 +42,10 @@ class Meeting {
   };
   static constexpr size_t most_put_counts = 2;
   using PutCounts = std::array<PutCount, most_put_counts>;
-  // `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
-  Outcome exchange(uint64_t tag, uint64_t word, const PutCounts& puts, std::span<uint64_t> words, double timeout);
+  // This rank has come; returns at once.
+  void arrive(uint64_t tag, uint64_t word, const PutCounts& puts);
+  // Waits until all have. `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
+  Outcome await(std::span<uint64_t> words, double timeout);
   // Of the last exchange: calls visit(source, put count) for each that a rank gave.
   template <typename Visit>
   void for_each_put(const Visit& visit) const {
@@ -87,6 +90,13 @@ class Meeting {
   // Calls visit(first rank, ranks) for the ranks of `nodes` nodes from `node` on, which may wrap around.
   template <typename Visit>
   void for_ranks_of(int node, int nodes, const Visit& visit) const;
+  bool leads() const { return job_.rank == job_.first_rank_of(job_.node); }
+  uint32_t arrivals_of_all() const {
+    return static_cast<uint32_t>(sequence_ + 1) * static_cast<uint32_t>(job_.ranks_on(job_.node));
+  }
+  void begin();
+  void advance();
+  bool ended(int round) const;
   bool lead(double deadline);
   void send_round(int round, int to_node, int nodes);
   void publish();
@@ -96,11 +106,15 @@ class Meeting {
   Engine* engine_ = nullptr;
   FrameSender* sender_ = nullptr;
   uint64_t sequence_ = 0;  // exchanges made
+  bool begun_ = false;     // at the first rank of a node: this node is complete
   uint32_t settles_ = 0;   // calls of settle()
-  // At the first rank of a node: what is known in this exchange and the next, and how many ranks each round has told.
+  // At the first rank of a node, under the engine's lock: rounds sent of this exchange, -1 before this node is
+  // complete; what is known in this exchange and the next, and how many ranks each round has told.
+  int round_ = -1;
+  std::atomic<bool> complete_{false};
   std::vector<Entry> known_[2];
   std::vector<uint8_t> here_[2];
-  std::atomic<uint32_t> told_[2][max_rounds] = {};
+  uint32_t told_[2][max_rounds] = {};
 };
 
 }  // namespace hiroba

@@ -69,7 +69,10 @@ Status Net::start(const Config& config) {
     static_cast<Net*>(self)->outbox_.send();
   };
   engine.after_poll = after_poll;
-  engine.moving = [](void* self) { return static_cast<Net*>(self)->moving_.load(std::memory_order_relaxed) > 0; };
+  engine.moving = [](void* self) {
+    const Net& net = *static_cast<Net*>(self);
+    return net.moving_.load(std::memory_order_relaxed) > net.coming_.load(std::memory_order_relaxed);
+  };
   engine.context = this;
   remote_.start(joined_.wire.get());
   outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
@@ -319,13 +322,14 @@ void Net::ask(int rank, Head head, void* into, size_t bytes, Completion& complet
   const bool in_frame = bytes <= max_inline;
   if (!in_frame) await_slot();
   engine_.with_wire([&] {
+    const bool ahead = static_cast<int32_t>(head.epoch - epoch_.load()) > 0;
     if (!in_frame) {
+      if (ahead) coming_.fetch_add(1, std::memory_order_relaxed);
       head.tag = next_tag(true);
       joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, into, bytes,
                               ticket(Transfer::completion, &completion));
     }
     outbox_.gather(rank, head, payload, payload_bytes);
-    const bool ahead = static_cast<int32_t>(head.epoch - epoch_.load()) > 0;
     if (!ahead) outbox_.send();  // else the answer waits for the exchange, and so may this
   });
   await_room();

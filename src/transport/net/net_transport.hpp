@@ -40,7 +40,10 @@ class Net final : public Transport, private FrameSender {
   void send(int rank, int handler, const void* payload, size_t bytes) override;
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return engine_.drive(); }
-  void attend() override { engine_.attend(); }
+  // Whoever has asked ahead of the exchange asks no more now.
+  void attend() override {
+    if (!asked_ahead_) engine_.attend();
+  }
   void sleep(double seconds) override { engine_.sleep(seconds); }
   void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) override;
   void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override;
@@ -61,7 +64,8 @@ class Net final : public Transport, private FrameSender {
   uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override;
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
   void wake(int rank, uint64_t at) override;
-  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override;
+  void start_exchange(uint64_t tag, uint64_t word) override;
+  Status end_exchange(std::span<uint64_t> words) override;
   Status meet(uint64_t tag, std::span<const int> others) override;
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override;
   void forget(uint64_t offset, uint64_t bytes) override;
@@ -159,7 +163,7 @@ class Net final : public Transport, private FrameSender {
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   Meeting::PutCounts count_puts();
-  void settle(const Meeting::PutCounts& counted);
+  void settle();
   void pass_exchange();
   void forget_clean();
   void learn_place(int rank);
@@ -201,6 +205,8 @@ class Net final : public Transport, private FrameSender {
   Window window_;
   Engine engine_;
   Meeting meeting_;
+  Meeting::PutCounts counted_;    // in the exchange under way
+  bool asked_ahead_ = false;      // of the last exchange, by others
   std::unique_ptr<Puts[]> puts_;  // by rank
   SignalSafeLock dirty_lock_;     // guards dirty_
   std::vector<int> dirty_;        // ranks with puts that nobody has fenced; room for all is reserved
@@ -210,6 +216,7 @@ class Net final : public Transport, private FrameSender {
   std::vector<Transfer> transfers_;  // by ticket
   std::vector<uint32_t> free_transfers_;
   std::atomic<uint32_t> moving_{0};  // tickets in use
+  std::atomic<uint32_t> coming_{0};  // of these, for what can come only after the next exchange
   uint32_t tag_ = 0;
   std::atomic<uint32_t> epoch_{0};  // exchanges that this rank has behind it
   std::vector<Deferred> deferred_;

@@ -141,19 +141,20 @@ class Shm final : public Transport {
     inbox.sleepers.fetch_sub(1);
   }
 
-  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+  void start_exchange(uint64_t tag, uint64_t word) override {
     const int n = config().job.nranks;
     Shared::Word& mine = shared_->word(sequence_, n, config().job.rank);
     mine.tag.store(tag, std::memory_order_relaxed);
     mine.word.store(word, std::memory_order_relaxed);
-    const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
-    if (shared_->arrivals.fetch_add(1) + 1 == static_cast<uint64_t>(n) * (sequence_ + 1)) {
-      compare_tags(n);
-      shared_->generation.store(done);
-      if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
-    } else {
-      HIROBA_TRY(await_generation(done));
-    }
+    if (shared_->arrivals.fetch_add(1) + 1 != static_cast<uint64_t>(n) * (sequence_ + 1)) return;
+    compare_tags(n);
+    shared_->generation.store(static_cast<uint32_t>(sequence_ + 1));
+    if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
+  }
+
+  Status end_exchange(std::span<uint64_t> words) override {
+    const int n = config().job.nranks;
+    HIROBA_TRY(await_generation(static_cast<uint32_t>(sequence_ + 1)));
     for (int r = 0; r < n; ++r)
       words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
     ++sequence_;

@@ -74,9 +74,9 @@ class Trace final : public Wrapper {
     atomic_.add(4);
     return Wrapper::compare_swap32(rank, at, expected, desired);
   }
-  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) override {
+  Status end_exchange(std::span<uint64_t> words) override {
     exchange_.add(words.size_bytes());
-    return Wrapper::exchange(tag, word, words);
+    return Wrapper::end_exchange(words);
   }
   Status meet(uint64_t tag, std::span<const int> others) override {
     exchange_.add(0);
