@@ -41,25 +41,28 @@ int main(int argc, char** argv) {
   const int dim[] = {job.nz + 2, job.ny + 2, job.nx + 2, -1}, div[] = {sms_nprocs, 1, 1, -1};
   plane* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
   plane* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  if (job.preload) sms_promise_preload(src), sms_promise_preload(dst);
   job_fill(&job, *src[job.first], *dst[job.first]);
   sms_sync_drop();
 
-  /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are computed
-   * while all come to the end of the step, and while their planes are on their way. */
+  /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are
+   * computed while all come to the end of the step, and while their planes are on their way. */
   const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
-  /* The page on which a slab begins may live with the slab below: not inside are the planes that it holds, nor the next,
-   * which reads one of them. */
+  /* The page on which a slab begins may live with the slab below: not inside are the planes that it holds, nor the
+   * next, which reads one of them. */
   const int begun = (int)((sizeof(plane) + 4095) / sizeof(plane));
   const int inner = !ahead ? job.hi : job.first > 0 ? smaller(job.lo + begun + 1, job.hi) : job.lo;
   const int inner_end = ahead && job.last < job.nz + 2 ? larger(job.hi - 1, inner) : job.hi;
   const int middle = inner + (inner_end - inner) / 2;
 
-  job_start(&job);
   sms_request planes = {0};
-  if (ahead) planes = preload(&job, src, dst);
+  if (ahead) {
+    sms_promise_preload(src);
+    sms_promise_preload(dst);
+    planes = preload(&job, src, dst);
+    sms_preload_wait(&planes);
+  }
+  job_start(&job);
   for (int t = job.step; t < job.steps; t++) {
-    if (ahead) sms_preload_wait(&planes);
     sweep(job.lo, inner, job.ny, job.nx, dst, src);
     sweep(inner_end, job.hi, job.ny, job.nx, dst, src);
     sms_sync_drop_start();
@@ -67,6 +70,7 @@ int main(int argc, char** argv) {
     sms_sync_drop_wait();
     if (ahead) planes = preload(&job, dst, src);
     sweep(middle, inner_end, job.ny, job.nx, dst, src);
+    if (ahead) sms_preload_wait(&planes);
     plane* old = src;
     src = dst;
     dst = old;

@@ -76,6 +76,13 @@ void sms_barrier(void);
  * exchanging what was written where: cheaper where little was cached. */
 void sms_sync_drop(void);
 
+/* The same in two halves, around work that concerns no other rank, which then costs nothing to wait for: the first
+ * publishes, forgets and returns; the second blocks until all ranks have made the first. In between a rank may read
+ * what no other rank has written, and write what no other rank reads before the next synchronisation; no other
+ * collective call may be made. */
+void sms_sync_drop_start(void);
+void sms_sync_drop_wait(void);
+
 /* This rank alone, no waiting: publishes what it wrote (release) and forgets what others may have changed
  * (acquire). For flags built with the atomics below. */
 void sms_sync(void);
@@ -109,6 +116,12 @@ void sms_preload_wait(sms_request* request);
 
 /* Any bytes inside one array. */
 void sms_preload_bytes(const void* address, size_t bytes);
+
+/* A promise of this rank: what it reads or writes of the array on other nodes, it has preloaded since the last
+ * synchronisation, and has waited for. Then sms_sync_drop leaves its copies in place, out of date, and a preload renews
+ * them there, which saves the system calls of a page that goes and comes. Under hirobarun --check what breaks the
+ * promise ends the job; without it, old values are read. Not collective. */
+void sms_promise_preload(const void* array);
 
 /* ---- where things live ------------------------------------------------------------------------------------------ */
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "memory/memory.hpp"
 
@@ -73,6 +74,13 @@ bool Memory::serve_fault(void* address) {
   Array* const array = arrays_.live(page_of(address));
   if (array == nullptr || cache_ == nullptr) return false;
   transport_->faulting(true);
+  if (check_ && array->preloaded.load()) {
+    const char* const at = std::max<const char*>(static_cast<char*>(address), array->data);
+    end_job(1,
+            "element %zu of array %s has not been preloaded since the last synchronisation, as sms_promise_preload "
+            "promises; preload it, or leave out the promise",
+            static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name);
+  }
   const bool served = cache_->fault(*array, page_of(address));
   transport_->faulting(false);
   return served;
@@ -86,6 +94,14 @@ Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
   if (cache_ != nullptr && cache_->start_preload(*array, page_of(address), page_of(last) + 1)) transport_->attend();
+  return {};
+}
+
+// Under --check nothing is promised, so what breaks the promise faults.
+Status Memory::promise_preload(const void* data) {
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  array->preloaded.store(true);
   return {};
 }
 

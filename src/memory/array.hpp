@@ -45,8 +45,9 @@ struct Array {
   std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
-  int barriers = 0;                                              // since the allocation; counted while it matters
-  Tracker* tracker = nullptr;                                    // of the pages whose home is another node
+  std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
+  int barriers = 0;                    // since the allocation; counted while it matters
+  Tracker* tracker = nullptr;          // of the pages whose home is another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
 

@@ -223,7 +223,10 @@ void Cache::evict_run(uint64_t page, uint64_t pages, bool valid) {
   forget_mappings(array, page, pages);  // sending home maps, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
-  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::absent);
+  for (uint64_t p = page; p < page + pages; ++p) {
+    config_.states->clear_flag(p, PageStates::copied);
+    config_.states->release(p, PageState::absent);
+  }
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);
   chunk_count_[page / chunk_pages].fetch_and(static_cast<uint16_t>(~chunk_tried), std::memory_order_relaxed);
   resident_.fetch_sub(pages, std::memory_order_relaxed);
@@ -247,10 +250,16 @@ void Cache::flush_piece(const Piece& piece, bool alone) {
   PageBits written;
   piece.array.tracker->collect(view(piece.first), pages, written);
   Packer packer(*this, piece.array);
+  // What stays in the view may well be written in the next epoch but one, and then a copy costs more than comparing it.
+  const bool settles = alone && !stays(piece.array);
   for (uint64_t i = 0; i < pages; ++i) {
     const uint64_t page = piece.first + i;
     if (!written.test(i) || !take_valid(page)) continue;  // not valid: a marker of an absent page
-    if (!packer.add(page) && alone) piece.array.tracker->settle(view(page), page_bytes);
+    config_.states->set_flag(page, PageStates::copied);
+    if (!packer.add(page) && settles) {
+      piece.array.tracker->settle(view(page), page_bytes);
+      config_.states->clear_flag(page, PageStates::copied);
+    }
     config_.states->release(page, PageState::valid);
   }
   packer.send();
@@ -298,7 +307,7 @@ void Cache::drop_piece(const Piece& piece, bool alone, bool written) {
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(view(page), pages << page_shift, alone); });
   for (uint64_t page = piece.first; page < piece.end; ++page) {
     if (!taken.test(page - piece.first)) continue;
-    config_.states->clear_flag(page, PageStates::outdated);
+    config_.states->clear_flag(page, PageStates::outdated | PageStates::copied);
     config_.states->release(page, PageState::stale);
   }
   count(piece.array.counters.invalidated, dropped);
@@ -317,8 +326,11 @@ void Cache::flush(bool alone) {
 void Cache::flush_and_drop(bool alone) {
   flush_lock_.lock();
   config_.arrays->for_each_live([&](Array& array) {
-    for_each_piece(array, array.first_page, array.end_page,
-                   [&](const Piece& piece) { drop_piece(piece, alone, true); });
+    for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
+      if (!alone || !stays(array)) return drop_piece(piece, alone, true);
+      flush_piece(piece, true);
+      outdate_piece(piece);
+    });
   });
   await_outgoing();
   flush_lock_.unlock();
@@ -333,22 +345,24 @@ void Cache::flush_and_drop(Array& array, uint64_t page) {
 
 void Cache::outdate() {
   config_.arrays->for_each_live([&](Array& array) {
-    for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
-      for (uint64_t page = piece.first; page < piece.end; ++page) {
-        if (!take_valid(page)) continue;
-        config_.states->set_flag(page, PageStates::outdated);
-        config_.states->release(page, PageState::stale);
-        count(array.counters.invalidated, 1);
-      }
-    });
+    for_each_piece(array, array.first_page, array.end_page, [this](const Piece& piece) { outdate_piece(piece); });
   });
+}
+
+void Cache::outdate_piece(const Piece& piece) {
+  for (uint64_t page = piece.first; page < piece.end; ++page) {
+    if (!take_valid(page)) continue;
+    config_.states->set_flag(page, PageStates::outdated);
+    config_.states->release(page, PageState::stale);
+    count(piece.array.counters.invalidated, 1);
+  }
 }
 
 // Takes a busy page that is out of date out of the view, so that accesses fault.
 void Cache::hide(Array& array, uint64_t page) {
   array.tracker->freeze(view(page), page_bytes, true);
   array.tracker->discard(view(page), page_bytes, true);
-  config_.states->clear_flag(page, PageStates::outdated);
+  config_.states->clear_flag(page, PageStates::outdated | PageStates::copied);
 }
 
 // What a fetch has no room for.

@@ -36,6 +36,7 @@ class Cache {
     uint64_t limit_pages = 0;
     uint64_t readahead_pages = 1;
     bool huge = false;
+    bool in_place = true;  // copies may stay in the view where an array is preloaded; else each use faults
   };
 
   // Before the transport starts.
@@ -56,12 +57,16 @@ class Cache {
   // After flush_and_drop(alone), before the exchange: asks for what the program is expected to preload after it.
   void preload_ahead();
   void finish_preloads();
+  // Between the halves of a sync_drop, which these surround, a fetch waits for the differences that the drop has sent.
+  void enter_between();
+  bool leave_between();  // true if anything has been fetched meanwhile but for what was asked for ahead
   // Runs of pages that are here, in order; gaps of a few pages are taken in.
   std::vector<PageRun> here();
 
   // Release: what was written is at the homes and noted in the notices.
   void flush(bool alone);
-  // Release, and acquire by forgetting every copy.
+  // Release, and acquire by forgetting every copy; alone, those of arrays that are always preloaded stay in the view,
+  // out of date.
   void flush_and_drop(bool alone);
   // The same for one page; for atomics.
   void flush_and_drop(Array& array, uint64_t page);
@@ -79,6 +84,8 @@ class Cache {
   class Packer;  // diffs on their way to a home
   void await_outgoing();
 
+  // Whether copies stay in the view when they are out of date.
+  bool stays(const Array& array) const { return config_.in_place && array.preloaded.load(std::memory_order_relaxed); }
   bool here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }
   template <typename Visit>
@@ -127,6 +134,7 @@ class Cache {
   void hide_outdated(Array& array, uint64_t first, uint64_t end);
   void flush_piece(const Piece& piece, bool alone);
   void drop_piece(const Piece& piece, bool alone, bool written);
+  void outdate_piece(const Piece& piece);
 
   Config config_;
   SparseFile cache_file_, twin_file_, order_file_, chunk_file_;
@@ -145,6 +153,7 @@ class Cache {
   std::atomic<uint32_t> slot_turn_{0};
   Foresight foresight_;
   std::atomic<bool> unattended_{false};  // no preload since the last drop
+  std::atomic<bool> between_{false}, fetched_between_{false};
 
   static constexpr uint16_t chunk_tried = 0x8000;  // in a chunk's count: huge pages were tried
   static constexpr size_t streams = 16;

@@ -88,6 +88,10 @@ uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   const uint64_t pages = claim(array, page, end, absent);
   resident_.fetch_add(absent - reserved, std::memory_order_relaxed);
   if (pages == 0) return 0;
+  if (!fetch.ahead && between_.load(std::memory_order_relaxed)) {
+    config_.transport->fence();
+    fetched_between_.store(true, std::memory_order_relaxed);
+  }
   fetch.array = &array, fetch.page = page, fetch.pages = pages, fetch.absent = absent;
   if (absent == 0 && config_.huge && !full_.load(std::memory_order_relaxed)) use_huge_pages(page, pages);
   uint64_t first = page, last = page + pages;  // that the home has not heard of
@@ -100,14 +104,18 @@ uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   return pages;
 }
 
-// Shows pages to the program, but for those that it sees already.
+// Shows pages to the program, but for those that it sees already: there they are new but for private copies.
 void Cache::show(Array& array, uint64_t page, uint64_t pages) {
   const uint64_t end = page + pages;
   for (uint64_t p = page, n = 1; p < end; p += n, n = 1) {
     const bool seen = config_.states->flag(p, PageStates::outdated);
     while (p + n < end && config_.states->flag(p + n, PageStates::outdated) == seen) ++n;
     if (!seen) array.tracker->install(view(p), n << page_shift);
-    for (uint64_t i = 0; seen && i < n; ++i) config_.states->clear_flag(p + i, PageStates::outdated);
+    for (uint64_t i = p; seen && i < p + n; ++i) {
+      if (config_.states->flag(i, PageStates::copied) && !array.tracker->twin_at_fetch())
+        std::memcpy(view(i), cache_file_.data() + (i << page_shift), page_bytes);
+      config_.states->clear_flag(i, PageStates::outdated);
+    }
   }
 }
 
@@ -206,6 +214,16 @@ void Cache::preload_ahead() {
     Array* const array = config_.arrays->live(run.first);  // may have been freed since
     if (array != nullptr) start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
   }
+}
+
+void Cache::enter_between() {
+  fetched_between_.store(false, std::memory_order_relaxed);
+  between_.store(true, std::memory_order_relaxed);
+}
+
+bool Cache::leave_between() {
+  between_.store(false, std::memory_order_relaxed);
+  return fetched_between_.load(std::memory_order_relaxed);
 }
 
 // Starts fetches in slots, so that whoever needs one of their pages can finish them.

@@ -130,6 +130,7 @@ Status Memory::start_cache(const Options& options) {
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = huge_;
+  config.in_place = !check_;
   HIROBA_TRY(cache_->start(config));
   home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
   return {};
@@ -166,13 +167,18 @@ Status Memory::stop() {
 // Every collective call passes here: it is counted, named on the board, and compared with what the others call.
 template <typename Wait>
 Status Memory::enter(const char* call, const Wait& wait) {
+  HIROBA_TRY(come(call));
+  return wait_for_others(wait);
+}
+
+// To a collective call.
+Status Memory::come(const char* call) {
+  if (between_)
+    return Status::error(format("%s between sms_sync_drop_start and sms_sync_drop_wait; wait before it", call));
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);
   self.calls.fetch_add(1, std::memory_order_relaxed);
-  self.waiting.store(1, std::memory_order_relaxed);
-  const Status status = wait();
-  self.waiting.store(0, std::memory_order_relaxed);
-  return status;
+  return {};
 }
 
 Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
@@ -280,10 +286,11 @@ void Memory::use_huge_pages() {
   if (!huge_) return;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   constexpr int last_barrier = 2;
-  const uint64_t least = cache_ == nullptr ? huge_page_bytes : uint64_t{32} << 20;
   arrays_.for_each_live([&](Array& array) {
     if (array.barriers == last_barrier) return;
     ++array.barriers;
+    const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
+    const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
     for (const HomeRun& run : array.homes) {
       if (run.rank != job_.rank || run.pages << page_shift < least) continue;
       const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);

@@ -53,10 +53,16 @@ class Memory {
   Status free(void* data, const char* call);
   enum class Twin { by_option, at_fetch, at_write };
   Status set_twin(void* data, Twin twin, const char* call);
+  // This rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
+  Status promise_preload(const void* data);
 
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
+  // The same in two halves. In between this rank may read what no other has written, and write what no other reads
+  // before the next synchronisation.
+  Status start_sync_drop(const char* call);
+  Status end_sync_drop(const char* call);
   // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
   // since. All that a rank then reads of other nodes, it must preload first. `home_writes`: since the last such call
@@ -125,6 +131,15 @@ class Memory {
   Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
   template <typename Wait>
   Status enter(const char* call, const Wait& wait);
+  Status come(const char* call);
+  template <typename Wait>
+  Status wait_for_others(const Wait& wait) {
+    std::atomic<uint32_t>& waiting = board_->rank(job_.rank).waiting;
+    waiting.store(1, std::memory_order_relaxed);
+    Status status = wait();
+    waiting.store(0, std::memory_order_relaxed);
+    return status;
+  }
   void drop();
   void outdate(bool home_writes);
   Status map_homes(Array& array);
@@ -157,6 +172,7 @@ class Memory {
   NoticeLog notices_;
   std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
   HomeWrites home_writes_;
+  bool between_ = false;                // the halves of a sync_drop
   std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
   std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
 };

@@ -20,6 +20,7 @@ class PageStates {
   static constexpr uint8_t armed = 8;      // of a home page: its writes are tracked
   static constexpr uint8_t guessed = 16;   // brought ahead of its use, which has not been seen yet
   static constexpr uint8_t outdated = 32;  // stale, but still in the view
+  static constexpr uint8_t copied = 64;    // the view holds a private copy, because this rank has written the page
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 

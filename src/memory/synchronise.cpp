@@ -68,9 +68,25 @@ void Memory::drop() {
 }
 
 Status Memory::sync_drop(const char* call) {
+  HIROBA_TRY(start_sync_drop(call));
+  return end_sync_drop(call);
+}
+
+Status Memory::start_sync_drop(const char* call) {
+  HIROBA_TRY(come(call));
   drop();
-  if (cache_ != nullptr) cache_->preload_ahead();
-  HIROBA_TRY(enter(call, 4, 0, words_));
+  if (cache_ != nullptr) cache_->preload_ahead(), cache_->enter_between();
+  transport_->start_exchange(4, 0);
+  between_ = true;
+  return {};
+}
+
+// What has been fetched since the start may be older than what others wrote before theirs.
+Status Memory::end_sync_drop(const char* call) {
+  if (!between_) return Status::error(format("%s without a start; call sms_sync_drop_start before", call));
+  between_ = false;
+  HIROBA_TRY(wait_for_others([&] { return transport_->end_exchange(words_); }));
+  if (cache_ != nullptr && cache_->leave_between()) cache_->flush_and_drop(false);
   use_huge_pages();
   return {};
 }

@@ -29,6 +29,8 @@ static const test tests[] = {
     {"chain_flag", chain_flag, 2, 25},
     {"share_barrier", share_barrier, 1, 25},
     {"share_drop", share_drop, 1, 25},
+    {"share_halves", share_halves, 1, 25},
+    {"own_between", own_between, 1, 25},
     {"share_lock", share_lock, 1, 10},
     {"share_churn", share_churn, 1, 10},
     {"blind_write", blind_write, 1, 25},
@@ -43,6 +45,7 @@ static const test tests[] = {
     {"stale_eviction", stale_eviction, 2, 25},
     {"huge_pages", huge_pages, 1, 3},
     {"preload_stale", preload_stale, 1, 25},
+    {"renew", renew, 1, 25},
 };
 
 static double seconds(void) {

@@ -26,6 +26,8 @@ void chain_flag(int rounds);
 /* litmus_pages.c: what becomes of bytes that share a page. */
 void share_barrier(int rounds);
 void share_drop(int rounds);
+void share_halves(int rounds);
+void own_between(int rounds);
 void share_lock(int rounds);
 void share_churn(int rounds);
 void blind_write(int rounds);
@@ -40,6 +42,7 @@ void acquire_beside(int rounds);
 void stale_eviction(int rounds);
 void huge_pages(int rounds);
 void preload_stale(int rounds);
+void renew(int rounds);
 
 /* A few steps of nothing, different in each rank and round, so that ranks do not march in step. */
 static inline void stagger(uint64_t round) {

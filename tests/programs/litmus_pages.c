@@ -47,6 +47,26 @@ static void share(int rounds, void (*synchronise)(void), const char* test) {
 void share_barrier(int rounds) { share(rounds, sms_barrier, "share_barrier"); }
 void share_drop(int rounds) { share(rounds, sms_sync_drop, "share_drop"); }
 
+static void halves(void) {
+  sms_sync_drop_start();
+  sms_sync_drop_wait();
+}
+void share_halves(int rounds) { share(rounds, halves, "share_halves"); }
+
+/* Between the halves a rank reads what it has written itself, of pages that it has just forgotten. */
+void own_between(int rounds) {
+  unsigned char* bytes = pages_create();
+  for (int64_t i = 1; i <= rounds; ++i) {
+    write_own(bytes, i);
+    sms_sync_drop_start();
+    for (int b = 0; b < BYTES; ++b)
+      if (owner_of(i, b) == sms_rank) check_byte(bytes, b, value_of(i, b), i, "own_between");
+    sms_sync_drop_wait();
+    check_all(bytes, i, "own_between");
+    sms_barrier();
+  }
+}
+
 /* The ranks take turns under a lock; whoever is before in the round has written its bytes, the others not yet. */
 void share_lock(int rounds) {
   unsigned char* bytes = pages_create();
@@ -403,6 +423,25 @@ void acquire_beside(int rounds) {
   }
   __atomic_store_n(&f.stop, 1, __ATOMIC_RELEASE);
   for (int t = 0; t < NEIGHBOURS; ++t) pthread_join(beside[t], NULL);
+}
+
+/* Copies stay where they are, written ones too, and are renewed there: by any mixture of synchronisations. */
+void renew(int rounds) {
+  unsigned char* bytes = pages_create();
+  const sms_range all[] = {{0, BYTES, 1}, {0, 1, 1}};
+  sms_promise_preload(bytes);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    sms_preload(bytes, all);
+    const int64_t last = i % 3 == 2 ? i - 1 : i; /* in every third round nobody writes */
+    if (last == i) write_own(bytes, i);
+    if ((i & 3) == 0) sms_barrier();
+    else if ((i & 3) == 1) halves();
+    else sms_sync_drop();
+    sms_preload(bytes, all);
+    check_all(bytes, last, "renew");
+    if ((i & 4) != 0) sms_sync_drop();
+    else sms_barrier();
+  }
 }
 
 /* Data asked for before a barrier may arrive after it; then it must be new. */

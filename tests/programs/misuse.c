@@ -131,6 +131,21 @@ static void barrier_or_drop(void) {
   if (guilty()) sms_sync_drop();
   else sms_barrier();
 }
+static void barrier_between(void) {
+  sms_sync_drop_start();
+  sms_barrier();
+}
+static void promise_broken(void) {
+  double* const a = doubles();
+  sms_promise_preload(a);
+  if (sms_rank == 0) a[7] = 1;
+}
+static void wait_without_start(void) { sms_sync_drop_wait(); }
+static void late_for_wait(void) {
+  while (guilty()) pause();
+  sms_sync_drop_start();
+  sms_sync_drop_wait();
+}
 static void barrier_or_reduce(void) {
   if (guilty()) sms_reduce_int64(1, SMS_SUM);
   else sms_barrier();
@@ -303,10 +318,14 @@ static const misuse cases[] = {
     CASE(unequal_order),
     CASE(alloc_or_barrier),
     CASE(barrier_or_drop),
+    CASE(barrier_between),
+    CASE(wait_without_start),
+    CASE(promise_broken),
     CASE(barrier_or_reduce),
     CASE(alloc_or_shutdown),
     CASE(unequal_free),
     CASE(late_for_barrier),
+    CASE(late_for_wait),
     CASE(late_for_lock),
     CASE(too_much),
     CASE(beyond_space),

@@ -96,6 +96,9 @@ COLLECTIVE = [
     refused("unequal_order", r"rank 0\b", RANK1, r"sms_alloc", r"\b100\b", r"\b5000\b"),
     refused("alloc_or_barrier", r"rank 0\b", RANK1, r"sms_alloc", r"sms_barrier"),
     refused("barrier_or_drop", r"rank 0\b", RANK1, r"sms_sync_drop", r"sms_barrier"),
+    refused("barrier_between", r"rank [01]\b", r"sms_barrier between sms_sync_drop_start and sms_sync_drop_wait"),
+    refused("promise_broken", r"rank 0\b", r"element 7\b", PLACE, r"sms_promise_preload", options=CHECK),
+    refused("wait_without_start", r"rank [01]\b", r"sms_sync_drop_wait without a start", r"sms_sync_drop_start"),
     refused("barrier_or_reduce", r"rank 0\b", RANK1, r"sms_reduce", r"sms_barrier"),
     refused("alloc_or_shutdown", r"rank 0\b", RANK1, r"sms_alloc", r"sms_barrier"),
     refused("unequal_free", r"rank 0\b", RANK1, r"sms_free"),
@@ -103,6 +106,7 @@ COLLECTIVE = [
         "unequal_size of four", r"sms_alloc", RANK1, r"\b100\b", r"\b200\b", ranks=4, nodes=3, program="unequal_size"
     ),
     refused("late_for_barrier", r"sms_barrier", r"rank 1\b", r"timeout", options=["--timeout", "2"], extra_seconds=2),
+    refused("late_for_wait", r"sms_sync_drop_start", RANK1, r"timeout", options=["--timeout", "2"], extra_seconds=2),
     refused("late_for_lock", r"sms_lock", r"\b5\b", r"timeout", options=["--timeout", "2"], extra_seconds=2),
 ]
 

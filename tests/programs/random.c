@@ -54,25 +54,50 @@ static void check_reductions(program* p) {
     fail("seed %lu: reduction %d of integers is %ld, expected %ld", p->seed, op, integer, want_integer);
 }
 
-static void end_phase(program* p) {
+/* To the model: what the actors of this rank have done, or those of the others. */
+static void apply(program* p, const phase* ph, int own) {
+  for (int actor = 0; actor < ph->actors; ++actor)
+    if ((actor / ph->threads == sms_rank) == own) actor_run(p, ph, actor, 0);
+}
+
+/* What this rank has written itself it sees whatever the others do. */
+static void check_own(const program* p, const phase* ph) {
+  for (int a = 0; a < p->narrays; ++a)
+    for (size_t u = 0; u < ph->layers[a].units; ++u) {
+      const int owner = ph->layers[a].owner[u];
+      if (owner < 0 || owner / ph->threads != sms_rank) continue;
+      const size_t first = u * ph->layers[a].unit, end = first + unit_bytes(p, ph, (spot){a, u});
+      for (size_t at = first; at < end; ++at)
+        if (p->arrays[a].shared[at] != p->arrays[a].model[at]) fail_at(p, a, at, "wrong value between two halves");
+    }
+}
+
+static void end_phase(program* p, const phase* ph) {
   if (rng_once_in(&p->script, 4)) check_reductions(p);
   switch (rng_int(&p->script, 8)) {
     case 0:
-    case 1:
-    case 2: sms_sync_drop(); break;
+    case 1: sms_sync_drop(); break;
+    case 2:
+      sms_sync_drop_start();
+      apply(p, ph, 1);
+      check_own(p, ph);
+      sms_sync_drop_wait();
+      apply(p, ph, 0);
+      return;
     case 3:
       sms_barrier(); /* and once more */
       __attribute__((fallthrough));
     default: sms_barrier();
   }
+  apply(p, ph, 1);
+  apply(p, ph, 0);
 }
 
 static void one_phase(program* p) {
   phase ph;
   phase_plan(p, &ph);
   run_phase(p, &ph);
-  end_phase(p);
-  for (int actor = 0; actor < ph.actors; ++actor) actor_run(p, &ph, actor, 0);
+  end_phase(p, &ph);
   relay_apply(p, &ph);
   phase_release(&ph, p->narrays);
   for (int a = 0; a < p->narrays; ++a) array_check_queries(p, &p->arrays[a], &p->script);

@@ -248,6 +248,10 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
               .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
+SMS_EXPORT void sms_promise_preload(const void* array) {
+  require(memory("sms_promise_preload").promise_preload(array));
+}
+
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = memory("sms_barrier");
   hiroba::begin_barrier();
@@ -259,6 +263,14 @@ SMS_EXPORT void sms_sync_drop(void) {
   hiroba::begin_barrier();
   require(m.sync_drop("sms_sync_drop"));
 }
+
+SMS_EXPORT void sms_sync_drop_start(void) {
+  Memory& m = memory("sms_sync_drop_start");
+  hiroba::begin_barrier();
+  require(m.start_sync_drop("sms_sync_drop_start"));
+}
+
+SMS_EXPORT void sms_sync_drop_wait(void) { require(memory("sms_sync_drop_wait").end_sync_drop("sms_sync_drop_wait")); }
 
 SMS_EXPORT void sms_sync(void) { memory("sms_sync").sync(); }
 SMS_EXPORT void sms_lock(int id) { require(memory("sms_lock").lock(id)); }
