@@ -77,9 +77,9 @@ void sms_barrier(void);
 void sms_sync_drop(void);
 
 /* The same in two halves, around work that concerns no other rank, which then costs nothing to wait for: the first
- * publishes, forgets and returns; the second blocks until all ranks have made the first. In between a rank may read
- * what no other rank has written, and write what no other rank reads before the next synchronisation; no other
- * collective call may be made. */
+ * publishes, forgets and returns; the second blocks until all ranks have made the first. In between a rank may use
+ * what no other rank does: others may still be where they were before their start, or already behind their wait. No
+ * other collective call may be made there. */
 void sms_sync_drop_start(void);
 void sms_sync_drop_wait(void);
 

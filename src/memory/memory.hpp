@@ -59,8 +59,7 @@ class Memory {
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
-  // The same in two halves. In between this rank may read what no other has written, and write what no other reads
-  // before the next synchronisation.
+  // The same in two halves. In between this rank may use what no other does, be it before its start or behind its end.
   Status start_sync_drop(const char* call);
   Status end_sync_drop(const char* call);
   // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is

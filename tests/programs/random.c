@@ -54,13 +54,7 @@ static void check_reductions(program* p) {
     fail("seed %lu: reduction %d of integers is %ld, expected %ld", p->seed, op, integer, want_integer);
 }
 
-/* To the model: what the actors of this rank have done, or those of the others. */
-static void apply(program* p, const phase* ph, int own) {
-  for (int actor = 0; actor < ph->actors; ++actor)
-    if ((actor / ph->threads == sms_rank) == own) actor_run(p, ph, actor, 0);
-}
-
-/* What this rank has written itself it sees whatever the others do. */
+/* What this rank has written itself it sees whatever the others do. Its actors have written it to the model, too. */
 static void check_own(const program* p, const phase* ph) {
   for (int a = 0; a < p->narrays; ++a)
     for (size_t u = 0; u < ph->layers[a].units; ++u) {
@@ -79,18 +73,15 @@ static void end_phase(program* p, const phase* ph) {
     case 1: sms_sync_drop(); break;
     case 2:
       sms_sync_drop_start();
-      apply(p, ph, 1);
       check_own(p, ph);
       sms_sync_drop_wait();
-      apply(p, ph, 0);
-      return;
+      sms_barrier(); /* who is through would write what another still checks */
+      break;
     case 3:
       sms_barrier(); /* and once more */
       __attribute__((fallthrough));
     default: sms_barrier();
   }
-  apply(p, ph, 1);
-  apply(p, ph, 0);
 }
 
 static void one_phase(program* p) {
@@ -98,6 +89,7 @@ static void one_phase(program* p) {
   phase_plan(p, &ph);
   run_phase(p, &ph);
   end_phase(p, &ph);
+  for (int actor = 0; actor < ph.actors; ++actor) actor_run(p, &ph, actor, 0);
   relay_apply(p, &ph);
   phase_release(&ph, p->narrays);
   for (int a = 0; a < p->narrays; ++a) array_check_queries(p, &p->arrays[a], &p->script);
