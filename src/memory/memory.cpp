@@ -280,8 +280,9 @@ Status Memory::map_homes(Array& array) {
 }
 
 // Gathers what this rank has touched of its own part of new arrays into huge pages. Before the first barrier nothing
-// is known to be in use, and by the second a program has filled its arrays. Between nodes only large parts: each time
-// cached pages are dropped, a machine may forget every translation if any huge page is in use (README.md).
+// is known to be in use, and by the second a program has filled its arrays. Between nodes only large parts, unless its
+// copies stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
+// (README.md).
 void Memory::use_huge_pages() {
   if (!huge_) return;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];

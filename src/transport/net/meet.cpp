@@ -50,8 +50,9 @@ void Net::settle() {
 void Net::pass_exchange() {
   epoch_.fetch_add(1);
   coming_.store(0, std::memory_order_relaxed);
-  asked_ahead_ = deferred_count_.load() != 0;
-  if (asked_ahead_) engine_.with_wire([this] { serve_deferred(); });
+  const bool asked = deferred_count_.load() != 0;
+  asked_ahead_.store(asked, std::memory_order_relaxed);
+  if (asked) engine_.with_wire([this] { serve_deferred(); });
 }
 
 void Net::start_exchange(uint64_t tag, uint64_t word) {

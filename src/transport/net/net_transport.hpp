@@ -42,7 +42,7 @@ class Net final : public Transport, private FrameSender {
   bool progress() override { return engine_.drive(); }
   // Whoever has asked ahead of the exchange asks no more now.
   void attend() override {
-    if (!asked_ahead_) engine_.attend();
+    if (!asked_ahead_.load(std::memory_order_relaxed)) engine_.attend();
   }
   void sleep(double seconds) override { engine_.sleep(seconds); }
   void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) override;
@@ -205,11 +205,11 @@ class Net final : public Transport, private FrameSender {
   Window window_;
   Engine engine_;
   Meeting meeting_;
-  Meeting::PutCounts counted_;    // in the exchange under way
-  bool asked_ahead_ = false;      // of the last exchange, by others
-  std::unique_ptr<Puts[]> puts_;  // by rank
-  SignalSafeLock dirty_lock_;     // guards dirty_
-  std::vector<int> dirty_;        // ranks with puts that nobody has fenced; room for all is reserved
+  Meeting::PutCounts counted_;            // in the exchange under way
+  std::atomic<bool> asked_ahead_{false};  // of the last exchange, by others
+  std::unique_ptr<Puts[]> puts_;          // by rank
+  SignalSafeLock dirty_lock_;             // guards dirty_
+  std::vector<int> dirty_;                // ranks with puts that nobody has fenced; room for all is reserved
 
   // Wire state.
   Outbox outbox_;
