@@ -164,14 +164,13 @@ Status Memory::stop() {
   return {};
 }
 
-// Every collective call passes here: it is counted, named on the board, and compared with what the others call.
 template <typename Wait>
 Status Memory::enter(const char* call, const Wait& wait) {
   HIROBA_TRY(come(call));
   return wait_for_others(wait);
 }
 
-// To a collective call.
+// Every collective call passes here: it is counted and named on the board. What the others call, the exchange compares.
 Status Memory::come(const char* call) {
   if (between_)
     return Status::error(format("%s between sms_sync_drop_start and sms_sync_drop_wait; wait before it", call));
