@@ -81,7 +81,8 @@ class Cache {
 
  private:
   struct Piece;  // pages of one home run within one chunk
-  class Packer;  // diffs on their way to a home
+  class Packer;  // changes on their way to a home
+  bool sending() const;
   void await_outgoing();
 
   // Whether copies stay in the view when they are out of date.
@@ -133,6 +134,7 @@ class Cache {
   void hide(Array& array, uint64_t page);
   void hide_outdated(Array& array, uint64_t first, uint64_t end);
   void flush_piece(const Piece& piece, bool alone);
+  void settle(const Piece& piece, const PageBits& unchanged);
   void drop_piece(const Piece& piece, bool alone, bool written);
   void outdate_piece(const Piece& piece);
 
@@ -170,6 +172,7 @@ class Cache {
   };
   Outgoing outgoing_[outgoings];
   uint32_t outgoing_turn_ = 0;
+  Completion whole_sent_;  // pages that go as they are
 };
 
 }  // namespace hiroba

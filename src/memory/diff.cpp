@@ -52,6 +52,10 @@ size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out) {
   PieceWriter pieces(offset, out);
   static const CompareLines compare = line_comparisons()[0];
   const Lines lines = compare(now, before);
+  if (lines.whole == ~uint64_t{0}) {
+    std::memcpy(before, now, page_bytes);
+    return whole_page;
+  }
   for (uint64_t left = lines.changed; left != 0; left &= left - 1) {
     const int line = std::countr_zero(left);
     const size_t begin = static_cast<size_t>(line) * line_bytes;

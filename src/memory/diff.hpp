@@ -16,8 +16,11 @@ constexpr size_t page_bytes = 4096;
 // Pieces of at most one page; how many words they may need in the worst case (every second byte).
 constexpr size_t max_diff_words = page_bytes / 2 * 2;
 
+// Of a page that has changed in every byte: what is to be sent is the twin.
+constexpr size_t whole_page = SIZE_MAX;
+
 // Appends the pieces for a page at global offset `offset` to `out` (room for max_diff_words) and makes the twin equal
-// to what was read. Returns the number of words written; 0 if nothing changed.
+// to what was read. Returns the number of words written; 0 if nothing changed; whole_page, and writes none, if all did.
 size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out);
 
 }  // namespace hiroba

@@ -71,8 +71,11 @@ void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
   for (Patience patience(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
     if (!patience.step()) usleep(20);  // its writer has counted it and is about to store it
   const Notice notice = {word};
-  for (uint64_t p = notice.page(), end = p + notice.pages(); p < end; ++p)
-    if (home_here(p)) arm(p, notices);
+  const uint64_t end = notice.page() + notice.pages();
+  for (uint64_t p = notice.page(), n = 0; p < end; p += n + 1, n = 0) {
+    while (p + n < end && home_here(p + n)) ++n;
+    arm(p, n, notices);
+  }
 }
 
 // Too much news for the ring: looks at every byte of the directory that was ever written.
@@ -88,7 +91,7 @@ void HomeWrites::read_directory(NoticeLog& notices) {
         p = static_cast<uint64_t>(data) - directory;
         const uint64_t stop = std::min(end, (p + page_bytes) / page_bytes * page_bytes);
         for (; p < stop; ++p)
-          if (base_[directory + p] != 0) arm(p, notices);
+          if (base_[directory + p] != 0) arm(p, 1, notices);
       }
     });
   });
@@ -100,13 +103,18 @@ bool HomeWrites::home_here(uint64_t page) const {
 }
 
 // Only the chunks with armed pages are given to userfaultfd: the rest may use huge pages.
-void HomeWrites::arm(uint64_t page, NoticeLog& notices) {
-  if (states_->flag(page, PageStates::armed)) return;
-  if (watched_.insert(page / PageBits::pages).second) watch_chunk(page);
-  states_->set_flag(page, PageStates::armed);
-  uffd_->protect(base_ + (page << page_shift), page_bytes);
-  armed_.push_back({page, 1});
-  notices.add(page, 1);
+void HomeWrites::arm(uint64_t first, uint64_t pages, NoticeLog& notices) {
+  const uint64_t end = first + pages;
+  for (uint64_t p = first, n = 0; p < end; p += n + 1, n = 0) {
+    for (; p + n < end && !states_->flag(p + n, PageStates::armed); ++n) {
+      if (watched_.insert((p + n) / PageBits::pages).second) watch_chunk(p + n);
+      states_->set_flag(p + n, PageStates::armed);
+    }
+    if (n == 0) continue;
+    uffd_->protect(base_ + (p << page_shift), n << page_shift);
+    armed_.push_back({p, n});
+    notices.add(p, n);
+  }
 }
 
 void HomeWrites::watch_chunk(uint64_t page) {

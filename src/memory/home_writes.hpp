@@ -35,7 +35,7 @@ class HomeWrites {
   void arm_new(NoticeLog& notices);
   void read_news(uint64_t index, NoticeLog& notices);
   void read_directory(NoticeLog& notices);
-  void arm(uint64_t page, NoticeLog& notices);
+  void arm(uint64_t first, uint64_t pages, NoticeLog& notices);
   void watch_chunk(uint64_t page);
   void merge_armed();
   bool home_here(uint64_t page) const;

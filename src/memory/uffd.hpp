@@ -14,7 +14,17 @@ struct PageBits {
   static constexpr size_t pages = 512;
   uint64_t word[pages / 64] = {};
   void set(size_t page) { word[page / 64] |= uint64_t{1} << page % 64; }
+  void clear(size_t page) { word[page / 64] &= ~(uint64_t{1} << page % 64); }
   bool test(size_t page) const { return (word[page / 64] >> page % 64 & 1) != 0; }
+
+  // visit(first, count) for what is set side by side among the first `end`.
+  template <typename Visit>
+  void for_each_run(size_t end, const Visit& visit) const {
+    for (size_t p = 0, n = 0; p < end; p += n + 1, n = 0) {
+      while (p + n < end && test(p + n)) ++n;
+      if (n > 0) visit(p, n);
+    }
+  }
 };
 
 class Userfaultfd {

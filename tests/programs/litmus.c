@@ -31,6 +31,7 @@ static const test tests[] = {
     {"share_drop", share_drop, 1, 25},
     {"share_halves", share_halves, 1, 25},
     {"own_between", own_between, 1, 25},
+    {"whole_runs", whole_runs, 1, 5},
     {"share_lock", share_lock, 1, 10},
     {"share_churn", share_churn, 1, 10},
     {"blind_write", blind_write, 1, 25},

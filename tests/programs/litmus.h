@@ -28,6 +28,7 @@ void share_barrier(int rounds);
 void share_drop(int rounds);
 void share_halves(int rounds);
 void own_between(int rounds);
+void whole_runs(int rounds);
 void share_lock(int rounds);
 void share_churn(int rounds);
 void blind_write(int rounds);

@@ -106,6 +106,40 @@ void share_churn(int rounds) {
   }
 }
 
+/* ---- pages of which every byte changes --------------------------------------------------------------------- */
+
+enum { RUN_PAGES = 300 };
+
+/* Runs of pages from one to some dozens have a writer each; of some pages it leaves a byte to the next rank. */
+static void write_runs(unsigned char* bytes, int64_t round) {
+  for (int page = 0, run = 0; page < RUN_PAGES; ++run) {
+    const uint64_t hash = mix2((uint64_t)round, (uint64_t)run);
+    const int pages = 1 + (int)(hash % ((hash >> 32 & 1) != 0 ? 50 : 5)),
+              writer = (int)((hash >> 40) % (uint64_t)sms_nprocs);
+    for (int end = page + pages; page < end && page < RUN_PAGES; ++page) {
+      const int other = mix2(hash, (uint64_t)page) % 8 == 0 ? (int)(hash >> 20 & 4095) : -1;
+      for (int b = 0; b < PAGE; ++b)
+        if ((b == other ? (writer + 1) % sms_nprocs : writer) == sms_rank)
+          bytes[page * PAGE + b] = (unsigned char)(round * 37 + page * 11 + b);
+    }
+  }
+}
+
+/* Homes begin and end within runs. */
+void whole_runs(int rounds) {
+  unsigned char* bytes = spread(RUN_PAGES, PAGE, 1);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    write_runs(bytes, i);
+    if (i % 2 != 0) sms_barrier();
+    else sms_sync_drop();
+    for (int b = 0; b < RUN_PAGES * PAGE; ++b)
+      if (bytes[b] != (unsigned char)(i * 37 + b / PAGE * 11 + b % PAGE))
+        fail("litmus whole_runs, round %ld, rank %d: byte %d of page %d, home rank %d, is %u, expected %u", i, sms_rank,
+             b % PAGE, b / PAGE, sms_home(bytes + b), bytes[b], (unsigned char)(i * 37 + b / PAGE * 11 + b % PAGE));
+    sms_barrier();
+  }
+}
+
 /* ---- writes without reads, and back to an earlier value -------------------------------------------------- */
 
 /* Nothing is cached, and the first access to a page is a write: of one byte, of some, or of all. */
