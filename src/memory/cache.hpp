@@ -171,7 +171,7 @@ class Cache {
     uint64_t words[packed_words];
   };
   Outgoing outgoing_[outgoings];
-  uint32_t outgoing_turn_ = 0;
+  uint32_t outgoing_turn_ = 0, since_progress_ = 0;
   Completion whole_sent_;  // pages that go as they are
 };
 
