@@ -69,10 +69,7 @@ Status Net::start(const Config& config) {
     static_cast<Net*>(self)->outbox_.send();
   };
   engine.after_poll = after_poll;
-  engine.moving = [](void* self) {
-    const Net& net = *static_cast<Net*>(self);
-    return net.moving_.load(std::memory_order_relaxed) > net.coming_.load(std::memory_order_relaxed);
-  };
+  engine.moving = [](void* self) { return static_cast<const Net*>(self)->moving(); };
   engine.context = this;
   remote_.start(joined_.wire.get());
   outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
@@ -174,7 +171,8 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Complet
     head.tag = next_tag(false);
     outbox_.count(bytes);
     head.bytes = static_cast<uint32_t>(bytes);
-    push(rank, head, nullptr, 0);
+    outbox_.gather(rank, head, nullptr, 0);
+    if (!moving()) outbox_.send();  // else with the next poll, which what is moving will bring about
     joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(rank)], head.tag, data, bytes,
                             ticket(Transfer::completion, &sent));
   });

@@ -138,6 +138,8 @@ class Net final : public Transport, private FrameSender {
   void send_gathered();
   void await_room();
   void await_slot();
+  // Whether bulk data is on its way, to or from this rank, but for what can come only after the next exchange.
+  bool moving() const { return moving_.load(std::memory_order_relaxed) > coming_.load(std::memory_order_relaxed); }
   uint32_t next_tag(bool to_us);
   uint64_t ticket(Transfer::Kind kind, Completion* done = nullptr, int source = 0);
   void send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent);
