@@ -45,14 +45,13 @@ int main(int argc, char** argv) {
   sms_sync_drop();
 
   /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are
-   * computed while all come to the end of the step, and while their planes are on their way. */
+   * computed while the neighbours' planes are on their way. */
   const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
   /* The page on which a slab begins may live with the slab below: not inside are the planes that it holds, nor the
    * next, which reads one of them. */
   const int begun = (int)((sizeof(plane) + 4095) / sizeof(plane));
   const int inner = !ahead ? job.hi : job.first > 0 ? smaller(job.lo + begun + 1, job.hi) : job.lo;
   const int inner_end = ahead && job.last < job.nz + 2 ? larger(job.hi - 1, inner) : job.hi;
-  const int middle = inner + (inner_end - inner) / 2;
 
   sms_request planes = {0};
   if (ahead) {
@@ -65,11 +64,9 @@ int main(int argc, char** argv) {
   for (int t = job.step; t < job.steps; t++) {
     sweep(job.lo, inner, job.ny, job.nx, dst, src);
     sweep(inner_end, job.hi, job.ny, job.nx, dst, src);
-    sms_sync_drop_start();
-    sweep(inner, middle, job.ny, job.nx, dst, src);
-    sms_sync_drop_wait();
+    sms_sync_drop();
     if (ahead) planes = preload(&job, dst, src);
-    sweep(middle, inner_end, job.ny, job.nx, dst, src);
+    sweep(inner, inner_end, job.ny, job.nx, dst, src);
     if (ahead) sms_preload_wait(&planes);
     plane* old = src;
     src = dst;

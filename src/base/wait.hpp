@@ -51,24 +51,24 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
 // is time to sleep in the kernel.
 class Patience {
  public:
-  explicit Patience(int spins, double yielding = 0) : spins_(spins), yielding_(yielding) {}
+  explicit Patience(int spins, double yielding = 0, int yields = 64)
+      : spins_(spins), yields_(yields), yielding_(yielding) {}
   bool step() {
     if (count_ < spins_) return ++count_, cpu_relax(), true;
-    if (count_ >= spins_ + yields && !go_on_yielding()) return false;
+    if (count_ >= spins_ + yields_ && !go_on_yielding()) return false;
     ++count_;
     sched_yield();
     return true;
   }
 
  private:
-  static constexpr int yields = 64;
   bool go_on_yielding() {
     if (yielding_ == 0) return false;
     const double now = seconds_now();
     if (since_ == 0) since_ = now;
     return now - since_ < yielding_;
   }
-  int spins_, count_ = 0;
+  int spins_, yields_, count_ = 0;
   double yielding_, since_ = 0;
 };
 

@@ -194,26 +194,30 @@ void Engine::help() {
   constexpr int polite = 10;
   if (config_.placement.kind == Placement::Kind::thread && config_.wire->event() < 0)
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), polite);
-  // A wire with an event calls when there is something to do. One without is asked again and again for a while.
+  // A wire with an event calls when there is something to do. One without is asked again and again for a while after
+  // this rank has been asked for something; what comes for a program that computes can wait.
   const bool called_by_event = config_.wire->event() >= 0;
-  constexpr int spins = 100;
-  const double yielding = called_by_event ? 0 : long_yielding;
-  Patience patience(spins, yielding);
+  const Patience patient = called_by_event ? Patience(100, 0, 0) : Patience(100, long_yielding);
+  Patience patience = patient;
   double nap = first_nap, behind = first_behind;
   uint32_t seen = 0;
+  bool needed = false;  // since it has taken over
   while (!stopping_.load()) {
     const uint32_t called = helper_bell_.load(), uses = uses_.load();
     if (drivers_.load() != 0 || uses != seen) {
+      if (needed) behind = first_behind;
       const bool parked = stand_back(called, behind);
-      behind = parked ? first_behind : std::min(2 * behind, longest_nap);
-      seen = uses;
+      behind = parked ? first_behind : std::min(2 * behind, longest_behind);
+      seen = uses, needed = false;
       continue;
     }
-    behind = first_behind;
-    if (drive(true)) {
-      patience = Patience(spins, yielding);
-      nap = first_nap;
-    } else if (!patience.step() && (called_by_event || !yield_to_moving())) {
+    const uint32_t served = config_.served(config_.context);
+    const bool any = drive(true);
+    if (any) nap = first_nap;
+    if (config_.served(config_.context) != served) {
+      needed = true;
+      patience = patient;
+    } else if (!any && !patience.step() && (called_by_event || !yield_to_moving())) {
       doze_as_helper(called, nap);
       nap = longer(nap);
     }
@@ -224,7 +228,7 @@ void Engine::help() {
 // true then. Calling it after every wait, or letting the network wake it, would cost those who talk much more than
 // their waits.
 bool Engine::stand_back(uint32_t called, double seconds) {
-  const bool park = seconds >= longest_nap && drivers_.load() != 0;
+  const bool park = seconds >= longest_behind && drivers_.load() != 0;
   parked_.store(park);
   if (!park || drivers_.load() != 0) futex_wait(helper_bell_, called, park ? event_seconds : seconds);
   parked_.store(false);

@@ -47,6 +47,8 @@ class Engine {
     // Whether data is moving; then nobody sleeps, because polls that move some of it look like polls that found
     // nothing.
     bool (*moving)(void* context) = nullptr;
+    // Counts what has been done for others: puts, gets, atomic operations, messages.
+    uint32_t (*served)(void* context) = nullptr;
     void* context = nullptr;
   };
 
@@ -149,8 +151,9 @@ class Engine {
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
-  // The helper takes over when nobody has driven for so long. To look costs a timer and two switches of threads.
-  static constexpr double first_behind = 0.5e-3;
+  // The helper takes over when nobody has driven for so long: longer each time that nobody needed it. To look costs a
+  // timer and two switches of threads, 30 us of a computation that fills the caches.
+  static constexpr double first_behind = 0.5e-3, longest_behind = 20e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
   void release();

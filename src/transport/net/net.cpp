@@ -70,6 +70,7 @@ Status Net::start(const Config& config) {
   };
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<const Net*>(self)->moving(); };
+  engine.served = [](void* self) { return static_cast<const Net*>(self)->served_.load(std::memory_order_relaxed); };
   engine.context = this;
   remote_.start(joined_.wire.get());
   outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);

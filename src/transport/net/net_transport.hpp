@@ -181,10 +181,12 @@ class Net final : public Transport, private FrameSender {
   void serve_get(int source, const Head& head, const char* payload);
   void answer_get(int source, const Head& asked, const void* data, size_t bytes);
   void serve_get_strided(int source, const Head& head, const char* payload);
+  bool too_early(const Head& head) const { return static_cast<int32_t>(head.epoch - epoch_.load()) > 0; }
   bool defer(int source, const Head& head, const char* payload, size_t bytes);
   void serve_deferred();
   void serve_atomic(int source, const Head& head);
   void finish(const Head& head, uint64_t value);
+  void note_served() { served_.store(served_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   void put_arrived(int source);
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
@@ -228,6 +230,7 @@ class Net final : public Transport, private FrameSender {
   std::vector<Watch> watches_;
   std::vector<Asker> askers_;
   RemoteMemory remote_;
+  std::atomic<uint32_t> served_{0};       // counts what has been done for others
   std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};

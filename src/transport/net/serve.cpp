@@ -136,7 +136,10 @@ void Net::scatter(const uint64_t* pieces, size_t words) {
   }
 }
 
-void Net::put_arrived(int source) { ++puts_[static_cast<size_t>(source)].arrived; }
+void Net::put_arrived(int source) {
+  note_served();
+  ++puts_[static_cast<size_t>(source)].arrived;
+}
 
 void Net::on_done(void* self, uint64_t t) {
   Net& net = *static_cast<Net*>(self);
@@ -183,6 +186,7 @@ bool Net::answer_flushes() {
 // ---- messages ------------------------------------------------------------------------------------------------------
 
 void Net::serve_message(int source, const Head& head, const char* payload, size_t bytes) {
+  note_served();
   if (puts_[static_cast<size_t>(source)].arrived < head.count)
     early_.push_back({source, head, std::vector<char>(payload, payload + bytes)});
   else deliver(static_cast<int>(head.handler), source, payload, bytes);
@@ -198,6 +202,8 @@ bool Net::serve_early() {
 // ---- gets and words ------------------------------------------------------------------------------------------------
 
 void Net::serve_deferred() {
+  const auto early = [this](const Deferred& d) { return too_early(d.head); };
+  if (std::all_of(deferred_.begin(), deferred_.end(), early)) return;
   std::vector<Deferred> due;
   std::swap(due, deferred_);
   for (const Deferred& d : due)
@@ -207,7 +213,7 @@ void Net::serve_deferred() {
 
 // A get that asks for what is here after an exchange that this rank is still in, or has not come to, waits for it.
 bool Net::defer(int source, const Head& head, const char* payload, size_t bytes) {
-  if (static_cast<int32_t>(head.epoch - epoch_.load()) <= 0) return false;
+  if (!too_early(head)) return false;
   Deferred& d = deferred_.emplace_back(Deferred{source, head, {}});
   std::memcpy(d.payload, payload, std::min(bytes, sizeof d.payload));
   deferred_count_.store(deferred_.size());
@@ -215,6 +221,7 @@ bool Net::defer(int source, const Head& head, const char* payload, size_t bytes)
 }
 
 void Net::serve_get(int source, const Head& head, const char* payload) {
+  note_served();
   if (head.frame == Frame::get_strided) return serve_get_strided(source, head, payload);
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
   if (head.frame == Frame::get_bulk) {
@@ -234,6 +241,7 @@ void Net::answer_get(int source, const Head& asked, const void* data, size_t byt
 }
 
 void Net::serve_atomic(int source, const Head& head) {
+  note_served();
   Head reply = this->head(Frame::result);
   reply.completion = head.completion;
   reply.operand = perform_here(static_cast<Atomic>(head.handler), head.offset, head.operand, head.expected);
