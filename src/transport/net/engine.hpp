@@ -152,7 +152,7 @@ class Engine {
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
   // The helper takes over when nobody has driven for so long: longer each time that nobody needed it. To look costs a
-  // timer and two switches of threads, 30 us of a computation that fills the caches.
+  // timer and two switches of threads.
   static constexpr double first_behind = 0.5e-3, longest_behind = 20e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
