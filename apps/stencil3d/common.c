@@ -56,6 +56,8 @@ static double now(void) {
 
 static size_t plane_bytes(const job* job) { return (size_t)(job->ny + 2) * (size_t)(job->nx + 2) * sizeof(double); }
 
+static size_t pitch_bytes(const job* job) { return (size_t)job->plane_points * sizeof(double); }
+
 static double points(const job* job) { return (double)job->nx * job->ny * job->nz; }
 
 /* ---- options ------------------------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ static void save(const job* job, const char* path, const void* header, size_t he
   bool good = file >= 0 && ftruncate(file, (off_t)(header_bytes + (size_t)(to - from) * bytes)) == 0;
   if (job->team.rank == 0) good = good && write_all(file, header, header_bytes, 0);
   for (int z = larger(from, job->first); good && z < smaller(to, job->last); z++) {
-    memcpy(job->plane, (const char*)field + (size_t)(z - job->first) * bytes, bytes);
+    memcpy(job->plane, field + (z - job->first) * job->plane_points, bytes);
     good = write_all(file, job->plane, bytes, (off_t)(header_bytes + (size_t)(z - from) * bytes));
   }
   int problem = errno;
@@ -337,6 +339,8 @@ void job_begin(job* job, const char* program, team team, int argc, char** argv) 
   agree(job, ((double)job->nx + 2) * ((double)job->ny + 2) <= INT_MAX, BAD_INPUT,
         "a plane of %d x %d points has more than the %d that this program can handle; use a smaller --size", job->nx,
         job->ny, INT_MAX);
+  const size_t page = 4096;
+  job->plane_points = (ptrdiff_t)((plane_bytes(job) + page - 1) / page * page / sizeof(double));
   divide(job);
   check_writable(job, "--checkpoint", job->checkpoint);
   check_writable(job, "--output", job->output);
@@ -349,7 +353,7 @@ void job_begin(job* job, const char* program, team team, int argc, char** argv) 
         "no memory for a plane of %zu bytes", plane_bytes(job));
   if (team.rank != 0 || job->json) return;
   printf("%s: %d x %d x %d points, %.1f MiB, %d rank%s x %d thread%s, %d steps\n", program, job->nx, job->ny, job->nz,
-         2.0 * (job->nz + 2) * (double)plane_bytes(job) / 1048576, team.count, team.count == 1 ? "" : "s", job->threads,
+         2.0 * (job->nz + 2) * (double)pitch_bytes(job) / 1048576, team.count, team.count == 1 ? "" : "s", job->threads,
          job->threads == 1 ? "" : "s", job->steps);
   fflush(stdout);
 }
@@ -357,7 +361,7 @@ void job_begin(job* job, const char* program, team team, int argc, char** argv) 
 /* In huge pages, as shared arrays are: where the machine has them, small ones take a third longer. */
 void* job_private(job* job, int planes) {
   const size_t huge_page = 2 << 20;
-  const double bytes = (double)larger(planes, 1) * (double)plane_bytes(job);
+  const double bytes = (double)larger(planes, 1) * (double)pitch_bytes(job);
   const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   void* memory = NULL;
   if (2 * bytes <= machine) {
@@ -373,13 +377,13 @@ void* job_private(job* job, int planes) {
 
 void job_fill(const job* job, double* a, double* b) {
   const int ny = job->ny, nx = job->nx;
-  double(*const to_a)[ny + 2][nx + 2] = (void*)a;
-  double(*const to_b)[ny + 2][nx + 2] = (void*)b;
 #pragma omp parallel for schedule(static)
   for (int z = job->first; z < job->last; z++)
     for (int y = 0; y < ny + 2; y++)
-      for (int x = 0; x < nx + 2; x++)
-        to_a[z - job->first][y][x] = to_b[z - job->first][y][x] = job->sine_z[z] * job->sine_y[y] * job->sine_x[x];
+      for (int x = 0; x < nx + 2; x++) {
+        const ptrdiff_t at = (z - job->first) * job->plane_points + y * (ptrdiff_t)(nx + 2) + x;
+        a[at] = b[at] = job->sine_z[z] * job->sine_y[y] * job->sine_x[x];
+      }
   if (job->restart == NULL) return;
 
   const size_t bytes = plane_bytes(job);
@@ -387,8 +391,8 @@ void job_fill(const job* job, double* a, double* b) {
   bool good = file >= 0;
   for (int z = job->first; good && z < job->last; z++) {
     good = read_all(file, job->plane, bytes, (off_t)(sizeof(checkpoint_header) + (size_t)z * bytes));
-    memcpy(to_a[z - job->first], job->plane, bytes);
-    memcpy(to_b[z - job->first], job->plane, bytes);
+    memcpy(a + (z - job->first) * job->plane_points, job->plane, bytes);
+    memcpy(b + (z - job->first) * job->plane_points, job->plane, bytes);
   }
   agree(job, good, BAD_INPUT, "cannot read --restart %s: %s", job->restart, strerror(errno));
   close(file);
@@ -425,7 +429,6 @@ void job_stop(job* job) { job->seconds = max_of_team(job, now() - job->started);
 /* The largest difference from the exact solution: the mode of the start times lambda^steps. */
 static double largest_error(const job* job, const double* field) {
   const int ny = job->ny, nx = job->nx;
-  const double(*const u)[ny + 2][nx + 2] = (const void*)field;
   const double lambda = 0.4 + 0.2 * (cos(1 * pi / (nx + 1)) + cos(2 * pi / (ny + 1)) + cos(3 * pi / (job->nz + 1)));
   const double decay = pow(lambda, job->steps);
   double worst = 0;
@@ -433,7 +436,8 @@ static double largest_error(const job* job, const double* field) {
   for (int z = job->first; z < job->last; z++)
     for (int y = 0; y < ny + 2; y++)
       for (int x = 0; x < nx + 2; x++) {
-        const double error = fabs(u[z - job->first][y][x] - decay * (job->sine_z[z] * job->sine_y[y] * job->sine_x[x]));
+        const double u = field[(z - job->first) * job->plane_points + y * (ptrdiff_t)(nx + 2) + x];
+        const double error = fabs(u - decay * (job->sine_z[z] * job->sine_y[y] * job->sine_x[x]));
         if (!(error <= worst)) worst = isnan(error) ? INFINITY : error;
       }
   return max_of_team(job, worst);

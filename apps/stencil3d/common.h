@@ -3,7 +3,8 @@
  *
  * The field has (nz+2) x (ny+2) x (nx+2) points: nz x ny x nx that are computed, inside one layer of boundary points
  * that keep their value (Dirichlet). With N computed points a sine mode vanishes on the boundary and decays by the
- * same factor in every step, which is what --verify checks.
+ * same factor in every step, which is what --verify checks. In memory a point (z, y, x) lies at z * plane_points +
+ * y * (nx + 2) + x.
  *
  * Who owns what: a variant allocates the two fields and passes the planes of this rank; strings belong to argv.
  * Collective: every function named job_* is called by all ranks of the program (one thread of each), and may block
@@ -47,6 +48,7 @@ typedef struct job {
   /* the part of this rank: planes [first, last) of nz+2, by the rule of sms_mapalloc; of these it computes [lo, hi).
    * A rank may own nothing. */
   int first, last, lo, hi;
+  ptrdiff_t plane_points; /* from a plane to the next: planes begin at pages, so that no two slabs share one */
   /* state */
   int step; /* steps done when the loop starts */
   double *sine_x, *sine_y, *sine_z;

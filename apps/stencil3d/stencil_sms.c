@@ -4,16 +4,19 @@
 
 #include "common.h"
 
-static void sweep(int z0, int z1, int ny, int nx, double (*restrict dst)[ny + 2][nx + 2],
-                  double (*src)[ny + 2][nx + 2]) {
+static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
+  const ptrdiff_t row = job->nx + 2, plane = job->plane_points;
 #pragma omp parallel for collapse(2) schedule(static)
   for (int zb = z0; zb < z1; zb += BLOCK_Z)
-    for (int yb = 1; yb <= ny; yb += BLOCK_Y)
+    for (int yb = 1; yb <= job->ny; yb += BLOCK_Y)
       for (int z = zb; z < smaller(zb + BLOCK_Z, z1); z++)
-        for (int y = yb; y < smaller(yb + BLOCK_Y, ny + 1); y++)
-          for (int x = 1; x <= nx; x++)
-            dst[z][y][x] = 0.4 * src[z][y][x] + 0.1 * (src[z - 1][y][x] + src[z + 1][y][x] + src[z][y - 1][x] +
-                                                       src[z][y + 1][x] + src[z][y][x - 1] + src[z][y][x + 1]);
+        for (int y = yb; y < smaller(yb + BLOCK_Y, job->ny + 1); y++) {
+          double* restrict to = dst + z * plane + y * row;
+          const double* at = src + z * plane + y * row;
+          for (int x = 1; x <= job->nx; x++)
+            to[x] =
+                0.4 * at[x] + 0.1 * (at[x - plane] + at[x + plane] + at[x - row] + at[x + row] + at[x - 1] + at[x + 1]);
+        }
 }
 
 static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_MAX); }
@@ -21,13 +24,11 @@ static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_M
 static void leave(void) { sms_shutdown(); }
 
 /* Begins to fetch the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
-static sms_request preload(const job* job, const void* field, const void* next) {
-  const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
-  const sms_range above[] = {{job->hi, 1, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
-  const sms_range own[] = {{job->lo, job->hi - job->lo, 1}, {0, job->ny + 2, 1}, {0, job->nx + 2, 1}};
+static sms_request preload(const job* job, const double* field) {
+  const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->plane_points, 1}};
+  const sms_range above[] = {{job->hi, 1, 1}, {0, job->plane_points, 1}};
   sms_preload_start(field, below);
-  sms_preload_start(field, above);
-  return sms_preload_start(next, own); /* here already, but for the pages that two slabs share */
+  return sms_preload_start(field, above);
 }
 
 static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
@@ -36,42 +37,39 @@ int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   job job;
   job_begin(&job, "stencil_sms", (team){sms_rank, sms_nprocs, max_over_ranks, leave}, argc, argv);
-  typedef double plane[job.ny + 2][job.nx + 2];
 
-  const int dim[] = {job.nz + 2, job.ny + 2, job.nx + 2, -1}, div[] = {sms_nprocs, 1, 1, -1};
-  plane* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  plane* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
-  job_fill(&job, *src[job.first], *dst[job.first]);
+  const int dim[] = {job.nz + 2, (int)job.plane_points, -1}, div[] = {sms_nprocs, 1, -1};
+  double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
+  double* dst = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
+  const ptrdiff_t own = job.first * job.plane_points;
+  job_fill(&job, src + own, dst + own);
   sms_sync_drop();
 
   /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are
    * computed while the neighbours' planes are on their way. */
   const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
-  /* The page on which a slab begins may live with the slab below: not inside are the planes that it holds, nor the
-   * next, which reads one of them. */
-  const int begun = (int)((sizeof(plane) + 4095) / sizeof(plane));
-  const int inner = !ahead ? job.hi : job.first > 0 ? smaller(job.lo + begun + 1, job.hi) : job.lo;
+  const int inner = !ahead ? job.hi : job.first > 0 ? smaller(job.lo + 1, job.hi) : job.lo;
   const int inner_end = ahead && job.last < job.nz + 2 ? larger(job.hi - 1, inner) : job.hi;
 
   sms_request planes = {0};
   if (ahead) {
     sms_promise_preload(src);
     sms_promise_preload(dst);
-    planes = preload(&job, src, dst);
+    planes = preload(&job, src);
     sms_preload_wait(&planes);
   }
   job_start(&job);
   for (int t = job.step; t < job.steps; t++) {
-    sweep(job.lo, inner, job.ny, job.nx, dst, src);
-    sweep(inner_end, job.hi, job.ny, job.nx, dst, src);
+    sweep(&job, job.lo, inner, dst, src);
+    sweep(&job, inner_end, job.hi, dst, src);
     sms_sync_drop();
-    if (ahead) planes = preload(&job, dst, src);
-    sweep(inner, inner_end, job.ny, job.nx, dst, src);
+    if (ahead) planes = preload(&job, dst);
+    sweep(&job, inner, inner_end, dst, src);
     if (ahead) sms_preload_wait(&planes);
-    plane* old = src;
+    double* old = src;
     src = dst;
     dst = old;
-    job_step(&job, t + 1, *src[job.first]);
+    job_step(&job, t + 1, src + own);
   }
   job_stop(&job);
 
@@ -85,5 +83,5 @@ int main(int argc, char** argv) {
                               {"pages_diffed", total(mine.pages_diffed)},
                               {"bytes_sent", total(mine.bytes_sent)},
                               {NULL, 0}};
-  return job_finish(&job, *src[job.first], counters);
+  return job_finish(&job, src + own, counters);
 }

@@ -297,8 +297,22 @@ bool Cache::take_valid(uint64_t page) {
   return true;
 }
 
-void Cache::flush_piece(const Piece& piece, bool alone) {
+// From the first to the last page that may have been written: others are out of date, and nobody has preloaded them.
+Cache::Piece Cache::in_use(const Piece& piece) const {
+  const auto used = [this](uint64_t page) {
+    const PageState state = config_.states->state(page);
+    return state == PageState::valid || state == PageState::busy;
+  };
+  uint64_t first = piece.first, end = piece.end;
+  while (first < end && !used(first)) ++first;
+  while (end > first && !used(end - 1)) --end;
+  return {piece.array, piece.run, first, end};
+}
+
+void Cache::flush_piece(const Piece& whole, bool alone) {
+  const Piece piece = in_use(whole);
   const uint64_t pages = piece.end - piece.first;
+  if (pages == 0) return;
   PageBits written, unchanged;
   piece.array.tracker->collect(view(piece.first), pages, written);
   // All at once: an atomic operation after each comparison would wait until the twin's bytes are stored.

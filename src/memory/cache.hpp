@@ -133,6 +133,7 @@ class Cache {
   bool take_outdated(uint64_t page);
   void hide(Array& array, uint64_t page);
   void hide_outdated(Array& array, uint64_t first, uint64_t end);
+  Piece in_use(const Piece& piece) const;
   void flush_piece(const Piece& piece, bool alone);
   void settle(const Piece& piece, const PageBits& unchanged);
   void drop_piece(const Piece& piece, bool alone, bool written);

@@ -27,6 +27,7 @@ enum class Frame : uint8_t {
   result,        // `operand` is what was there
   ask_key,       // how can I access your memory at `offset` myself?
   key,           // payload: for RemoteMemory::learn
+  stand,         // payload: a StandingGet, to be promised, or one with its end: counted as a put
   watch,         // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
   wake,          // the word at `offset` has changed
   meet,          // part of an exchange: meeting.hpp

@@ -51,14 +51,16 @@ void Net::pass_exchange() {
   epoch_.fetch_add(1);
   coming_.store(0, std::memory_order_relaxed);
   const bool asked = deferred_count_.load() != 0;
-  asked_ahead_.store(asked, std::memory_order_relaxed);
+  asked_ahead_.store(asked || sent_unasked_.exchange(false), std::memory_order_relaxed);
   if (asked) engine_.with_wire([this] { serve_deferred(); });
 }
 
 void Net::start_exchange(uint64_t tag, uint64_t word) {
+  depart(tag);
   counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
-  meeting_.arrive(tag, word, counted_);
+  meeting_.arrive(tag, word, counted_, take_change());
+  send_unasked(tag);
 }
 
 Status Net::end_exchange(std::span<uint64_t> words) {
@@ -66,6 +68,7 @@ Status Net::end_exchange(std::span<uint64_t> words) {
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {
     settle();
+    judge();
     return {};
   }
   if (outcome.complete) {

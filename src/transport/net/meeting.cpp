@@ -26,8 +26,8 @@ void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
   if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
 }
 
-void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
-  entries()[job_.rank] = {tag, word, puts};
+void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed) {
+  entries()[job_.rank] = {tag, word, puts, changed};
   const uint32_t here = shared_->arrivals.fetch_add(1) + 1;
   if (!leads()) {
     if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);

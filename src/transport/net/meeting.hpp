@@ -7,6 +7,7 @@
 // the engine's lock. A node can be one exchange ahead of another at most, so two generations of everything are enough.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <span>
@@ -27,6 +28,31 @@ class FrameSender {
   ~FrameSender() = default;
 };
 
+// What a rank has changed of others' memory since the exchange before: of whom, and between which offsets.
+class Change {
+ public:
+  static constexpr int32_t nobody = -1, many = -2;
+  int32_t rank = nobody;
+
+  void add(int of, uint64_t offset, uint64_t bytes) {
+    if (bytes == 0) return;
+    const uint64_t from = std::min(offset / unit, most), to = std::min((offset + bytes - 1) / unit, most);
+    if (rank == nobody) rank = of, first_ = from32(from), last_ = from32(to);
+    else if (rank != of) rank = many;
+    first_ = std::min(first_, from32(from)), last_ = std::max(last_, from32(to));
+  }
+  void add_anything(int of) { add(of, 0, most * unit); }
+  bool touches(int of, uint64_t offset, uint64_t bytes) const {
+    if (rank != of) return rank == many;
+    return offset / unit <= last_ && (offset + bytes - 1) / unit >= first_;
+  }
+
+ private:
+  static constexpr uint64_t unit = 4096, most = UINT32_MAX;  // offsets are below their product
+  static uint32_t from32(uint64_t value) { return static_cast<uint32_t>(value); }
+  uint32_t first_ = 0, last_ = 0;
+};
+
 class Meeting {
  public:
   struct Outcome {
@@ -43,7 +69,7 @@ class Meeting {
   static constexpr size_t most_put_counts = 2;
   using PutCounts = std::array<PutCount, most_put_counts>;
   // This rank has come; returns at once.
-  void arrive(uint64_t tag, uint64_t word, const PutCounts& puts);
+  void arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed);
   // Waits until all have. `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
   Outcome await(std::span<uint64_t> words, double timeout);
   // Of the last exchange: calls visit(source, put count) for each that a rank gave.
@@ -53,6 +79,13 @@ class Meeting {
     for (int r = 0; r < job_.nranks; ++r)
       for (const PutCount& put : last[r].puts)
         if (put.rank >= 0) visit(r, put);
+  }
+  // Of the last exchange: calls visit(changed) for each rank that has changed anybody's memory.
+  template <typename Visit>
+  void for_each_change(const Visit& visit) const {
+    const Entry* const last = entries(sequence_ - 1);
+    for (int r = 0; r < job_.nranks; ++r)
+      if (last[r].changed.rank != Change::nobody) visit(last[r].changed);
   }
   // Waits until all ranks of this node have called it as often as this one.
   void settle();
@@ -64,6 +97,7 @@ class Meeting {
   struct Entry {
     uint64_t tag, word;
     PutCounts puts;
+    Change changed;
   };
   // In the board, one per node; two generations of entries for all ranks follow at 4096.
   struct Shared {

@@ -14,7 +14,7 @@ constexpr size_t most_queued = 4096;    // frames that wait for room before thei
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
 // Gets go in pieces. Small ones are sent at once by every network library, without asking the receiver; from some size
 // on, the two messages that asking takes cost less than many small ones.
-constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 1 << 20, big_piece = size_t{8} << 20;
+constexpr size_t small_piece = 60 << 10, most_in_small_pieces = 4 << 20, big_piece = size_t{8} << 20;
 }  // namespace
 
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
@@ -102,7 +102,7 @@ Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
   return {};
 }
 void Net::detach(uint64_t offset, uint64_t bytes) {
-  engine_.with_wire([&] { remote_.detach(offset, bytes); });
+  engine_.with_wire([&] { remote_.detach(offset, bytes), standing_.forget(offset, bytes); });
   window_.detach(offset, bytes);
 }
 void Net::forget(uint64_t offset, uint64_t bytes) { window_.forget(offset, bytes); }
@@ -148,7 +148,7 @@ void Net::await_slot() {
 }
 
 // Tags of transfers to us and from us differ, because each side numbers its own.
-uint32_t Net::next_tag(bool to_us) { return (tag_++ * 2 + (to_us ? 0 : 1)) % Wire::tags; }
+uint32_t Net::next_tag(bool to_us) { return (tag_++ * 2 + (to_us ? 0 : 1)) % (Wire::tags - StandingGet::wire_tags); }
 
 uint64_t Net::ticket(Transfer::Kind kind, Completion* done, int source) {
   if (free_transfers_.empty()) {
@@ -181,6 +181,7 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Complet
 
 void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
+  note_any_change(rank);
   Head h = head(Frame::message);
   h.handler = static_cast<uint8_t>(handler);
   send_frame(rank, h, payload, bytes);
@@ -189,6 +190,7 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
 // Puts to that rank alone are counted in the message, which waits for them there; that saves asking and answering.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
+  note_any_change(rank);
   await_remote_puts();
   Head h = head(Frame::message);
   h.handler = static_cast<uint8_t>(handler);
@@ -209,7 +211,7 @@ uint64_t Net::puts_only_to(int rank) {
 // ---- put -----------------------------------------------------------------------------------------------------------
 
 // Counted before it leaves, so that a fence cannot miss it.
-void Net::note_put(int rank) {
+void Net::count_put(int rank) {
   Puts& puts = puts_[static_cast<size_t>(rank)];
   dirty_lock_.lock();
   ++puts.sent;
@@ -229,11 +231,12 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
+  note_change(rank, to, bytes);
   if (put_remote(rank, to, from, bytes, sent)) return;
   const char* at = static_cast<const char*>(from);
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
-    note_put(rank);
+    count_put(rank);
     Head h = head(part <= max_inline ? Frame::put : Frame::put_bulk);
     h.offset = to;
     if (part <= max_inline) gather(rank, h, at, part);
@@ -250,7 +253,8 @@ void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
 
 void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
   if (here(rank)) return scatter(pieces.data(), pieces.size());
-  note_put(rank);
+  note_changes(rank, pieces);
+  count_put(rank);
   if (pieces.size_bytes() <= max_inline) gather(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
   else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes(), sent);
 }
@@ -346,7 +350,8 @@ void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completi
   const size_t piece = bytes <= most_in_small_pieces ? small_piece : big_piece;
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
-    get_piece(to, rank, from, part, completion, note, epoch);
+    if (note != nullptr || epoch == epoch_.load() || !wish(to, rank, from, part, completion))
+      get_piece(to, rank, from, part, completion, note, epoch);
     to += part, from += part, bytes -= part;
     note = nullptr;
   }
@@ -382,6 +387,7 @@ uint64_t Net::perform_here(Atomic operation, uint64_t at, uint64_t operand, uint
 
 uint64_t Net::perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) {
   if (here(rank)) return perform_here(operation, at, operand, expected);
+  note_change(rank, at, sizeof operand);
   Answer answer;
   Head h = head(Frame::atomic);
   h.handler = static_cast<uint8_t>(operation);

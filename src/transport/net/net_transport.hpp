@@ -18,6 +18,7 @@
 #include "transport/net/net.hpp"
 #include "transport/net/outbox.hpp"
 #include "transport/net/remote_memory.hpp"
+#include "transport/net/standing.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -84,10 +85,10 @@ class Net final : public Transport, private FrameSender {
   };
   // What a ticket of the wire stands for.
   struct Transfer {
-    enum Kind { nothing, completion, remote_put, put_arrived, packed_arrived, strided_arrived } kind = nothing;
+    enum Kind { nothing, completion, remote_put, unasked, put_arrived, packed_arrived, strided_arrived } kind = nothing;
     Completion* done = nullptr;
     int source = 0;                // of a put
-    uint64_t offset = 0;           // of a strided put
+    uint64_t offset = 0;           // of a strided put; what comes unasked: of which wish
     std::vector<uint64_t> buffer;  // packed data on its way
   };
   // Somebody waits until a word here changes.
@@ -160,7 +161,7 @@ class Net final : public Transport, private FrameSender {
   bool get_remote(void* to, int rank, uint64_t from, const Strided& box);
   RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
   void await_remote_puts();
-  void note_put(int rank);
+  void count_put(int rank);
   uint64_t puts_only_to(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
@@ -170,6 +171,22 @@ class Net final : public Transport, private FrameSender {
   void forget_clean();
   void learn_place(int rank);
   void await_others_report();
+
+  // ---- standing gets (standing.cpp) ----
+  bool wish(char* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  void depart(uint64_t tag);
+  void depart(Wish& wish, uint64_t tag, uint64_t number);
+  void receive(Wish& wish, bool wanted, uint64_t number);
+  void order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period);
+  void dismiss(Wish& wish, uint64_t number);
+  void judge();
+  void note_change(int rank, uint64_t offset, uint64_t bytes);
+  void note_changes(int rank, std::span<const PackedWord> pieces);
+  void note_any_change(int rank);
+  Change take_change();
+  void finish(Wish& wish);
+  void serve_stand(int source, const char* payload);
+  void send_unasked(uint64_t tag);
 
   // ---- serving (serve.cpp, strided.cpp); under the engine's lock ----
   static void on_frame(void* self, int source, const void* bytes, size_t size);
@@ -212,7 +229,8 @@ class Net final : public Transport, private FrameSender {
   Meeting::PutCounts counted_;            // in the exchange under way
   std::atomic<bool> asked_ahead_{false};  // of the last exchange, by others
   std::unique_ptr<Puts[]> puts_;          // by rank
-  SignalSafeLock dirty_lock_;             // guards dirty_
+  SignalSafeLock dirty_lock_;             // guards dirty_ and change_
+  Change change_;                         // by this rank, since it came to the last exchange
   std::vector<int> dirty_;                // ranks with puts that nobody has fenced; room for all is reserved
 
   // Wire state.
@@ -230,8 +248,13 @@ class Net final : public Transport, private FrameSender {
   std::vector<Watch> watches_;
   std::vector<Asker> askers_;
   RemoteMemory remote_;
-  std::atomic<uint32_t> served_{0};       // counts what has been done for others
-  std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
+  Standing standing_;
+  std::vector<Change> changes_;            // by all, before the last exchange
+  std::atomic<uint32_t> unasked_{0};       // wishes whose data is coming
+  std::atomic<bool> promised_{false};      // this rank has ever promised anything
+  std::atomic<bool> sent_unasked_{false};  // in the exchange under way
+  std::atomic<uint32_t> served_{0};        // counts what has been done for others
+  std::atomic<uint32_t> remote_puts_{0};   // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;

@@ -54,6 +54,7 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       std::memcpy(reinterpret_cast<void*>(head.address), payload, bytes);
       reinterpret_cast<Completion*>(head.completion)->left.fetch_sub(1, std::memory_order_release);
       return;
+    case Frame::stand: return serve_stand(source, payload);
     case Frame::atomic: return serve_atomic(source, head);
     case Frame::result: return finish(head, head.operand);
     case Frame::ask_key: askers_.push_back({source, head.completion, head.offset}); return;
@@ -144,6 +145,7 @@ void Net::put_arrived(int source) {
 void Net::on_done(void* self, uint64_t t) {
   Net& net = *static_cast<Net*>(self);
   Transfer& transfer = net.transfers_[t];
+  Wish* wish = nullptr;
   switch (transfer.kind) {
     case Transfer::nothing: break;
     case Transfer::completion: transfer.done->left.fetch_sub(1, std::memory_order_release); break;
@@ -151,6 +153,7 @@ void Net::on_done(void* self, uint64_t t) {
       net.remote_puts_.fetch_sub(1, std::memory_order_release);
       transfer.done->left.fetch_sub(1, std::memory_order_release);
       break;
+    case Transfer::unasked: wish = &net.standing_.wishes()[transfer.offset]; break;
     case Transfer::put_arrived: net.put_arrived(transfer.source); break;
     case Transfer::packed_arrived:
       net.scatter(transfer.buffer.data(), transfer.buffer.size());
@@ -164,6 +167,9 @@ void Net::on_done(void* self, uint64_t t) {
   transfer.kind = Transfer::nothing;
   net.free_transfers_.push_back(static_cast<uint32_t>(t));
   net.moving_.fetch_sub(1, std::memory_order_relaxed);
+  if (wish == nullptr) return;
+  wish->data = Wish::here;
+  net.finish(*wish);  // may start another transfer
 }
 
 void Net::serve_flush(int source, uint64_t count) {

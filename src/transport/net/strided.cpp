@@ -17,6 +17,7 @@ constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
 void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
+  note_any_change(rank);
   if (put_remote(rank, to, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
   struct Outgoing {
@@ -31,7 +32,7 @@ void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& bo
     outgoing.bytes.resize(sizeof part + bytes);
     std::memcpy(outgoing.bytes.data(), &part, sizeof part);
     copy_box(outgoing.bytes.data() + sizeof part, dense(part).data(), source + local, part.local_stride, part);
-    note_put(rank);
+    count_put(rank);
     const bool in_frame = sizeof part + bytes <= max_inline;
     Head h = head(in_frame ? Frame::strided : Frame::strided_bulk);
     h.offset = to + static_cast<uint64_t>(remote);

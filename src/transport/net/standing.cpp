@@ -1,0 +1,188 @@
+// Standing gets, README.md: the asker's side, from what it asks ahead of an exchange to what comes with it, and the
+// home's.
+#include "transport/net/standing.hpp"
+
+#include <cstring>
+
+#include "transport/net/net_transport.hpp"
+
+namespace hiroba {
+
+namespace {
+// What others change again and again is not sent unasked: what was sent in vain counts as much as so many that were
+// right.
+constexpr uint32_t in_vain = 8, most_in_vain = 2 * in_vain;
+}  // namespace
+
+// ---- the asker -----------------------------------------------------------------------------------------------------
+
+// Takes a get that is asked ahead, if it may come to stand; false if not. A home that shares its memory with other
+// ranks does not know when all of them have written what they write.
+bool Net::wish(char* to, int rank, uint64_t from, size_t bytes, Completion& completion) {
+  if (config().job.ranks_on(config().job.node_of(rank)) > 1) return false;
+  bool taken = false;
+  engine_.with_wire([&] {
+    Wish* const wish = standing_.find(rank, from, static_cast<uint32_t>(bytes));
+    taken = wish != nullptr && !wish->asked && wish->data == Wish::none;
+    if (!taken) return;
+    completion.left.fetch_add(1, std::memory_order_relaxed);
+    wish->asked = true, wish->to = to, wish->completion = &completion;
+  });
+  return taken;
+}
+
+// This rank comes to an exchange: asks for what does not come unasked, and prepares for what does.
+void Net::depart(uint64_t tag) {
+  auto& wishes = standing_.wishes();
+  const auto idle = [](const Wish& wish) { return !wish.asked && !wish.stands(); };
+  // What comes with one exchange is here before the next, so that two on their way are of two exchanges in a row.
+  engine_.wait([this] { return unasked_.load(std::memory_order_acquire) == 0; });
+  if (std::all_of(wishes.begin(), wishes.end(), idle)) return;
+  if (std::any_of(wishes.begin(), wishes.end(), [](const Wish& wish) { return wish.asked; })) ++standing_.departures;
+  for (Wish& wish : wishes)
+    if (!idle(wish)) depart(wish, tag, epoch_.load() + 1);
+}
+
+void Net::depart(Wish& wish, uint64_t tag, uint64_t number) {
+  const bool asked = std::exchange(wish.asked, false);
+  if (wish.get.due(tag, number)) {
+    receive(wish, asked, number);
+    if (!asked || wish.vain >= most_in_vain) dismiss(wish, number);
+  } else if (asked) {
+    get_piece(wish.to, wish.rank, wish.get.from, wish.get.bytes, *wish.completion, nullptr,
+              static_cast<uint32_t>(number));
+    wish.completion->left.fetch_sub(1, std::memory_order_relaxed);
+    const uint32_t period = wish.period(standing_.departures);
+    if (!wish.stands() && period > 0 && wish.vain < most_in_vain) order(wish, tag, number, period);
+  }
+  if (asked) wish.before = wish.asked_at, wish.asked_at = standing_.departures;
+}
+
+void Net::receive(Wish& wish, bool wanted, uint64_t number) {
+  if (!wanted) {
+    wish.unwanted.resize(wish.get.bytes);
+    wish.to = wish.unwanted.data(), wish.completion = nullptr;
+  }
+  wish.data = Wish::coming, wish.verdict = Wish::open;
+  unasked_.fetch_add(1, std::memory_order_relaxed);
+  engine_.with_wire([&] {
+    coming_.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t t = ticket(Transfer::unasked);
+    transfers_[t].offset = wish.get.id;
+    joined_.wire->recv_bulk(joined_.wire_ranks[static_cast<size_t>(wish.rank)], wish.get.wire_tag(number), wish.to,
+                            wish.get.bytes, t);
+  });
+}
+
+// Both are counted as puts, so the home knows of them when it is through with the exchange.
+void Net::order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period) {
+  wish.get.tag = tag, wish.get.since = number, wish.get.period = period;
+  wish.get.until = StandingGet::for_ever, wish.get.turns = 0;
+  count_put(wish.rank);
+  gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
+}
+
+void Net::dismiss(Wish& wish, uint64_t number) {
+  wish.get.until = number;
+  count_put(wish.rank);
+  gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
+  wish.get.period = 0;
+}
+
+// After an exchange. What the home has sent is right if nobody else had changed the memory there since the exchange
+// before: a change may have come to it later. If not, it is asked for once more.
+void Net::judge() {
+  if (unasked_.load(std::memory_order_relaxed) == 0) return;
+  changes_.clear();
+  meeting_.for_each_change([this](const Change& change) { changes_.push_back(change); });
+  const auto touched = [this](const Wish& wish) {
+    return std::any_of(changes_.begin(), changes_.end(),
+                       [&](const Change& change) { return change.touches(wish.rank, wish.get.from, wish.get.bytes); });
+  };
+  engine_.with_wire([&] {
+    for (Wish& wish : standing_.wishes()) {
+      if (wish.data == Wish::none || wish.verdict != Wish::open) continue;
+      const bool good = !touched(wish);
+      wish.verdict = good ? Wish::good : Wish::changed;
+      wish.vain = good ? wish.vain - std::min(wish.vain, 1u) : wish.vain + in_vain;
+      finish(wish);
+    }
+  });
+}
+
+// With the wire.
+void Net::finish(Wish& wish) {
+  if (wish.data != Wish::here || wish.verdict == Wish::open) return;
+  wish.data = Wish::none;
+  if (wish.completion != nullptr) {
+    if (wish.verdict == Wish::changed)
+      get_piece(wish.to, wish.rank, wish.get.from, wish.get.bytes, *wish.completion, nullptr, epoch_.load());
+    wish.completion->left.fetch_sub(1, std::memory_order_release);
+  }
+  unasked_.fetch_sub(1, std::memory_order_release);
+}
+
+// ---- what this rank changes of others' memory ----------------------------------------------------------------------
+
+void Net::note_change(int rank, uint64_t offset, uint64_t bytes) {
+  dirty_lock_.lock();
+  change_.add(rank, offset, bytes);
+  dirty_lock_.unlock();
+}
+
+void Net::note_changes(int rank, std::span<const PackedWord> pieces) {
+  dirty_lock_.lock();
+  for (size_t i = 0; i < pieces.size();) {
+    const size_t bytes = pieces[i] & 0xffff;
+    change_.add(rank, pieces[i] >> 16, bytes);
+    i += 1 + (bytes + 7) / 8;
+  }
+  dirty_lock_.unlock();
+}
+
+void Net::note_any_change(int rank) {
+  dirty_lock_.lock();
+  change_.add_anything(rank);
+  dirty_lock_.unlock();
+}
+
+Change Net::take_change() {
+  dirty_lock_.lock();
+  const Change change = std::exchange(change_, {});
+  dirty_lock_.unlock();
+  return change;
+}
+
+// ---- the home ------------------------------------------------------------------------------------------------------
+
+void Net::serve_stand(int source, const char* payload) {
+  StandingGet get;
+  std::memcpy(&get, payload, sizeof get);
+  auto& promises = standing_.promises();
+  const auto same = [&](const Standing::Promise& p) {
+    return p.source == source && p.get.id == get.id && p.get.since == get.since;
+  };
+  const auto known = std::find_if(promises.begin(), promises.end(), same);
+  if (known != promises.end()) known->get.until = get.until;
+  else promises.push_back({source, get});
+  promised_.store(true, std::memory_order_relaxed);
+  put_arrived(source);
+}
+
+// This rank has come to an exchange: all that it writes before it is written.
+void Net::send_unasked(uint64_t tag) {
+  if (!promised_.load(std::memory_order_relaxed)) return;
+  const uint64_t number = epoch_.load() + 1;
+  engine_.with_wire([&] {
+    std::erase_if(standing_.promises(), [number](const auto& promise) { return promise.get.until < number; });
+    for (Standing::Promise& promise : standing_.promises()) {
+      if (!promise.get.due(tag, number)) continue;
+      outbox_.count(promise.get.bytes);
+      joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(promise.source)], promise.get.wire_tag(number),
+                              window_.at(promise.get.from), promise.get.bytes, ticket(Transfer::nothing));
+      sent_unasked_.store(true, std::memory_order_relaxed);
+    }
+  });
+}
+
+}  // namespace hiroba
