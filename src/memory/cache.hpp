@@ -54,8 +54,10 @@ class Cache {
   // for it; finish_preloads() waits for all. True if it has asked for any, or is the first since the last drop to find
   // that they have been asked for ahead: a moment in which others are likely to ask this rank, too.
   bool start_preload(Array& array, uint64_t first, uint64_t end);
-  // After flush_and_drop(alone), before the exchange: asks for what the program is expected to preload after it.
-  void preload_ahead();
+  // After flush_and_drop(alone), before the exchange: asks for what the program is expected to preload after it;
+  // between the halves of one, only for what it has promised not to touch until then: an access would wait for a home
+  // that may wait for this rank.
+  void preload_ahead(bool halves);
   void finish_preloads();
   // Between the halves of a sync_drop, which these surround, a fetch waits for the differences that the drop has sent.
   void enter_between();

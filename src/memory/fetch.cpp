@@ -208,11 +208,12 @@ bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
 }
 
 // A guess that is wrong costs what it brings; what the program asks for is then fetched as ever.
-void Cache::preload_ahead() {
+void Cache::preload_ahead(bool halves) {
   unattended_.store(true, std::memory_order_relaxed);
   for (const PageRun& run : foresight_.turn()) {
     Array* const array = config_.arrays->live(run.first);  // may have been freed since
-    if (array != nullptr) start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
+    if (array != nullptr && (!halves || stays(*array)))
+      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
   }
 }
 

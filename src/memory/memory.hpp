@@ -60,7 +60,7 @@ class Memory {
   Status barrier(const char* call);    // collective
   Status sync_drop(const char* call);  // collective
   // The same in two halves. In between this rank may use what no other does, be it before its start or behind its end.
-  Status start_sync_drop(const char* call);
+  Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop(const char* call);
   // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met

@@ -68,14 +68,14 @@ void Memory::drop() {
 }
 
 Status Memory::sync_drop(const char* call) {
-  HIROBA_TRY(start_sync_drop(call));
+  HIROBA_TRY(start_sync_drop(call, false));
   return end_sync_drop(call);
 }
 
-Status Memory::start_sync_drop(const char* call) {
+Status Memory::start_sync_drop(const char* call, bool halves) {
   HIROBA_TRY(come(call));
   drop();
-  if (cache_ != nullptr) cache_->preload_ahead(), cache_->enter_between();
+  if (cache_ != nullptr) cache_->preload_ahead(halves), cache_->enter_between();
   transport_->start_exchange(4, 0);
   between_ = true;
   return {};

@@ -154,8 +154,8 @@ class Transport {
   // block. A transport that cannot reach all memory implements this itself.
   virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
   // A get of what will be there after the exchange (not: meeting) that this rank makes next, asked for before it, so
-  // that the answer comes without waiting for a question. Must not be awaited before. Only where gets_ahead(rank); else
-  // it is nothing that could be asked for before it is there.
+  // that the answer comes without waiting for a question. Must not be awaited before its end. Only where
+  // gets_ahead(rank); else it is nothing that could be asked for before it is there.
   virtual bool gets_ahead(int rank) const;
   virtual void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                                const Note* note);

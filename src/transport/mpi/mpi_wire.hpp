@@ -27,24 +27,26 @@ class Requests {
 
   void wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
 
-  // Calls ended(note) for every request that has ended; false if MPI reports an error.
+  // Calls ended(note, status) for every request that has ended; false if MPI reports an error.
   template <typename Ended>
   bool test(const Ended& ended) {
     if (requests_.empty()) return true;
     indices_.resize(requests_.size());
+    statuses_.resize(requests_.size());
     int finished = 0;
     const int error = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished, indices_.data(),
-                                   MPI_STATUSES_IGNORE);
+                                   statuses_.data());
     if (error != MPI_SUCCESS) return false;
     if (finished == MPI_UNDEFINED || finished <= 0) return true;
-    std::vector<Note> done;  // reported when this is in order again, because a report may add requests
-    for (int i = 0; i < finished; ++i) done.push_back(notes_[static_cast<size_t>(indices_[static_cast<size_t>(i)])]);
+    std::vector<std::pair<Note, MPI_Status>> done;  // reported when this is in order again: a report may add requests
+    for (size_t i = 0; i < static_cast<size_t>(finished); ++i)
+      done.push_back({notes_[static_cast<size_t>(indices_[i])], statuses_[i]});
     size_t kept = 0;
     for (size_t i = 0; i < requests_.size(); ++i)
       if (requests_[i] != MPI_REQUEST_NULL) requests_[kept] = requests_[i], notes_[kept] = notes_[i], ++kept;
     requests_.resize(kept);
     notes_.resize(kept);
-    for (const Note& note : done) ended(note);
+    for (const auto& [note, status] : done) ended(note, status);
     return true;
   }
 
@@ -52,6 +54,7 @@ class Requests {
   std::vector<MPI_Request> requests_;
   std::vector<Note> notes_;
   std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
 };
 
 class MpiWire : public SessionWire {
@@ -60,6 +63,7 @@ class MpiWire : public SessionWire {
   Status open(const Start& start) override;
   void close(bool silent) override;
   bool send(int to, const void* frame, size_t size) override;
+  bool tells_empty() const override { return true; }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
@@ -85,7 +89,11 @@ class MpiWire : public SessionWire {
   size_t oldest_ = 0;
   std::vector<std::unique_ptr<Frame>> free_;
   Requests<Frame*> sending_;
-  Requests<uint64_t> moving_;
+  struct Moving {
+    uint64_t ticket;
+    bool receives;
+  };
+  Requests<Moving> moving_;
 };
 
 }  // namespace hiroba

@@ -217,6 +217,10 @@ void Engine::help() {
     if (config_.served(config_.context) != served) {
       needed = true;
       patience = patient;
+    } else if (any && called_by_event && !config_.moving(config_.context)) {
+      // What comes for the program's own threads they will see: to be called for each message costs them more.
+      stand_back(called, behind);
+      behind = std::min(2 * behind, longest_behind);
     } else if (!any && !patience.step() && (called_by_event || !yield_to_moving())) {
       doze_as_helper(called, nap);
       nap = longer(nap);

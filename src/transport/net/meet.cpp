@@ -59,8 +59,11 @@ void Net::start_exchange(uint64_t tag, uint64_t word) {
   depart(tag);
   counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
-  meeting_.arrive(tag, word, counted_, take_change());
-  send_unasked(tag);
+  const Change change = take_change();
+  const bool plain = word == 0 && counted_[0].rank < 0 && change.rank == Change::nobody;
+  const bool told = plan_unasked(tag) && plain;
+  meeting_.arrive(tag, word, counted_, change, told);
+  send_unasked(plain);
 }
 
 Status Net::end_exchange(std::span<uint64_t> words) {
@@ -68,7 +71,6 @@ Status Net::end_exchange(std::span<uint64_t> words) {
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {
     settle();
-    judge();
     return {};
   }
   if (outcome.complete) {

@@ -26,7 +26,8 @@ void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
   if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
 }
 
-void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed) {
+void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed, bool told) {
+  told_first_ = told;
   entries()[job_.rank] = {tag, word, puts, changed};
   const uint32_t here = shared_->arrivals.fetch_add(1) + 1;
   if (!leads()) {
@@ -96,7 +97,10 @@ void Meeting::begin() {
 void Meeting::advance() {
   for (; round_ == 0 || ended(round_ - 1); ++round_) {
     const int distance = 1 << round_;
-    if (distance >= job_.nnodes) return complete_.store(true, std::memory_order_release);
+    if (distance >= job_.nnodes) {
+      sender_->all_have_come();
+      return complete_.store(true, std::memory_order_release);
+    }
     const int count = std::min(distance, job_.nnodes - distance);
     send_round(round_, (job_.node - distance + job_.nnodes) % job_.nnodes, count);
   }
@@ -111,6 +115,7 @@ bool Meeting::ended(int round) const {
 }
 
 void Meeting::send_round(int round, int to_node, int nodes) {
+  if (round == 0 && told_first_) return;
   char payload[max_inline];
   size_t used = 0;
   const auto flush = [&] {
@@ -153,6 +158,15 @@ void Meeting::receive(const Head& head, const char* payload) {
   if (round_ >= 0) advance();
 }
 
+void Meeting::hear(int rank, uint64_t sequence, uint64_t tag) {
+  const size_t half = sequence % 2, r = static_cast<size_t>(rank);
+  if (sequence < closed_ || here_[half][r] != 0) return;
+  known_[half][r] = {tag, 0, {}, {}};
+  here_[half][r] = 1;
+  ++told_[half][0];
+  if (round_ >= 0) advance();
+}
+
 // All is known: tells the ranks of this node.
 void Meeting::publish() {
   begun_ = false;
@@ -166,6 +180,7 @@ void Meeting::publish() {
     std::fill(here_[half()].begin(), here_[half()].end(), uint8_t{0});
     std::fill_n(told_[half()], max_rounds, 0);
     round_ = -1;
+    closed_ = sequence_ + 1;
     complete_.store(false, std::memory_order_relaxed);
   });
   shared_->generation.store(static_cast<uint32_t>(sequence_ + 1));

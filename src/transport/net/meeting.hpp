@@ -19,10 +19,12 @@
 
 namespace hiroba {
 
-// How a meeting sends its frames.
+// How a meeting sends its frames, and what it tells its owner.
 class FrameSender {
  public:
   virtual void send_frame(int rank, const Head& head, const void* payload, size_t bytes) = 0;
+  // At the first rank of a node, with the wire: of the exchange under way.
+  virtual void all_have_come() = 0;
 
  protected:
   ~FrameSender() = default;
@@ -68,8 +70,14 @@ class Meeting {
   };
   static constexpr size_t most_put_counts = 2;
   using PutCounts = std::array<PutCount, most_put_counts>;
-  // This rank has come; returns at once.
-  void arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed);
+  // This rank has come; returns at once. `told`: alone on its node, with nothing to say but the tag, and the first rank
+  // of the node that its first round goes to will hear() of it by other means.
+  void arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed, bool told);
+  // Whom the first round of a rank that is alone on its node goes to.
+  int first_told(int rank) const { return job_.first_rank_of((job_.node_of(rank) - 1 + job_.nnodes) % job_.nnodes); }
+  // With the wire: that rank has come to the exchange of that number, with nothing to say but the tag.
+  void hear(int rank, uint64_t sequence, uint64_t tag);
+  uint64_t sequence() const { return sequence_; }
   // Waits until all have. `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
   Outcome await(std::span<uint64_t> words, double timeout);
   // Of the last exchange: calls visit(source, put count) for each that a rank gave.
@@ -80,12 +88,11 @@ class Meeting {
       for (const PutCount& put : last[r].puts)
         if (put.rank >= 0) visit(r, put);
   }
-  // Of the last exchange: calls visit(changed) for each rank that has changed anybody's memory.
+  // When all have come: calls visit(changed) for each rank that has changed anybody's memory.
   template <typename Visit>
   void for_each_change(const Visit& visit) const {
-    const Entry* const last = entries(sequence_ - 1);
-    for (int r = 0; r < job_.nranks; ++r)
-      if (last[r].changed.rank != Change::nobody) visit(last[r].changed);
+    for (const Entry& entry : known_[half()])
+      if (entry.changed.rank != Change::nobody) visit(entry.changed);
   }
   // Waits until all ranks of this node have called it as often as this one.
   void settle();
@@ -146,6 +153,8 @@ class Meeting {
   // complete; what is known in this exchange and the next, and how many ranks each round has told.
   int round_ = -1;
   std::atomic<bool> complete_{false};
+  bool told_first_ = false;  // the first round needs no frame
+  uint64_t closed_ = 0;      // exchanges that have been published
   std::vector<Entry> known_[2];
   std::vector<uint8_t> here_[2];
   uint32_t told_[2][max_rounds] = {};

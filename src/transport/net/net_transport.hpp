@@ -179,14 +179,16 @@ class Net final : public Transport, private FrameSender {
   void receive(Wish& wish, bool wanted, uint64_t number);
   void order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period);
   void dismiss(Wish& wish, uint64_t number);
-  void judge();
+  void all_have_come() override;
   void note_change(int rank, uint64_t offset, uint64_t bytes);
   void note_changes(int rank, std::span<const PackedWord> pieces);
   void note_any_change(int rank);
   Change take_change();
+  void take_unasked(Wish& wish, bool empty);
   void finish(Wish& wish);
   void serve_stand(int source, const char* payload);
-  void send_unasked(uint64_t tag);
+  bool plan_unasked(uint64_t tag);
+  void send_unasked(bool plain);
 
   // ---- serving (serve.cpp, strided.cpp); under the engine's lock ----
   static void on_frame(void* self, int source, const void* bytes, size_t size);

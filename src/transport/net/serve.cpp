@@ -142,8 +142,9 @@ void Net::put_arrived(int source) {
   ++puts_[static_cast<size_t>(source)].arrived;
 }
 
-void Net::on_done(void* self, uint64_t t) {
+void Net::on_done(void* self, uint64_t reported) {
   Net& net = *static_cast<Net*>(self);
+  const uint64_t t = reported & ~Wire::empty;
   Transfer& transfer = net.transfers_[t];
   Wish* wish = nullptr;
   switch (transfer.kind) {
@@ -167,9 +168,7 @@ void Net::on_done(void* self, uint64_t t) {
   transfer.kind = Transfer::nothing;
   net.free_transfers_.push_back(static_cast<uint32_t>(t));
   net.moving_.fetch_sub(1, std::memory_order_relaxed);
-  if (wish == nullptr) return;
-  wish->data = Wish::here;
-  net.finish(*wish);  // may start another transfer
+  if (wish != nullptr) net.take_unasked(*wish, t != reported);  // may start another transfer
 }
 
 void Net::serve_flush(int source, uint64_t count) {

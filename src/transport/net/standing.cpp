@@ -17,9 +17,11 @@ constexpr uint32_t in_vain = 8, most_in_vain = 2 * in_vain;
 // ---- the asker -----------------------------------------------------------------------------------------------------
 
 // Takes a get that is asked ahead, if it may come to stand; false if not. A home that shares its memory with other
-// ranks does not know when all of them have written what they write.
+// ranks does not know when all of them have written what they write; an asker that shares a node with others learns of
+// the end of an exchange from them, not with the wire.
 bool Net::wish(char* to, int rank, uint64_t from, size_t bytes, Completion& completion) {
-  if (config().job.ranks_on(config().job.node_of(rank)) > 1) return false;
+  const Job& job = config().job;
+  if (job.ranks_on(job.node_of(rank)) > 1 || job.ranks_on(job.node) > 1) return false;
   bool taken = false;
   engine_.with_wire([&] {
     Wish* const wish = standing_.find(rank, from, static_cast<uint32_t>(bytes));
@@ -64,6 +66,7 @@ void Net::receive(Wish& wish, bool wanted, uint64_t number) {
     wish.to = wish.unwanted.data(), wish.completion = nullptr;
   }
   wish.data = Wish::coming, wish.verdict = Wish::open;
+  wish.number = number, wish.sequence = meeting_.sequence();
   unasked_.fetch_add(1, std::memory_order_relaxed);
   engine_.with_wire([&] {
     coming_.fetch_add(1, std::memory_order_relaxed);
@@ -78,6 +81,8 @@ void Net::receive(Wish& wish, bool wanted, uint64_t number) {
 void Net::order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period) {
   wish.get.tag = tag, wish.get.since = number, wish.get.period = period;
   wish.get.until = StandingGet::for_ever, wish.get.turns = 0;
+  wish.get.tells =
+      joined_.wire->tells_empty() && meeting_.first_told(wish.rank) == config().job.rank && !wish.often_empty;
   count_put(wish.rank);
   gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
 }
@@ -87,36 +92,43 @@ void Net::dismiss(Wish& wish, uint64_t number) {
   count_put(wish.rank);
   gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
   wish.get.period = 0;
+  if (wish.empty) wish.often_empty = true, wish.vain = 0;  // it may stand again, and tell nothing
 }
 
-// After an exchange. What the home has sent is right if nobody else had changed the memory there since the exchange
-// before: a change may have come to it later. If not, it is asked for once more.
-void Net::judge() {
+// With the wire, also while this rank computes between the halves of the exchange. What a home has sent is right if
+// nobody else has changed the memory there since the exchange before: a change may have come to it later. If not, it is
+// asked for once more.
+void Net::all_have_come() {
   if (unasked_.load(std::memory_order_relaxed) == 0) return;
   changes_.clear();
   meeting_.for_each_change([this](const Change& change) { changes_.push_back(change); });
-  const auto touched = [this](const Wish& wish) {
-    return std::any_of(changes_.begin(), changes_.end(),
-                       [&](const Change& change) { return change.touches(wish.rank, wish.get.from, wish.get.bytes); });
-  };
-  engine_.with_wire([&] {
-    for (Wish& wish : standing_.wishes()) {
-      if (wish.data == Wish::none || wish.verdict != Wish::open) continue;
-      const bool good = !touched(wish);
-      wish.verdict = good ? Wish::good : Wish::changed;
-      wish.vain = good ? wish.vain - std::min(wish.vain, 1u) : wish.vain + in_vain;
-      finish(wish);
-    }
-  });
+  for (Wish& wish : standing_.wishes()) {
+    if (wish.data == Wish::none || wish.verdict != Wish::open) continue;
+    const bool touched = std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+      return change.touches(wish.rank, wish.get.from, wish.get.bytes);
+    });
+    wish.verdict = touched ? Wish::changed : Wish::good;
+    finish(wish);
+  }
+}
+
+// With the wire: it has come.
+void Net::take_unasked(Wish& wish, bool empty) {
+  wish.data = Wish::here, wish.empty = empty;
+  if (wish.get.tells != 0 && !empty) meeting_.hear(wish.rank, wish.sequence, wish.get.tag);
+  finish(wish);
 }
 
 // With the wire.
 void Net::finish(Wish& wish) {
   if (wish.data != Wish::here || wish.verdict == Wish::open) return;
   wish.data = Wish::none;
+  const bool vain = wish.empty || wish.verdict == Wish::changed;
+  wish.vain = vain ? wish.vain + in_vain : wish.vain - std::min(wish.vain, 1u);
   if (wish.completion != nullptr) {
-    if (wish.verdict == Wish::changed)
-      get_piece(wish.to, wish.rank, wish.get.from, wish.get.bytes, *wish.completion, nullptr, epoch_.load());
+    if (vain)
+      get_piece(wish.to, wish.rank, wish.get.from, wish.get.bytes, *wish.completion, nullptr,
+                static_cast<uint32_t>(wish.number));
     wish.completion->left.fetch_sub(1, std::memory_order_release);
   }
   unasked_.fetch_sub(1, std::memory_order_release);
@@ -169,17 +181,33 @@ void Net::serve_stand(int source, const char* payload) {
   put_arrived(source);
 }
 
-// This rank has come to an exchange: all that it writes before it is written.
-void Net::send_unasked(uint64_t tag) {
-  if (!promised_.load(std::memory_order_relaxed)) return;
+// Finds out what goes with the exchange that this rank comes to now. Returns whether it tells of that.
+bool Net::plan_unasked(uint64_t tag) {
+  if (!promised_.load(std::memory_order_relaxed)) return false;
   const uint64_t number = epoch_.load() + 1;
+  bool tells = false;
   engine_.with_wire([&] {
     std::erase_if(standing_.promises(), [number](const auto& promise) { return promise.get.until < number; });
     for (Standing::Promise& promise : standing_.promises()) {
-      if (!promise.get.due(tag, number)) continue;
-      outbox_.count(promise.get.bytes);
+      promise.now = promise.get.due(tag, number);
+      tells = tells || (promise.now && promise.get.tells != 0);
+    }
+  });
+  return tells;
+}
+
+// This rank has come: all that it writes before the exchange is written. `plain`: that is all that it has to say.
+void Net::send_unasked(bool plain) {
+  if (!promised_.load(std::memory_order_relaxed)) return;
+  const uint64_t number = epoch_.load() + 1;
+  engine_.with_wire([&] {
+    outbox_.send();
+    for (Standing::Promise& promise : standing_.promises()) {
+      if (!std::exchange(promise.now, false)) continue;
+      const size_t bytes = plain || promise.get.tells == 0 ? promise.get.bytes : 0;
+      outbox_.count(bytes);
       joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(promise.source)], promise.get.wire_tag(number),
-                              window_.at(promise.get.from), promise.get.bytes, ticket(Transfer::nothing));
+                              window_.at(promise.get.from), bytes, ticket(Transfer::nothing));
       sent_unasked_.store(true, std::memory_order_relaxed);
     }
   });

@@ -24,6 +24,7 @@ struct StandingGet {
   uint64_t until = for_ever;   // the number of the last
   uint32_t period = 0;         // 0: it does not stand
   uint32_t turns = 0;
+  uint64_t tells = 0;  // whether data that comes tells that the home has, with nothing else to say; else it comes empty
 
   // Whether the data comes with this exchange. Both sides ask once, in each exchange.
   bool due(uint64_t tag_of_this, uint64_t number) {
@@ -49,7 +50,10 @@ struct Wish {
   // What comes of the one that was.
   enum Data : uint8_t { none, coming, here } data = none;
   enum Verdict : uint8_t { open, good, changed } verdict = open;
-  uint32_t vain = 0;  // how often it had to be asked for again, of late
+  bool empty = false;
+  uint64_t number = 0, sequence = 0;  // of the exchange; as the meeting counts
+  uint32_t vain = 0;                  // how often it had to be asked for again, of late
+  bool often_empty = false;
   std::vector<char> unwanted;
 
   bool stands() const { return get.period != 0; }
@@ -83,6 +87,7 @@ class Standing {
   struct Promise {
     int source;
     StandingGet get;
+    bool now = false;  // in the exchange under way
   };
   std::vector<Promise>& promises() { return promises_; }
 

@@ -72,9 +72,12 @@ class Wire {
 
   // A pair of these with the same tag on both sides moves bytes from memory to memory. The receiver's call may come
   // first or second. A tag is used for one transfer between two processes in one direction at a time; tags are below
-  // `tags`. At most max_bulk bytes.
+  // `tags`. At most max_bulk bytes. Where tells_empty(), no bytes may be sent to a receiver of some: it is told by
+  // `empty` in the ticket.
   static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
+  virtual bool tells_empty() const { return false; }
+  static constexpr uint64_t empty = uint64_t{1} << 63;
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;
 

@@ -199,7 +199,8 @@ void UcxWire::on_sent(void* request, ucs_status_t status, void* transfer) {
   ucp_request_free(request);
 }
 
-void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* transfer) {
+void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info, void* transfer) {
+  if (info->length == 0) static_cast<Transfer*>(transfer)->ticket |= empty;
   on_sent(request, status, transfer);
 }
 
@@ -221,7 +222,8 @@ void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
 void UcxWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) {
   if (broken() || endpoint(from) == nullptr) return;
   ucp_request_param_t params = {};
-  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  // What has come already is reported by the callback, too, which tells how much it is.
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   params.cb.recv = on_received;
   params.user_data = begin(from, ticket);
   started(ucp_tag_recv_nbx(worker_, data, bytes, full_tag(from, tag), ~ucp_tag_t{0}, &params),

@@ -59,6 +59,7 @@ class UcxWire final : public Wire {
   void close(bool silent) override;
 
   bool send(int to, const void* frame, size_t size) override;
+  bool tells_empty() const override { return true; }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
