@@ -77,6 +77,8 @@ class Wire {
   static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
   virtual bool tells_empty() const { return false; }
+  // Whether the library sends so much bulk data without asking the receiver first.
+  virtual bool sends_at_once(size_t bytes) const { return (void)bytes, false; }
   static constexpr uint64_t empty = uint64_t{1} << 63;
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;

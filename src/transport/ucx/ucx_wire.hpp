@@ -60,6 +60,7 @@ class UcxWire final : public Wire {
 
   bool send(int to, const void* frame, size_t size) override;
   bool tells_empty() const override { return true; }
+  bool sends_at_once(size_t bytes) const override { return !ucx_.has_rdma() && bytes < 128 << 10; }  // RNDV_THRESH
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
