@@ -58,6 +58,11 @@ static size_t plane_bytes(const job* job) { return (size_t)(job->ny + 2) * (size
 
 static size_t pitch_bytes(const job* job) { return (size_t)job->plane_points * sizeof(double); }
 
+/* Where a point lies in the planes of this rank. */
+static ptrdiff_t place(const job* job, int z, int y, int x) {
+  return (z - job->first) * job->plane_points + y * (ptrdiff_t)(job->nx + 2) + x;
+}
+
 static double points(const job* job) { return (double)job->nx * job->ny * job->nz; }
 
 /* ---- options ------------------------------------------------------------------------------------------------------
@@ -219,7 +224,7 @@ static void save(const job* job, const char* path, const void* header, size_t he
   bool good = file >= 0 && ftruncate(file, (off_t)(header_bytes + (size_t)(to - from) * bytes)) == 0;
   if (job->team.rank == 0) good = good && write_all(file, header, header_bytes, 0);
   for (int z = larger(from, job->first); good && z < smaller(to, job->last); z++) {
-    memcpy(job->plane, field + (z - job->first) * job->plane_points, bytes);
+    memcpy(job->plane, field + place(job, z, 0, 0), bytes);
     good = write_all(file, job->plane, bytes, (off_t)(header_bytes + (size_t)(z - from) * bytes));
   }
   int problem = errno;
@@ -336,11 +341,12 @@ void job_begin(job* job, const char* program, team team, int argc, char** argv) 
   agree(job, job->every == 0 || job->checkpoint != NULL, BAD_INPUT, "--every needs --checkpoint FILE");
   if (job->every == 0) job->every = job->steps;
   if (job->restart != NULL) open_restart(job, sized);
-  agree(job, ((double)job->nx + 2) * ((double)job->ny + 2) <= INT_MAX, BAD_INPUT,
+  enum { PAGE_POINTS = 4096 / sizeof(double), MOST_POINTS = INT_MAX / PAGE_POINTS * PAGE_POINTS };
+  agree(job, ((double)job->nx + 2) * ((double)job->ny + 2) <= MOST_POINTS, BAD_INPUT,
         "a plane of %d x %d points has more than the %d that this program can handle; use a smaller --size", job->nx,
-        job->ny, INT_MAX);
-  const size_t page = 4096;
-  job->plane_points = (ptrdiff_t)((plane_bytes(job) + page - 1) / page * page / sizeof(double));
+        job->ny, MOST_POINTS);
+  const ptrdiff_t in_plane = (ptrdiff_t)(job->nx + 2) * (job->ny + 2);
+  job->plane_points = (in_plane + PAGE_POINTS - 1) / PAGE_POINTS * PAGE_POINTS;
   divide(job);
   check_writable(job, "--checkpoint", job->checkpoint);
   check_writable(job, "--output", job->output);
@@ -381,7 +387,7 @@ void job_fill(const job* job, double* a, double* b) {
   for (int z = job->first; z < job->last; z++)
     for (int y = 0; y < ny + 2; y++)
       for (int x = 0; x < nx + 2; x++) {
-        const ptrdiff_t at = (z - job->first) * job->plane_points + y * (ptrdiff_t)(nx + 2) + x;
+        const ptrdiff_t at = place(job, z, y, x);
         a[at] = b[at] = job->sine_z[z] * job->sine_y[y] * job->sine_x[x];
       }
   if (job->restart == NULL) return;
@@ -391,8 +397,8 @@ void job_fill(const job* job, double* a, double* b) {
   bool good = file >= 0;
   for (int z = job->first; good && z < job->last; z++) {
     good = read_all(file, job->plane, bytes, (off_t)(sizeof(checkpoint_header) + (size_t)z * bytes));
-    memcpy(a + (z - job->first) * job->plane_points, job->plane, bytes);
-    memcpy(b + (z - job->first) * job->plane_points, job->plane, bytes);
+    memcpy(a + place(job, z, 0, 0), job->plane, bytes);
+    memcpy(b + place(job, z, 0, 0), job->plane, bytes);
   }
   agree(job, good, BAD_INPUT, "cannot read --restart %s: %s", job->restart, strerror(errno));
   close(file);
@@ -436,8 +442,8 @@ static double largest_error(const job* job, const double* field) {
   for (int z = job->first; z < job->last; z++)
     for (int y = 0; y < ny + 2; y++)
       for (int x = 0; x < nx + 2; x++) {
-        const double u = field[(z - job->first) * job->plane_points + y * (ptrdiff_t)(nx + 2) + x];
-        const double error = fabs(u - decay * (job->sine_z[z] * job->sine_y[y] * job->sine_x[x]));
+        const double error =
+            fabs(field[place(job, z, y, x)] - decay * (job->sine_z[z] * job->sine_y[y] * job->sine_x[x]));
         if (!(error <= worst)) worst = isnan(error) ? INFINITY : error;
       }
   return max_of_team(job, worst);

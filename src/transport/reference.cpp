@@ -199,11 +199,7 @@ void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& bo
 }
 
 void Transport::put_packed(int rank, std::span<const PackedWord> pieces) {
-  for (size_t i = 0; i < pieces.size();) {
-    const size_t bytes = pieces[i] & 0xffff;
-    put(rank, pieces[i] >> 16, &pieces[i + 1], bytes);
-    i += 1 + (bytes + 7) / 8;
-  }
+  for_each_piece(pieces, [&](uint64_t to, const PackedWord* data, size_t bytes) { put(rank, to, data, bytes); });
 }
 
 void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Note* note) {

@@ -57,6 +57,15 @@ struct Strided {
 // A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the
 // bytes, padded to whole words. Offsets need 48 bits.
 using PackedWord = uint64_t;
+// Calls visit(offset, data, bytes) for each.
+template <typename Visit>
+void for_each_piece(std::span<const PackedWord> pieces, const Visit& visit) {
+  for (size_t i = 0; i < pieces.size();) {
+    const size_t bytes = pieces[i] & 0xffff;
+    visit(pieces[i] >> 16, &pieces[i + 1], bytes);
+    i += 1 + (bytes + 7) / 8;
+  }
+}
 
 // What accumulate() adds.
 enum class Number : uint8_t { int32, int64, float32, float64 };

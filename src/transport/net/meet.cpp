@@ -51,7 +51,7 @@ void Net::pass_exchange() {
   epoch_.fetch_add(1);
   coming_.store(0, std::memory_order_relaxed);
   const bool asked = deferred_count_.load() != 0;
-  asked_ahead_.store(asked || sent_unasked_.exchange(false), std::memory_order_relaxed);
+  asked_ahead_.store(asked || std::exchange(sends_unasked_, false), std::memory_order_relaxed);
   if (asked) engine_.with_wire([this] { serve_deferred(); });
 }
 

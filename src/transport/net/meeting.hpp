@@ -38,20 +38,18 @@ class Change {
 
   void add(int of, uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return;
-    const uint64_t from = std::min(offset / unit, most), to = std::min((offset + bytes - 1) / unit, most);
-    if (rank == nobody) rank = of, first_ = from32(from), last_ = from32(to);
+    const uint32_t from = page(offset), to = page(offset + bytes - 1);
+    if (rank == nobody) rank = of, first_ = from, last_ = to;
     else if (rank != of) rank = many;
-    first_ = std::min(first_, from32(from)), last_ = std::max(last_, from32(to));
+    first_ = std::min(first_, from), last_ = std::max(last_, to);
   }
-  void add_anything(int of) { add(of, 0, most * unit); }
   bool touches(int of, uint64_t offset, uint64_t bytes) const {
     if (rank != of) return rank == many;
-    return offset / unit <= last_ && (offset + bytes - 1) / unit >= first_;
+    return page(offset) <= last_ && page(offset + bytes - 1) >= first_;
   }
 
  private:
-  static constexpr uint64_t unit = 4096, most = UINT32_MAX;  // offsets are below their product
-  static uint32_t from32(uint64_t value) { return static_cast<uint32_t>(value); }
+  static uint32_t page(uint64_t offset) { return static_cast<uint32_t>(std::min<uint64_t>(offset / 4096, UINT32_MAX)); }
   uint32_t first_ = 0, last_ = 0;
 };
 

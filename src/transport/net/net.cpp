@@ -183,7 +183,7 @@ void Net::send_bulk(int rank, Head head, const void* data, size_t bytes, Complet
 
 void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
-  note_any_change(rank);
+  note_change(rank, 0, anything);
   Head h = head(Frame::message);
   h.handler = static_cast<uint8_t>(handler);
   send_frame(rank, h, payload, bytes);
@@ -192,7 +192,7 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
 // Puts to that rank alone are counted in the message, which waits for them there; that saves asking and answering.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
-  note_any_change(rank);
+  note_change(rank, 0, anything);
   await_remote_puts();
   Head h = head(Frame::message);
   h.handler = static_cast<uint8_t>(handler);

@@ -182,7 +182,7 @@ class Net final : public Transport, private FrameSender {
   void all_have_come() override;
   void note_change(int rank, uint64_t offset, uint64_t bytes);
   void note_changes(int rank, std::span<const PackedWord> pieces);
-  void note_any_change(int rank);
+  static constexpr uint64_t anything = UINT64_MAX;  // bytes from offset 0
   Change take_change();
   void take_unasked(Wish& wish, bool empty);
   void finish(Wish& wish);
@@ -229,6 +229,7 @@ class Net final : public Transport, private FrameSender {
   Engine engine_;
   Meeting meeting_;
   Meeting::PutCounts counted_;            // in the exchange under way
+  bool sends_unasked_ = false;            // with the exchange under way
   std::atomic<bool> asked_ahead_{false};  // of the last exchange, by others
   std::unique_ptr<Puts[]> puts_;          // by rank
   SignalSafeLock dirty_lock_;             // guards dirty_ and change_
@@ -251,12 +252,9 @@ class Net final : public Transport, private FrameSender {
   std::vector<Asker> askers_;
   RemoteMemory remote_;
   Standing standing_;
-  std::vector<Change> changes_;            // by all, before the last exchange
-  std::atomic<uint32_t> unasked_{0};       // wishes whose data is coming
-  std::atomic<bool> promised_{false};      // this rank has ever promised anything
-  std::atomic<bool> sent_unasked_{false};  // in the exchange under way
-  std::atomic<uint32_t> served_{0};        // counts what has been done for others
-  std::atomic<uint32_t> remote_puts_{0};   // of ours, that are not visible yet
+  std::atomic<uint32_t> unasked_{0};      // wishes whose data is coming
+  std::atomic<uint32_t> served_{0};       // counts what has been done for others
+  std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;

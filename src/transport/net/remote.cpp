@@ -112,7 +112,7 @@ bool Net::get_remote(void* to, int rank, uint64_t from, const Strided& box) {
 // By the library also where this process could reach the memory: additions of two kinds would lose each other.
 bool Net::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
   if (!joined_.wire->has_accumulate()) return false;
-  note_any_change(rank);
+  note_change(rank, 0, anything);
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
   const char* at = static_cast<const char*>(from);
   Completion done;

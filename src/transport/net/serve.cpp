@@ -128,13 +128,11 @@ void Net::serve_put(int source, const Head& head, const char* payload) {
 }
 
 void Net::scatter(const uint64_t* pieces, size_t words) {
-  for (size_t i = 0; i < words;) {
-    const size_t bytes = pieces[i] & 0xffff;
-    char* const to = window_.at(pieces[i] >> 16);
-    if (bytes == 8) std::memcpy(to, &pieces[i + 1], 8);  // by far the most frequent piece: one store
-    else std::memcpy(to, &pieces[i + 1], bytes);
-    i += 1 + (bytes + 7) / 8;
-  }
+  for_each_piece({pieces, words}, [this](uint64_t offset, const PackedWord* data, size_t bytes) {
+    char* const to = window_.at(offset);
+    if (bytes == 8) std::memcpy(to, data, 8);  // by far the most frequent piece: one store
+    else std::memcpy(to, data, bytes);
+  });
 }
 
 void Net::put_arrived(int source) {

@@ -100,14 +100,14 @@ void Net::dismiss(Wish& wish, uint64_t number) {
 // asked for once more.
 void Net::all_have_come() {
   if (unasked_.load(std::memory_order_relaxed) == 0) return;
-  changes_.clear();
-  meeting_.for_each_change([this](const Change& change) { changes_.push_back(change); });
-  for (Wish& wish : standing_.wishes()) {
-    if (wish.data == Wish::none || wish.verdict != Wish::open) continue;
-    const bool touched = std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
-      return change.touches(wish.rank, wish.get.from, wish.get.bytes);
-    });
-    wish.verdict = touched ? Wish::changed : Wish::good;
+  auto& wishes = standing_.wishes();
+  meeting_.for_each_change([&](const Change& change) {
+    for (Wish& wish : wishes)
+      if (change.touches(wish.rank, wish.get.from, wish.get.bytes)) wish.verdict = Wish::changed;
+  });
+  for (Wish& wish : wishes) {
+    if (wish.data == Wish::none) continue;
+    if (wish.verdict == Wish::open) wish.verdict = Wish::good;
     finish(wish);
   }
 }
@@ -143,19 +143,11 @@ void Net::note_change(int rank, uint64_t offset, uint64_t bytes) {
 }
 
 void Net::note_changes(int rank, std::span<const PackedWord> pieces) {
-  dirty_lock_.lock();
-  for (size_t i = 0; i < pieces.size();) {
-    const size_t bytes = pieces[i] & 0xffff;
-    change_.add(rank, pieces[i] >> 16, bytes);
-    i += 1 + (bytes + 7) / 8;
-  }
-  dirty_lock_.unlock();
-}
-
-void Net::note_any_change(int rank) {
-  dirty_lock_.lock();
-  change_.add_anything(rank);
-  dirty_lock_.unlock();
+  uint64_t first = UINT64_MAX, end = 0;
+  for_each_piece(pieces, [&](uint64_t offset, const PackedWord*, size_t bytes) {
+    first = std::min(first, offset), end = std::max(end, offset + bytes);
+  });
+  if (first < end) note_change(rank, first, end - first);
 }
 
 Change Net::take_change() {
@@ -177,19 +169,19 @@ void Net::serve_stand(int source, const char* payload) {
   const auto known = std::find_if(promises.begin(), promises.end(), same);
   if (known != promises.end()) known->get.until = get.until;
   else promises.push_back({source, get});
-  promised_.store(true, std::memory_order_relaxed);
   put_arrived(source);
 }
 
 // Finds out what goes with the exchange that this rank comes to now. Returns whether it tells of that.
 bool Net::plan_unasked(uint64_t tag) {
-  if (!promised_.load(std::memory_order_relaxed)) return false;
   const uint64_t number = epoch_.load() + 1;
   bool tells = false;
+  sends_unasked_ = false;
   engine_.with_wire([&] {
     std::erase_if(standing_.promises(), [number](const auto& promise) { return promise.get.until < number; });
     for (Standing::Promise& promise : standing_.promises()) {
       promise.now = promise.get.due(tag, number);
+      sends_unasked_ = sends_unasked_ || promise.now;
       tells = tells || (promise.now && promise.get.tells != 0);
     }
   });
@@ -198,7 +190,7 @@ bool Net::plan_unasked(uint64_t tag) {
 
 // This rank has come: all that it writes before the exchange is written. `plain`: that is all that it has to say.
 void Net::send_unasked(bool plain) {
-  if (!promised_.load(std::memory_order_relaxed)) return;
+  if (!sends_unasked_) return;
   const uint64_t number = epoch_.load() + 1;
   engine_.with_wire([&] {
     outbox_.send();
@@ -208,7 +200,6 @@ void Net::send_unasked(bool plain) {
       outbox_.count(bytes);
       joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(promise.source)], promise.get.wire_tag(number),
                               window_.at(promise.get.from), bytes, ticket(Transfer::nothing));
-      sent_unasked_.store(true, std::memory_order_relaxed);
     }
   });
 }

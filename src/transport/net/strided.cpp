@@ -17,7 +17,7 @@ constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
 void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
-  note_any_change(rank);
+  note_change(rank, 0, anything);
   if (put_remote(rank, to, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
   struct Outgoing {

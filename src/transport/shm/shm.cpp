@@ -73,13 +73,11 @@ class Shm final : public Transport {
   char* reach(int, uint64_t offset) const override { return window_.at(offset); }
 
   void put_packed(int, std::span<const PackedWord> pieces) override {
-    for (size_t i = 0; i < pieces.size();) {
-      const size_t bytes = pieces[i] & 0xffff;
-      char* const to = window_.at(pieces[i] >> 16);
-      if (bytes == 8) std::memcpy(to, &pieces[i + 1], 8);  // by far the most frequent piece: one store
-      else std::memcpy(to, &pieces[i + 1], bytes);
-      i += 1 + (bytes + 7) / 8;
-    }
+    for_each_piece(pieces, [this](uint64_t offset, const PackedWord* data, size_t bytes) {
+      char* const to = window_.at(offset);
+      if (bytes == 8) std::memcpy(to, data, 8);  // by far the most frequent piece: one store
+      else std::memcpy(to, data, bytes);
+    });
   }
 
   uint64_t fetch_add64(int, uint64_t at, uint64_t value) override {
