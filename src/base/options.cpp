@@ -25,8 +25,9 @@ constexpr std::array table = {
            "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
            "none: nobody; only calls of Hiroba do. Transport shm needs none."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
-           "End the job if nothing has been heard of another host for so long: it is down, or the network is "
-           "cut. 0: wait for ever. Not with progress=none, where ranks that compute are silent."},
+           "End the job if nothing has been heard of another host for so long, or it has given no answer for three "
+           "quarters of that: it is down, or the network is cut. 0: wait for ever. With progress=none, where ranks "
+           "that compute are silent, only while the job starts."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},

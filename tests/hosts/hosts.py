@@ -235,6 +235,15 @@ class Hosts:
     def mend(self, host: str) -> None:
         self._cable(host, "up")
 
+    def lose(self, sender: str, receiver: str) -> None:
+        """From now on what one host sends to the other is lost on its way, and nobody is told."""
+        gone = ["lladdr", "02:00:00:00:ff:ff", "dev", "eth0", "nud", "permanent"]
+        self.run(sender, ["ip", "neigh", "replace", self.addresses[receiver], *gone], check=True, timeout=10)
+
+    def refuse(self, sender: str, receiver: str) -> None:
+        """From now on the sender knows no route to the receiver."""
+        self.run(sender, ["ip", "route", "add", "unreachable", self.addresses[receiver]], check=True, timeout=10)
+
     def _cable(self, host: str, state: str) -> None:
         self._known(host)
         into_switch = ["nsenter", "--target", str(self._switch_pid), "--net", "--"]

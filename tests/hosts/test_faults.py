@@ -18,7 +18,7 @@ from over_hosts import Command, Ended, Job, JobsTest, main
 
 LIMIT = 10  # seconds from the fault until all is over
 BOTH = "h1,h2"
-HOST_LOST = r"(hirobarun?: |lost communication with a remote daemon).*\bh2\b"
+HOST_LOST = r"(hiroba(run)?: |lost communication with a remote daemon).*\bh2\b"
 PORT = 34000
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 
@@ -95,6 +95,31 @@ class Faults(JobsTest):
         self.hosts.cut("h2")
         ended = self.start(self.hosts, BOTH, [self.example("hello")]).finish(LIMIT)
         self.assert_refused(ended, r"cannot reach (host )?h2")
+
+    def test_no_route_between_hosts(self) -> None:
+        """Each side can be the one that knows no way to the other."""
+        for sender, receiver in (("h1", "h2"), ("h2", "h1")):
+            with Hosts(2) as self.hosts:
+                self.hosts.refuse(sender, receiver)
+                ended = self.start(self.hosts, BOTH, [self.example("hello")]).finish(LIMIT)
+            self.assert_refused(ended, r"10\.77\.0\.[12]|cannot be reached")
+
+    def test_a_firewall_between_hosts(self) -> None:
+        """What it drops gets no answer, so nobody is told that there is no way."""
+        for sender, receiver in (("h1", "h2"), ("h2", "h1")):
+            with Hosts(2) as self.hosts:
+                self.hosts.lose(sender, receiver)
+                ended = self.start(self.hosts, BOTH, [self.example("hello")]).finish(LIMIT)
+            self.assert_refused(ended, r"process \d on host h\d tries to reach 10\.77\.0\.\d|has not answered host h\d")
+
+    def test_a_cut_between_two_hosts_of_many(self) -> None:
+        """h1 and h3 do not watch each other in the ring of hosts; both reach all the others."""
+        with Hosts(4) as self.hosts:
+            job = self.running(",".join(self.hosts.names))
+            begun = time.monotonic()
+            self.hosts.lose("h1", "h3")
+            ended = job.finish(LIMIT + 1, begun)
+        self.assert_refused(ended, r"\(host h[13], 10\.77\.0\.[13]\) has not answered host h[13] for")
 
     def test_a_launcher_that_is_killed(self) -> None:
         job = self.running()

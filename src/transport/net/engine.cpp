@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/thread.hpp"
 
 namespace hiroba {
 
@@ -44,25 +45,13 @@ Status Engine::start(const Config& config) {
   bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", std::strerror(errno)));
   if (config.placement.kind == Placement::Kind::none) return {};
-  // Signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(
-      &helper_, nullptr,
-      [](void* self) -> void* {
-        static_cast<Engine*>(self)->help();
-        return nullptr;
-      },
-      this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Status::error(format("cannot start the progress thread (%s)", std::strerror(error)));
+  const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->help(), nullptr; };
+  HIROBA_TRY(start_thread(helper_, "hiroba-progress", run, this));
   helping_ = true;
   return place(helper_);
 }
 
 Status Engine::place(pthread_t thread) const {
-  pthread_setname_np(thread, "hiroba-progress");
   if (config_.placement.kind == Placement::Kind::pin) {
     cpu_set_t set;
     CPU_ZERO(&set);

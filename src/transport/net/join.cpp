@@ -19,6 +19,7 @@
 #include "base/wait.hpp"
 #include "transport/net/board_rendezvous.hpp"
 #include "transport/net/plugin.hpp"
+#include "transport/net/unanswered.hpp"
 
 namespace hiroba {
 
@@ -29,7 +30,8 @@ const char* variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The first thing ranks tell each other. Old and new versions must understand it: only ever append.
+// The first thing ranks tell each other. Old and new versions must understand it: only ever use what is spare.
+constexpr size_t most_addresses = 8;
 struct Hello {
   char magic[8];
   char version[24];
@@ -38,8 +40,11 @@ struct Hello {
   char space[22];  // option space
   uint64_t node;   // the same for processes that share memory
   uint64_t secret;
-  int32_t pid, mailbox;  // a memory file of this process, in which it will say where the node's files are
+  int32_t pid, mailbox;                // a memory file of this process, in which it will say where the node's files are
+  in6_addr addresses[most_addresses];  // of the host; zero: no more
+  char spare[192];
 };
+static_assert(sizeof(Hello) == 512);
 constexpr char magic[8] = "hiroba1";
 
 // Where the first rank of a node keeps the node's memory files: its mailbox holds this as soon as they are there.
@@ -115,6 +120,8 @@ Hello introduce(const Options& options, int mailbox) {
   std::snprintf(hello.host, sizeof hello.host, "%.63s", system.nodename);
   std::snprintf(hello.space, sizeof hello.space, "%s", options.text("space").c_str());
   hello.node = node_key(hello.host);
+  const std::vector<in6_addr> addresses = own_addresses(most_addresses);
+  std::copy(addresses.begin(), addresses.end(), hello.addresses);
   if (getrandom(&hello.secret, sizeof hello.secret, 0) != sizeof hello.secret) hello.secret = 1;
   return hello;
 }
@@ -282,9 +289,13 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   }
   out.secret = hellos[0].secret;
   const auto name_hosts = [&] {
-    for (int n = 0; n < out.job.nnodes; ++n)
-      out.hosts.push_back(
-          hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))])].host);
+    for (int n = 0; n < out.job.nnodes; ++n) {
+      const int first = out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))];
+      const Hello& hello = hellos[static_cast<size_t>(first)];
+      out.hosts.push_back(hello.host);
+      for (const in6_addr& address : hello.addresses)
+        if (!IN6_IS_ADDR_UNSPECIFIED(&address)) out.addresses.push_back({address, n});
+    }
   };
   if (start.rendezvous != nullptr) {  // the launcher has made nodes and files
     out.job = given;

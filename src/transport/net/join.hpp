@@ -3,6 +3,8 @@
 // srun the ranks arrange them among themselves. Collective, called once at start.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <memory>
 #include <vector>
 
@@ -17,6 +19,11 @@ struct Joined {
   std::unique_ptr<Wire> wire;
   std::vector<int> wire_ranks;     // of each rank
   std::vector<std::string> hosts;  // of each node
+  struct Address {
+    in6_addr address;
+    int node;
+  };
+  std::vector<Address> addresses;  // of all nodes
   uint64_t secret = 0;             // of this job
   bool program_uses_library = false;
 };

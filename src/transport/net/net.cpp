@@ -1,9 +1,13 @@
 #include "transport/net/net.hpp"
 
+#include <sys/utsname.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
+#include "base/launchers.hpp"
 #include "base/log.hpp"
 #include "transport/net/net_transport.hpp"
 
@@ -17,6 +21,18 @@ constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer tha
 // What is asked ahead is not waited for yet, so it may be asked for each piece.
 constexpr size_t small_piece = 60 << 10, big_piece = size_t{8} << 20;
 constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
+
+// Before this rank knows others, only the address is known that does not answer.
+[[noreturn]] void cannot_join(const Unanswered::Found& found) {
+  if (launched_number() != 0) sleep(1);  // one message is enough, if process 0 has one
+  utsname here;
+  uname(&here);
+  end_job(1,
+          "process %d on host %s tries to reach %s, port %d, and has had no answer for %.3g s (option silence): a "
+          "firewall drops what it sends, no route leads there, or this is not the network that connects the hosts; "
+          "which networks are used can be set, by UCX_NET_DEVICES, or with Open MPI OMPI_MCA_btl_tcp_if_include",
+          launched_number(), here.nodename, to_text(found.peer).c_str(), found.port, found.seconds);
+}
 }  // namespace
 
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
@@ -29,6 +45,9 @@ Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& ou
 Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
   most_silence_ = placement_.kind == Placement::Kind::none ? 0 : options.number("silence");
+  // Sooner than silence would be noticed, because launchers take seconds to end a job.
+  if (const double limit = options.number("silence") * 3 / 4; limit > 0 && !Job::in_environment())
+    HIROBA_TRY(unanswered_.start(limit, cannot_join));
   HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
   name_ = chosen_transport(options);
   rank_of_wire_.resize(joined_.wire_ranks.size());
@@ -77,6 +96,7 @@ Status Net::start(const Config& config) {
   remote_.start(joined_.wire.get());
   outbox_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
   alive_.start(config.job, joined_.hosts, most_silence_);
+  watch_hosts();
   meeting_.start(config.job, *config.board, &engine_, this);
   return engine_.start(engine);
 }
@@ -94,6 +114,7 @@ void Net::stop() {
   stopped_.store(true);
   engine_.stop();
   joined_.wire->close(config().job.nnodes == 1);
+  unanswered_.stop();
   window_.stop();
 }
 

@@ -19,6 +19,7 @@
 #include "transport/net/outbox.hpp"
 #include "transport/net/remote_memory.hpp"
 #include "transport/net/standing.hpp"
+#include "transport/net/unanswered.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -217,6 +218,8 @@ class Net final : public Transport, private FrameSender {
   bool answer_keys();
   bool answer_watches();
   void keep_alive();
+  void watch_hosts();
+  [[noreturn]] void lose(const std::string& why) const;
   void end_host() const;
   void reply_place(int source, const Head& head);
 
@@ -256,6 +259,7 @@ class Net final : public Transport, private FrameSender {
   std::atomic<uint32_t> served_{0};       // counts what has been done for others
   std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
+  Unanswered unanswered_;
   std::atomic<bool> stopped_{false}, farewell_{false};
   bool stranger_seen_ = false;
 };

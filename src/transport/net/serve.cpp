@@ -296,13 +296,35 @@ void Net::keep_alive() {
     case Alive::Due::previous_is_lost: break;
   }
   const int rank = alive_.previous(), node = config().job.node_of(rank);
+  lose(
+      format("nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
+             "network to it is cut, or its ranks are stopped; this is host %s",
+             node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
+             joined_.hosts[static_cast<size_t>(config().job.node)].c_str()));
+}
+
+// Hosts that this one does not watch in the ring may be out of its reach, too.
+void Net::watch_hosts() {
+  if (most_silence_ == 0) return unanswered_.stop();
+  const auto host = [this](int node) -> const std::string& { return joined_.hosts[static_cast<size_t>(node)]; };
+  const std::string& here = host(config().job.node);
+  std::vector<in6_addr> others;
+  for (const Joined::Address& known : joined_.addresses)
+    if (host(known.node) != here) others.push_back(known.address);
+  unanswered_.know(std::move(others), [this, host, here](const Unanswered::Found& found) {
+    for (const Joined::Address& known : joined_.addresses)
+      if (host(known.node) != here && IN6_ARE_ADDR_EQUAL(&known.address, &found.peer)) {
+        lose(
+            format("node %d (host %s, %s) has not answered host %s for %.3g s (option silence): it is down, or the "
+                   "network between the two is cut",
+                   known.node, host(known.node).c_str(), to_text(found.peer).c_str(), here.c_str(), found.seconds));
+      }
+  });
+}
+
+void Net::lose(const std::string& why) const {
   const bool first = first_to_report(1);
-  if (first)
-    log_line(
-        "nothing has been heard of node %d (rank %d, host %s) for %.3g s (option silence): the host is down, the "
-        "network to it is cut, or its ranks are stopped; this is host %s",
-        node, rank, joined_.hosts[static_cast<size_t>(node)].c_str(), most_silence_,
-        joined_.hosts[static_cast<size_t>(config().job.node)].c_str());
+  if (first) log_line("%s", why.c_str());
   tell_launcher(1);
   if (first) end_host();
   _exit(1);

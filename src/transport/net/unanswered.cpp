@@ -1,0 +1,172 @@
+#include "transport/net/unanswered.hpp"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <linux/tcp.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/thread.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// States of a socket, from the kernel's tcp_states.h; netinet/tcp.h has them, too, but not all of tcp_info.
+constexpr uint8_t established = 1, asking = 2, closed_by_peer = 8;
+
+in6_addr as_ipv6(const in_addr& four) {
+  in6_addr six = {};
+  six.s6_addr[10] = six.s6_addr[11] = 0xff;
+  std::memcpy(six.s6_addr + 12, &four, sizeof four);
+  return six;
+}
+
+bool equal(const in6_addr& a, const in6_addr& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+// False for what is no internet address.
+bool address_of(const sockaddr* from, in6_addr& out, int& port) {
+  if (from == nullptr) return false;
+  sockaddr_in four;
+  sockaddr_in6 six;
+  if (from->sa_family == AF_INET) {
+    std::memcpy(&four, from, sizeof four);
+    return out = as_ipv6(four.sin_addr), port = ntohs(four.sin_port), true;
+  }
+  if (from->sa_family != AF_INET6) return false;
+  std::memcpy(&six, from, sizeof six);
+  return out = six.sin6_addr, port = ntohs(six.sin6_port), true;
+}
+
+// Not by getpeername(), which knows only peers that have answered; SO_PEERNAME refuses more room than it needs.
+bool peer_of(int fd, in6_addr& out, int& port) {
+  sockaddr_storage name = {};
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return false;
+  size = domain == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &name, &size) == 0 &&
+         address_of(reinterpret_cast<const sockaddr*>(&name), out, port);
+}
+
+uint64_t inode(int fd) {
+  struct stat file;
+  return fstat(fd, &file) == 0 ? file.st_ino : 0;
+}
+
+// Visits the TCP sockets of this process, until visit(fd, tcp_info) returns true.
+template <typename Visit>
+bool any_socket(Visit&& visit) {
+  DIR* const files = opendir("/proc/self/fd");
+  if (files == nullptr) return false;
+  bool found = false;
+  for (const dirent* file; !found && (file = readdir(files)) != nullptr;) {
+    char* end = nullptr;
+    const int fd = static_cast<int>(std::strtol(file->d_name, &end, 10));
+    tcp_info info = {};
+    socklen_t size = sizeof info;
+    if (end != file->d_name && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0) found = visit(fd, info);
+  }
+  closedir(files);
+  return found;
+}
+
+bool is_unanswered(const tcp_info& info) {
+  if (info.tcpi_state == asking) return true;
+  return (info.tcpi_state == established || info.tcpi_state == closed_by_peer) && info.tcpi_unacked > 0 &&
+         info.tcpi_retransmits > 0;
+}
+
+}  // namespace
+
+std::vector<in6_addr> own_addresses(size_t most) {
+  std::vector<in6_addr> found;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return found;
+  for (const ifaddrs* one = all; one != nullptr && found.size() < most; one = one->ifa_next) {
+    in6_addr address = {};
+    int port = 0;
+    if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    if (address_of(one->ifa_addr, address, port)) found.push_back(address);
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+std::string to_text(const in6_addr& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (IN6_IS_ADDR_V4MAPPED(&address)) inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof text);
+  else inet_ntop(AF_INET6, &address, text, sizeof text);
+  return text;
+}
+
+Status Unanswered::start(double limit, Report report) {
+  limit_ = limit, period_ = std::min(1.0, limit / 4), looked_ = seconds_now();
+  report_ = std::move(report);
+  any_socket([this](int fd, const tcp_info&) { return before_.push_back(inode(fd)), false; });
+  const auto run = [](void* self) -> void* { return static_cast<Unanswered*>(self)->watch(), nullptr; };
+  HIROBA_TRY(start_thread(thread_, "hiroba-watch", run, this));
+  watching_ = true;
+  return {};
+}
+
+void Unanswered::know(std::vector<in6_addr> peers, Report report) {
+  lock_.lock();
+  peers_ = std::move(peers), report_ = std::move(report), knows_ = true;
+  lock_.unlock();
+}
+
+void Unanswered::stop() {
+  if (!watching_) return;
+  stopping_.store(1);
+  futex_wake_all(stopping_);
+  pthread_join(thread_, nullptr);
+  watching_ = false;
+}
+
+void Unanswered::watch() {
+  while (stopping_.load() == 0) {
+    futex_wait(stopping_, 0, period_);
+    if (seconds_now() - looked_ >= period_ / 2 && look()) return;
+  }
+}
+
+// True if something was reported.
+bool Unanswered::look() {
+  const double now = seconds_now();
+  // Who was not running could not be answered: a job that was suspended begins anew.
+  if (now - looked_ > limit_ / 2) attempts_.clear();
+  looked_ = now;
+  std::vector<Attempt> still;
+  const bool reported = any_socket([&](int fd, const tcp_info& info) {
+    if (!is_unanswered(info)) return false;
+    Attempt attempt = {inode(fd), info.tcpi_bytes_acked, now};
+    if (std::find(before_.begin(), before_.end(), attempt.socket) != before_.end()) return false;
+    for (const Attempt& known : attempts_)
+      if (known.socket == attempt.socket && known.acknowledged == attempt.acknowledged) attempt.since = known.since;
+    still.push_back(attempt);
+    const double seconds = now - attempt.since + period_;
+    return seconds >= limit_ && report_if_known(fd, seconds);
+  });
+  attempts_ = std::move(still);
+  return reported;
+}
+
+bool Unanswered::report_if_known(int fd, double seconds) const {
+  Found found = {{}, 0, seconds};
+  if (!peer_of(fd, found.peer, found.port)) return false;
+  lock_.lock();
+  const bool known =
+      !knows_ || std::any_of(peers_.begin(), peers_.end(), [&](const in6_addr& one) { return equal(one, found.peer); });
+  if (known) report_(found);
+  lock_.unlock();
+  return known;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,72 @@
+// TCP connections of this process to which the other side gives no answer. A firewall that drops packets, a route that
+// leads nowhere or a host that is gone leave a network library waiting inside its own calls, for minutes or for ever:
+// in connect(), or for what it has sent. The kernel knows, since it sends again and again.
+//
+// A thread of its own looks at the sockets of this process once a second, by system calls only; it takes none of the
+// engine's locks, whose holder may be the one that waits. Networks without TCP sockets (InfiniBand) have limits of
+// their own. start(), know() and stop() are called by one thread.
+#pragma once
+
+#include <netinet/in.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+// Of this host's interfaces that are up, without loopback; IPv4 as ::ffff:a.b.c.d. At most `most`.
+std::vector<in6_addr> own_addresses(size_t most);
+
+std::string to_text(const in6_addr& address);
+
+class Unanswered {
+ public:
+  // Called at most once, by the thread that watches.
+  struct Found {
+    in6_addr peer;
+    int port;
+    double seconds;  // without an answer
+  };
+  using Report = std::function<void(const Found&)>;
+
+  Unanswered() = default;
+  Unanswered(const Unanswered&) = delete;
+  Unanswered& operator=(const Unanswered&) = delete;
+  ~Unanswered() { stop(); }
+
+  // Reports what has had no answer for `limit` seconds, one look more or less. Sockets that are open now are the
+  // program's own, and are not looked at.
+  Status start(double limit, Report report);
+  // From now on only connections to these addresses are reported, and to `report`; others may be the program's own.
+  void know(std::vector<in6_addr> peers, Report report);
+  void stop();
+
+ private:
+  struct Attempt {
+    uint64_t socket;        // inode
+    uint64_t acknowledged;  // bytes
+    double since;
+  };
+  void watch();
+  bool look();
+  bool report_if_known(int fd, double seconds) const;
+
+  double limit_ = 0, period_ = 0, looked_ = 0;
+  std::vector<uint64_t> before_;  // inodes of sockets that were open at the start
+  std::vector<Attempt> attempts_;
+  mutable SignalSafeLock lock_;  // guards what follows
+  Report report_;
+  bool knows_ = false;
+  std::vector<in6_addr> peers_;
+  pthread_t thread_ = {};
+  bool watching_ = false;
+  std::atomic<uint32_t> stopping_{0};
+};
+
+}  // namespace hiroba
