@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/limits.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -23,10 +25,8 @@ size_t board_bytes(int nranks) {
 
 Status memory_file(const char* name, size_t bytes, int& fd) {
   fd = memfd_create(name, 0);
-  if (fd < 0) return Status::error(format("cannot create a memory file (%s)", std::strerror(errno)));
-  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0)
-    return Status::error(format("cannot size a memory file to %zu bytes (%s)", bytes, std::strerror(errno)));
-  return {};
+  if (fd < 0) return Status::error(format("cannot create a memory file (%s)", explain_error(errno).c_str()));
+  return size_file(fd, bytes, "a memory file");
 }
 
 Status create_board(int nranks, int nnodes, int& fd) {
@@ -107,7 +107,7 @@ Status Job::from_environment(Job& out) {
 
 Status map_board(const Job& job, Board*& out) {
   void* at = mmap(nullptr, board_bytes(job.nranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.board_fd, 0);
-  if (at == MAP_FAILED) return Status::error(format("cannot map the job's board (%s)", std::strerror(errno)));
+  if (at == MAP_FAILED) return Status::error(format("cannot map the job's board (%s)", explain_error(errno).c_str()));
   out = static_cast<Board*>(at);
   return {};
 }

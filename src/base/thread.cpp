@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include <cstring>
+#include "base/limits.hpp"
 
 namespace hiroba {
 
@@ -12,7 +12,7 @@ Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), vo
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return Status::error(format("cannot start thread %s (%s)", name, std::strerror(error)));
+  if (error != 0) return Status::error(format("cannot start thread %s (%s)", name, explain_error(error).c_str()));
   pthread_setname_np(thread, name);
   return {};
 }

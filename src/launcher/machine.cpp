@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/limits.hpp"
+
 namespace hiroba {
 
 Cores share_of_cores(int rank, int ranks, int cores) {
@@ -17,7 +19,7 @@ Machine::~Machine() {
 
 Status Machine::load() {
   if (hwloc_topology_init(&topology_) != 0 || hwloc_topology_load(topology_) != 0)
-    return Status::error(format("hwloc cannot read this machine's topology (%s)", std::strerror(errno)));
+    return Status::error(format("hwloc cannot read this machine's topology (%s)", explain_error(errno).c_str()));
   if (!hwloc_topology_is_thissystem(topology_)) return {};  // a described machine (HWLOC_SYNTHETIC, HWLOC_XMLFILE)
   // What taskset or a batch system left us is all there is.
   hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
@@ -50,7 +52,7 @@ Status Machine::bind(Bind how, int rank, int ranks) const {
   }
   const int failed = hwloc_set_cpubind(topology_, place, HWLOC_CPUBIND_PROCESS);
   hwloc_bitmap_free(place);
-  if (failed != 0) return Status::error(format("cannot bind to its cores (%s)", std::strerror(errno)));
+  if (failed != 0) return Status::error(format("cannot bind to its cores (%s)", explain_error(errno).c_str()));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "base/options.hpp"
 
 namespace hiroba {
@@ -29,12 +30,13 @@ struct StartFailure {
 Refusal judge_file(const std::string& path, const std::string& program) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
-    return {Status::error(format("cannot find program '%s' (%s)", program.c_str(), std::strerror(errno))), not_found};
+    return {Status::error(format("cannot find program '%s' (%s)", program.c_str(), explain_error(errno).c_str())),
+            not_found};
   if (S_ISDIR(info.st_mode))
     return {Status::error(format("'%s' is a directory, not a program", program.c_str())), not_executable};
   if (access(path.c_str(), X_OK) != 0)
     return {Status::error(format("'%s' may not be executed (%s); if it is meant to be, chmod +x %s", program.c_str(),
-                                 std::strerror(errno), program.c_str())),
+                                 explain_error(errno).c_str(), program.c_str())),
             not_executable};
   return {};
 }
@@ -70,8 +72,8 @@ Refusal judge_file(const std::string& path, const std::string& program) {
 
 Status make_pipe(int (&ends)[2]) {
   if (pipe2(ends, O_CLOEXEC) == 0) return {};
-  return Status::error(format("cannot make a pipe (%s)%s", std::strerror(errno),
-                              errno == EMFILE ? "; each rank needs two: raise the limit with ulimit -n" : ""));
+  return Status::error(format("cannot make a pipe (%s)%s", explain_error(errno).c_str(),
+                              errno == EMFILE ? "; each rank needs two" : ""));
 }
 
 Status fork_rank(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals, int report,
@@ -83,7 +85,8 @@ Status fork_rank(const Launch& launch, const Job& job, const Machine& machine, c
   HIROBA_TRY(make_pipe(error));
   const pid_t pid = fork();
   if (pid < 0)
-    return Status::error(format("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, std::strerror(errno)));
+    return Status::error(
+        format("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, explain_error(errno).c_str()));
   if (pid == 0) become_program(launch, job, machine, signals, rank, launcher, {output[1], error[1]}, report);
   close(output[1]);
   close(error[1]);
@@ -154,7 +157,7 @@ Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine
   // The end of file comes when every child has executed the program, which closes its copy of the pipe.
   StartFailure failure;
   if (refusal.exit_status == 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
-    const std::string reason = failure.error != 0 ? format(" (%s)", std::strerror(failure.error)) : "";
+    const std::string reason = failure.error != 0 ? format(" (%s)", explain_error(failure.error).c_str()) : "";
     if (failure.step[0] == '\0')
       refusal = {Status::error(format("cannot execute '%s'%s%s", launch.program[0].c_str(), reason.c_str(),
                                       failure.error == ENOENT ? "; is the interpreter in its first line there?" : "")),

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "base/options.hpp"
 #include "launcher/signals.hpp"
 
@@ -146,7 +147,7 @@ Refusal become(Words words) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  return {Status::error(format("cannot execute '%s' (%s)", arguments[0], std::strerror(errno))),
+  return {Status::error(format("cannot execute '%s' (%s)", arguments[0], explain_error(errno).c_str())),
           errno == ENOENT ? not_found : cannot_start};
 }
 

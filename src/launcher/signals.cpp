@@ -3,7 +3,8 @@
 #include <sys/signalfd.h>
 
 #include <cerrno>
-#include <cstring>
+
+#include "base/limits.hpp"
 
 namespace hiroba {
 
@@ -21,7 +22,7 @@ Status take_signals(Signals& out) {
   std::signal(SIGPIPE, SIG_IGN);
   sigprocmask(SIG_BLOCK, &wanted, &out.before);
   out.fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (out.fd < 0) return Status::error(format("cannot open a signal descriptor (%s)", std::strerror(errno)));
+  if (out.fd < 0) return Status::error(format("cannot open a signal descriptor (%s)", explain_error(errno).c_str()));
   return {};
 }
 

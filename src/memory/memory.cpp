@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -58,8 +59,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
   for (const int fd : job.node_fds)
-    if (fd >= 0 && ftruncate(fd, static_cast<off_t>(m.layout_.extent())) != 0)
-      return Status::error(format("cannot size the node's memory file (%s)", std::strerror(errno)));
+    if (fd >= 0) HIROBA_TRY(size_file(fd, m.layout_.extent(), "the node's memory file"));
   RankBoard& self = m.board_->rank(job.rank);
   self.pid = getpid();
   self.phase = Phase::started;  // from here on the launcher counts on this rank
@@ -89,7 +89,7 @@ Status Memory::attach_zones() {
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
     if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              static_cast<off_t>(offset)) == MAP_FAILED)
-      return Status::error(format("cannot map the node's memory (%s)", std::strerror(errno)));
+      return Status::error(format("cannot map the node's memory (%s)", explain_error(errno).c_str()));
     return {};
   };
   for (int r = 0; r < job_.nranks; ++r) HIROBA_TRY(place(layout_.zone(r), Layout::zone_bytes, r));
@@ -273,7 +273,7 @@ Status Memory::map_homes(Array& array) {
     if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(
-          format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
+          format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "base/text.hpp"
 
 namespace hiroba {
@@ -22,11 +23,10 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
   void* const at =
       mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != preferred_base) {
-    const std::string why = at == MAP_FAILED ? std::strerror(errno) : "this kernel ignores MAP_FIXED_NOREPLACE";
+    const std::string why = at == MAP_FAILED ? explain_error(errno) : "this kernel ignores MAP_FIXED_NOREPLACE";
     if (at != MAP_FAILED) munmap(at, extent);
-    return Status::error(
-        format("cannot reserve %s of addresses at %p (%s); a smaller option space, or lifting ulimit -v, may help",
-               show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
+    return Status::error(format("cannot reserve %s of addresses at %p (%s); a smaller option space may help",
+                                show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
   }
   madvise(at, extent, MADV_DONTDUMP);
   base_ = preferred_base;
@@ -77,7 +77,8 @@ void Space::give(uint64_t offset) {
 Status Space::clear(uint64_t offset, uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
-  return Status::error(format("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), std::strerror(errno)));
+  return Status::error(
+      format("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
 }
 
 }  // namespace hiroba

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "base/addresses.hpp"
+#include "base/limits.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -30,14 +30,14 @@ class SparseFile {
   Status create(const char* name, uint64_t bytes) {
     bytes_ = bytes;
     fd_ = memfd_create(name, MFD_CLOEXEC);
-    if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
-      return Status::error(format("cannot create a memory file for %s (%s)", name, std::strerror(errno)));
+    if (fd_ < 0)
+      return Status::error(format("cannot create a memory file for %s (%s)", name, explain_error(errno).c_str()));
+    HIROBA_TRY(size_file(fd_, bytes, name));
     char* const at = reserve_addresses(bytes);
     constexpr int flags = MAP_SHARED | MAP_FIXED;
     if (at == nullptr || mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd_, 0) == MAP_FAILED)
-      return Status::error(
-          format("cannot map %llu GiB of addresses for %s (%s); is ulimit -v set, or the option space too large?",
-                 static_cast<unsigned long long>(bytes >> 30), name, std::strerror(errno)));
+      return Status::error(format("cannot map %llu GiB of addresses for %s (%s); is the option space too large?",
+                                  static_cast<unsigned long long>(bytes >> 30), name, explain_error(errno).c_str()));
     madvise(at, bytes, MADV_DONTDUMP);
     data_ = at;
     return {};

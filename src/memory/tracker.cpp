@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <cstring>
 
+#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "memory/diff.hpp"
 
@@ -15,8 +15,7 @@ namespace hiroba {
 namespace {
 
 Status cannot_map(size_t bytes) {
-  return Status::error(format("cannot map %zu bytes of shared array (%s)%s", bytes, std::strerror(errno),
-                              errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count" : ""));
+  return Status::error(format("cannot map %zu bytes of shared array (%s)", bytes, explain_error(errno).c_str()));
 }
 
 // Takes pages out of the view. The kernel forgets up to 33 translations one by one and from there on all of them, and
@@ -124,7 +123,7 @@ class PrivateTracker final : public Tracker {
       end_job(1,
               "cannot change the protection of %zu cached bytes (%s): scattered pages need a mapping each, at most "
               "/proc/sys/vm/max_map_count; use --tracking uffd, a smaller --cache, or raise that limit",
-              bytes, std::strerror(errno));
+              bytes, explain_error(errno).c_str());
   }
 
   TrackerParts parts_;

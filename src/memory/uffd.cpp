@@ -9,7 +9,8 @@
 
 #include <cassert>
 #include <cerrno>
-#include <cstring>
+
+#include "base/limits.hpp"
 
 namespace hiroba {
 
@@ -46,7 +47,7 @@ Status Userfaultfd::open(bool track_writes) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
   if (fd < 0)
     return Status::error(
-        format("userfaultfd is not available here (%s)%s", std::strerror(errno),
+        format("userfaultfd is not available here (%s)%s", explain_error(errno).c_str(),
                errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
   uffdio_api api = {};
   api.api = UFFD_API;
@@ -67,7 +68,7 @@ Status Userfaultfd::watch(void* address, size_t bytes, uint64_t modes) {
   request.range = {reinterpret_cast<uint64_t>(address), bytes};
   request.mode = modes;
   if (ioctl(fd_, UFFDIO_REGISTER, &request) == 0) return {};
-  return Status::error(format("userfaultfd cannot watch %zu bytes (%s)", bytes, std::strerror(errno)));
+  return Status::error(format("userfaultfd cannot watch %zu bytes (%s)", bytes, explain_error(errno).c_str()));
 }
 
 void Userfaultfd::install(void* address, size_t bytes, bool protect) {
@@ -108,7 +109,7 @@ Status Pagemap::open() {
   fd_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (fd_ < 0)
     return Status::error(
-        format("cannot open /proc/self/pagemap (%s); written pages are found there", std::strerror(errno)));
+        format("cannot open /proc/self/pagemap (%s); written pages are found there", explain_error(errno).c_str()));
   return {};
 }
 

@@ -8,9 +8,9 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
-#include <cstring>
 
 #include "base/addresses.hpp"
+#include "base/limits.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -21,8 +21,8 @@ class Window {
     base_ = reserve_addresses(extent);
     extent_ = extent;
     if (base_ != nullptr) return {};
-    return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s); is ulimit -v set?",
-                                static_cast<unsigned long long>(extent >> 30), std::strerror(errno)));
+    return Status::error(format("cannot reserve %llu GiB of addresses for the window (%s)",
+                                static_cast<unsigned long long>(extent >> 30), explain_error(errno).c_str()));
   }
 
   void stop() {
@@ -34,10 +34,9 @@ class Window {
     void* const at =
         mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
     if (at != MAP_FAILED) return {};
-    return Status::error(format(
-        "cannot map %llu bytes of shared memory (%s)%s", static_cast<unsigned long long>(bytes), std::strerror(errno),
-        errno == ENOMEM ? "; the limit of mappings is /proc/sys/vm/max_map_count: distribute arrays in fewer pieces"
-                        : ""));
+    return Status::error(format("cannot map %llu bytes of shared memory (%s)%s", static_cast<unsigned long long>(bytes),
+                                explain_error(errno).c_str(),
+                                errno == ENOMEM ? ": distribute arrays in fewer pieces" : ""));
   }
 
   void detach(uint64_t offset, uint64_t bytes) {

@@ -182,6 +182,16 @@ class Faults(JobsTest):
         ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
         self.assert_refused(ended, r"option space differs: it is 8T on h1 and 4T on h2")
 
+    def test_a_host_with_a_limit(self) -> None:
+        for limit, said in (
+            ("-n 20", "ulimit -n is 20"),
+            ("-v 4194304", "ulimit -v is 4 GiB"),
+            ("-f 2048", "ulimit -f is 1 MiB"),  # of 512 B, in sh
+        ):
+            script = f'[ "$host" = h1 ] || ulimit {limit}'
+            ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
+            self.assert_refused(ended, said)
+
     def test_a_program_for_the_other_mpi(self) -> None:
         program = self.program(f"beside_{OTHER[self.kind]}")
         if self.transport != "mpi" or not program.exists():

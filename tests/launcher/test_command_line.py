@@ -134,7 +134,13 @@ class Programs(LauncherTest):
         few = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (40, 40))
         result = self.launch("-n", 64, "true", preexec_fn=few)
         self.assertNotEqual(result.returncode, 0)
-        self.assert_one_message(result, "ulimit -n")
+        self.assert_one_message(result, "ulimit -n is 40")
+
+    def test_files_too_small_for_shared_memory(self) -> None:
+        small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        result = self.launch("-n", 2, "true", preexec_fn=small)
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_message(result, "ulimit -f is 1 MiB")
 
 
 if __name__ == "__main__":

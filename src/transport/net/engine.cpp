@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
 
@@ -43,7 +44,7 @@ Status Placement::parse(const std::string& text, Placement& out) {
 Status Engine::start(const Config& config) {
   config_ = config;
   bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", std::strerror(errno)));
+  if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", explain_error(errno).c_str()));
   if (config.placement.kind == Placement::Kind::none) return {};
   const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->help(), nullptr; };
   HIROBA_TRY(start_thread(helper_, "hiroba-progress", run, this));
@@ -60,7 +61,7 @@ Status Engine::place(pthread_t thread) const {
     if (error == 0) return {};
     return Status::error(
         format("option progress=pin:%d: %s", config_.placement.cpu,
-               error == EINVAL ? "there is no such CPU, or this rank may not use it" : std::strerror(error)));
+               error == EINVAL ? "there is no such CPU, or this rank may not use it" : explain_error(error).c_str()));
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/launchers.hpp"
+#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/wait.hpp"
 #include "transport/net/board_rendezvous.hpp"
@@ -178,7 +179,7 @@ Status take_over(int pid, int number, const char* what, int& fd) {
   return Status::error(
       format("cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run "
              "by different users?",
-             what, path.c_str(), std::strerror(errno)));
+             what, path.c_str(), explain_error(errno).c_str()));
 }
 
 Status make_files(int mailbox, Job& job, int& memory) {
@@ -186,7 +187,7 @@ Status make_files(int mailbox, Job& job, int& memory) {
   HIROBA_TRY(memory_file("hiroba-node", 0, memory));
   const Files files = {job.board_fd, memory};
   if (pwrite(mailbox, &files, sizeof files, 0) == sizeof files) return {};
-  return Status::error(format("cannot write to a memory file (%s)", std::strerror(errno)));
+  return Status::error(format("cannot write to a memory file (%s)", explain_error(errno).c_str()));
 }
 
 Status find_files(const Hello& first, Job& job, int& memory) {

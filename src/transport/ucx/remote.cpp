@@ -1,6 +1,7 @@
 // One-sided access: memory of this process for others, and theirs for this one.
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "transport/ucx/ucx_wire.hpp"
 
 namespace hiroba {
@@ -19,9 +20,9 @@ Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   if (status == UCS_OK) status = ucp_rkey_pack(ucx_.handle, mapped, &packed, &size);
   if (status != UCS_OK)
     return Status::error(
-        format("UCX cannot make %zu bytes of memory accessible to other processes (%s); is the limit "
-               "on locked memory (ulimit -l) too low?",
-               bytes, ucs_status_string(status)));
+        format("UCX cannot make %zu bytes of memory accessible to other processes (%s); is ulimit -l, the limit "
+               "of locked memory, which is %s, too low?",
+               bytes, ucs_status_string(status), locked_memory_limit().c_str()));
   key.assign(static_cast<char*>(packed), static_cast<char*>(packed) + size);
   ucp_rkey_buffer_release(packed);
   return {};

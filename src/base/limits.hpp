@@ -1,0 +1,21 @@
+// What a machine does not allow, said with the limit and its value, so that a user knows what to lift.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+// The system's words for `error` (an errno), with the limit that may be behind it: "Too many open files; ulimit -n is
+// 1024".
+std::string explain_error(int error);
+
+// ulimit -l: "64 KiB", "unlimited".
+std::string locked_memory_limit();
+
+// ftruncate; but beyond `ulimit -f` it is an error, and not the signal that ends the process without a word.
+Status size_file(int fd, uint64_t bytes, const char* what);
+
+}  // namespace hiroba
