@@ -1,8 +1,10 @@
 #include "memory/space.hpp"
 
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/limits.hpp"
@@ -13,6 +15,26 @@ namespace hiroba {
 namespace {
 // Far from where Linux puts programs, heaps, stacks and libraries, and from the shadow of the address sanitizer.
 char* const preferred_base = reinterpret_cast<char*>(uint64_t{0x2000} << 32);
+
+// What this process has mapped in the way of [begin, begin + bytes): a line of /proc/self/maps; "" if nothing is found.
+std::string mapped_at(const char* begin, uint64_t bytes) {
+  FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return "";
+  const uint64_t from = reinterpret_cast<uint64_t>(begin);
+  unsigned long long first = 0, end = 0;
+  std::string found;
+  for (char line[512]; found.empty() && std::fgets(line, sizeof line, maps) != nullptr;)
+    if (std::sscanf(line, "%llx-%llx", &first, &end) == 2 && first < from + bytes && end > from)
+      found.assign(line, std::strcspn(line, "\n"));
+  std::fclose(maps);
+  return found;
+}
+
+std::string host_name() {
+  utsname system;
+  uname(&system);
+  return system.nodename;
+}
 }  // namespace
 
 Space::~Space() {
@@ -23,9 +45,12 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
   void* const at =
       mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != preferred_base) {
-    const std::string why = at == MAP_FAILED ? explain_error(errno) : "this kernel ignores MAP_FIXED_NOREPLACE";
-    if (at != MAP_FAILED) munmap(at, extent);
-    return Status::error(format("cannot reserve %s of addresses at %p (%s); a smaller option space may help",
+    const bool taken = at != MAP_FAILED || errno == EEXIST;
+    if (at != MAP_FAILED) munmap(at, extent);  // kernels before 4.17 give other addresses
+    const std::string why = taken ? "all ranks need the same, and here something is mapped among them: " +
+                                        mapped_at(preferred_base, extent) + "; a preloaded library, or a tool?"
+                                  : explain_error(errno) + "; a smaller option space may help";
+    return Status::error(format("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
                                 show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
   }
   madvise(at, extent, MADV_DONTDUMP);

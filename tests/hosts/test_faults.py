@@ -182,6 +182,11 @@ class Faults(JobsTest):
         ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
         self.assert_refused(ended, r"option space differs: it is 8T on h1 and 4T on h2")
 
+    def test_a_host_that_uses_our_addresses(self) -> None:
+        script = f'[ "$host" = h1 ] || export LD_PRELOAD={self.build}/tests/hosts/squatter.so'
+        ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
+        self.assert_refused(ended, r"host h2 cannot reserve .* mapped among them: 200000000000-200000001000 r--p")
+
     def test_a_host_with_a_limit(self) -> None:
         for limit, said in (
             ("-n 20", "ulimit -n is 20"),

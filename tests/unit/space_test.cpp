@@ -59,7 +59,9 @@ TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
 TEST(Space, TwoInOneProcessAreRefusedWithTheReason) {
   Space one, two;
   ASSERT_TRUE(one.reserve(arrays, arrays).ok());
-  EXPECT_NE(std::string::npos, two.reserve(arrays, arrays).message().find("cannot reserve"));
+  const std::string message = two.reserve(arrays, arrays).message();
+  EXPECT_NE(std::string::npos, message.find("cannot reserve")) << message;
+  EXPECT_NE(std::string::npos, message.find("mapped among them: 2000")) << message;  // the line of /proc/self/maps
 }
 
 }  // namespace
