@@ -241,6 +241,12 @@ Status choose_wire(const std::string& transport, Joined& out) {
   return found.ok() ? found : load_wire(transport, "mpich", out.wire);
 }
 
+// What all processes find wrong alike, process 0 says; its end takes the others along.
+Status refuse_once(Status status) {
+  if (!status.ok() && launched_number() != 0) sleep(3);
+  return status;
+}
+
 // Network libraries put up a signal stack of their own; the program's, if it has one, comes back.
 class KeepSignalStack {
  public:
@@ -264,10 +270,7 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
   if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
     set_launcher_word(std::atoi(pmi), "cmd=abort exitcode=%d\n");
-  if (const Status chosen = choose_wire(chosen_transport(options), out); !chosen.ok()) {
-    if (launched_number() != 0) sleep(3);  // one message is enough: process 0's end takes the others along
-    return chosen;
-  }
+  HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));
   Wire::Start start = {hooks, nullptr, out.program_uses_library};
   std::unique_ptr<Rendezvous> rendezvous;
   Job given;
@@ -278,16 +281,13 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
     rendezvous = make_board_rendezvous(given, *board);
     start.rendezvous = rendezvous.get();
   }
-  HIROBA_TRY(out.wire->open(start));
+  HIROBA_TRY(refuse_once(out.wire->open(start)));
   int mailbox = -1;
   if (rendezvous == nullptr) HIROBA_TRY(memory_file("hiroba-mailbox", 0, mailbox));
   const Hello hello = introduce(options, mailbox);
   std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
   HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));
-  if (const Status same = compare(hellos); !same.ok()) {
-    if (out.wire->rank() != 0) sleep(3);  // one message is enough: process 0's end takes the others along
-    return same;
-  }
+  HIROBA_TRY(refuse_once(compare(hellos)));
   out.secret = hellos[0].secret;
   const auto name_hosts = [&] {
     for (int n = 0; n < out.job.nnodes; ++n) {
