@@ -3,7 +3,7 @@
 // which would wait for ever.
 //
 // From hirobarun, in the environment: REACH_AGENT, the user's own agent with its options, if any; REACH_PROGRAM, the
-// program.
+// program; REACH_GUARD, what it runs under (guard.cpp), if anything.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int unreachable = 255;  // as ssh has it
-constexpr int no_program = 97;
+constexpr int no_program = 97, no_guard = 98;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -71,17 +71,21 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "reach: no host among the words that mpirun gave\n");
     return unreachable;
   }
-  const std::string program = variable("REACH_PROGRAM");
+  const std::string program = variable("REACH_PROGRAM"), guard = variable("REACH_GUARD");
   const std::string& host = given[at];
   std::vector<std::string> words = agent();
   words.insert(words.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   if (!program.empty()) words.push_back("command -v '" + program + "' >/dev/null || exit 97;");
+  if (!guard.empty()) words.push_back("command -v '" + guard + "' >/dev/null || exit 98;");
   words.insert(words.end(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1, given.end());
   const int status = run(words);
   if (status == unreachable)
     std::fprintf(stderr, "hirobarun: cannot reach host %s, or the connection to it was lost\n", host.c_str());
   else if (status == no_program)
     std::fprintf(stderr, "hirobarun: host %s has no program '%s'\n", host.c_str(), program.c_str());
+  else if (status == no_guard)
+    std::fprintf(stderr, "hirobarun: host %s has no '%s'; Hiroba must lie on all hosts in the same place\n",
+                 host.c_str(), guard.c_str());
   else return status;
   sleep(1);                                            // if mpirun ends the job itself, it has the time
   if (getppid() == launcher) kill(launcher, SIGKILL);  // SIGTERM crashes Open MPI's while it aborts

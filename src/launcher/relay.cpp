@@ -199,6 +199,12 @@ std::string absolute(const std::string& program) {
   return found;
 }
 
+// Under MPICH's launcher a program runs under guard (guard.cpp); "" where the installation is incomplete.
+std::string guard() {
+  const std::string path = library_folder() + "/guard";
+  return access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
 void reach_by_agent(const Launch& launch, const std::string& mpi) {
   const std::string agent = library_folder() + "/reach";
@@ -207,6 +213,7 @@ void reach_by_agent(const Launch& launch, const std::string& mpi) {
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
   setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
+  if (mpi == "mpich") setenv("REACH_GUARD", guard().c_str(), 1);
   setenv(name, agent.c_str(), 1);
 }
 
@@ -231,11 +238,17 @@ Refusal become_mpirun(const Launch& wish) {
   Words words = mpirun.mpi == "openmpi" ? openmpi_words(launch) : mpich_words(launch);
   words.insert(words.begin(), mpirun.path);
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
+  if (mpirun.mpi == "mpich" && !guard().empty()) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
   if (mpirun.mpi == "mpich") stay_behind_hydra();
   return become(std::move(words));
 }
 
-Refusal become_program(const Launch& launch) { return become(launch.program); }
+Refusal become_program(const Launch& launch) {
+  Words words = launch.program;
+  const bool under_hydra = std::getenv("PMI_FD") != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr;
+  if (under_hydra && !guard().empty()) words.insert(words.begin(), guard());
+  return become(std::move(words));
+}
 
 }  // namespace hiroba

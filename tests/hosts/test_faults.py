@@ -71,6 +71,15 @@ class Faults(JobsTest):
         ended = self.start(self.hosts, BOTH, [self.program("misuse"), "exit_3"]).finish(LIMIT)
         self.assert_refused(ended, r"hiroba: rank 1: the program ended with status 3", status=3)
 
+    def test_a_rank_that_ends_before_the_job_has_begun(self) -> None:
+        """As where a host lacks a library. MPICH's launcher takes no notice of it."""
+        for host, rank in (("h1", 0), ("h2", 1)):
+            lacking = f"rank {rank} on host {host} ended with status 127"
+            for end, said in (("exit 127", lacking), ("kill -9 $$", "signal 9")):
+                script = f'[ "$host" != {host} ] || {end}'
+                ended = self.start(self.hosts, BOTH, self.by_host(script, self.example("hello"))).finish(LIMIT)
+                self.assert_refused(ended, said if self.kind == "mpich" else "exit")
+
     def test_a_rank_that_exits_among_many(self) -> None:
         with Hosts(5) as hosts:
             where = ",".join(hosts.names)
