@@ -42,7 +42,8 @@ std::vector<std::string> agent() {
   if (words.empty()) words = {"ssh"};
   const std::string name = words[0].substr(words[0].rfind('/') + 1);
   if (name == "ssh")
-    for (const char* word : {"-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=3"}) words.emplace_back(word);
+    for (const char* word : {"-o", "ConnectTimeout=5", "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=3"})
+      words.emplace_back(word);
   return words;
 }
 

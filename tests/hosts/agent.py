@@ -18,7 +18,7 @@ import uuid
 
 PORT = 514
 STREAMS = ("io", "err", "status")
-CONNECT_S = 10
+CONNECT_S = 10  # unless -o ConnectTimeout says else
 WITH_VALUE = "bcDEeFIiJLlmOopQRSWw"  # ssh's options that take a value
 
 
@@ -55,7 +55,8 @@ def connect(host: str, command: str, settings: dict[str, int]) -> dict[str, sock
     connections = {}
     try:
         for stream in STREAMS:
-            connections[stream] = socket.create_connection((host, PORT), timeout=CONNECT_S)
+            limit = settings.get("ConnectTimeout", CONNECT_S)
+            connections[stream] = socket.create_connection((host, PORT), timeout=limit)
             header = json.dumps({"session": session, "stream": stream, "command": command})
             connections[stream].sendall(header.encode() + b"\n")
             connections[stream].settimeout(None)

@@ -100,6 +100,21 @@ class Faults(JobsTest):
         self.hosts.cut("h2")
         self.assert_refused(job.finish(LIMIT, begun), HOST_LOST)
 
+    def test_a_host_that_is_cut_off_while_the_job_starts(self) -> None:
+        """Its ranks hear nothing of their launcher, and of each other they do not know yet."""
+        hello = self.example("hello")
+        for pause in (0, 0.02):
+            with Hosts(2) as self.hosts:
+                job = self.start(self.hosts, BOTH, [hello])
+                while not any(command_line(pid)[:1] == [str(hello)] for pid in self.hosts.processes("h2")):
+                    self.assertIsNone(job.process.poll())
+                time.sleep(pause)
+                begun = time.monotonic()
+                self.hosts.cut("h2")
+                ended = job.finish(LIMIT, begun)
+            if "Hello from rank 0" not in ended.text:  # else it had come to its end
+                self.assert_refused(ended, HOST_LOST)
+
     def test_a_host_that_cannot_be_reached(self) -> None:
         self.hosts.cut("h2")
         ended = self.start(self.hosts, BOTH, [self.example("hello")]).finish(LIMIT)

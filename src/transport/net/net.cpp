@@ -9,6 +9,7 @@
 
 #include "base/launchers.hpp"
 #include "base/log.hpp"
+#include "transport/net/daemon.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
@@ -27,11 +28,19 @@ constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
   if (launched_number() != 0) sleep(1);  // one message is enough, if process 0 has one
   utsname here;
   uname(&here);
+  const std::string peer = to_text(found.peer);
+  if (found.of_daemon) {
+    log_line(
+        "host %s has had no answer from the launcher's host, %s, for %.3g s (option silence): it is cut off, or down",
+        here.nodename, peer.c_str(), found.seconds);
+    end_daemon(find_daemon());
+    _exit(1);
+  }
   end_job(1,
           "process %d on host %s tries to reach %s, port %d, and has had no answer for %.3g s (option silence): a "
           "firewall drops what it sends, no route leads there, or this is not the network that connects the hosts; "
           "which networks are used can be set, by UCX_NET_DEVICES, or with Open MPI OMPI_MCA_btl_tcp_if_include",
-          launched_number(), here.nodename, to_text(found.peer).c_str(), found.port, found.seconds);
+          launched_number(), here.nodename, peer.c_str(), found.port, found.seconds);
 }
 }  // namespace
 
@@ -47,7 +56,7 @@ Status Net::join(const Options& options, Job& job) {
   most_silence_ = placement_.kind == Placement::Kind::none ? 0 : options.number("silence");
   // Sooner than silence would be noticed, because launchers take seconds to end a job.
   if (const double limit = options.number("silence") * 3 / 4; limit > 0 && !Job::in_environment())
-    HIROBA_TRY(unanswered_.start(limit, cannot_join));
+    HIROBA_TRY(unanswered_.start(limit, cannot_join, find_daemon().pid));
   HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
   name_ = chosen_transport(options);
   rank_of_wire_.resize(joined_.wire_ranks.size());

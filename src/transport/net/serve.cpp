@@ -1,38 +1,16 @@
 // What a rank does for others, and what comes back to it. Runs under the engine's lock, in whichever thread drives;
 // nothing here waits.
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "base/log.hpp"
+#include "transport/net/daemon.hpp"
 #include "transport/net/net_transport.hpp"
 
 namespace hiroba {
-
-namespace {
-
-struct Process {
-  std::string name;
-  pid_t parent = 0;
-};
-
-// Nothing, if there is no such process.
-Process look_up(pid_t pid) {
-  char text[128] = "", name[32] = "";
-  Process found;
-  const int fd = open(format("/proc/%d/stat", pid).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return found;
-  if (read(fd, text, sizeof text - 1) > 0 && std::sscanf(text, "%*d (%31[^)]) %*c %d", name, &found.parent) == 2)
-    found.name = name;
-  close(fd);
-  return found;
-}
-
-}  // namespace
 
 void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   Net& net = *static_cast<Net*>(self);
@@ -356,14 +334,11 @@ void Net::lose(const std::string& why) const {
 // the daemon that has started the ranks here.
 void Net::end_host() const {
   const Job& job = config().job;
-  pid_t parent = getppid();
-  Process process = look_up(parent);
-  if (process.name == "guard") parent = process.parent, process = look_up(parent);
+  const Daemon daemon = find_daemon();
   usleep(500000);  // the launcher, if it is on our side, ends us in its own way
   for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node + 1); ++r)
     if (r != job.rank && config().board->rank(r).pid > 0) kill(config().board->rank(r).pid, SIGKILL);
-  if (process.name == "orted") kill(parent, SIGTERM);
-  if (process.name == "hydra_pmi_proxy") kill(parent, SIGKILL);
+  end_daemon(daemon);
 }
 
 void Net::on_failed(void* self, const char* what) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -77,6 +78,60 @@ bool any_socket(Visit&& visit) {
   return found;
 }
 
+// Inodes of the sockets that another process has open; none, if that is secret.
+std::vector<uint64_t> sockets_of(pid_t pid) {
+  std::vector<uint64_t> found;
+  const std::string folder = format("/proc/%d/fd", pid);
+  DIR* const files = opendir(folder.c_str());
+  if (files == nullptr) return found;
+  while (const dirent* file = readdir(files)) {
+    char target[64] = "";
+    unsigned long long number = 0;
+    if (readlinkat(dirfd(files), file->d_name, target, sizeof target - 1) > 0 &&
+        std::sscanf(target, "socket:[%llu]", &number) == 1)
+      found.push_back(number);
+  }
+  closedir(files);
+  return found;
+}
+
+// A TCP socket of this host that sends the same bytes again.
+struct Resent {
+  uint64_t socket;  // inode
+  in6_addr peer;
+  int port;
+};
+
+// "0100007F", or four of these, as /proc/net/tcp and tcp6 have it.
+in6_addr parse_address(const char* digits) {
+  uint32_t words[4] = {};
+  size_t count = 0;
+  for (; count < 4 && std::sscanf(digits + 8 * count, "%8x", &words[count]) == 1;) ++count;
+  in_addr four = {words[0]};
+  in6_addr six;
+  std::memcpy(&six, words, sizeof six);
+  return count == 1 ? as_ipv6(four) : six;
+}
+
+std::vector<Resent> all_resent() {
+  std::vector<Resent> found;
+  for (const char* const path : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
+    FILE* const file = std::fopen(path, "re");
+    if (file == nullptr) continue;
+    for (char line[512]; std::fgets(line, sizeof line, file) != nullptr;) {
+      char peer[40] = "";
+      unsigned port = 0, state = 0, unacknowledged = 0, resent = 0;
+      unsigned long long socket = 0;
+      if (std::sscanf(line, "%*d: %*[0-9A-F]:%*x %32[0-9A-F]:%x %x %x:%*x %*x:%*x %x %*u %*u %llu", peer, &port, &state,
+                      &unacknowledged, &resent, &socket) == 6 &&
+          unacknowledged > 0 && resent > 0 && (state == asking || state == established || state == closed_by_peer))
+        found.push_back({socket, parse_address(peer), static_cast<int>(port)});
+    }
+    std::fclose(file);
+  }
+  return found;
+}
+
 bool is_unanswered(const tcp_info& info) {
   if (info.tcpi_state == asking) return true;
   return (info.tcpi_state == established || info.tcpi_state == closed_by_peer) && info.tcpi_unacked > 0 &&
@@ -106,8 +161,8 @@ std::string to_text(const in6_addr& address) {
   return text;
 }
 
-Status Unanswered::start(double limit, Report report) {
-  limit_ = limit, period_ = std::min(1.0, limit / 4), looked_ = seconds_now();
+Status Unanswered::start(double limit, Report report, pid_t daemon) {
+  daemon_ = daemon, limit_ = limit, period_ = std::min(1.0, limit / 4), looked_ = seconds_now();
   report_ = std::move(report);
   any_socket([this](int fd, const tcp_info&) { return before_.push_back(inode(fd)), false; });
   const auto run = [](void* self) -> void* { return static_cast<Unanswered*>(self)->watch(), nullptr; };
@@ -144,26 +199,44 @@ bool Unanswered::look() {
   if (now - looked_ > limit_ / 2) attempts_.clear();
   looked_ = now;
   std::vector<Attempt> still;
-  const bool reported = any_socket([&](int fd, const tcp_info& info) {
-    if (!is_unanswered(info)) return false;
-    Attempt attempt = {inode(fd), info.tcpi_bytes_acked, now};
-    if (std::find(before_.begin(), before_.end(), attempt.socket) != before_.end()) return false;
-    for (const Attempt& known : attempts_)
-      if (known.socket == attempt.socket && known.acknowledged == attempt.acknowledged) attempt.since = known.since;
-    still.push_back(attempt);
-    const double seconds = now - attempt.since + period_;
-    return seconds >= limit_ && report_if_known(fd, seconds);
-  });
+  const bool reported = look_at_own(now, still) || look_at_daemon(now, still);
   attempts_ = std::move(still);
   return reported;
 }
 
-bool Unanswered::report_if_known(int fd, double seconds) const {
-  Found found = {{}, 0, seconds};
-  if (!peer_of(fd, found.peer, found.port)) return false;
+void Unanswered::note(uint64_t socket, uint64_t acknowledged, double now, std::vector<Attempt>& still) const {
+  Attempt attempt = {socket, acknowledged, now};
+  for (const Attempt& known : attempts_)
+    if (known.socket == socket && known.acknowledged == acknowledged) attempt.since = known.since;
+  still.push_back(attempt);
+}
+
+bool Unanswered::look_at_own(double now, std::vector<Attempt>& still) {
+  return any_socket([&](int fd, const tcp_info& info) {
+    const uint64_t socket = inode(fd);
+    if (!is_unanswered(info) || std::find(before_.begin(), before_.end(), socket) != before_.end()) return false;
+    note(socket, info.tcpi_bytes_acked, now, still);
+    Found found = {{}, 0, now - still.back().since + period_, false};
+    return found.seconds >= limit_ && peer_of(fd, found.peer, found.port) && report_if_known(found);
+  });
+}
+
+bool Unanswered::look_at_daemon(double now, std::vector<Attempt>& still) {
+  if (daemon_ == 0) return false;
+  const std::vector<uint64_t> sockets = sockets_of(daemon_);
+  for (const Resent& resent : all_resent()) {
+    if (std::find(sockets.begin(), sockets.end(), resent.socket) == sockets.end()) continue;
+    note(resent.socket, 0, now, still);
+    const Found found = {resent.peer, resent.port, now - still.back().since + period_, true};
+    if (found.seconds >= limit_ && report_if_known(found)) return true;
+  }
+  return false;
+}
+
+bool Unanswered::report_if_known(const Found& found) const {
+  const auto is_peer = [&](const in6_addr& one) { return equal(one, found.peer); };
   lock_.lock();
-  const bool known =
-      !knows_ || std::any_of(peers_.begin(), peers_.end(), [&](const in6_addr& one) { return equal(one, found.peer); });
+  const bool known = !knows_ || (!found.of_daemon && std::any_of(peers_.begin(), peers_.end(), is_peer));
   if (known) report_(found);
   lock_.unlock();
   return known;

@@ -32,6 +32,7 @@ class Unanswered {
     in6_addr peer;
     int port;
     double seconds;  // without an answer
+    bool of_daemon;
   };
   using Report = std::function<void(const Found&)>;
 
@@ -41,9 +42,11 @@ class Unanswered {
   ~Unanswered() { stop(); }
 
   // Reports what has had no answer for `limit` seconds, one look more or less. Sockets that are open now are the
-  // program's own, and are not looked at.
-  Status start(double limit, Report report);
-  // From now on only connections to these addresses are reported, and to `report`; others may be the program's own.
+  // program's own, and are not looked at. Those of the launcher's daemon (0: there is none) are: as long as this
+  // process starts, it waits for what the daemon brings, and hears nothing when the host is cut off.
+  Status start(double limit, Report report, pid_t daemon = 0);
+  // From now on only connections of this process to these addresses are reported, and to `report`; others may be the
+  // program's own.
   void know(std::vector<in6_addr> peers, Report report);
   void stop();
 
@@ -55,9 +58,13 @@ class Unanswered {
   };
   void watch();
   bool look();
-  bool report_if_known(int fd, double seconds) const;
+  void note(uint64_t socket, uint64_t acknowledged, double now, std::vector<Attempt>& still) const;
+  bool look_at_own(double now, std::vector<Attempt>& still);
+  bool look_at_daemon(double now, std::vector<Attempt>& still);
+  bool report_if_known(const Found& found) const;
 
   double limit_ = 0, period_ = 0, looked_ = 0;
+  pid_t daemon_ = 0;
   std::vector<uint64_t> before_;  // inodes of sockets that were open at the start
   std::vector<Attempt> attempts_;
   mutable SignalSafeLock lock_;  // guards what follows
