@@ -5,8 +5,6 @@
 //   guard PROGRAM [ARGUMENT ...]
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,17 +15,13 @@
 #include <cstring>
 #include <string>
 
+#include "base/host.hpp"
+
 namespace {
 
 // Sent to the whole group, of which the program is a part: it decides, and we wait for it.
 constexpr std::array for_the_program = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
 constexpr int not_found = 127, not_executable = 126;
-
-const char* host() {
-  static utsname system;
-  uname(&system);
-  return system.nodename;
-}
 
 std::string rank() {
   const char* const given = std::getenv("PMI_RANK");
@@ -37,13 +31,15 @@ std::string rank() {
 [[noreturn]] void become(char** words) {
   execvp(words[0], words);
   const int error = errno;
-  std::fprintf(stderr, "hirobarun: host %s cannot execute '%s' (%s)\n", host(), words[0], std::strerror(error));
+  std::fprintf(stderr, "hirobarun: host %s cannot execute '%s' (%s)\n", hiroba::host_name().c_str(), words[0],
+               std::strerror(error));
   _exit(error == ENOENT ? not_found : not_executable);
 }
 
 // PMI-1's word for it. A rank that has reported its end itself has said it before; then we do not come to this.
 void report(const char* how, int number, const char* meaning, int descriptor, int status) {
-  std::fprintf(stderr, "hirobarun: rank %s on host %s %s %d%s\n", rank().c_str(), host(), how, number, meaning);
+  std::fprintf(stderr, "hirobarun: rank %s on host %s %s %d%s\n", rank().c_str(), hiroba::host_name().c_str(), how,
+               number, meaning);
   usleep(100000);  // Hydra ends at once, and loses what it has not read yet
   dprintf(descriptor, "cmd=abort exitcode=%d\n", status);
 }

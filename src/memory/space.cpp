@@ -1,12 +1,12 @@
 #include "memory/space.hpp"
 
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "base/host.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
 
@@ -28,12 +28,6 @@ std::string mapped_at(const char* begin, uint64_t bytes) {
       found.assign(line, std::strcspn(line, "\n"));
   std::fclose(maps);
   return found;
-}
-
-std::string host_name() {
-  utsname system;
-  uname(&system);
-  return system.nodename;
 }
 }  // namespace
 

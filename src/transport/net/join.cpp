@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/host.hpp"
 #include "base/launchers.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
@@ -116,9 +116,7 @@ Hello introduce(const Options& options, int mailbox) {
   std::memcpy(hello.magic, magic, sizeof magic);
   std::snprintf(hello.version, sizeof hello.version, "%s", HIROBA_VERSION);
   write_build(hello.build);
-  utsname system;
-  uname(&system);
-  std::snprintf(hello.host, sizeof hello.host, "%.63s", system.nodename);
+  std::snprintf(hello.host, sizeof hello.host, "%.63s", host_name().c_str());
   std::snprintf(hello.space, sizeof hello.space, "%s", options.text("space").c_str());
   hello.node = node_key(hello.host);
   const std::vector<in6_addr> addresses = own_addresses(most_addresses);

@@ -1,12 +1,12 @@
 #include "transport/net/net.hpp"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
+#include "base/host.hpp"
 #include "base/launchers.hpp"
 #include "base/log.hpp"
 #include "transport/net/daemon.hpp"
@@ -26,13 +26,11 @@ constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
 // Before this rank knows others, only the address is known that does not answer.
 [[noreturn]] void cannot_join(const Unanswered::Found& found) {
   if (launched_number() != 0) sleep(1);  // one message is enough, if process 0 has one
-  utsname here;
-  uname(&here);
-  const std::string peer = to_text(found.peer);
+  const std::string here = host_name(), peer = to_text(found.peer);
   if (found.of_daemon) {
     log_line(
         "host %s has had no answer from the launcher's host, %s, for %.3g s (option silence): it is cut off, or down",
-        here.nodename, peer.c_str(), found.seconds);
+        here.c_str(), peer.c_str(), found.seconds);
     end_daemon(find_daemon());
     _exit(1);
   }
@@ -40,7 +38,7 @@ constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
           "process %d on host %s tries to reach %s, port %d, and has had no answer for %.3g s (option silence): a "
           "firewall drops what it sends, no route leads there, or this is not the network that connects the hosts; "
           "which networks are used can be set, by UCX_NET_DEVICES, or with Open MPI OMPI_MCA_btl_tcp_if_include",
-          launched_number(), here.nodename, peer.c_str(), found.port, found.seconds);
+          launched_number(), here.c_str(), peer.c_str(), found.port, found.seconds);
 }
 }  // namespace
 

@@ -219,7 +219,7 @@ class Net final : public Transport, private FrameSender {
   bool answer_watches();
   void keep_alive();
   void watch_hosts();
-  [[noreturn]] void lose(const std::string& why) const;
+  [[noreturn]] void lose(const std::string& why);
   void end_host() const;
   void reply_place(int source, const Head& head);
 
@@ -260,7 +260,7 @@ class Net final : public Transport, private FrameSender {
   std::atomic<uint32_t> remote_puts_{0};  // of ours, that are not visible yet
   Alive alive_;
   Unanswered unanswered_;
-  std::atomic<bool> stopped_{false}, farewell_{false};
+  std::atomic<bool> stopped_{false}, farewell_{false}, losing_{false};
   bool stranger_seen_ = false;
 };
 

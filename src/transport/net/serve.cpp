@@ -322,7 +322,8 @@ void Net::watch_hosts() {
   });
 }
 
-void Net::lose(const std::string& why) const {
+void Net::lose(const std::string& why) {
+  if (losing_.exchange(true)) ::sleep(60);  // another thread is at it, and ends this process when it is through
   const bool first = first_to_report(1);
   if (first) log_line("%s", why.c_str());
   tell_launcher(1);
@@ -344,6 +345,7 @@ void Net::end_host() const {
 void Net::on_failed(void* self, const char* what) {
   if (static_cast<Net*>(self)->stopped_.load()) return;
   usleep(2000000);  // if another rank's end is the cause, the launcher ends us before this
+  if (static_cast<Net*>(self)->losing_.load()) ::sleep(60);
   end_job(1, "%s", what);
 }
 
