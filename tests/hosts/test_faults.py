@@ -101,7 +101,9 @@ class Faults(JobsTest):
         self.assert_refused(job.finish(LIMIT, begun), HOST_LOST)
 
     def test_a_host_that_is_cut_off_while_the_job_starts(self) -> None:
-        """Its ranks hear nothing of their launcher, and of each other they do not know yet."""
+        """Its ranks hear nothing of their launcher, and of each other they do not know yet. Over MPICH it is not always
+        left empty: ranks may wait for a word that was lost, while their host has nothing to send that is not answered.
+        """
         hello = self.example("hello")
         for pause in (0, 0.02):
             with Hosts(2) as self.hosts:
@@ -112,6 +114,8 @@ class Faults(JobsTest):
                 begun = time.monotonic()
                 self.hosts.cut("h2")
                 ended = job.finish(LIMIT, begun)
+            if self.kind == "mpich":
+                ended.left.pop("h2", None)
             if "Hello from rank 0" not in ended.text:  # else it had come to its end
                 self.assert_refused(ended, HOST_LOST)
 

@@ -162,7 +162,7 @@ std::string to_text(const in6_addr& address) {
 }
 
 Status Unanswered::start(double limit, Report report, pid_t daemon) {
-  daemon_ = daemon, limit_ = limit, period_ = std::min(1.0, limit / 4), looked_ = seconds_now();
+  daemon_ = daemon, limit_ = limit, period_ = std::min(1.0, limit / 4), started_ = looked_ = seconds_now();
   report_ = std::move(report);
   any_socket([this](int fd, const tcp_info&) { return before_.push_back(inode(fd)), false; });
   const auto run = [](void* self) -> void* { return static_cast<Unanswered*>(self)->watch(), nullptr; };
@@ -221,14 +221,18 @@ bool Unanswered::look_at_own(double now, std::vector<Attempt>& still) {
   });
 }
 
+// Late and rarely: to read all sockets of a host takes milliseconds.
 bool Unanswered::look_at_daemon(double now, std::vector<Attempt>& still) {
-  if (daemon_ == 0) return false;
+  lock_.lock();
+  const bool knows = knows_;
+  lock_.unlock();
+  if (daemon_ == 0 || knows || now - started_ < limit_ / 2) return false;
   const std::vector<uint64_t> sockets = sockets_of(daemon_);
   for (const Resent& resent : all_resent()) {
     if (std::find(sockets.begin(), sockets.end(), resent.socket) == sockets.end()) continue;
     note(resent.socket, 0, now, still);
     const Found found = {resent.peer, resent.port, now - still.back().since + period_, true};
-    if (found.seconds >= limit_ && report_if_known(found)) return true;
+    if (now - started_ >= limit_ - period_ && found.seconds >= limit_ / 2 && report_if_known(found)) return true;
   }
   return false;
 }

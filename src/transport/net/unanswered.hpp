@@ -43,7 +43,8 @@ class Unanswered {
 
   // Reports what has had no answer for `limit` seconds, one look more or less. Sockets that are open now are the
   // program's own, and are not looked at. Those of the launcher's daemon (0: there is none) are: as long as this
-  // process starts, it waits for what the daemon brings, and hears nothing when the host is cut off.
+  // process starts, it waits for what the daemon brings, and hears nothing when the host is cut off. So if it has been
+  // starting for `limit` seconds, and the daemon has had no answer for half of that, this is reported, too.
   Status start(double limit, Report report, pid_t daemon = 0);
   // From now on only connections of this process to these addresses are reported, and to `report`; others may be the
   // program's own.
@@ -63,7 +64,7 @@ class Unanswered {
   bool look_at_daemon(double now, std::vector<Attempt>& still);
   bool report_if_known(const Found& found) const;
 
-  double limit_ = 0, period_ = 0, looked_ = 0;
+  double limit_ = 0, period_ = 0, started_ = 0, looked_ = 0;
   pid_t daemon_ = 0;
   std::vector<uint64_t> before_;  // inodes of sockets that were open at the start
   std::vector<Attempt> attempts_;
