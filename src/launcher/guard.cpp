@@ -16,6 +16,8 @@
 #include <string>
 
 #include "base/host.hpp"
+#include "base/launchers.hpp"
+#include "base/log.hpp"
 
 namespace {
 
@@ -36,12 +38,12 @@ std::string rank() {
   _exit(error == ENOENT ? not_found : not_executable);
 }
 
-// PMI-1's word for it. A rank that has reported its end itself has said it before; then we do not come to this.
-void report(const char* how, int number, const char* meaning, int descriptor, int status) {
+// A rank that has reported its end itself has told Hydra before; then we do not come to this.
+int report(const char* how, int number, const char* meaning, int status) {
   std::fprintf(stderr, "hirobarun: rank %s on host %s %s %d%s\n", rank().c_str(), hiroba::host_name().c_str(), how,
                number, meaning);
-  usleep(100000);  // Hydra ends at once, and loses what it has not read yet
-  dprintf(descriptor, "cmd=abort exitcode=%d\n", status);
+  hiroba::tell_launcher(status);
+  return status;
 }
 
 }  // namespace
@@ -68,12 +70,9 @@ int main(int argc, char** argv) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
   // Whom Hydra knows to have failed, it ends with us meanwhile. One message is enough: rank 0's end takes others along.
   usleep(rank() == "0" ? 500000 : 1000000);
-  if (WIFEXITED(status)) {
-    report("ended with status", WEXITSTATUS(status), "", std::atoi(descriptor), WEXITSTATUS(status));
-    return WEXITSTATUS(status);
-  }
+  hiroba::set_launcher_word(std::atoi(descriptor), hiroba::hydra_abort);
+  if (WIFEXITED(status)) return report("ended with status", WEXITSTATUS(status), "", WEXITSTATUS(status));
   char meaning[64];
   std::snprintf(meaning, sizeof meaning, " (%s)", strsignal(WTERMSIG(status)));
-  report("was ended by signal", WTERMSIG(status), meaning, std::atoi(descriptor), 128 + WTERMSIG(status));
-  return 128 + WTERMSIG(status);
+  return report("was ended by signal", WTERMSIG(status), meaning, 128 + WTERMSIG(status));
 }

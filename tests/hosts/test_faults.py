@@ -19,7 +19,10 @@ from over_hosts import Command, Ended, Job, JobsTest, main
 
 LIMIT = 10  # seconds from the fault until all is over
 BOTH = "h1,h2"
-HOST_LOST = r"(hiroba(run)?: |lost communication with a remote daemon).*\bh2\b"
+HOST_LOST = (
+    r"(hirobarun?: |lost communication with a remote daemon).*\bh2\b"
+    r"|\(host h2, 10\.77\.0\.2\) has not answered host h1"
+)
 PORT = 34000
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 

@@ -267,7 +267,7 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   const KeepSignalStack keep;
   // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
   if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
-    set_launcher_word(std::atoi(pmi), "cmd=abort exitcode=%d\n");
+    set_launcher_word(std::atoi(pmi), hydra_abort);
   HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));
   Wire::Start start = {hooks, nullptr, out.program_uses_library};
   std::unique_ptr<Rendezvous> rendezvous;

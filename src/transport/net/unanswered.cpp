@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,8 +29,6 @@ in6_addr as_ipv6(const in_addr& four) {
   std::memcpy(six.s6_addr + 12, &four, sizeof four);
   return six;
 }
-
-bool equal(const in6_addr& a, const in6_addr& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 // False for what is no internet address.
 bool address_of(const sockaddr* from, in6_addr& out, int& port) {
@@ -78,7 +77,7 @@ bool any_socket(Visit&& visit) {
   return found;
 }
 
-// Inodes of the sockets that another process has open; none, if that is secret.
+// Inodes of the sockets that a process has open; none, if that is secret.
 std::vector<uint64_t> sockets_of(pid_t pid) {
   std::vector<uint64_t> found;
   const std::string folder = format("/proc/%d/fd", pid);
@@ -164,7 +163,7 @@ std::string to_text(const in6_addr& address) {
 Status Unanswered::start(double limit, Report report, pid_t daemon) {
   daemon_ = daemon, limit_ = limit, period_ = std::min(1.0, limit / 4), started_ = looked_ = seconds_now();
   report_ = std::move(report);
-  any_socket([this](int fd, const tcp_info&) { return before_.push_back(inode(fd)), false; });
+  before_ = sockets_of(getpid());
   const auto run = [](void* self) -> void* { return static_cast<Unanswered*>(self)->watch(), nullptr; };
   HIROBA_TRY(start_thread(thread_, "hiroba-watch", run, this));
   watching_ = true;
@@ -238,7 +237,7 @@ bool Unanswered::look_at_daemon(double now, std::vector<Attempt>& still) {
 }
 
 bool Unanswered::report_if_known(const Found& found) const {
-  const auto is_peer = [&](const in6_addr& one) { return equal(one, found.peer); };
+  const auto is_peer = [&](const in6_addr& one) { return IN6_ARE_ADDR_EQUAL(&one, &found.peer); };
   lock_.lock();
   const bool known = !knows_ || (!found.of_daemon && std::any_of(peers_.begin(), peers_.end(), is_peer));
   if (known) report_(found);
