@@ -1,8 +1,18 @@
-// What MPICH's launcher starts in the place of the program, on every host: starts the program, waits for its end, and
-// tells the launcher if that was a bad one. Hydra by itself takes no notice of a process that ends with a bad status,
-// nor always of one that is killed while the job starts; all others would wait for it for ever.
+// What MPICH's launcher misses, on every host.
 //
 //   guard PROGRAM [ARGUMENT ...]
+//
+// Started in the place of a rank's program: starts it, waits for its end, and tells the launcher if that was a bad one.
+// Hydra by itself takes no notice of a process that ends with a bad status, nor always of one that is killed while the
+// job starts; all others would wait for it for ever. Ends with the program if Hydra's part on this host is gone.
+//
+//   guard --heard SECONDS COMMAND [ARGUMENT ...]
+//
+// Started by reach.cpp in the place of Hydra's part on a host: starts that, and ends it when reach has not been heard
+// for so long. On a host that is cut off while the job starts, Hydra and its ranks may wait for a word that was lost,
+// while nothing that this host has sent is unanswered: nobody else there would ever know.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,6 +20,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,12 +57,11 @@ int report(const char* how, int number, const char* meaning, int status) {
   return status;
 }
 
-}  // namespace
+int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-int main(int argc, char** argv) {
-  const char* const descriptor = std::getenv("PMI_FD");
-  if (argc < 2) return std::fprintf(stderr, "usage: guard PROGRAM [ARGUMENT ...]\n"), 2;
-  if (descriptor == nullptr) become(argv + 1);
+// The rank's program.
+int guard_program(int hydra, char** words) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::array<struct sigaction, for_the_program.size()> before;
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
@@ -61,18 +71,64 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != self) _exit(1);
     for (size_t i = 0; i < before.size(); ++i) sigaction(for_the_program[i], &before[i], nullptr);
-    become(argv + 1);
+    become(words);
   }
-  if (program < 0) become(argv + 1);  // as good as without
+  if (program < 0) become(words);  // as good as without
   close(STDIN_FILENO), close(STDOUT_FILENO);
   int status = 0;
   while (waitpid(program, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
   // Whom Hydra knows to have failed, it ends with us meanwhile. One message is enough: rank 0's end takes others along.
   usleep(rank() == "0" ? 500000 : 1000000);
-  hiroba::set_launcher_word(std::atoi(descriptor), hiroba::hydra_abort);
+  hiroba::set_launcher_word(hydra, hiroba::hydra_abort);
   if (WIFEXITED(status)) return report("ended with status", WEXITSTATUS(status), "", WEXITSTATUS(status));
   char meaning[64];
   std::snprintf(meaning, sizeof meaning, " (%s)", strsignal(WTERMSIG(status)));
   return report("was ended by signal", WTERMSIG(status), meaning, 128 + WTERMSIG(status));
+}
+
+// Hydra's part on this host. Nobody is missed before the first word: what the user has put in the place of ssh need not
+// pass on what it is given.
+int guard_host(double silence, char** words) {
+  const timespec limit = {static_cast<time_t>(silence), static_cast<long>(std::fmod(silence, 1) * 1e9)};
+  sigset_t child_ended, before;
+  sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child_ended, &before);
+  sigdelset(&before, SIGCHLD);
+  signal(SIGCHLD, [](int) {});
+  const pid_t hydra = fork();
+  if (hydra == 0) {
+    signal(SIGCHLD, SIG_DFL), sigprocmask(SIG_SETMASK, &before, nullptr);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO), close(nothing);
+    become(words);
+  }
+  if (hydra < 0) become(words);
+  close(STDOUT_FILENO);
+  pollfd reach = {STDIN_FILENO, POLLIN, 0};
+  for (bool heard = false;;) {
+    int status = 0;
+    if (waitpid(hydra, &status, WNOHANG) == hydra) return exit_status(status);
+    char words_of_reach[64];
+    switch (ppoll(&reach, 1, heard ? &limit : nullptr, &before)) {
+      case -1: continue;  // the child's end
+      case 0:
+        kill(hydra, SIGKILL);  // first: who would read the message may be gone
+        std::fprintf(stderr, "hirobarun: host %s has heard nothing of its launcher for %.3g s (option silence)\n",
+                     hiroba::host_name().c_str(), silence);
+        break;
+      default: heard = read(STDIN_FILENO, words_of_reach, sizeof words_of_reach) > 0;
+    }
+    if (!heard) reach.fd = -1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 3 && std::strcmp(argv[1], "--heard") == 0) return guard_host(std::atof(argv[2]), argv + 3);
+  if (argc < 2) return std::fprintf(stderr, "usage: guard [--heard SECONDS] PROGRAM [ARGUMENT ...]\n"), 2;
+  const char* const hydra = std::getenv("PMI_FD");
+  if (hydra == nullptr) become(argv + 1);
+  return guard_program(std::atoi(hydra), argv + 1);
 }

@@ -1,13 +1,16 @@
 // What mpirun calls instead of ssh to reach a host: calls ssh (or what the user has set in its place) with the same
 // words, checks that the program is there, and if the host cannot be reached, now or later, says so and ends mpirun,
-// which would wait for ever.
+// which would wait for ever. Over MPICH it lets guard.cpp know over there, once a second, that the connection stands.
 //
 // From hirobarun, in the environment: REACH_AGENT, the user's own agent with its options, if any; REACH_PROGRAM, the
-// program; REACH_GUARD, what it runs under (guard.cpp), if anything.
+// program; REACH_GUARD, where guard lies, if it is needed; REACH_SILENCE, the seconds after which guard ends its host's
+// part of the job, 0 for never.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,18 +50,39 @@ std::vector<std::string> agent() {
   return words;
 }
 
-int run(const std::vector<std::string>& words) {
+[[noreturn]] void become(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::perror(arguments[0]);
+  _exit(unreachable);
+}
+
+// Ends with the agent's exit status. `speaks`: what it reads is a word of ours each second, else what we were given.
+int run(const std::vector<std::string>& words, bool speaks) {
+  sigset_t child_ended, before;
+  sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child_ended, &before);
+  signal(SIGCHLD, SIG_DFL);
+  int channel[2] = {-1, -1};
+  if (speaks && pipe2(channel, O_CLOEXEC) != 0) return unreachable;
   const pid_t child = fork();
   if (child == 0) {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execvp(arguments[0], arguments.data());
-    std::perror(arguments[0]);
-    _exit(unreachable);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (speaks) dup2(channel[0], STDIN_FILENO);
+    become(words);
   }
+  if (child < 0) return unreachable;
+  close(channel[0]);
+  fcntl(channel[1], F_SETFL, O_NONBLOCK);  // for an agent that never reads
+  signal(SIGPIPE, SIG_IGN);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0) return unreachable;
+  const timespec second = {1, 0};
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (speaks && write(channel[1], "\n", 1) < 0) speaks = errno == EAGAIN;
+    sigtimedwait(&child_ended, nullptr, &second);
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -73,13 +97,16 @@ int main(int argc, char** argv) {
     return unreachable;
   }
   const std::string program = variable("REACH_PROGRAM"), guard = variable("REACH_GUARD");
+  const std::string silence = variable("REACH_SILENCE");
+  const bool speaks = !guard.empty() && silence != "0";
   const std::string& host = given[at];
   std::vector<std::string> words = agent();
   words.insert(words.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1);
   if (!program.empty()) words.push_back("command -v '" + program + "' >/dev/null || exit 97;");
   if (!guard.empty()) words.push_back("command -v '" + guard + "' >/dev/null || exit 98;");
+  if (speaks) words.insert(words.end(), {"'" + guard + "'", "--heard", silence});
   words.insert(words.end(), given.begin() + static_cast<std::ptrdiff_t>(at) + 1, given.end());
-  const int status = run(words);
+  const int status = run(words, speaks);
   if (status == unreachable)
     std::fprintf(stderr, "hirobarun: cannot reach host %s, or the connection to it was lost\n", host.c_str());
   else if (status == no_program)

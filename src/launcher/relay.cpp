@@ -206,14 +206,17 @@ std::string guard() {
 }
 
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
-void reach_by_agent(const Launch& launch, const std::string& mpi) {
+void reach_by_agent(const Launch& launch, const std::string& mpi, const Options& options) {
   const std::string agent = library_folder() + "/reach";
   if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
   const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
   setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
-  if (mpi == "mpich") setenv("REACH_GUARD", guard().c_str(), 1);
+  if (mpi == "mpich") {
+    setenv("REACH_GUARD", guard().c_str(), 1);
+    setenv("REACH_SILENCE", format("%g", options.number("silence")).c_str(), 1);
+  }
   setenv(name, agent.c_str(), 1);
 }
 
@@ -225,6 +228,9 @@ bool needs_mpirun(const Launch& launch) {
 }
 
 Refusal become_mpirun(const Launch& wish) {
+  Options options;
+  const Status read = Options::from_environment(options);
+  if (!read.ok()) return {read, cannot_start};
   Launch launch = wish;
   launch.program[0] = absolute(wish.program[0]);
   Mpirun mpirun;
@@ -234,7 +240,7 @@ Refusal become_mpirun(const Launch& wish) {
     return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
             cannot_start};
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
-  if (!launch.hosts.empty()) reach_by_agent(launch, mpirun.mpi);
+  if (!launch.hosts.empty()) reach_by_agent(launch, mpirun.mpi, options);
   Words words = mpirun.mpi == "openmpi" ? openmpi_words(launch) : mpich_words(launch);
   words.insert(words.begin(), mpirun.path);
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
