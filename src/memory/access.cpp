@@ -97,11 +97,13 @@ Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   return {};
 }
 
-// Under --check nothing is promised, so what breaks the promise faults.
+// Under --check nothing is promised, so what breaks the promise faults. What may lie in huge pages from now on is
+// gathered at once if it has been filled: the loop that the promise is for should not begin with it.
 Status Memory::promise_preload(const void* data) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   array->preloaded.store(true);
+  if (array->barriers > 0) use_huge_pages(*array);
   return {};
 }
 

@@ -47,6 +47,7 @@ struct Array {
   bool freed = false;
   std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
   int barriers = 0;                    // since the allocation; counted while it matters
+  uint64_t gathered = 0;               // bytes of this rank's part, into huge pages
   Tracker* tracker = nullptr;          // of the pages whose home is another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;

@@ -231,6 +231,32 @@ std::vector<HomeRun> home_runs(const Array& array, uint64_t data_offset) {
   return runs;
 }
 
+// How many whole huge pages the parts have if the array begins so many pages into one.
+uint64_t whole_huge_pages(const std::vector<HomeRun>& parts, uint64_t start) {
+  constexpr uint64_t pages = huge_page_bytes / page_bytes;
+  uint64_t whole = 0;
+  for (const HomeRun& part : parts) {
+    const uint64_t first = (start + part.first + pages - 1) / pages, end = (start + part.first + part.pages) / pages;
+    whole += std::max(first, end) - first;
+  }
+  return whole;
+}
+
+// Where in a huge page an array should begin, in pages: where it would by turn, unless parts of few huge pages had a
+// tenth more of them elsewhere. Measured on parts of 8.6 MiB: three huge pages or four, 3 % of a stencil's time.
+uint64_t choose_start(const std::vector<HomeRun>& parts, uint64_t by_turn) {
+  constexpr uint64_t pages = huge_page_bytes / page_bytes, worth = 10;
+  constexpr size_t most_parts = 64;  // the cost grows with their square
+  if (parts.size() > most_parts) return by_turn;
+  const uint64_t whole_by_turn = whole_huge_pages(parts, by_turn);
+  uint64_t best = by_turn, most = whole_by_turn;
+  for (const HomeRun& part : parts) {
+    const uint64_t start = (pages - part.first % pages) % pages, whole = whole_huge_pages(parts, start);
+    if (whole > most) best = start, most = whole;
+  }
+  return (most - whole_by_turn) * worth >= most ? best : by_turn;
+}
+
 }  // namespace
 
 Status Memory::allocate(const Request& request, void*& out) {
@@ -240,8 +266,10 @@ Status Memory::allocate(const Request& request, void*& out) {
                                 job_.nranks, array->distribution));
   const uint64_t bytes = array->distribution.bytes();
   const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
+  array->end_page = pages;
+  const uint64_t start = choose_start(home_runs(*array, 0), space_.stagger() >> page_shift);
   uint64_t offset = 0;
-  HIROBA_TRY(space_.take(pages << page_shift, offset));
+  HIROBA_TRY(space_.take(pages << page_shift, start << page_shift, offset));
   array->first_page = offset >> page_shift;
   array->end_page = array->first_page + pages;
   const uint64_t data_offset = check_ ? (array->end_page << page_shift) - bytes : offset;
@@ -278,19 +306,25 @@ Status Memory::map_homes(Array& array) {
   return {};
 }
 
-// Gathers what this rank has touched of its own part of new arrays into huge pages. Before the first barrier nothing
-// is known to be in use, and by the second a program has filled its arrays. Between nodes only large parts, unless its
-// copies stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
-// (README.md).
+// New arrays: before the first barrier nothing is known to be in use, and by the second a program has filled its
+// arrays.
 void Memory::use_huge_pages() {
-  if (!huge_) return;
-  const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   constexpr int last_barrier = 2;
-  arrays_.for_each_live([&](Array& array) {
+  arrays_.for_each_live([this](Array& array) {
     if (array.barriers == last_barrier) return;
     ++array.barriers;
-    const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
-    const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
+    use_huge_pages(array);
+  });
+}
+
+// Gathers what this rank has touched of its own part into huge pages. Between nodes only large parts, unless its copies
+// stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
+// (README.md). What is gathered already is not asked for again: the kernel would wait for all cores first.
+void Memory::use_huge_pages(Array& array) {
+  const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
+  const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
+  const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+  const auto for_each_in_use = [&](const auto& visit) {
     for (const HomeRun& run : array.homes) {
       if (run.rank != job_.rank || run.pages << page_shift < least) continue;
       const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);
@@ -300,10 +334,15 @@ void Memory::use_huge_pages() {
         hole = std::min(end, lseek(fd, data, SEEK_HOLE));
         const uint64_t from = (static_cast<uint64_t>(data) + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
         const uint64_t to = static_cast<uint64_t>(hole) / huge_page_bytes * huge_page_bytes;
-        if (from < to) collapse(space_.base() + from, to - from);
+        if (from < to) visit(from, to - from);
       }
     }
-  });
+  };
+  uint64_t in_use = 0;
+  if (huge_) for_each_in_use([&](uint64_t, uint64_t bytes) { in_use += bytes; });
+  if (in_use == array.gathered) return;
+  array.gathered = in_use;
+  for_each_in_use([&](uint64_t from, uint64_t bytes) { collapse(space_.base() + from, bytes); });
 }
 
 // All virtual nodes share this machine's memory; other hosts have their own.

@@ -144,6 +144,7 @@ class Memory {
   Status map_homes(Array& array);
   Status check_room(const Array& array) const;
   void use_huge_pages();
+  void use_huge_pages(Array& array);
   Status check_canary(const Array& array) const;
   void read_notices(std::span<const uint64_t> words);
   std::atomic<uint32_t>& arrivals(int rank, int word) const;

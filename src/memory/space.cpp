@@ -54,9 +54,8 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
   return {};
 }
 
-Status Space::take(uint64_t bytes, uint64_t& offset) {
-  const uint64_t stagger = takes_++ % stagger_steps * stagger_bytes;
-  const uint64_t units = (stagger + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
+Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
+  const uint64_t units = (start + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
   if (next_ + units <= arrays_) {
     offset = next_;
     next_ += units;
@@ -72,7 +71,7 @@ Status Space::take(uint64_t bytes, uint64_t& offset) {
     if (rest > 0) given_[offset + units] = rest;
   }
   taken_[offset] = units;
-  offset += stagger;
+  offset += start;
   return {};
 }
 

@@ -24,7 +24,7 @@ TEST(Space, PlacesAreDisjointAndLeaveAGapAfterEach) {
     }
     const uint64_t bytes = 4096 * (1 + random() % 1024);
     uint64_t offset = 0;
-    if (!space.take(bytes, offset).ok()) continue;
+    if (!space.take(bytes, space.stagger(), offset).ok()) continue;
     EXPECT_EQ(0u, offset % 4096);
     for (const auto& [other, size] : taken)
       EXPECT_TRUE(offset + bytes < other / Space::unit * Space::unit ||
@@ -37,9 +37,9 @@ TEST(Space, FreshAddressesFirst) {
   Space space;
   ASSERT_TRUE(space.reserve(arrays, arrays).ok());
   uint64_t first = 0, second = 0;
-  ASSERT_TRUE(space.take(4096, first).ok());
+  ASSERT_TRUE(space.take(4096, space.stagger(), first).ok());
   space.give(first);
-  ASSERT_TRUE(space.take(4096, second).ok());
+  ASSERT_TRUE(space.take(4096, space.stagger(), second).ok());
   EXPECT_NE(first, second);
 }
 
@@ -48,11 +48,11 @@ TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
   ASSERT_TRUE(space.reserve(arrays, arrays).ok());
   for (int round = 0; round < 200; ++round) {
     uint64_t offset = 0;
-    ASSERT_TRUE(space.take(arrays / 4, offset).ok());
+    ASSERT_TRUE(space.take(arrays / 4, space.stagger(), offset).ok());
     space.give(offset);
   }
   uint64_t offset = 0;
-  const std::string message = space.take(arrays * 2, offset).message();
+  const std::string message = space.take(arrays * 2, space.stagger(), offset).message();
   EXPECT_NE(std::string::npos, message.find("option space")) << message;
 }
 
