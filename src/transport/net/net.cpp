@@ -19,7 +19,7 @@ constexpr size_t most_queued = 4096;    // frames that wait for room before thei
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
 // Gets go in pieces. Small ones most network libraries send at once, without asking the receiver; from some size on,
 // the two messages that asking takes cost less than many small ones, and much earlier where the library asks for each.
-// What is asked ahead is not waited for yet, so it may be asked for each piece.
+// There, what is asked ahead goes whole: all of its pieces would be asked for at once, when the exchange is over.
 constexpr size_t small_piece = 60 << 10, big_piece = size_t{8} << 20;
 constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
 
@@ -377,11 +377,14 @@ void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&
 // `epoch`: so many exchanges must lie behind whoever answers.
 void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                        uint32_t epoch) {
-  const bool at_once = epoch != epoch_.load() || joined_.wire->sends_at_once(small_piece);
-  const size_t piece = bytes <= (at_once ? most_in_small_pieces : most_in_asked_pieces) ? small_piece : big_piece;
+  const bool ahead = epoch != epoch_.load();
+  const size_t most_in_small = joined_.wire->sends_at_once(small_piece) ? most_in_small_pieces
+                               : ahead                                  ? small_piece
+                                                                        : most_in_asked_pieces;
+  const size_t piece = bytes <= most_in_small ? small_piece : big_piece;
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
-    if (note != nullptr || epoch == epoch_.load() || !wish(to, rank, from, part, completion))
+    if (note != nullptr || !ahead || !wish(to, rank, from, part, completion))
       get_piece(to, rank, from, part, completion, note, epoch);
     to += part, from += part, bytes -= part;
     note = nullptr;
