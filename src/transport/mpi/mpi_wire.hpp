@@ -64,9 +64,7 @@ class MpiWire : public SessionWire {
   void close(bool silent) override;
   bool send(int to, const void* frame, size_t size) override;
   bool tells_empty() const override { return true; }
-#ifdef OPEN_MPI
-  bool sends_at_once(size_t bytes) const override { return bytes < 64 << 10; }  // its TCP's eager limit
-#endif
+  bool sends_at_once(size_t bytes) const override { return bytes < session_.at_once(); }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;

@@ -59,11 +59,25 @@ Status MpiSession::initialise(bool program_uses_mpi) {
                "own; use MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)",
                level_name(level)));
   }
+  set_up_ucx();
   const int wanted = program_uses_mpi ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
   MPI_Init_thread(nullptr, nullptr, wanted, &level);
   started_by_us_ = true;
   if (level >= wanted) return {};
   return Status::error(format("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted)));
+}
+
+// MPICH on UCX without RDMA: as transport ucx does, and for the same reasons (ucx/context.hpp). By itself UCX asks
+// before it sends 8 KiB over TCP.
+void MpiSession::set_up_ucx() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const bool rdma = access("/sys/class/infiniband", F_OK) == 0;
+  if (std::strstr(text, "ch4:ucx") == nullptr || rdma || std::getenv("UCX_RNDV_THRESH") != nullptr) return;
+  setenv("UCX_RNDV_THRESH", "128k", 0);
+  setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
+  at_once_ = 128 << 10;
 }
 
 // Attributes of MPI_COMM_SELF are deleted first of all in MPI_Finalize.

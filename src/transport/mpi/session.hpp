@@ -28,17 +28,25 @@ class MpiSession {
   static std::string describe();
   int rank() const { return rank_; }
   int size() const { return size_; }
+  // Less than so many bytes are sent without asking the receiver first; 0: not known.
+  size_t at_once() const { return at_once_; }
   MPI_Comm communicator() const { return ours_only_; }
   Status allgather(const void* mine, void* all, size_t bytes);
   size_t make_communicator(int rank, void* out, size_t room);
 
  private:
   Status initialise(bool program_uses_mpi);
+  void set_up_ucx();
   void watch_for_finalize();
   static bool leave_hydra();
 
   Wire::Hooks hooks_ = {};
   int rank_ = 0, size_ = 1;
+#ifdef OPEN_MPI
+  size_t at_once_ = 64 << 10;  // its TCP's eager limit
+#else
+  size_t at_once_ = 0;
+#endif
   bool started_by_us_ = false, watched_ = false;
   int watch_ = MPI_KEYVAL_INVALID;
   MPI_Comm ours_only_ = MPI_COMM_NULL, program_ = MPI_COMM_NULL;
