@@ -29,6 +29,7 @@
 #include "base/host.hpp"
 #include "base/launchers.hpp"
 #include "base/log.hpp"
+#include "launcher/exit_status.hpp"
 
 namespace {
 
@@ -57,8 +58,6 @@ int report(const char* how, int number, const char* meaning, int status) {
   return status;
 }
 
-int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
 // The rank's program.
 int guard_program(int hydra, char** words) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -81,10 +80,10 @@ int guard_program(int hydra, char** words) {
   // Whom Hydra knows to have failed, it ends with us meanwhile. One message is enough: rank 0's end takes others along.
   usleep(rank() == "0" ? 500000 : 1000000);
   hiroba::set_launcher_word(hydra, hiroba::hydra_abort);
-  if (WIFEXITED(status)) return report("ended with status", WEXITSTATUS(status), "", WEXITSTATUS(status));
+  if (WIFEXITED(status)) return report("ended with status", WEXITSTATUS(status), "", hiroba::exit_status(status));
   char meaning[64];
   std::snprintf(meaning, sizeof meaning, " (%s)", strsignal(WTERMSIG(status)));
-  return report("was ended by signal", WTERMSIG(status), meaning, 128 + WTERMSIG(status));
+  return report("was ended by signal", WTERMSIG(status), meaning, hiroba::exit_status(status));
 }
 
 // Hydra's part on this host. Nobody is missed before the first word: what the user has put in the place of ssh need not
@@ -108,7 +107,7 @@ int guard_host(double silence, char** words) {
   pollfd reach = {STDIN_FILENO, POLLIN, 0};
   for (bool heard = false;;) {
     int status = 0;
-    if (waitpid(hydra, &status, WNOHANG) == hydra) return exit_status(status);
+    if (waitpid(hydra, &status, WNOHANG) == hydra) return hiroba::exit_status(status);
     char words_of_reach[64];
     switch (ppoll(&reach, 1, heard ? &limit : nullptr, &before)) {
       case -1: continue;  // the child's end

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/exit_status.hpp"
+
 namespace {
 
 constexpr int unreachable = 255;  // as ssh has it
@@ -83,7 +85,7 @@ int run(const std::vector<std::string>& words, bool speaks) {
     if (speaks && write(channel[1], "\n", 1) < 0) speaks = errno == EAGAIN;
     sigtimedwait(&child_ended, nullptr, &second);
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return hiroba::exit_status(status);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "base/limits.hpp"
 #include "base/options.hpp"
+#include "launcher/exit_status.hpp"
 #include "launcher/signals.hpp"
 
 extern char** environ;
@@ -176,7 +177,7 @@ void stay_behind_hydra() {
     }
     int status = 0;
     if (waitpid(child, &status, WNOHANG) != child) continue;
-    const int ended = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    const int ended = exit_status(status);
     _exit(ended == 0 && told != 0 ? 128 + told : ended);
   }
 }

@@ -319,7 +319,7 @@ void Memory::use_huge_pages() {
 
 // Gathers what this rank has touched of its own part into huge pages. Between nodes only large parts, unless its copies
 // stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
-// (README.md). What is gathered already is not asked for again: the kernel would wait for all cores first.
+// (README.md). What is gathered already is not asked for again: that takes milliseconds of a program's loop.
 void Memory::use_huge_pages(Array& array) {
   const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
   const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;

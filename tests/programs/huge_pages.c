@@ -29,8 +29,7 @@ static long huge_kib(const char* address, size_t bytes) {
   for (char line[512]; fgets(line, sizeof line, maps) != NULL;) {
     if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &end) == 2)
       inside = first >= (uintptr_t)address && end <= (uintptr_t)address + bytes;
-    else if (inside && sscanf(line, "ShmemPmdMapped: %ld", &kib) == 1)
-      total += kib;
+    else if (inside && sscanf(line, "ShmemPmdMapped: %ld", &kib) == 1) total += kib;
   }
   fclose(maps);
   return total;
