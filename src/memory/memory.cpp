@@ -213,16 +213,16 @@ Status Memory::gather(std::span<const char> mine, std::vector<std::vector<char>>
 
 namespace {
 
-std::vector<HomeRun> home_runs(const Array& array, uint64_t data_offset) {
-  const Distribution& d = array.distribution;
+// Of an array of so many pages, numbered from its first; the first element lies `gap` bytes behind the beginning.
+std::vector<HomeRun> home_runs(const Distribution& d, uint64_t pages, uint64_t gap) {
   std::vector<HomeRun> runs;
-  for (uint64_t page = array.first_page; page < array.end_page;) {
+  for (uint64_t page = 0; page < pages;) {
     // A page lives with the owner of its first byte; the space before an array that does not begin on a page, with the
     // first.
-    const uint64_t at = std::max(page << page_shift, data_offset) - data_offset;
+    const uint64_t at = std::max(page << page_shift, gap) - gap;
     const uint64_t element = std::min(at / d.element_bytes(), d.elements() - 1);
-    const uint64_t end_byte = data_offset + d.owner_run_end(element) * d.element_bytes();
-    const uint64_t end = std::min(array.end_page, std::max(page + 1, (end_byte + page_bytes - 1) >> page_shift));
+    const uint64_t end_byte = gap + d.owner_run_end(element) * d.element_bytes();
+    const uint64_t end = std::min(pages, std::max(page + 1, (end_byte + page_bytes - 1) >> page_shift));
     const int rank = d.owner(element);
     if (!runs.empty() && runs.back().rank == rank) runs.back().pages += end - page;
     else runs.push_back({page, end - page, rank});
@@ -266,16 +266,17 @@ Status Memory::allocate(const Request& request, void*& out) {
                                 job_.nranks, array->distribution));
   const uint64_t bytes = array->distribution.bytes();
   const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
-  array->end_page = pages;
-  const uint64_t start = choose_start(home_runs(*array, 0), space_.stagger() >> page_shift);
+  HIROBA_TRY(space_.check(pages << page_shift));
+  const uint64_t gap = check_ ? (pages << page_shift) - bytes : 0;
+  array->homes = home_runs(array->distribution, pages, gap);
+  const uint64_t start = choose_start(array->homes, space_.stagger() >> page_shift);
   uint64_t offset = 0;
   HIROBA_TRY(space_.take(pages << page_shift, start << page_shift, offset));
   array->first_page = offset >> page_shift;
   array->end_page = array->first_page + pages;
-  const uint64_t data_offset = check_ ? (array->end_page << page_shift) - bytes : offset;
-  array->data = space_.base() + data_offset;
+  for (HomeRun& run : array->homes) run.first += array->first_page;
+  array->data = space_.base() + offset + gap;
   std::strncpy(array->name, request.place, sizeof array->name - 1);
-  array->homes = home_runs(*array, data_offset);
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
   if (cache_ != nullptr) HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
@@ -321,6 +322,7 @@ void Memory::use_huge_pages() {
 // stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
 // (README.md). What is gathered already is not asked for again: that takes milliseconds of a program's loop.
 void Memory::use_huge_pages(Array& array) {
+  if (!huge_) return;
   const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
   const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
@@ -339,7 +341,7 @@ void Memory::use_huge_pages(Array& array) {
     }
   };
   uint64_t in_use = 0;
-  if (huge_) for_each_in_use([&](uint64_t, uint64_t bytes) { in_use += bytes; });
+  for_each_in_use([&](uint64_t, uint64_t bytes) { in_use += bytes; });
   if (in_use == array.gathered) return;
   array.gathered = in_use;
   for_each_in_use([&](uint64_t from, uint64_t bytes) { collapse(space_.base() + from, bytes); });

@@ -54,6 +54,13 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
   return {};
 }
 
+Status Space::no_room(uint64_t bytes) const {
+  return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
+                              show_bytes(arrays_).c_str()));
+}
+
+Status Space::check(uint64_t bytes) const { return bytes <= arrays_ ? Status() : no_room(bytes); }
+
 Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
   const uint64_t units = (start + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
   if (next_ + units <= arrays_) {
@@ -62,9 +69,7 @@ Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
   } else {
     auto fit = given_.begin();
     while (fit != given_.end() && fit->second < units) ++fit;
-    if (fit == given_.end())
-      return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
-                                  show_bytes(arrays_).c_str()));
+    if (fit == given_.end()) return no_room(bytes);
     offset = fit->first;
     const uint64_t rest = fit->second - units;
     given_.erase(fit);

@@ -33,6 +33,8 @@ class Space {
 
   // Where in a unit the next array should begin, if nothing speaks for another place.
   uint64_t stagger() { return takes_++ % stagger_steps * stagger_bytes; }
+  // Refuses what is too large for all of the space. Whoever works out where an array should begin asks first.
+  Status check(uint64_t bytes) const;
   // Room for `bytes`, `start` bytes into a unit, with at least a page after it that belongs to nobody. Fresh addresses
   // while there are any, so that a use after free is seen.
   Status take(uint64_t bytes, uint64_t start, uint64_t& offset);
@@ -42,6 +44,8 @@ class Space {
   Status clear(uint64_t offset, uint64_t bytes);
 
  private:
+  Status no_room(uint64_t bytes) const;
+
   char* base_ = nullptr;
   static constexpr uint64_t stagger_bytes = uint64_t{64} << 10, stagger_steps = 16;
 

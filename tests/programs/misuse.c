@@ -191,6 +191,8 @@ static void negative_dim(void) {
   (void)sms_mapalloc(dim, div, sizeof(double), 0, 2);
 }
 static void overflow_dim(void) { mapalloc(INT64_C(1) << 40, INT64_C(1) << 40, 1, 1, 0, 1); }
+/* It must be refused before it is laid out, which would not end. */
+static void beyond_space_in_many_parts(void) { mapalloc(INT64_C(1) << 37, 1024, 1, 2, 0, 2); }
 static void zero_div(void) { mapalloc(10, 10, 2, 0, 0, 2); }
 static void negative_div(void) { mapalloc(10, 10, 2, -3, 0, 2); }
 static void wide_div(void) { mapalloc(10, 1, 1, 2, 0, 2); }
@@ -329,6 +331,7 @@ static const misuse cases[] = {
     CASE(late_for_lock),
     CASE(too_much),
     CASE(beyond_space),
+    CASE(beyond_space_in_many_parts),
     CASE(overflow_alloc),
     CASE(negative_alloc),
     CASE(negative_dim),

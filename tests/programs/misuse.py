@@ -114,6 +114,7 @@ SIZES = [
     refused("too_much", r"sparse", PLACE),
     works("too_much but sparse", options=["--sparse", "yes"], program="too_much"),
     refused("beyond_space", r"space", options=["--sparse", "yes"]),
+    refused("beyond_space_in_many_parts", r"no room for 1 PiB", r"option space"),
     refused("overflow_alloc", r"sms_alloc", r"overflow|too large|exceed|more than|limit"),
     refused("negative_alloc", r"sms_alloc", r"overflow|too large|exceed|more than|limit|negative"),
     refused("negative_dim", r"dim", r"-5"),

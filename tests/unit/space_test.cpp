@@ -56,6 +56,13 @@ TEST(Space, ReusesWhatWasGivenBackAndSaysWhenItIsFull) {
   EXPECT_NE(std::string::npos, message.find("option space")) << message;
 }
 
+TEST(Space, WhatIsLargerThanAllOfItIsRefusedBeforeItIsLaidOut) {
+  Space space;
+  ASSERT_TRUE(space.reserve(arrays, arrays).ok());
+  EXPECT_TRUE(space.check(arrays).ok());
+  EXPECT_NE(std::string::npos, space.check(arrays + 4096).message().find("option space"));
+}
+
 TEST(Space, TwoInOneProcessAreRefusedWithTheReason) {
   Space one, two;
   ASSERT_TRUE(one.reserve(arrays, arrays).ok());

@@ -37,7 +37,7 @@ constexpr Setting settings[] = {
     {"KEEPIDLE", "2s", tcp, "UCX_TCP_KEEPIDLE"},
     {"KEEPINTVL", "1s", tcp, "UCX_TCP_KEEPINTVL"},
     {"KEEPCNT", "4", tcp, "UCX_TCP_KEEPCNT"},
-    {"RX_SEG_SIZE", "128k", tcp, "UCX_TCP_RX_SEG_SIZE"},  // fewer calls for a plane that has come meanwhile
+    {"RX_SEG_SIZE", "128k", tcp, "UCX_TCP_RX_SEG_SIZE"},
 };
 
 Status check(ucs_status_t status, const char* doing) {
