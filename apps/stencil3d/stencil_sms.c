@@ -23,12 +23,12 @@ static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_M
 
 static void leave(void) { sms_shutdown(); }
 
-/* Begins to fetch the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
-static sms_request preload(const job* job, const double* field) {
+/* Fetches the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
+static void fetch(const job* job, const double* field) {
   const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->plane_points, 1}};
   const sms_range above[] = {{job->hi, 1, 1}, {0, job->plane_points, 1}};
-  sms_preload_start(field, below);
-  return sms_preload_start(field, above);
+  sms_request planes[] = {sms_preload_start(field, below), sms_preload_start(field, above)};
+  for (int i = 0; i < 2; i++) sms_preload_wait(&planes[i]);
 }
 
 static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
@@ -46,26 +46,24 @@ int main(int argc, char** argv) {
   sms_sync_drop();
 
   /* Between nodes the planes that others read come first. Those inside, which need no plane of another rank, are
-   * computed while the neighbours' planes are on their way. */
+   * computed between the halves of the synchronisation, while the neighbours' planes are on their way. */
   const bool ahead = job.preload && sms_nnodes > 1 && job.lo < job.hi;
   const int inner = !ahead ? job.hi : job.first > 0 ? smaller(job.lo + 1, job.hi) : job.lo;
   const int inner_end = ahead && job.last < job.nz + 2 ? larger(job.hi - 1, inner) : job.hi;
 
-  sms_request planes = {0};
   if (ahead) {
     sms_promise_preload(src);
     sms_promise_preload(dst);
-    planes = preload(&job, src);
-    sms_preload_wait(&planes);
+    fetch(&job, src);
   }
   job_start(&job);
   for (int t = job.step; t < job.steps; t++) {
     sweep(&job, job.lo, inner, dst, src);
     sweep(&job, inner_end, job.hi, dst, src);
-    sms_sync_drop();
-    if (ahead) planes = preload(&job, dst);
+    sms_sync_drop_start();
     sweep(&job, inner, inner_end, dst, src);
-    if (ahead) sms_preload_wait(&planes);
+    sms_sync_drop_wait();
+    if (ahead) fetch(&job, dst);
     double* old = src;
     src = dst;
     dst = old;

@@ -249,6 +249,28 @@ TEST_F(Meeting, AnExchangeGoesOnWhileARankComputes) {
   EXPECT_LT(seconds_now() - start, limit);
 }
 
+// What a rank has been asked by the time that it comes to an exchange it answers then, and not when it has computed.
+// Run without a helper thread, too, which would answer as well.
+TEST_F(Meeting, WhoComesAnswersWhatHasBeenAsked) {
+  if (t.job.nnodes < t.ranks() || t.ranks() < 2) GTEST_SKIP() << "where every rank has a node of its own";
+  std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
+  uint64_t seen = 0;
+  Completion completion;
+  std::memset(t.mine(768), 7, sizeof seen);
+  meet();
+  const double start = seconds_now();
+  if (t.rank() == 1) t.transport->start_get(&seen, 0, t.at(0, 768), sizeof seen, completion, nullptr);
+  else usleep(200000);
+  t.transport->start_exchange(1, 0);
+  if (t.rank() == 0) sleep(1);
+  t.transport->await(completion);
+  if (t.rank() == 1) {
+    EXPECT_EQ(0x0707070707070707u, seen);
+    EXPECT_LT(seconds_now() - start, 0.9);
+  }
+  ASSERT_TRUE(t.transport->end_exchange(words).ok());
+}
+
 TEST(Capabilities, AreNamed) {
   for (const Capability& capability : the_job().transport->capabilities()) EXPECT_NE(nullptr, capability.name);
 }

@@ -56,7 +56,7 @@ void Net::pass_exchange() {
 }
 
 void Net::start_exchange(uint64_t tag, uint64_t word) {
-  depart(tag);
+  const uint64_t unasked = depart(tag);
   counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) send_gathered();  // else it goes along
   const Change change = take_change();
@@ -64,6 +64,10 @@ void Net::start_exchange(uint64_t tag, uint64_t word) {
   const bool told = plan_unasked(tag) && plain;
   meeting_.arrive(tag, word, counted_, change, told);
   send_unasked(plain);
+  // README.md, "Exchanges and epochs". Where this rank has been asked ahead, it is not asked otherwise.
+  constexpr uint64_t much = 64 << 10;
+  bool more = unasked >= much || !asked_ahead_.load(std::memory_order_relaxed);
+  while (more) more = engine_.drive();
 }
 
 Status Net::end_exchange(std::span<uint64_t> words) {

@@ -175,8 +175,8 @@ class Net final : public Transport, private FrameSender {
 
   // ---- standing gets (standing.cpp) ----
   bool wish(char* to, int rank, uint64_t from, size_t bytes, Completion& completion);
-  void depart(uint64_t tag);
-  void depart(Wish& wish, uint64_t tag, uint64_t number);
+  uint64_t depart(uint64_t tag);
+  uint64_t depart(Wish& wish, uint64_t tag, uint64_t number);
   void receive(Wish& wish, bool wanted, uint64_t number);
   void order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period);
   void dismiss(Wish& wish, uint64_t number);

@@ -33,21 +33,24 @@ bool Net::wish(char* to, int rank, uint64_t from, size_t bytes, Completion& comp
   return taken;
 }
 
-// This rank comes to an exchange: asks for what does not come unasked, and prepares for what does.
-void Net::depart(uint64_t tag) {
+// This rank comes to an exchange: asks for what does not come unasked, and prepares for what does. Returns how many
+// bytes that are.
+uint64_t Net::depart(uint64_t tag) {
   auto& wishes = standing_.wishes();
   const auto idle = [](const Wish& wish) { return !wish.asked && !wish.stands(); };
   // What comes with one exchange is here before the next, so that two on their way are of two exchanges in a row.
   engine_.wait([this] { return unasked_.load(std::memory_order_acquire) == 0; });
-  if (std::all_of(wishes.begin(), wishes.end(), idle)) return;
+  if (std::all_of(wishes.begin(), wishes.end(), idle)) return 0;
   if (std::any_of(wishes.begin(), wishes.end(), [](const Wish& wish) { return wish.asked; })) ++standing_.departures;
+  uint64_t unasked = 0;
   for (Wish& wish : wishes)
-    if (!idle(wish)) depart(wish, tag, epoch_.load() + 1);
+    if (!idle(wish)) unasked += depart(wish, tag, epoch_.load() + 1);
+  return unasked;
 }
 
-void Net::depart(Wish& wish, uint64_t tag, uint64_t number) {
-  const bool asked = std::exchange(wish.asked, false);
-  if (wish.get.due(tag, number)) {
+uint64_t Net::depart(Wish& wish, uint64_t tag, uint64_t number) {
+  const bool asked = std::exchange(wish.asked, false), due = wish.get.due(tag, number);
+  if (due) {
     receive(wish, asked, number);
     if (!asked || wish.vain >= most_in_vain) dismiss(wish, number);
   } else if (asked) {
@@ -58,6 +61,7 @@ void Net::depart(Wish& wish, uint64_t tag, uint64_t number) {
     if (!wish.stands() && period > 0 && wish.vain < most_in_vain) order(wish, tag, number, period);
   }
   if (asked) wish.before = wish.asked_at, wish.asked_at = standing_.departures;
+  return due ? wish.get.bytes : 0;
 }
 
 void Net::receive(Wish& wish, bool wanted, uint64_t number) {
