@@ -66,8 +66,7 @@ void Net::start_exchange(uint64_t tag, uint64_t word) {
   send_unasked(plain);
   // README.md, "Exchanges and epochs". Where this rank has been asked ahead, it is not asked otherwise.
   constexpr uint64_t much = 64 << 10;
-  bool more = unasked >= much;
-  if (!more && !asked_ahead_.load(std::memory_order_relaxed)) engine_.drive();
+  bool more = unasked >= much || !asked_ahead_.load(std::memory_order_relaxed);
   while (more) more = engine_.drive();
 }
 
