@@ -41,7 +41,7 @@ void HomeWrites::collect(NoticeLog& notices) {
     for (uint64_t page = run.first; page < run.first + run.pages;) {
       const uint64_t pages = std::min<uint64_t>(PageBits::pages, run.first + run.pages - page);
       PageBits written;
-      pagemap_->written(base_ + (page << page_shift), pages, written, Pagemap::Then::protect);
+      pagemap_->written(base_ + (page << page_shift), pages, written);
       for (uint64_t i = 0; i < pages; ++i)
         if (written.test(i)) notices.add(page + i, 1);
       page += pages;

@@ -44,9 +44,7 @@ class SharedTracker final : public Tracker {
   }
 
   void install(char* view, size_t bytes) override { parts_.uffd.install(view, bytes, true); }
-  void collect(char* view, size_t pages, PageBits& out) override {
-    parts_.pagemap.written(view, pages, out, Pagemap::Then::protect);
-  }
+  void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.written(view, pages, out); }
   const char* content(const char* view) const override { return parts_.cache.data() + (view - parts_.base); }
   // Unmapping stops writes; which pages were written stays known, because protected ones leave a marker behind.
   void freeze(char* view, size_t bytes, bool) override { unmap(view, bytes); }
@@ -58,11 +56,7 @@ class SharedTracker final : public Tracker {
 };
 
 // The view is a private mapping of the cache file; the kernel copies a page at its first write, and the cache file
-// keeps the twin. Absent pages fault by userfaultfd if it is open, else by protection. Where userfaultfd tracks writes,
-// too, installed pages are protected, so that it is seen at once if none is written: measured on pages that no core's
-// cache knows any more, 8 us whatever their number instead of 14 for 34 and 22 for 131. That alone does not say which:
-// the kernel ends the protection before it copies, and while it copies the page is absent for others; whoever compares
-// it then, and has made it busy, would wait for itself (programs.litmus, thread_release).
+// keeps the twin. Absent pages fault by userfaultfd if it is open, else by protection.
 class PrivateTracker final : public Tracker {
  public:
   explicit PrivateTracker(const TrackerParts& parts) : parts_(parts) {}
@@ -74,7 +68,7 @@ class PrivateTracker final : public Tracker {
     if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
              static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
-    return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, modes()) : Status();
+    return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, absent_modes) : Status();
   }
 
   void install(char* view, size_t bytes) override {
@@ -82,20 +76,13 @@ class PrivateTracker final : public Tracker {
     // Whole huge pages go the short way: it costs two system calls, not a table entry per page.
     const size_t before = std::min<size_t>(bytes, -reinterpret_cast<uintptr_t>(view) % huge_page_bytes);
     const size_t whole = (bytes - before) / huge_page_bytes * huge_page_bytes, after = bytes - before - whole;
-    if (before > 0) parts_.uffd.install(view, before, tracks());
+    if (before > 0) parts_.uffd.install(view, before, false);
     if (whole > 0) parts_.uffd.install_unwatched(view + before, whole);
     for (size_t done = 0; done < whole; done += huge_page_bytes) *unwatched(view + before + done) = true;
-    if (after > 0) parts_.uffd.install(view + before + whole, after, tracks());
+    if (after > 0) parts_.uffd.install(view + before + whole, after, false);
   }
 
-  void collect(char* view, size_t pages, PageBits& out) override {
-    if (tracks() && !*unwatched(view)) {
-      PageBits about_to_be;
-      parts_.pagemap.written(view, pages, about_to_be, Pagemap::Then::leave);
-      if (!about_to_be.any()) return;
-    }
-    parts_.pagemap.copied(view, pages, out);
-  }
+  void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.copied(view, pages, out); }
   const char* content(const char* view) const override { return view; }
 
   void freeze(char* view, size_t bytes, bool alone) override {
@@ -111,14 +98,11 @@ class PrivateTracker final : public Tracker {
 
   void settle(char* view, size_t bytes) override {
     unmap(view, bytes);
-    if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, tracks());
+    if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
   }
 
  private:
-  bool tracks() const { return parts_.uffd.tracks_writes(); }
-  uint64_t modes() const {
-    return Userfaultfd::missing | Userfaultfd::minor | (tracks() ? uint64_t{Userfaultfd::write_protect} : 0);
-  }
+  static constexpr uint64_t absent_modes = Userfaultfd::missing | Userfaultfd::minor;
 
   // Whether this huge page was made visible by install_unwatched().
   bool* unwatched(const char* view) const {
@@ -130,7 +114,7 @@ class PrivateTracker final : public Tracker {
     for (size_t done = 0; done < bytes; done += std::min<size_t>(bytes - done, huge_page_bytes))
       any = any || *unwatched(view + done);
     if (!any && !*unwatched(view + bytes - 1)) return;
-    const Status status = parts_.uffd.watch(view, bytes, modes());
+    const Status status = parts_.uffd.watch(view, bytes, absent_modes);
     if (!status.ok()) end_job(1, "%s; use --tracking mprotect", status.message().c_str());
     if (bytes == huge_page_bytes) *unwatched(view) = false;  // parts of one may be given back one by one
   }

@@ -29,8 +29,7 @@ class Tracker {
   virtual Status map(char* view, size_t bytes, uint64_t offset) = 0;
   virtual void install(char* view, size_t bytes) = 0;
 
-  // Pages written since install or the last collect, of at most PageBits::pages in one huge page. With twins at
-  // the fetch, absent ones may be among them.
+  // Pages written since install or the last collect. At most PageBits::pages of them.
   virtual void collect(char* view, size_t pages, PageBits& out) = 0;
   // Where the current bytes of a written page are.
   virtual const char* content(const char* view) const = 0;

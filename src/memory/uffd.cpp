@@ -31,8 +31,7 @@ struct ScanArguments {
   uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArguments);
-constexpr uint64_t scan_wp_matching = 1, scan_check_wp = 2;
-constexpr uint64_t page_is_written = 2, page_is_present = 8, page_is_swapped = 16;
+constexpr uint64_t scan_wp_matching = 1, scan_check_wp = 2, page_is_written = 2;
 
 constexpr uint64_t pagemap_present = uint64_t{1} << 63, pagemap_swapped = uint64_t{1} << 62,
                    pagemap_file = uint64_t{1} << 61;
@@ -114,19 +113,18 @@ Status Pagemap::open() {
   return {};
 }
 
-void Pagemap::written(void* address, size_t pages, PageBits& out, Then then) const {
+void Pagemap::written(void* address, size_t pages, PageBits& out) const {
   assert(pages <= PageBits::pages);
   ScanRegion regions[64];
   const uint64_t base = reinterpret_cast<uint64_t>(address);
   ScanArguments scan = {};
   scan.size = sizeof scan;
-  scan.flags = scan_check_wp | (then == Then::protect ? scan_wp_matching : 0);
+  scan.flags = scan_wp_matching | scan_check_wp;
   scan.start = base;
   scan.end = base + pages * page_size;
   scan.vec = reinterpret_cast<uint64_t>(regions);
   scan.vec_len = sizeof regions / sizeof *regions;
   scan.category_mask = scan.return_mask = page_is_written;
-  if (then == Then::leave) scan.category_anyof_mask = page_is_present | page_is_swapped;
   while (scan.start < scan.end) {
     const int found = ioctl(fd_, pagemap_scan, &scan);
     if (found < 0) {

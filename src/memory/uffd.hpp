@@ -2,10 +2,8 @@
 // ordinary users. Everything but the open calls is safe in a signal handler and from many threads.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include "base/status.hpp"
 
@@ -17,9 +15,6 @@ struct PageBits {
   uint64_t word[pages / 64] = {};
   void set(size_t page) { word[page / 64] |= uint64_t{1} << page % 64; }
   void clear(size_t page) { word[page / 64] &= ~(uint64_t{1} << page % 64); }
-  bool any() const {
-    return std::any_of(std::begin(word), std::end(word), [](uint64_t w) { return w != 0; });
-  }
   bool test(size_t page) const { return (word[page / 64] >> page % 64 & 1) != 0; }
 
   // visit(first, count) for what is set side by side among the first `end`.
@@ -69,12 +64,10 @@ class Pagemap {
   ~Pagemap();
   Status open();
 
-  // Pages written since Userfaultfd::protect, or since the last call that protected them again: there, absent pages
-  // that were never protected count as written; where they are left as they are, not.
-  enum class Then { protect, leave };
-  void written(void* address, size_t pages, PageBits& out, Then then) const;
-  // Pages of a private mapping that the kernel has copied because they were written. Slower: it looks at the pages
-  // themselves, not only at the table of them.
+  // Pages written since Userfaultfd::protect or the last call; protects them again. Absent pages that were never
+  // protected count as written.
+  void written(void* address, size_t pages, PageBits& out) const;
+  // Pages of a private mapping that the kernel has copied because they were written.
   void copied(void* address, size_t pages, PageBits& out) const;
 
  private:

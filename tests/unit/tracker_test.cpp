@@ -35,7 +35,7 @@ class TrackerTest : public testing::TestWithParam<std::string> {
         static_cast<char*>(mmap(nullptr, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     const bool shared = GetParam() == "shared";
     if (GetParam() != "mprotect") {
-      const Status status = uffd_.open(GetParam() != "private");
+      const Status status = uffd_.open(shared);
       if (!status.ok()) GTEST_SKIP() << status.message();
     }
     const TrackerParts parts = {base_, pages * page, cache_, uffd_, pagemap_};
@@ -84,16 +84,6 @@ TEST_P(TrackerTest, ExactlyTheWrittenPagesAreCollected) {
   const PageBits bits = written();
   for (size_t p = 0; p < pages; ++p) EXPECT_EQ(p == 1 || p == 2 || p == 40, bits.test(p)) << "page " << p;
   EXPECT_EQ('b', tracker_->content(base_ + 40 * page)[5]);
-}
-
-TEST_P(TrackerTest, AbsentPagesWereNotWritten) {
-  if (tracker_->twin_at_fetch()) GTEST_SKIP() << "what has been unmapped counts as written there";
-  bring(0, 4, 'a');
-  base_[page] = 'b';
-  for (size_t p = 0; p < pages; ++p) EXPECT_EQ(p == 1, written().test(p)) << "page " << p;
-  tracker_->freeze(base_, 4 * page, true);
-  tracker_->discard(base_, 4 * page, true);
-  for (size_t p = 0; p < pages; ++p) EXPECT_FALSE(written().test(p)) << "page " << p;
 }
 
 TEST_P(TrackerTest, APageWrittenAgainIsCollectedAgain) {
@@ -146,7 +136,7 @@ TEST_P(TrackerTest, AWriteJustBeforeFreezingIsNotLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, TrackerTest, testing::Values("shared", "private_tracked", "private", "mprotect"),
+INSTANTIATE_TEST_SUITE_P(Ways, TrackerTest, testing::Values("shared", "private", "mprotect"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
