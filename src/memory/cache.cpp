@@ -129,7 +129,7 @@ class Cache::Packer {
 
  private:
   // Of pages in a row, so many go faster as they are than beside others in one message, and so many at once: README.md.
-  static constexpr uint64_t many = 16, most = 64;
+  static constexpr uint64_t many = 16, most = 1024;
   // Where the processor itself sends, more at once goes faster: every 16 pages cost a barrier of 10,000 two of 31 ms.
   static constexpr uint32_t progress_pages = 2048;
 

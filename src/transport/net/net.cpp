@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <fstream>
 
 #include "base/host.hpp"
 #include "base/launchers.hpp"
@@ -17,11 +18,22 @@ namespace hiroba {
 namespace {
 constexpr size_t most_queued = 4096;    // frames that wait for room before their senders do
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
-// Gets go in pieces. Small ones most network libraries send at once, without asking the receiver; from some size on,
-// the two messages that asking takes cost less than many small ones, and much earlier where the library asks for each.
-// There, what is asked ahead goes whole: all of its pieces would be asked for at once, when the exchange is over.
+// Gets go in pieces; README.md, "Pieces".
 constexpr size_t small_piece = 60 << 10, big_piece = size_t{8} << 20;
-constexpr size_t most_in_small_pieces = 4 << 20, most_in_asked_pieces = 1 << 20;
+
+// Whether TCP spreads what it sends over time, as congestion control BBR does.
+bool tcp_is_paced() {
+  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
+  std::string name;
+  return file >> name && name.starts_with("bbr");
+}
+
+// The most that a get brings in small pieces.
+size_t most_in_small_pieces(bool sent_at_once, bool ahead, bool paced) {
+  if (!sent_at_once && ahead) return small_piece;
+  if (!ahead && !paced) return 256 << 10;
+  return size_t{sent_at_once ? 4U : 1U} << 20;
+}
 
 // Before this rank knows others, only the address is known that does not answer.
 [[noreturn]] void cannot_join(const Unanswered::Found& found) {
@@ -57,6 +69,7 @@ Status Net::join(const Options& options, Job& job) {
     HIROBA_TRY(unanswered_.start(limit, cannot_join, find_daemon().pid));
   HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
   name_ = chosen_transport(options);
+  paced_ = tcp_is_paced();
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
     rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);
@@ -378,10 +391,8 @@ void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&
 void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
                        uint32_t epoch) {
   const bool ahead = epoch != epoch_.load();
-  const size_t most_in_small = joined_.wire->sends_at_once(small_piece) ? most_in_small_pieces
-                               : ahead                                  ? small_piece
-                                                                        : most_in_asked_pieces;
-  const size_t piece = bytes <= most_in_small ? small_piece : big_piece;
+  const bool small = bytes <= most_in_small_pieces(joined_.wire->sends_at_once(small_piece), ahead, paced_);
+  const size_t piece = small ? small_piece : big_piece;
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
     if (note != nullptr || !ahead || !wish(to, rank, from, part, completion))

@@ -227,6 +227,7 @@ class Net final : public Transport, private FrameSender {
   Joined joined_;
   Placement placement_;
   double most_silence_ = 0;
+  bool paced_ = false;  // what TCP sends: README.md, "Pieces"
   std::vector<int> rank_of_wire_;
   Window window_;
   Engine engine_;
