@@ -183,6 +183,7 @@ def circumstances() -> dict[str, Any]:
         "compiler": first_line("cc", "--version"),
         "mpi": first_line("mpirun", "--version"),
         "huge_pages": Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip(),
+        "tcp": Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip(),
     }
 
 

@@ -335,7 +335,8 @@ def run() -> int:
         results = Results(place)
         where = "two hosts" if place.hosts else "two virtual nodes"
         print(f"{around['cores']} cores, {around['cpu']}, Linux {around['kernel']}, load {around['load_before']:.2f}")
-        print(f"{where}, one rank each; medians of {rounds} rounds, and the distance of the quartiles as spread\n")
+        print(f"{where}, one rank each; TCP's congestion control is {around['tcp']}")
+        print(f"medians of {rounds} rounds, and the distance of the quartiles as spread\n")
         found = transports(place)
         for transport in [*found, "shm"]:
             if options.transport and transport not in options.transport:
