@@ -29,4 +29,15 @@ inline bool collapse(char* address, uint64_t bytes) {
   return madvise(address, bytes, madv_collapse) == 0;
 }
 
+// The same for huge pages of a file, wherever it is mapped; what was a hole there takes memory then.
+inline bool collapse_file(int fd, uint64_t offset, uint64_t bytes) {
+  char* const window = reserve_addresses(bytes);
+  if (window == nullptr) return false;
+  const bool gathered = mmap(window, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+                             static_cast<off_t>(offset)) != MAP_FAILED &&
+                        collapse(window, bytes);
+  munmap(window, bytes);
+  return gathered;
+}
+
 }  // namespace hiroba

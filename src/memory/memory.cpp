@@ -320,7 +320,8 @@ void Memory::use_huge_pages() {
 
 // Gathers what this rank has touched of its own part into huge pages. Between nodes only large parts, unless its copies
 // stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
-// (README.md). What is gathered already is not asked for again: that takes milliseconds of a program's loop.
+// (README.md). What is gathered already is not asked for again: that takes milliseconds of a program's loop. A huge
+// page at the beginning or the end of the part counts if at least half of it is the part's.
 void Memory::use_huge_pages(Array& array) {
   if (!huge_) return;
   const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
@@ -329,22 +330,28 @@ void Memory::use_huge_pages(Array& array) {
   const auto for_each_in_use = [&](const auto& visit) {
     for (const HomeRun& run : array.homes) {
       if (run.rank != job_.rank || run.pages << page_shift < least) continue;
-      const auto end = static_cast<off_t>((run.first + run.pages) << page_shift);
-      for (off_t hole = static_cast<off_t>(run.first << page_shift); hole < end;) {
-        const off_t data = lseek(fd, hole, SEEK_DATA);
-        if (data < 0 || data >= end) break;
-        hole = std::min(end, lseek(fd, data, SEEK_HOLE));
-        const uint64_t from = (static_cast<uint64_t>(data) + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
-        const uint64_t to = static_cast<uint64_t>(hole) / huge_page_bytes * huge_page_bytes;
-        if (from < to) visit(from, to - from);
+      const uint64_t first = run.first << page_shift, end = (run.first + run.pages) << page_shift;
+      for (uint64_t hole = first; hole < end;) {
+        const off_t data = lseek(fd, static_cast<off_t>(hole), SEEK_DATA);
+        if (data < 0 || static_cast<uint64_t>(data) >= end) break;
+        const auto begin = static_cast<uint64_t>(data);
+        hole = std::min(end, static_cast<uint64_t>(lseek(fd, data, SEEK_HOLE)));
+        constexpr uint64_t half = huge_page_bytes / 2, all = huge_page_bytes - 1;
+        const uint64_t from = (begin + (begin == first ? half - 1 : all)) / huge_page_bytes * huge_page_bytes;
+        const uint64_t to = (hole + (hole == end ? half : 0)) / huge_page_bytes * huge_page_bytes;
+        if (from < to) visit(from, to - from, first, end);
       }
     }
   };
   uint64_t in_use = 0;
-  for_each_in_use([&](uint64_t, uint64_t bytes) { in_use += bytes; });
+  for_each_in_use([&](uint64_t, uint64_t bytes, uint64_t, uint64_t) { in_use += bytes; });
   if (in_use == array.gathered) return;
   array.gathered = in_use;
-  for_each_in_use([&](uint64_t from, uint64_t bytes) { collapse(space_.base() + from, bytes); });
+  for_each_in_use([&](uint64_t from, uint64_t bytes, uint64_t first, uint64_t end) {
+    collapse_file(fd, from, bytes);
+    first = std::max(first, from), end = std::min(end, from + bytes);
+    madvise(space_.base() + first, end - first, MADV_POPULATE_READ);
+  });
 }
 
 // All virtual nodes share this machine's memory; other hosts have their own.
@@ -402,7 +409,9 @@ Status Memory::free(void* data, const char* call) {
   HIROBA_TRY(enter(call, tag_of(call) + 1, 0, words_));
   if (job_.rank == job_.first_rank_of(job_.node)) {
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
+    const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // huge pages: no remains
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               static_cast<off_t>(layout_.directory(job_.node) + array->first_page),
               static_cast<off_t>(array->end_page - array->first_page));

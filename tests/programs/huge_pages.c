@@ -1,9 +1,11 @@
 /* Parts of 8.6 MiB on two nodes: promised to be preloaded, they lie in huge pages before the program goes on, and the
- * arrays begin where both parts have the four that fit.
+ * arrays begin where both parts have the four that fit. What a part has of a huge page at its ends is gathered, if it
+ * is at least half; all of it is given back with the array.
  */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "programs.h"
 
@@ -35,6 +37,52 @@ static long huge_kib(const char* address, size_t bytes) {
   return total;
 }
 
+/* KiB of the file that is mapped at `address`. */
+static long file_kib(const char* address) {
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) fail("huge_pages: no /proc/self/maps");
+  uintptr_t first = 0, end = 0;
+  unsigned long inode = 0, found = 0;
+  for (char line[512]; fgets(line, sizeof line, maps) != NULL;)
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &first, &end, &inode) == 3 &&
+        first <= (uintptr_t)address && (uintptr_t)address < end)
+      found = inode;
+  fclose(maps);
+  struct stat info;
+  for (int fd = 3; fd < 1024; ++fd)
+    if (fstat(fd, &info) == 0 && info.st_ino == found) return info.st_blocks / 2;
+  fail("huge_pages: rank %d has not opened the file of its part", sms_rank);
+}
+
+static long half_or_all(long kib) { return kib >= HUGE_KIB / 2 ? HUGE_KIB : kib; }
+
+/* A part of whole huge pages and `odd` KiB more. */
+static void check_ends(long odd) {
+  const long kib = WHOLE * HUGE_KIB + odd;
+  char* const kept = spread(sms_nprocs, PAGE, 1);
+  kept[(size_t)sms_rank * PAGE] = 1;
+  const long before = file_kib(kept + (size_t)sms_rank * PAGE);
+  char* const array = spread(sms_nprocs, (int)(kib << 10), 1);
+  char* const own = array + (size_t)sms_rank * ((size_t)kib << 10);
+  memset(own, 1, (size_t)kib << 10);
+  sms_sync_drop();
+  sms_promise_preload(array);
+  const long begins = (long)((uintptr_t)own >> 10) % HUGE_KIB, head = begins == 0 ? 0 : HUGE_KIB - begins;
+  const long tail = (kib - head) % HUGE_KIB, expected = kib - head - tail + half_or_all(head) + half_or_all(tail);
+  const long grown = file_kib(own) - before;
+  if (grown != expected)
+    fail(
+        "huge_pages: a part of %ld KiB, %ld of them before its first whole huge page and %ld behind its last, takes "
+        "%ld "
+        "KiB on rank %d, expected %ld",
+        kib, head, tail, grown, sms_rank, expected);
+  sms_free(array);
+  sms_barrier(); /* the file is the node's */
+  const long left = file_kib(kept + (size_t)sms_rank * PAGE) - before;
+  if (left != 0) fail("huge_pages: %ld KiB of a freed array are left on rank %d", left, sms_rank);
+  sms_free(kept);
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (!kernel_gathers()) {
@@ -55,7 +103,9 @@ int main(int argc, char** argv) {
            WHOLE * HUGE_KIB);
     sms_barrier();
   }
-  if (sms_rank == 0) printf("huge_pages: all whole huge pages of both parts\n");
+  const long odd[] = {0, 1200, 1600, 4, 2044};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) check_ends(odd[i]);
+  if (sms_rank == 0) printf("huge_pages: all whole huge pages of both parts, and those at their ends\n");
   sms_shutdown();
   return 0;
 }
