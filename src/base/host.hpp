@@ -1,8 +1,9 @@
-// This host, for messages.
+// This host: its name, for messages, and how its TCP behaves.
 #pragma once
 
 #include <sys/utsname.h>
 
+#include <fstream>
 #include <string>
 
 namespace hiroba {
@@ -12,5 +13,16 @@ inline std::string host_name() {
   uname(&system);
   return system.nodename;
 }
+
+// What new connections use; "" if the kernel does not say.
+inline std::string tcp_congestion_control() {
+  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
+  std::string name;
+  file >> name;
+  return name;
+}
+
+// Whether TCP spreads what it sends over time, by the bandwidth it believes in.
+inline bool tcp_is_paced() { return tcp_congestion_control().starts_with("bbr"); }
 
 }  // namespace hiroba

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/host.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "launcher/machine.hpp"
@@ -17,6 +18,13 @@ namespace {
 
 std::string line(const char* what, const std::string& value) { return format("  %-22s %s\n", what, value.c_str()); }
 
+std::string describe_tcp() {
+  std::string name = tcp_congestion_control();
+  if (!tcp_is_paced()) return name;
+  return name + ", which holds data back; between the hosts of a cluster more moves with\n" + std::string(25, ' ') +
+         "sysctl net.ipv4.tcp_congestion_control=cubic";
+}
+
 std::string describe_machine() {
   Machine machine;
   const Status loaded = machine.load();
@@ -28,7 +36,8 @@ std::string describe_machine() {
          line("processor", machine.processor()) +
          line("cores", format("%d, with %d hardware threads", machine.cores(), machine.hardware_threads())) +
          line("NUMA nodes", format("%d", machine.numa_nodes())) +
-         line("memory", format("%s, %s free", show_bytes(memory.total).c_str(), show_bytes(memory.available).c_str()));
+         line("memory", format("%s, %s free", show_bytes(memory.total).c_str(), show_bytes(memory.available).c_str())) +
+         line("TCP congestion control", describe_tcp());
 }
 
 std::string describe_tracking() {

@@ -179,7 +179,7 @@ class Faults(JobsTest):
                 {"UCX_TCP_PORT_RANGE": f"{PORT}-{PORT}"},
                 rf"UCX cannot open the network.*Device is busy; .*UCX_TCP_PORT_RANGE={PORT}-{PORT}",
             ),
-        }[self.kind if self.transport == "mpi" else "ucx"]
+        }["ucx" if self.transport == "ucx" else self.kind]
         with self.hosts.listen(HEAD if "MPIEXEC_PORT_RANGE" in settings else "h2", PORT):
             ended = self.start(self.hosts, BOTH, [self.example("hello")], settings).finish(LIMIT)
         self.assert_refused(ended, said)

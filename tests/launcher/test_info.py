@@ -1,5 +1,6 @@
 """What `hiroba` tells."""
 
+import pathlib
 import re
 import subprocess
 
@@ -35,6 +36,9 @@ class Info(LauncherTest):
             "HIROBA_CACHE",
         ):
             self.assertIn(part, result.stdout)
+        tcp = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+        self.assertRegex(result.stdout, rf"\n  TCP congestion control {tcp}\b")
+        self.assertEqual("tcp_congestion_control=cubic" in result.stdout, tcp.startswith("bbr"))
 
     def test_info_of_a_described_machine(self) -> None:
         text = self.hiroba("info", env={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}).stdout

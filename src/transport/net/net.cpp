@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <fstream>
 
 #include "base/host.hpp"
 #include "base/launchers.hpp"
@@ -20,13 +19,6 @@ constexpr size_t most_queued = 4096;    // frames that wait for room before thei
 constexpr uint32_t most_moving = 4096;  // bulk transfers at once; far fewer than tags
 // Gets go in pieces; README.md, "Pieces".
 constexpr size_t small_piece = 60 << 10, big_piece = size_t{8} << 20;
-
-// Whether TCP spreads what it sends over time, as congestion control BBR does.
-bool tcp_is_paced() {
-  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
-  std::string name;
-  return file >> name && name.starts_with("bbr");
-}
 
 // The most that a get brings in small pieces.
 size_t most_in_small_pieces(bool sent_at_once, bool ahead, bool paced) {
