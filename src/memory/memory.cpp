@@ -321,7 +321,8 @@ void Memory::use_huge_pages() {
 // Gathers what this rank has touched of its own part into huge pages. Between nodes only large parts, unless its copies
 // stay: each time cached pages are dropped, a machine may forget every translation if any huge page is in use
 // (README.md). What is gathered already is not asked for again: that takes milliseconds of a program's loop. A huge
-// page at the beginning or the end of the part counts if at least half of it is the part's.
+// page at the beginning or the end of a run counts if at least half of it is the run's, and the run is not so short
+// that the rest, which is memory for nothing, would be more than a quarter of it.
 void Memory::use_huge_pages(Array& array) {
   if (!huge_) return;
   const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
@@ -336,9 +337,11 @@ void Memory::use_huge_pages(Array& array) {
         if (data < 0 || static_cast<uint64_t>(data) >= end) break;
         const auto begin = static_cast<uint64_t>(data);
         hole = std::min(end, static_cast<uint64_t>(lseek(fd, data, SEEK_HOLE)));
-        constexpr uint64_t half = huge_page_bytes / 2, all = huge_page_bytes - 1;
-        const uint64_t from = (begin + (begin == first ? half - 1 : all)) / huge_page_bytes * huge_page_bytes;
-        const uint64_t to = (hole + (hole == end ? half : 0)) / huge_page_bytes * huge_page_bytes;
+        const bool is_long = end - first >= 4 * huge_page_bytes;
+        const uint64_t enough = is_long ? huge_page_bytes / 2 : huge_page_bytes;  // of a huge page at an end
+        const uint64_t up = begin == first ? enough - 1 : huge_page_bytes - 1;
+        const uint64_t from = (begin + up) / huge_page_bytes * huge_page_bytes;
+        const uint64_t to = (hole + (hole == end ? huge_page_bytes - enough : 0)) / huge_page_bytes * huge_page_bytes;
         if (from < to) visit(from, to - from, first, end);
       }
     }

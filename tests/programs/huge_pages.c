@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "programs.h"
 
@@ -42,15 +43,17 @@ static long file_kib(const char* address) {
   FILE* const maps = fopen("/proc/self/maps", "r");
   if (maps == NULL) fail("huge_pages: no /proc/self/maps");
   uintptr_t first = 0, end = 0;
-  unsigned long inode = 0, found = 0;
-  for (char line[512]; fgets(line, sizeof line, maps) != NULL;)
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &first, &end, &inode) == 3 &&
-        first <= (uintptr_t)address && (uintptr_t)address < end)
-      found = inode;
+  unsigned long inode = 0;
+  unsigned above = 0, below = 0; /* of the device's number */
+  bool found = false;
+  for (char line[512]; !found && fgets(line, sizeof line, maps) != NULL;)
+    found = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %x:%x %lu", &first, &end, &above, &below, &inode) == 5 &&
+            first <= (uintptr_t)address && (uintptr_t)address < end;
   fclose(maps);
   struct stat info;
-  for (int fd = 3; fd < 1024; ++fd)
-    if (fstat(fd, &info) == 0 && info.st_ino == found) return info.st_blocks / 2;
+  for (int fd = 3; found && fd < 1024; ++fd)
+    if (fstat(fd, &info) == 0 && info.st_ino == inode && info.st_dev == makedev(above, below))
+      return info.st_blocks / 2;
   fail("huge_pages: rank %d has not opened the file of its part", sms_rank);
 }
 
@@ -73,8 +76,7 @@ static void check_ends(long odd) {
   if (grown != expected)
     fail(
         "huge_pages: a part of %ld KiB, %ld of them before its first whole huge page and %ld behind its last, takes "
-        "%ld "
-        "KiB on rank %d, expected %ld",
+        "%ld KiB on rank %d, expected %ld",
         kib, head, tail, grown, sms_rank, expected);
   sms_free(array);
   sms_barrier(); /* the file is the node's */
