@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace hiroba {
 
@@ -22,7 +23,7 @@ inline std::string tcp_congestion_control() {
   return name;
 }
 
-// Whether TCP spreads what it sends over time, by the bandwidth it believes in.
-inline bool tcp_is_paced() { return tcp_congestion_control().starts_with("bbr"); }
+// Whether it spreads what it sends over time, by the bandwidth it believes in.
+inline bool is_paced(std::string_view congestion_control) { return congestion_control.starts_with("bbr"); }
 
 }  // namespace hiroba

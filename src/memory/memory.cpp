@@ -328,20 +328,19 @@ void Memory::use_huge_pages(Array& array) {
   const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
   const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
+  const auto round_down = [](uint64_t bytes) { return bytes / huge_page_bytes * huge_page_bytes; };
   const auto for_each_in_use = [&](const auto& visit) {
     for (const HomeRun& run : array.homes) {
       if (run.rank != job_.rank || run.pages << page_shift < least) continue;
       const uint64_t first = run.first << page_shift, end = (run.first + run.pages) << page_shift;
+      const uint64_t lacking = end - first >= 4 * huge_page_bytes ? huge_page_bytes / 2 : 0;  // at most, at an end
       for (uint64_t hole = first; hole < end;) {
         const off_t data = lseek(fd, static_cast<off_t>(hole), SEEK_DATA);
         if (data < 0 || static_cast<uint64_t>(data) >= end) break;
         const auto begin = static_cast<uint64_t>(data);
         hole = std::min(end, static_cast<uint64_t>(lseek(fd, data, SEEK_HOLE)));
-        const bool is_long = end - first >= 4 * huge_page_bytes;
-        const uint64_t enough = is_long ? huge_page_bytes / 2 : huge_page_bytes;  // of a huge page at an end
-        const uint64_t up = begin == first ? enough - 1 : huge_page_bytes - 1;
-        const uint64_t from = (begin + up) / huge_page_bytes * huge_page_bytes;
-        const uint64_t to = (hole + (hole == end ? huge_page_bytes - enough : 0)) / huge_page_bytes * huge_page_bytes;
+        const uint64_t from = round_down(begin + huge_page_bytes - 1 - (begin == first ? lacking : 0));
+        const uint64_t to = round_down(hole + (hole == end ? lacking : 0));
         if (from < to) visit(from, to - from, first, end);
       }
     }

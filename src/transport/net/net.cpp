@@ -61,7 +61,7 @@ Status Net::join(const Options& options, Job& job) {
     HIROBA_TRY(unanswered_.start(limit, cannot_join, find_daemon().pid));
   HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
   name_ = chosen_transport(options);
-  paced_ = tcp_is_paced();
+  paced_ = is_paced(tcp_congestion_control());
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
     rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);
