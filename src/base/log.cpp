@@ -22,6 +22,8 @@ std::atomic<uint32_t>* aborting = nullptr;
 int launcher_descriptor = -1;
 const char* launcher_word = "";
 
+std::atomic<int> finding_count{0};
+
 void write_line(const char* pattern, va_list arguments) {
   char text[2048];
   int used = log_rank < 0 ? std::snprintf(text, sizeof text, "hiroba: ")
@@ -47,6 +49,16 @@ void log_line(const char* pattern, ...) {
   write_line(pattern, arguments);
   va_end(arguments);
 }
+
+void log_finding(const char* pattern, ...) {
+  ++finding_count;
+  va_list arguments;
+  va_start(arguments, pattern);
+  write_line(pattern, arguments);
+  va_end(arguments);
+}
+
+int findings() { return finding_count; }
 
 bool first_to_report(int status) {
   uint32_t nobody = 0;

@@ -18,6 +18,11 @@ void tell_launcher(int status);
 // "hiroba: rank 2: " + text + newline.
 [[gnu::cold]] void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
+// The same for what option check finds wrong: the program goes on, and its exit status is then not 0.
+[[gnu::cold]] void log_finding(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+// How many of these this process has printed.
+int findings();
+
 // The call stack of the caller on stderr, one line per frame.
 void log_backtrace();
 

@@ -111,6 +111,7 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
 
 Checker::Stamp Checker::release() {
   if (!on_) return {};
+  world_->memory->note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   const Stamp stamp = clock_;
@@ -126,6 +127,7 @@ void Checker::join(Stamp& into, std::span<const uint32_t> other) {
 
 void Checker::acquire(std::span<const uint32_t> stamp) {
   if (!on_ || stamp.empty()) return;
+  world_->memory->note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   join(clock_, stamp);
@@ -191,7 +193,7 @@ void Checker::report(const Note& a, int rank_a, const Note& b, int rank_b, int64
   const auto verb = [](const Note& n) {
     return n.kind == Kind::read ? "reads" : n.kind == Kind::write ? "writes" : "accumulates to";
   };
-  log_line(
+  log_finding(
       "check: race on %s of image %d: rank %d %s element %lld (at %s), and rank %d %s it (at %s), in segments that "
       "nothing orders; put a synchronisation between them",
       a.name, a.owner, rank_a, verb(a), static_cast<long long>(byte / static_cast<int64_t>(a.array_element)), a.place,

@@ -49,6 +49,7 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   request.dim = {world_.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_.nranks, 1};
   request.element_bytes = 1, request.first = 0, request.count = world_.nranks;
   request.call = call.c_str(), request.place = place;
+  request.watched = false;  // the coarrays' own checker does
   void* all = nullptr;
   HIROBA_TRY(memory.allocate(request, all));
   coarray.offset = memory.offset(all);

@@ -20,6 +20,15 @@ Status Memory::find(const void* address, Array*& out) const {
   return Status::error(explain(address));
 }
 
+std::string element_name(const Array& array, int64_t byte) {
+  const Distribution& d = array.distribution;
+  std::string indices;
+  int64_t element = byte / static_cast<int64_t>(d.element_bytes());
+  for (int i = d.dims() - 1; i >= 0; element /= d.dim(i--))
+    indices.insert(0, format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))));
+  return array.name + indices;
+}
+
 // What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
 std::string Memory::explain(const void* address) const {
   if (!space_.contains(address)) return format("address %p is not in a shared array", address);
@@ -195,24 +204,35 @@ void Memory::forget_atomic(const AtomicPlace& place) {
   cache_->flush_and_drop(*place.array, place.offset >> page_shift);
 }
 
+// Atomics reach the home by another mapping then, so that they do not count as plain accesses to the page.
+void Memory::record_atomic(const AtomicPlace& place, bool writes) {
+  if (!races_.on()) return;
+  const uint64_t page = place.offset >> page_shift;
+  if (writes) races_.recorder().blur(page);
+  if (!place.mapped) races_.recorder().pass(page);  // the copy of it will be compared and dropped
+  note_order();
+}
+
 Status Memory::atomic_add(void* address, unsigned bytes, uint64_t value, uint64_t& old) {
   AtomicPlace place = {};
   HIROBA_TRY(locate(address, bytes, place));
-  if (place.mapped) {
+  record_atomic(place, value != 0);
+  if (place.mapped && !races_.on()) {
     old = bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
                      : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
     return {};
   }
   old = bytes == 8 ? transport_->fetch_add64(place.rank, place.offset, value)
                    : transport_->fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
-  if (value != 0) forget_atomic(place);
+  if (value != 0 && !place.mapped) forget_atomic(place);
   return {};
 }
 
 Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
   AtomicPlace place = {};
   HIROBA_TRY(locate(address, bytes, place));
-  if (place.mapped) {
+  record_atomic(place, true);
+  if (place.mapped && !races_.on()) {
     if (bytes == 8) {
       old = expected;
       std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(old, desired);
@@ -226,7 +246,7 @@ Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uin
   old = bytes == 8 ? transport_->compare_swap64(place.rank, place.offset, expected, desired)
                    : transport_->compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
                                                 static_cast<uint32_t>(desired));
-  if (old == expected) forget_atomic(place);
+  if (old == expected && !place.mapped) forget_atomic(place);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "memory/distribution.hpp"
@@ -45,6 +46,7 @@ struct Array {
   std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
+  bool watched = false;  // option check: races on it are looked for
   std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
   int barriers = 0;                    // since the allocation; counted while it matters
   uint64_t gathered = 0;               // bytes of this rank's part, into huge pages
@@ -72,6 +74,9 @@ struct Array {
         std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));
   }
 };
+
+// "a[3][5]" of the element that has this byte of the array, counted from its first.
+std::string element_name(const Array& array, int64_t byte);
 
 class ArrayTable {
  public:

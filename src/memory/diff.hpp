@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <span>
 
-namespace hiroba {
+#include "memory/layout.hpp"
 
-constexpr size_t page_bytes = 4096;
+namespace hiroba {
 
 // Pieces of at most one page; how many words they may need in the worst case (every second byte).
 constexpr size_t max_diff_words = page_bytes / 2 * 2;

@@ -7,9 +7,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "base/log.hpp"
 #include "memory/memory.hpp"
@@ -22,7 +24,7 @@ namespace {
 
 // A signal handler has no argument of ours, so this is where it finds its Memory: one per process.
 std::atomic<Memory*> current{nullptr};
-struct sigaction previous_bus, previous_segv;  // what the program wants
+struct sigaction previous_bus, previous_segv, previous_trap;  // what the program wants
 // The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
 // the address.
 std::atomic<void*> bad_access{nullptr};
@@ -35,12 +37,25 @@ Sigaction system_sigaction() {
   return next != nullptr ? next : &__sigaction;
 }
 
-struct sigaction& wanted(int signal) { return signal == SIGBUS ? previous_bus : previous_segv; }
-bool is_ours(int signal) {
-  return (signal == SIGBUS || signal == SIGSEGV) && current.load(std::memory_order_relaxed) != nullptr;
+struct sigaction& wanted(int signal) {
+  return signal == SIGBUS ? previous_bus : signal == SIGSEGV ? previous_segv : previous_trap;
+}
+// SIGTRAP only where races are looked for: a debugger, or the program, may want it.
+std::span<const int> our_signals(const Memory& memory) {
+  static constexpr int signals[] = {SIGBUS, SIGSEGV, SIGTRAP};
+  return {signals, memory.finds_races() ? 3U : 2U};
 }
 
-const char* kind(int signal) { return signal == SIGBUS ? "bus error" : "segmentation fault"; }
+bool is_ours(int signal) {
+  const Memory* const memory = current.load(std::memory_order_relaxed);
+  if (memory == nullptr) return false;
+  const std::span<const int> ours = our_signals(*memory);
+  return std::find(ours.begin(), ours.end(), signal) != ours.end();
+}
+
+const char* kind(int signal) { 
+  return signal == SIGBUS ? "bus error" : signal == SIGSEGV ? "segmentation fault" : "trap";
+}
 
 // Where the program's own handler, if any, takes over; else the crash is reported and the default action ends us.
 void pass_on(int signal, siginfo_t* info, void* context) {
@@ -58,16 +73,20 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   system_sigaction()(signal, &standard, nullptr);  // the access is repeated on return, and ends the process
+  if (signal == SIGTRAP) raise(signal);            // a trap is not
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   Memory* const memory = current.load(std::memory_order_acquire);
   const bool by_access = info->si_code > 0;  // not sent by kill()
-  if (memory == nullptr || !by_access || !memory->contains(info->si_addr)) {
-    if (by_access) bad_access.store(info->si_addr), had_bad_access.store(true);
+  if (memory != nullptr && signal == SIGTRAP && memory->record_trap(*static_cast<ucontext_t*>(context))) {
+    // the one instruction that was to be seen is over
+  } else if (memory == nullptr || !by_access || signal == SIGTRAP || !memory->contains(info->si_addr)) {
+    if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!memory->serve_fault(info->si_addr)) {
+  } else if (!(signal == SIGSEGV && memory->record_fault(info->si_addr, *static_cast<ucontext_t*>(context))) &&
+             !memory->serve_fault(info->si_addr)) {
     Array* array = nullptr;
     const bool inside = memory->find(info->si_addr, array).ok();
     if (first_to_report(128 + signal)) {
@@ -88,13 +107,13 @@ void install_fault_handler(Memory* memory) {
   action.sa_sigaction = handle;
   // NODEFER: the program's own handler may leave with longjmp. ONSTACK: it may want a stack of its own for overflows.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-  for (const int signal : {SIGBUS, SIGSEGV}) system_sigaction()(signal, &action, &wanted(signal));
+  for (const int signal : our_signals(*memory)) system_sigaction()(signal, &action, &wanted(signal));
   current.store(memory, std::memory_order_release);
 }
 
 void remove_fault_handler() {
-  current.store(nullptr, std::memory_order_release);
-  for (const int signal : {SIGBUS, SIGSEGV}) system_sigaction()(signal, &wanted(signal), nullptr);
+  const Memory* const memory = current.exchange(nullptr);
+  for (const int signal : our_signals(*memory)) system_sigaction()(signal, &wanted(signal), nullptr);
 }
 
 }  // namespace hiroba

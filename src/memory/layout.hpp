@@ -8,6 +8,7 @@
 // Only what is touched takes memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/job.hpp"
@@ -15,6 +16,7 @@
 namespace hiroba {
 
 constexpr uint64_t page_shift = 12;
+constexpr size_t page_bytes = size_t{1} << page_shift;
 
 struct Layout {
   static constexpr uint64_t zone_bytes = uint64_t{1} << 30;

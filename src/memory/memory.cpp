@@ -57,6 +57,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.huge_ = options.flag("huge");
   m.words_.resize(static_cast<size_t>(job.nranks));
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
+  m.tickets_.resize(Layout::locks);
   HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
   for (const int fd : job.node_fds)
     if (fd >= 0) HIROBA_TRY(size_file(fd, m.layout_.extent(), "the node's memory file"));
@@ -75,6 +76,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   HIROBA_TRY(m.transport_->start(config));
   HIROBA_TRY(m.attach_zones());
   if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
+  HIROBA_TRY(m.start_races());
   install_fault_handler(memory.get());
   HIROBA_TRY(m.enter("sms_startup", 1, 0, m.words_));
   out = std::move(memory);
@@ -153,6 +155,8 @@ std::string Memory::tracking() const {
 Status Memory::stop() {
   preload_wait();
   HIROBA_TRY(enter("sms_shutdown", 2, 0, words_));
+  HIROBA_TRY(find_races("sms_shutdown"));
+  if (races_.on()) races_.recorder().open_all();
   Status status;
   arrays_.for_each_live([&](Array& array) {
     if (status.ok()) status = check_canary(array);
@@ -161,6 +165,51 @@ Status Memory::stop() {
   remove_fault_handler();
   board_->rank(job_.rank).phase = Phase::finished;
   transport_->stop();
+  return {};
+}
+
+// ---- option check --------------------------------------------------------------------------------------------------
+
+Status Memory::start_races() {
+  if (!check_ || job_.nranks == 1) return {};
+  const bool one_machine = std::all_of(job_.node_fds.begin(), job_.node_fds.end(), [](int fd) { return fd >= 0; });
+  const char* const why_not = !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
+                              : cache_ != nullptr && !uffd_.is_open() ? "tracking is mprotect"
+                                                                      : nullptr;
+  if (why_not == nullptr)
+    return races_.start({job_, layout_, space_.base(), &arrays_, job_.node_fds[0], layout_.extent()});
+  if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
+  return {};
+}
+
+// Before a barrier: all ranks compare what they have touched since the last one. begin_epoch() follows after it.
+Status Memory::find_races(const char* call) {
+  if (!races_.on()) return {};
+  races_.recorder().open_all();
+  HIROBA_TRY(exchange(0, words_, call));
+  std::vector<Race> found = races_.compare();
+  HIROBA_TRY(exchange(found.size(), words_, call));
+  if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
+  std::vector<std::vector<char>> all;
+  const auto bytes_of = [](const std::vector<Race>& races) {
+    return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
+  };
+  HIROBA_TRY(gather(bytes_of(found), all, call));
+  std::vector<Race> races;
+  for (const std::vector<char>& of : all) {
+    const size_t before = races.size(), more = of.size() / sizeof(Race);
+    races.resize(before + more);
+    if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
+  }
+  for (Race& race : races) races_.describe(race);
+  HIROBA_TRY(gather(bytes_of(races), all, call));
+  if (job_.rank != 0) return {};
+  for (size_t i = 0; i < races.size(); ++i) {
+    for (Race::Side& side : races[i].side)
+      side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
+    const Array* const array = arrays_.live(races[i].address >> page_shift);
+    if (array != nullptr) races_.report(races[i], *array);
+  }
   return {};
 }
 
@@ -186,6 +235,7 @@ Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<ui
 
 // Nothing is asked for ahead of a meeting: a home may be through with its own before others have put to it.
 Status Memory::sync_drop(const char* call, std::span<const int> others, bool home_writes) {
+  const RaceChecker::Segment segment(races_, SyncEvent::any);
   outdate(home_writes);
   return enter(call, [&] { return transport_->meet(tag_of(call), others); });
 }
@@ -277,11 +327,14 @@ Status Memory::allocate(const Request& request, void*& out) {
   for (HomeRun& run : array->homes) run.first += array->first_page;
   array->data = space_.base() + offset + gap;
   std::strncpy(array->name, request.place, sizeof array->name - 1);
+  array->watched = races_.on() && request.watched;
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
   if (cache_ != nullptr) HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
   out = array->data;
+  Array& inserted = *array;
   arrays_.insert(std::move(array));
+  if (races_.on()) races_.recorder().add(inserted);
   // Nobody may use the array before everybody has it.
   return enter(request.call, tag_of(request.call) + 1, 0, words_);
 }
@@ -398,6 +451,8 @@ Status Memory::free(void* data, const char* call) {
     return Status::error(
         format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
                static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
+  HIROBA_TRY(find_races(call));
+  if (races_.on()) races_.begin_epoch(), races_.recorder().remove(*array);
   HIROBA_TRY(check_canary(*array));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true;
@@ -434,7 +489,9 @@ Status Memory::set_twin(void* data, Twin twin, const char* call) {
   HIROBA_TRY(sync_drop(call));  // what is cached and written goes home first
   cache_->remove(*array);
   // The states of home pages stay: their writes go on being tracked.
-  return cache_->add(*array, at_fetch);
+  HIROBA_TRY(cache_->add(*array, at_fetch));
+  if (races_.on()) races_.recorder().add(*array);
+  return {};
 }
 
 }  // namespace hiroba

@@ -18,6 +18,7 @@
 #include "memory/array.hpp"
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
+#include "memory/races/races.hpp"
 #include "memory/space.hpp"
 #include "transport/transport.hpp"
 
@@ -36,6 +37,7 @@ class Memory {
   Board& board() const { return *board_; }
   Transport& transport() const { return *transport_; }
   bool checking() const { return check_; }     // option check
+  bool finds_races() const { return races_.on(); }
   double timeout() const { return timeout_; }  // option timeout
   int threads() const { return threads_; }     // which OpenMP would use
   // Which ways to see accesses are in use, for people.
@@ -48,6 +50,7 @@ class Memory {
     int first = 0, count = 1;
     const char* call = "";   // for messages: "sms_alloc(8, 100, 0)"
     const char* place = "";  // "main.c:12"
+    bool watched = true;     // option check finds races on it
   };
   Status allocate(const Request& request, void*& out);
   Status free(void* data, const char* call);
@@ -80,6 +83,10 @@ class Memory {
   // That a rank has not come, and where it is instead, if that is known here.
   std::string absent(int rank) const;
   void sync();
+  // Option check: something that this floor does not see may order what this rank did before and does after.
+  void note_order() {
+    if (races_.on()) races_.recorder().note(SyncEvent::any, 0, 0);
+  }
   Status lock(int id);
   Status try_lock(int id, bool& taken);
   Status unlock(int id);
@@ -114,6 +121,12 @@ class Memory {
   bool contains(const void* address) const { return space_.contains(address); }
   // Serves an access to an absent page; false if it is no such thing.
   bool serve_fault(void* address);
+  // Option check: serves an access to a page that is closed to see it, and the trap after it; false if it is no such
+  // thing.
+  bool record_fault(const void* address, ucontext_t& context) {
+    return races_.on() && races_.recorder().on_fault(address, context);
+  }
+  bool record_trap(ucontext_t& context) { return races_.on() && races_.recorder().on_trap(context); }
 
  private:
   struct AtomicPlace {
@@ -124,6 +137,8 @@ class Memory {
   };
 
   Memory() = default;
+  Status start_races();
+  Status find_races(const char* call);
   Status start_tracking(const Options& options);
   Status start_cache(const Options& options);
   Status attach_zones();
@@ -151,10 +166,11 @@ class Memory {
   bool has_arrived(int rank, Work needed) const;
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
-  void took_lock(int id);
+  void took_lock(int id, uint32_t ticket);
   bool preload_box(Array& array, std::span<const Range> section);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
   void forget_atomic(const AtomicPlace& place);
+  void record_atomic(const AtomicPlace& place, bool writes);
   uint64_t page_of(const void* address) const { return space_.offset(address) >> page_shift; }
 
   Job job_;
@@ -172,9 +188,11 @@ class Memory {
   NoticeLog notices_;
   std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
   HomeWrites home_writes_;
+  RaceChecker races_;
   bool between_ = false;                // the halves of a sync_drop
   std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
   std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
+  std::vector<uint32_t> tickets_;       // of the locks held here
 };
 
 // What this machine offers to see accesses, the best first; why_not is empty for what works.

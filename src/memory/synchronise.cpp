@@ -20,6 +20,7 @@ constexpr uint64_t unknown_writes = uint64_t{1} << 63;
 }  // namespace
 
 Status Memory::barrier(const char* call) {
+  HIROBA_TRY(find_races(call));
   uint64_t notices = 0;
   if (cache_ != nullptr) {
     cache_->flush(true);
@@ -29,12 +30,14 @@ Status Memory::barrier(const char* call) {
   HIROBA_TRY(enter(call, 3, notices, words_));
   if (cache_ != nullptr) read_notices(words_);
   use_huge_pages();
+  if (races_.on()) races_.begin_epoch();
   return {};
 }
 
 std::vector<PageRun> Memory::written_pages() {
   std::vector<PageRun> out;
   if (cache_ == nullptr) return out;
+  if (races_.on()) races_.recorder().open_all();
   cache_->flush(true);
   home_writes_.collect(notices_);
   for (uint64_t i = 0; i < notices_.count(); ++i) out.push_back({notices_[i].page(), notices_[i].pages()});
@@ -73,11 +76,13 @@ Status Memory::sync_drop(const char* call) {
 }
 
 Status Memory::start_sync_drop(const char* call, bool halves) {
+  HIROBA_TRY(find_races(call));
   HIROBA_TRY(come(call));
   drop();
   if (cache_ != nullptr) cache_->preload_ahead(halves), cache_->enter_between();
   transport_->start_exchange(4, 0);
   between_ = true;
+  if (races_.on()) races_.begin_epoch();
   return {};
 }
 
@@ -86,7 +91,11 @@ Status Memory::end_sync_drop(const char* call) {
   if (!between_) return Status::error(format("%s without a start; call sms_sync_drop_start before", call));
   between_ = false;
   HIROBA_TRY(wait_for_others([&] { return transport_->end_exchange(words_); }));
-  if (cache_ != nullptr && cache_->leave_between()) cache_->flush_and_drop(false);
+  if (cache_ != nullptr && cache_->leave_between()) {
+    if (races_.on()) races_.recorder().open_all();
+    cache_->flush_and_drop(false);
+    if (races_.on()) races_.recorder().close();
+  }
   use_huge_pages();
   return {};
 }
@@ -109,6 +118,7 @@ void Memory::outdate(bool home_writes) {
 }
 
 void Memory::arrive(const char* call, bool home_writes, Work done) {
+  const RaceChecker::Segment segment(races_, SyncEvent::any);
   std::atomic<uint32_t>& count = arrivals(job_.rank, 0);
   const uint32_t before = count.load(std::memory_order_relaxed);
   const bool with_part = before % 2 != 0;
@@ -133,6 +143,7 @@ bool Memory::arrived(std::span<const int> others, Work needed) const {
 }
 
 Status Memory::await(const char* call, std::span<const int> others, Work needed) {
+  const RaceChecker::Segment segment(races_, SyncEvent::any);
   RankBoard& self = board_->rank(job_.rank);
   self.waiting.store(1, std::memory_order_relaxed);
   const double start = seconds_now();
@@ -161,6 +172,7 @@ std::string Memory::absent(int rank) const {
 }
 
 void Memory::sync() {
+  const RaceChecker::Segment segment(races_, SyncEvent::any);
   if (cache_ == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
   else cache_->flush_and_drop(false);
 }
@@ -192,7 +204,7 @@ Status Memory::lock(int id) {
   const uint64_t at = layout_.lock(id);
   const uint32_t ticket = transport_->fetch_add32(rank, at + at_next, 1);
   HIROBA_TRY(await_turn(id, ticket));
-  took_lock(id);
+  took_lock(id, ticket);
   return {};
 }
 
@@ -222,11 +234,13 @@ Status Memory::try_lock(int id, bool& taken) {
   const uint64_t at = layout_.lock(id);
   const uint32_t serving = transport_->fetch_add32(rank, at + at_serving, 0);
   taken = transport_->compare_swap32(rank, at + at_next, serving, serving + 1) == serving;
-  if (taken) took_lock(id);
+  if (taken) took_lock(id, serving);
   return {};
 }
 
-void Memory::took_lock(int id) {
+void Memory::took_lock(int id, uint32_t ticket) {
+  const RaceChecker::Segment segment(races_, SyncEvent::acquire, id, ticket);
+  tickets_[static_cast<size_t>(id)] = ticket;
   held_[static_cast<size_t>(id)].store(gettid(), std::memory_order_relaxed);
   const int rank = layout_.lock_rank(id);
   const uint64_t at = layout_.lock(id) + at_holder;
@@ -238,6 +252,7 @@ void Memory::took_lock(int id) {
 
 Status Memory::unlock(int id) {
   HIROBA_TRY(check_lock(id, true));
+  const RaceChecker::Segment segment(races_, SyncEvent::release, id, tickets_[static_cast<size_t>(id)]);
   if (cache_ != nullptr) cache_->flush(false);
   transport_->fence();
   held_[static_cast<size_t>(id)].store(0, std::memory_order_relaxed);

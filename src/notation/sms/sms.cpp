@@ -63,7 +63,11 @@ Memory& memory(const char* call) {
 
 // A program that leaves without sms_shutdown leaves the others waiting for it.
 void left_early(int status, void*) {
-  if (the_memory == nullptr) return;
+  if (the_memory == nullptr) {
+    // With glibc, exit() in an exit handler goes on with the handlers that are left.
+    if (shut_down && status == 0 && hiroba::findings() > 0) exit(1);
+    return;
+  }
   if (the_memory->board().rank(sms_rank).pid != getpid()) return;  // a child that the program forked
   (void)the_memory.release();                                      // other threads may still use it
   end_job(status == 0 ? 1 : status & 0xff,
@@ -194,6 +198,9 @@ SMS_EXPORT int sms_shutdown(void) {
   the_memory.reset();
   shut_down = true;
   if (end_hook != nullptr) end_hook();
+  if (hiroba::findings() > 0)
+    hiroba::log_line("check: %d mistake%s found; the exit status of the job is 1", hiroba::findings(),
+                     hiroba::findings() == 1 ? "" : "s");
   return 0;
 }
 

@@ -1,0 +1,5 @@
+#pragma once
+#include <string>
+namespace hiroba {
+std::string source_location(const void* pc);
+}

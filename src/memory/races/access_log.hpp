@@ -1,0 +1,103 @@
+// What the ranks of a job write down of their accesses to shared arrays between two barriers, with option check: memory
+// that all of them map, so that each can compare its accesses with the others'. README.md beside this file tells how it
+// is filled and used.
+//
+//   a word per page     who has touched it in this epoch (PageWord)
+//   a part per rank     its records and its synchronisations, in the order in which it made them
+//
+// Owner: RaceChecker. A rank writes its own part, in its fault handler, too; others read it between two exchanges only,
+// while nobody writes. Page words are changed by all, with compare and swap.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "memory/layout.hpp"
+
+namespace hiroba {
+
+// One access of which the bytes are known exactly.
+struct AccessRecord {
+  enum Kind : uint16_t { read = 1, write = 2, atomic = 4 };
+  uint64_t address;  // an offset from the start of the address range
+  uint16_t bytes, kind;
+  uint32_t segment;   // synchronisations of the rank before it, in this epoch
+  const void* place;  // in the code of the rank
+  uint64_t end() const { return address + bytes; }
+  uint64_t page() const { return address >> page_shift; }
+  bool writes() const { return (kind & write) != 0; }
+};
+
+// What may order accesses of different ranks within an epoch. `any`: an atomic or a sync, of which it is not known what
+// they order.
+struct SyncEvent {
+  enum Kind : uint32_t { acquire, release, any };
+  Kind kind;
+  uint32_t lock, ticket;
+};
+
+struct RankLog {
+  static constexpr uint64_t most_records = uint64_t{1} << 20, most_events = uint64_t{1} << 16;
+  uint64_t records, events;
+  bool too_many_events;
+  SyncEvent event[most_events];
+  AccessRecord record[most_records];
+};
+
+// Who has touched a page in an epoch, in a word.
+struct PageWord {
+  static constexpr uint64_t many = 0xffff;  // ranks; else the rank + 1, 0 for none
+  uint64_t writer : 16, reader : 16, suspect : 1, epoch : 31;
+
+  // A rank has written what another rank has touched.
+  bool conflict() const { return writer != 0 && (writer == many || (reader != 0 && reader != writer)); }
+};
+static_assert(sizeof(PageWord) == 8);
+
+class AccessLog {
+ public:
+  static uint64_t bytes(const Layout& layout) {
+    return layout.pages() * sizeof(PageWord) + static_cast<uint64_t>(layout.nranks) * sizeof(RankLog);
+  }
+  void start(char* memory, const Layout& layout) { memory_ = memory, layout_ = layout; }
+
+  RankLog& of(int rank) const {
+    return reinterpret_cast<RankLog*>(memory_ + layout_.pages() * sizeof(PageWord))[rank];
+  }
+  PageWord page(uint64_t page) const { return word(page).load(std::memory_order_relaxed); }
+
+  // Notes that a rank touches a page; returns what the page's word is then. A page stays suspect once two ranks have
+  // conflicted on it.
+  PageWord touch(uint64_t number, uint64_t epoch, int rank, bool writes) const {
+    const auto word = this->word(number);
+    PageWord old = word.load(std::memory_order_relaxed), next;
+    do {
+      next = old;
+      if (next.epoch != epoch) next.writer = next.reader = 0, next.epoch = epoch & 0x7fffffff;
+      const uint64_t self = static_cast<uint64_t>(rank) + 1;
+      if (writes) next.writer = next.writer == 0 || next.writer == self ? self : PageWord::many;
+      else next.reader = next.reader == 0 || next.reader == self ? self : PageWord::many;
+      if (next.conflict()) next.suspect = 1;
+    } while (!word.compare_exchange_weak(old, next, std::memory_order_relaxed));
+    return next;
+  }
+  // Other ranks' changes of the page are in this epoch not to be told from this one's.
+  void blur(uint64_t number, uint64_t epoch) const {
+    const auto word = this->word(number);
+    PageWord old = word.load(std::memory_order_relaxed), next;
+    do {
+      next = old;
+      if (next.epoch != epoch) next.reader = 0, next.epoch = epoch & 0x7fffffff;
+      next.writer = PageWord::many;
+    } while (!word.compare_exchange_weak(old, next, std::memory_order_relaxed));
+  }
+
+ private:
+  std::atomic_ref<PageWord> word(uint64_t page) const {
+    return std::atomic_ref<PageWord>(reinterpret_cast<PageWord*>(memory_)[page]);
+  }
+  char* memory_ = nullptr;
+  Layout layout_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,163 @@
+#include "memory/races/races.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/limits.hpp"
+#include "base/log.hpp"
+#include "base/symbols.hpp"
+
+namespace hiroba {
+
+namespace {
+
+constexpr size_t most_races = 64;  // of a rank in an epoch
+
+bool before(const AccessRecord& a, const AccessRecord& b) { return a.address < b.address; }
+
+}  // namespace
+
+Status RaceChecker::start(const Config& config) {
+  config_ = config;
+  const uint64_t bytes = AccessLog::bytes(config.layout);
+  HIROBA_TRY(size_file(config.shared_fd, config.at + bytes, "check: what ranks record"));
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, config.shared_fd,
+                            static_cast<off_t>(config.at));
+  if (memory == MAP_FAILED)
+    return Status::error(format("check: cannot map %llu GiB of addresses (%s); a smaller option space may help",
+                                static_cast<unsigned long long>(bytes >> 30), explain_error(errno).c_str()));
+  madvise(memory, bytes, MADV_DONTDUMP);
+  log_.start(static_cast<char*>(memory), config.layout);
+  recorder_ = std::make_unique<AccessRecorder>();
+  return recorder_->start({config.base, config.layout, config.job.rank, config.arrays, &log_});
+}
+
+void RaceChecker::begin_epoch() {
+  RankLog& mine = log_.of(config_.job.rank);
+  mine.records = mine.events = 0, mine.too_many_events = false;
+  recorder_->begin_epoch(++epoch_);
+}
+
+RaceChecker::Segment::Segment(RaceChecker& races, SyncEvent::Kind kind, int lock, uint32_t ticket)
+    : races_(races), event_{kind, static_cast<uint32_t>(lock), ticket} {
+  if (races_.on()) races_.recorder_->open_all();
+}
+
+RaceChecker::Segment::~Segment() {
+  if (!races_.on()) return;
+  races_.recorder_->note(event_.kind, event_.lock, event_.ticket);
+  races_.recorder_->close();
+}
+
+// ---- comparing -----------------------------------------------------------------------------------------------------
+
+// All ranks' records of pages that conflict, by address.
+std::vector<RaceChecker::Item> RaceChecker::in_conflict() const {
+  std::vector<Item> out;
+  for (int r = 0; r < config_.job.nranks; ++r) {
+    const RankLog& log = log_.of(r);
+    for (uint64_t i = 0; i < log.records; ++i) {
+      const PageWord word = log_.page(log.record[i].page());
+      if (word.epoch == epoch_ && word.conflict()) out.push_back({log.record[i], r});
+    }
+  }
+  const auto key = [](const Item& i) {
+    return std::tuple(i.record.address, i.rank, i.record.kind, i.record.bytes, i.record.segment);
+  };
+  std::sort(out.begin(), out.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+  out.erase(std::unique(out.begin(), out.end(), [&](const Item& a, const Item& b) { return key(a) == key(b); }),
+            out.end());
+  return out;
+}
+
+std::vector<Race> RaceChecker::compare() {
+  std::vector<Race> out;
+  const std::vector<Item> items = in_conflict();
+  if (items.empty()) return out;
+  Order order(log_, config_.job.nranks);
+  compare_records(items, order, out);
+  compare_twins(items, out);
+  return out;
+}
+
+void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out) {
+  const auto mine = [this](const AccessRecord& r) {  // each page is one rank's to compare
+    return r.page() % static_cast<uint64_t>(config_.job.nranks) == static_cast<uint64_t>(config_.job.rank);
+  };
+  for (auto a = items.begin(); a != items.end(); ++a) {
+    if (!mine(a->record)) continue;
+    for (auto b = a + 1; b != items.end() && b->record.address < a->record.end(); ++b) {
+      const bool atomic = (a->record.kind & b->record.kind & AccessRecord::atomic) != 0;
+      if (a->rank == b->rank || atomic || (!a->record.writes() && !b->record.writes())) continue;
+      if (order.ordered(a->rank, a->record.segment, b->rank, b->record.segment)) continue;
+      if (a->record.writes()) add(*a, *b, b->record.address, false, out);
+      else add(*b, *a, b->record.address, false, out);
+    }
+  }
+}
+
+// Where this rank alone has written a page, what differs from its twin is what it has written, and any other rank's
+// exact read of such a byte is a race; unless this rank has synchronised with anybody meanwhile: a twin does not tell
+// when a byte was written.
+void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race>& out) {
+  if (log_.of(config_.job.rank).events > 0) return;
+  const int self = config_.job.rank;
+  for (const PageRun& run : recorder_->twins())
+    for (uint64_t page = run.first; page < run.first + run.pages; ++page) {
+      const PageWord word = log_.page(page);
+      if (word.epoch != epoch_ || !word.conflict() || word.writer != static_cast<uint64_t>(self) + 1) continue;
+      const char *const twin = recorder_->twin(page), *const now = config_.base + (page << page_shift);
+      const auto at = [](uint64_t address) { return Item{AccessRecord{address, 0, 0, 0, nullptr}, 0}; };
+      const auto by_address = [](const Item& a, const Item& b) { return before(a.record, b.record); };
+      const auto begin = std::lower_bound(items.begin(), items.end(), at(page << page_shift), by_address);
+      const auto end = std::lower_bound(begin, items.end(), at((page + 1) << page_shift), by_address);
+      // The nearest write of this rank that is known: in the page, or the one that has opened it with its neighbours.
+      Item write = {AccessRecord{0, 0, AccessRecord::write, 0, recorder_->place_of_write(page)}, self};
+      for (auto b = begin; b != end; ++b)
+        if (b->rank == self && b->record.writes()) write = *b;
+      for (auto b = begin; b != end; ++b)
+        for (uint64_t byte = b->record.address; b->rank != self && byte < std::min(b->record.end(), (page + 1) << page_shift);
+             ++byte)
+          if (twin[byte % page_bytes] != now[byte % page_bytes]) {
+            add(write, *b, byte, true, out);
+            break;
+          }
+    }
+}
+
+void RaceChecker::add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out) {
+  const Array* const array = config_.arrays->live(address >> page_shift);
+  if (array == nullptr || out.size() >= most_races) return;
+  if (!found_.insert({array->first_page, a.record.place, b.record.place}).second) return;
+  Race race = {};
+  race.address = address, race.near = near;
+  race.side[0].rank = a.rank, race.side[0].kind = a.record.kind, race.side[0].place = a.record.place;
+  race.side[1].rank = b.rank, race.side[1].kind = b.record.kind, race.side[1].place = b.record.place;
+  out.push_back(race);
+}
+
+// ---- telling -------------------------------------------------------------------------------------------------------
+
+void RaceChecker::describe(Race& race) const {
+  for (Race::Side& side : race.side)
+    if (side.rank == config_.job.rank && side.place != nullptr)
+      std::strncpy(side.text, source_location(side.place).c_str(), sizeof side.text - 1);
+}
+
+void RaceChecker::report(const Race& race, const Array& array) {
+  const Race::Side &a = race.side[0], &b = race.side[1];
+  const std::string pair = format("%s %s %s", array.name, a.text, b.text), turned = format("%s %s %s", array.name, b.text, a.text);
+  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
+  const auto verb = [](const Race::Side& side) { return (side.kind & AccessRecord::write) != 0 ? "writes" : "reads"; };
+  const auto place = [](const Race::Side& side) { return side.text[0] == '\0' ? "a place that is not known" : side.text; };
+  const int64_t byte = config_.base + race.address - array.data;
+  log_finding(
+      "check: race on %s: rank %d writes %s (%s%s), and rank %d %s it (%s), with no barrier between and no lock that "
+      "both hold; put sms_barrier() between the two, or a lock around both",
+      array.name, a.rank, element_name(array, byte).c_str(), race.near ? "near " : "", place(a), b.rank, verb(b), place(b));
+}
+
+}  // namespace hiroba

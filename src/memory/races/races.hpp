@@ -1,0 +1,85 @@
+// With option check: races on shared arrays. Two ranks touch the same bytes between two barriers, one of them writes, and
+// no lock orders them. README.md beside this file tells how they are found, and which are not.
+//
+// Owner: Memory, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
+// virtual ones, because they compare what they have recorded in memory that all of them map. Elsewhere on() is false.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/job.hpp"
+#include "memory/races/order.hpp"
+#include "memory/races/recorder.hpp"
+
+namespace hiroba {
+
+// A race as it travels between ranks: two sides, of which each rank knows the places of its own.
+struct Race {
+  struct Side {
+    int32_t rank, kind;  // AccessRecord::Kind
+    const void* place;   // null: not known
+    char text[160];      // the place in the source
+  };
+  uint64_t address;  // an offset from the start of the address range
+  bool near;         // the first side's place is the nearest known write to the page
+  Side side[2];
+};
+
+class RaceChecker {
+ public:
+  struct Config {
+    Job job;
+    Layout layout;
+    char* base = nullptr;
+    const ArrayTable* arrays = nullptr;
+    int shared_fd = -1;  // of a file that all ranks have
+    uint64_t at = 0;     // where in it is room for AccessLog::bytes()
+  };
+  Status start(const Config& config);
+  bool on() const { return recorder_ != nullptr; }
+  AccessRecorder& recorder() { return *recorder_; }
+
+  // Between two exchanges, in which no rank touches shared memory: the races in which this rank has a part that no
+  // other rank finds. Each pair of places once.
+  std::vector<Race> compare();
+  // Writes down the places of this rank's sides.
+  void describe(Race& race) const;
+  // Prints what has not been printed before.
+  void report(const Race& race, const Array& array);
+  void begin_epoch();
+
+  // While it lives, the runtime synchronises this rank with others within an epoch, and works on pages; after it, a new
+  // segment begins.
+  class Segment {
+   public:
+    Segment(RaceChecker& races, SyncEvent::Kind kind, int lock = 0, uint32_t ticket = 0);
+    ~Segment();
+
+   private:
+    RaceChecker& races_;
+    SyncEvent event_;
+  };
+
+ private:
+  struct Item {
+    AccessRecord record;
+    int rank;
+  };
+  std::vector<Item> in_conflict() const;
+  void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
+  void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
+  void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);
+
+  Config config_;
+  AccessLog log_;
+  std::unique_ptr<AccessRecorder> recorder_;
+  uint64_t epoch_ = 0;
+  std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
+  std::set<std::string> reported_;                                  // as told
+};
+
+}  // namespace hiroba

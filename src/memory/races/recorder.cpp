@@ -1,0 +1,282 @@
+#include "memory/races/recorder.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "base/limits.hpp"
+#include "base/log.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+namespace {
+
+constexpr greg_t trap_flag = 0x100;  // the processor traps after the next instruction
+
+// Pages that this thread's current instruction was let to alone. An instruction touches two at most, or one after the
+// other.
+struct Steps {
+  static constexpr size_t most = 4;
+  uint64_t page[most];
+  size_t count;
+};
+thread_local Steps steps __attribute__((tls_model("initial-exec"))) = {};
+
+// Whether a debugger follows this process: it takes the traps for its own.
+bool is_traced() {
+  FILE* const status = std::fopen("/proc/self/status", "re");
+  int tracer = 0;
+  for (char line[256]; status != nullptr && std::fgets(line, sizeof line, status) != nullptr;)
+    if (std::sscanf(line, "TracerPid: %d", &tracer) == 1) break;
+  if (status != nullptr) std::fclose(status);
+  return tracer != 0;
+}
+
+}  // namespace
+
+Status AccessRecorder::start(const Config& config) {
+  config_ = config;
+  HIROBA_TRY(load_decoder());
+  HIROBA_TRY(pages_.create("check: states of pages", config.layout.pages() * sizeof(Page)));
+  HIROBA_TRY(open_runs_.create("check: open pages", most_runs * sizeof(PageRun)));
+  HIROBA_TRY(twins_.create("check: pages with twins", most_runs * sizeof(PageRun)));
+  HIROBA_TRY(twin_memory_.create("check: twins", config.layout.space));
+  traced_ = is_traced();
+  start_ = seconds_now();
+  learn_system_code();
+  return {};
+}
+
+// ---- closing and opening -------------------------------------------------------------------------------------------
+
+AccessRecorder::Page& AccessRecorder::page(uint64_t number) {
+  Page& out = pages_.as<Page>()[number];
+  if (out.epoch != static_cast<uint32_t>(epoch_))
+    out.twin = 0, out.steps = 0, out.epoch = static_cast<uint32_t>(epoch_), out.written_at = nullptr;
+  return out;
+}
+
+void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
+  char* const at = config_.base + (first << page_shift);
+  if (mprotect(at, pages << page_shift, protection) == 0) return;
+  end_job(1,
+          "check: cannot change the protection of %llu pages (%s): accesses to scattered pages need a mapping each, at "
+          "most /proc/sys/vm/max_map_count; raise it, or check a smaller run",
+          static_cast<unsigned long long>(pages), explain_error(errno).c_str());
+}
+
+void AccessRecorder::begin_epoch(uint64_t epoch) {
+  epoch_ = epoch;
+  twin_runs_ = 0;
+  close();
+}
+
+void AccessRecorder::close() {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  constexpr uint64_t few = 256;  // more are cheaper closed with all that lies between
+  const PageRun* const runs = open_runs_.as<PageRun>();
+  for (uint64_t i = 0; i < open_run_count_; ++i) {
+    for (uint64_t p = runs[i].first; p < runs[i].first + runs[i].pages; ++p) pages_.as<Page>()[p].open = Page::closed;
+    if (open_run_count_ <= few && !all_open_) protect(runs[i].first, runs[i].pages, PROT_NONE);
+  }
+  if (open_run_count_ > few || all_open_)
+    config_.arrays->for_each_live([&](const Array& array) {
+      if (!array.watched) return;
+      if (open_run_count_ == most_runs)
+        for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
+      protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
+    });
+  open_run_count_ = 0, all_open_ = false;
+}
+
+void AccessRecorder::open_all() {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  all_open_ = true;
+  config_.arrays->for_each_live([&](const Array& array) {
+    if (array.watched) protect(array.first_page, array.end_page - array.first_page, PROT_READ | PROT_WRITE);
+  });
+}
+
+void AccessRecorder::pass(uint64_t number) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  protect(number, 1, PROT_READ | PROT_WRITE);
+  page(number).open = Page::writing;
+  remember(number, 1);
+}
+
+void AccessRecorder::add(const Array& array) {
+  if (array.watched) protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
+}
+
+void AccessRecorder::remove(Array& array) {
+  if (array.watched) protect(array.first_page, array.end_page - array.first_page, PROT_READ | PROT_WRITE);
+  array.watched = false;
+}
+
+void AccessRecorder::remember(uint64_t first, uint64_t pages) {
+  PageRun* const runs = open_runs_.as<PageRun>();
+  PageRun* const last = open_run_count_ == 0 ? nullptr : &runs[open_run_count_ - 1];
+  if (last != nullptr && last->first + last->pages == first) last->pages += pages;
+  else if (open_run_count_ < most_runs) runs[open_run_count_++] = {first, pages};
+}
+
+// ---- recording -----------------------------------------------------------------------------------------------------
+
+void AccessRecorder::note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  RankLog& log = config_.log->of(config_.rank);
+  // Several with no access between them are one.
+  const bool again = kind == SyncEvent::any && log.events > 0 && log.event[log.events - 1].kind == SyncEvent::any &&
+                     (log.records == 0 || log.record[log.records - 1].segment < log.events);
+  if (again) return;
+  if (log.events < RankLog::most_events) log.event[log.events++] = {kind, lock, ticket};
+  else log.too_many_events = true;
+}
+
+void AccessRecorder::record(const char* address, size_t bytes, int kind, const void* place) {
+  RankLog& log = config_.log->of(config_.rank);
+  if (log.records == RankLog::most_records || bytes == 0) return;
+  log.record[log.records++] = {static_cast<uint64_t>(address - config_.base), static_cast<uint16_t>(bytes),
+                               static_cast<uint16_t>(kind),                               static_cast<uint32_t>(log.events), place};
+}
+
+// An access to a page that was closed, by the program itself.
+PageWord AccessRecorder::record(const MemoryAccess& touch, uint64_t number, const CodePlace& place) {
+  const int atomic = touch.atomic ? AccessRecord::atomic : 0;
+  PageWord word = config_.log->page(number);
+  if (touch.reads) {
+    if (place.reads_exactly) record(touch.address, touch.bytes, AccessRecord::read | atomic, place.at);
+    word = config_.log->touch(number, epoch_, config_.rank, false);
+  }
+  if (touch.writes) {
+    record(touch.address, touch.bytes, AccessRecord::write | atomic, place.at);
+    word = config_.log->touch(number, epoch_, config_.rank, true);
+  }
+  return word;
+}
+
+// More time has gone into recording than into the program. What is not recorded then is not found; nothing wrong is.
+bool AccessRecorder::hurried() const {
+  constexpr double allowance = 0.3, share = 1;
+  return spent_ > allowance + share * (seconds_now() - start_ - spent_);
+}
+
+bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
+  const uint64_t number = static_cast<uint64_t>(static_cast<const char*>(address) - config_.base) >> page_shift;
+  const Array* const array = config_.arrays->live(number);
+  if (array == nullptr || !array->watched) return false;
+  const double begin = seconds_now();
+  const MemoryAccess touch = memory_access(context, address);
+  const CodePlace place = code_place(context);
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
+  if (page(number).open >= wanted || all_open_) {  // another thread has come first
+    protect(number, 1, touch.writes || page(number).open == Page::writing ? PROT_READ | PROT_WRITE : PROT_READ);
+    return true;
+  }
+  const PageWord word = record(touch, number, place);
+  if (is_step(*array, number, word)) {
+    ++page(number).steps;
+    steps.page[steps.count++] = number;
+    protect(number, 1, touch.writes ? PROT_READ | PROT_WRITE : PROT_READ);
+    context.uc_mcontext.gregs[REG_EFL] |= trap_flag;
+  } else {
+    open(*array, number, touch.writes, place.at);
+  }
+  spent_ += seconds_now() - begin;
+  return true;
+}
+
+// Whether only this one instruction may use the page, so that the next one is seen, too: where two ranks may have their
+// elements side by side, or have met before.
+bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word) {
+  constexpr uint64_t small = 16;  // pages of an array that anybody may use for anything
+  constexpr uint16_t most_steps = 4096;
+  const HomeRun& run = array.home(number);
+  const bool suspect = word.suspect != 0 || array.end_page - array.first_page <= small || number == run.first ||
+                       number + 1 == run.first + run.pages;
+  return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !hurried();
+}
+
+bool AccessRecorder::on_trap(ucontext_t& context) {
+  if (steps.count == 0) return false;
+  const double begin = seconds_now();
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  for (size_t i = 0; i < steps.count; ++i) {
+    const uint8_t open = all_open_ ? uint8_t{Page::writing} : page(steps.page[i]).open;
+    protect(steps.page[i], 1,
+            open == Page::closed    ? PROT_NONE
+            : open == Page::reading ? PROT_READ
+                                    : PROT_READ | PROT_WRITE);
+  }
+  steps.count = 0;
+  context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
+  spent_ += seconds_now() - begin;
+  return true;
+}
+
+// How many pages to open at once: in order through this rank's own part more and more. What this rank touches of them
+// beyond the first access counts for the page's word only.
+uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
+  const uint64_t most = hurried() ? 512 : 32;
+  const HomeRun& run = array.home(number);
+  if (run.rank != config_.rank && !hurried()) return 1;
+  Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
+  if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
+  uint64_t pages = std::clamp<uint64_t>(stream->pages * 2, 1, most);
+  const uint64_t last = run.first + run.pages - 1;  // not into what may be another rank's, too
+  pages = number >= last ? 1 : std::min(pages, last - number);
+  const auto wanted = static_cast<uint8_t>(writes ? Page::writing : Page::reading);
+  for (uint64_t i = 1; i < pages; ++i)
+    if (page(number + i).open >= wanted || config_.log->page(number + i).suspect != 0) pages = i;
+  *stream = {number + pages, pages};
+  return pages;
+}
+
+void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
+  const uint64_t pages = window(array, number, writes);
+  protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
+  const bool mine = array.home(number).rank == config_.rank, twins = writes && !hurried();
+  for (uint64_t p = number; p < number + pages; ++p) {
+    page(p).open = writes ? Page::writing : Page::reading;
+    if (writes) page(p).written_at = place;
+    if (p > number && mine) config_.log->touch(p, epoch_, config_.rank, writes);
+    if (twins) keep_twin(p);
+  }
+  remember(number, pages);
+}
+
+void AccessRecorder::keep_twin(uint64_t number) {
+  if (page(number).twin != 0 || twin_runs_ == most_runs) return;
+  page(number).twin = 1;
+  std::memcpy(twin_memory_.data() + (number << page_shift), config_.base + (number << page_shift), page_bytes);
+  PageRun* const runs = twins_.as<PageRun>();
+  if (twin_runs_ > 0 && runs[twin_runs_ - 1].first + runs[twin_runs_ - 1].pages == number) ++runs[twin_runs_ - 1].pages;
+  else runs[twin_runs_++] = {number, 1};
+}
+
+// Page by page, so that an element in each is known exactly.
+void AccessRecorder::access(const char* address, size_t bytes, bool writes, const void* place) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto wanted = static_cast<uint8_t>(writes ? Page::writing : Page::reading);
+  for (size_t done = 0; done < bytes;) {
+    const char* const at = address + done;
+    const size_t here = std::min(bytes - done, page_bytes - reinterpret_cast<uintptr_t>(at) % page_bytes);
+    const uint64_t number = static_cast<uint64_t>(at - config_.base) >> page_shift;
+    done += here;
+    const Array* const array = config_.arrays->live(number);
+    if (array == nullptr || !array->watched) continue;
+    record(at, here, writes ? AccessRecord::write : AccessRecord::read, place);
+    config_.log->touch(number, epoch_, config_.rank, writes);
+    if (page(number).open >= wanted || all_open_) continue;
+    open(*array, number, writes, place);
+  }
+}
+
+}  // namespace hiroba

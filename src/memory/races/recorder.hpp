@@ -1,0 +1,98 @@
+// Sees this rank's accesses to shared arrays, for option check: pages are closed to the program at the begin of each
+// epoch, and each first access to one faults. README.md beside this file tells what is recorded exactly and what is not,
+// and what limits the time that it takes.
+//
+// Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread; everything else in one thread while
+// no other touches shared memory, but for close() and note(), which any thread may call. Nothing allocates after start.
+#pragma once
+
+#include <ucontext.h>
+
+#include <span>
+
+#include "base/wait.hpp"
+#include "memory/array.hpp"
+#include "memory/races/access_log.hpp"
+#include "memory/races/code_place.hpp"
+#include "memory/races/instruction.hpp"
+#include "memory/sparse.hpp"
+
+namespace hiroba {
+
+class AccessRecorder {
+ public:
+  struct Config {
+    char* base = nullptr;  // address of offset 0
+    Layout layout;
+    int rank = 0;
+    const ArrayTable* arrays = nullptr;
+    const AccessLog* log = nullptr;
+  };
+  Status start(const Config& config);
+
+  // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
+  // has a new segment.
+  void begin_epoch(uint64_t epoch);
+  void close();
+  // Lets everything pass until the next close(): the runtime itself works on the pages.
+  void open_all();
+  void pass(uint64_t page);  // the same for one page
+  // New arrays are closed; those that go are open.
+  void add(const Array& array);
+  void remove(Array& array);
+
+  // What the program does without touching the page itself.
+  void note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket);
+  void blur(uint64_t page) { config_.log->blur(page, epoch_); }
+  // An access by the system on the program's behalf: what the pages must be open for.
+  void access(const char* address, size_t bytes, bool writes, const void* place);
+
+  // True if the page was closed, and is open now.
+  bool on_fault(const void* address, ucontext_t& context);
+  // True if the trap is the end of an instruction that on_fault() let pass alone.
+  bool on_trap(ucontext_t& context);
+
+  // Pages of which this rank has kept a twin in this epoch, and the twin's bytes.
+  std::span<const PageRun> twins() const { return {twins_.as<PageRun>(), twin_runs_}; }
+  // The place of the write by which the page was opened.
+  const void* place_of_write(uint64_t page) const { return pages_.as<Page>()[page].written_at; }
+  const char* twin(uint64_t page) const { return twin_memory_.data() + (page << page_shift); }
+
+ private:
+  struct Page {
+    enum Open : uint8_t { closed, reading, writing };
+    uint8_t open;
+    uint8_t twin;
+    uint16_t steps;
+    uint32_t epoch;          // to which the rest belongs
+    const void* written_at;  // the write that has opened it
+  };
+  struct Stream {
+    uint64_t next, pages;
+  };
+  static constexpr uint64_t most_runs = uint64_t{1} << 20, most_streams = 16;
+
+  Page& page(uint64_t number);
+  void protect(uint64_t first, uint64_t pages, int protection);
+  void record(const char* address, size_t bytes, int kind, const void* place);
+  PageWord record(const MemoryAccess& touch, uint64_t page, const CodePlace& place);
+  bool is_step(const Array& array, uint64_t page, PageWord word);
+  void open(const Array& array, uint64_t page, bool writes, const void* place);
+  uint64_t window(const Array& array, uint64_t page, bool writes);
+  void remember(uint64_t first, uint64_t pages);
+  void keep_twin(uint64_t page);
+  bool hurried() const;
+
+  Config config_;
+  uint64_t epoch_ = 0;
+  SparseFile pages_, open_runs_, twins_, twin_memory_;
+  uint64_t open_run_count_ = 0, twin_runs_ = 0;
+  bool all_open_ = false;  // too many runs to remember them
+  Stream streams_[most_streams] = {};
+  size_t stream_turn_ = 0;
+  bool traced_ = false;
+  double start_ = 0, spent_ = 0;  // seconds
+  SignalSafeLock lock_;
+};
+
+}  // namespace hiroba
