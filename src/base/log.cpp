@@ -40,7 +40,7 @@ void set_reporter(int rank, std::atomic<uint32_t>* job_aborting) {
   log_rank = rank;
   aborting = job_aborting;
   void* frame[1];
-  backtrace(frame, 1);  // loads libgcc now, so that log_backtrace works in a signal handler
+  backtrace(frame, 1);  // loads libgcc now, so that a stack can be printed in a signal handler
 }
 
 void log_line(const char* pattern, ...) {
@@ -92,12 +92,6 @@ void end_job(int status, const char* pattern, ...) {
   }
   tell_launcher(status);
   _exit(status);
-}
-
-void log_backtrace() {
-  void* frames[64];
-  const int count = backtrace(frames, 64);
-  backtrace_symbols_fd(frames, count, STDERR_FILENO);
 }
 
 }  // namespace hiroba

@@ -23,9 +23,6 @@ void tell_launcher(int status);
 // How many of these this process has printed.
 int findings();
 
-// The call stack of the caller on stderr, one line per frame.
-void log_backtrace();
-
 // Ends the job: prints the message, unless another rank has already reported why the job ends, and leaves with exit
 // status `status`; the launcher ends the other ranks.
 [[noreturn, gnu::cold]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));

@@ -51,11 +51,14 @@ constexpr std::array table = {
     Option{"timeout", OptionKind::number, "0", "SECONDS",
            "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
            "and for whom. 0: wait for ever."},
-    Option{"check", OptionKind::flag, "no", "yes|no",
-           "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
-           "start unaligned), and check the space before them when they are freed. Parallel loops of hirobacc report "
-           "races between ranks, and pages that they touched other than their subscripts said; accesses to coarrays in "
-           "segments that nothing orders are reported, too."},
+    Option{
+        "check", OptionKind::flag, "no", "yes|no",
+        "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
+        "start unaligned), and check the space before them when they are freed. Report races between ranks on shared "
+        "arrays. Parallel loops of hirobacc report "
+        "races in their own words, and pages that they touched other than their subscripts said; accesses to coarrays "
+        "in "
+        "segments that nothing orders are reported, too."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{"trace", OptionKind::flag, "no", "yes|no",

@@ -200,16 +200,15 @@ Status Memory::locate(void* address, unsigned bytes, AtomicPlace& out) const {
 
 // The home has changed by our doing: others must hear of it at the next barrier, and our own copy is out of date.
 void Memory::forget_atomic(const AtomicPlace& place) {
+  if (cache_ == nullptr) return;
   cache_->note(place.offset >> page_shift);
-  cache_->flush_and_drop(*place.array, place.offset >> page_shift);
+  if (!place.mapped) cache_->flush_and_drop(*place.array, place.offset >> page_shift);
 }
 
 // Atomics reach the home by another mapping then, so that they do not count as plain accesses to the page.
 void Memory::record_atomic(const AtomicPlace& place, bool writes) {
   if (!races_.on()) return;
-  const uint64_t page = place.offset >> page_shift;
-  if (writes) races_.recorder().blur(page);
-  if (!place.mapped) races_.recorder().pass(page);  // the copy of it will be compared and dropped
+  if (writes) races_.recorder().blur(place.offset >> page_shift);
   note_order();
 }
 
@@ -224,7 +223,7 @@ Status Memory::atomic_add(void* address, unsigned bytes, uint64_t value, uint64_
   }
   old = bytes == 8 ? transport_->fetch_add64(place.rank, place.offset, value)
                    : transport_->fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
-  if (value != 0 && !place.mapped) forget_atomic(place);
+  if (value != 0) forget_atomic(place);
   return {};
 }
 
@@ -246,7 +245,7 @@ Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uin
   old = bytes == 8 ? transport_->compare_swap64(place.rank, place.offset, expected, desired)
                    : transport_->compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
                                                 static_cast<uint32_t>(desired));
-  if (old == expected && !place.mapped) forget_atomic(place);
+  if (old == expected) forget_atomic(place);
   return {};
 }
 

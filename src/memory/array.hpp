@@ -46,7 +46,8 @@ struct Array {
   std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
-  bool watched = false;  // option check: races on it are looked for
+  bool watched = false;    // option check: races on it are looked for
+  bool race_told = false;  // one on it has been told of in this epoch, by somebody who knows the program's words
   std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
   int barriers = 0;                    // since the allocation; counted while it matters
   uint64_t gathered = 0;               // bytes of this rank's part, into huge pages

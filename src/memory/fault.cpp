@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/log.hpp"
+#include "base/symbols.hpp"
 #include "memory/memory.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
@@ -53,8 +54,20 @@ bool is_ours(int signal) {
   return std::find(ours.begin(), ours.end(), signal) != ours.end();
 }
 
-const char* kind(int signal) { 
+const char* kind(int signal) {
   return signal == SIGBUS ? "bus error" : signal == SIGSEGV ? "segmentation fault" : "trap";
+}
+
+// What is printed allocates and takes locks, of which the program may hold one: then the alarm ends the process, which
+// has told what happened before.
+void print_crash() {
+  constexpr unsigned seconds = 10;
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  system_sigaction()(SIGALRM, &standard, nullptr);
+  alarm(seconds);
+  print_stack();
+  alarm(0);
 }
 
 // Where the program's own handler, if any, takes over; else the crash is reported and the default action ends us.
@@ -68,7 +81,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
                bad_access.load());
     else
       log_line("the program was ended by the signal of a %s, which process %d has sent:", kind(signal), info->si_pid);
-    log_backtrace();
+    print_crash();
   }
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
@@ -92,7 +105,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     if (first_to_report(128 + signal)) {
       if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
       else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());
-      log_backtrace();
+      print_crash();
     }
     tell_launcher(128 + signal);
     _exit(128 + signal);

@@ -156,7 +156,7 @@ Status Memory::stop() {
   preload_wait();
   HIROBA_TRY(enter("sms_shutdown", 2, 0, words_));
   HIROBA_TRY(find_races("sms_shutdown"));
-  if (races_.on()) races_.recorder().open_all();
+  if (races_.on()) arrays_.for_each_live([this](Array& array) { races_.recorder().remove(array); });
   Status status;
   arrays_.for_each_live([&](Array& array) {
     if (status.ok()) status = check_canary(array);
@@ -165,51 +165,6 @@ Status Memory::stop() {
   remove_fault_handler();
   board_->rank(job_.rank).phase = Phase::finished;
   transport_->stop();
-  return {};
-}
-
-// ---- option check --------------------------------------------------------------------------------------------------
-
-Status Memory::start_races() {
-  if (!check_ || job_.nranks == 1) return {};
-  const bool one_machine = std::all_of(job_.node_fds.begin(), job_.node_fds.end(), [](int fd) { return fd >= 0; });
-  const char* const why_not = !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
-                              : cache_ != nullptr && !uffd_.is_open() ? "tracking is mprotect"
-                                                                      : nullptr;
-  if (why_not == nullptr)
-    return races_.start({job_, layout_, space_.base(), &arrays_, job_.node_fds[0], layout_.extent()});
-  if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
-  return {};
-}
-
-// Before a barrier: all ranks compare what they have touched since the last one. begin_epoch() follows after it.
-Status Memory::find_races(const char* call) {
-  if (!races_.on()) return {};
-  races_.recorder().open_all();
-  HIROBA_TRY(exchange(0, words_, call));
-  std::vector<Race> found = races_.compare();
-  HIROBA_TRY(exchange(found.size(), words_, call));
-  if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
-  std::vector<std::vector<char>> all;
-  const auto bytes_of = [](const std::vector<Race>& races) {
-    return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
-  };
-  HIROBA_TRY(gather(bytes_of(found), all, call));
-  std::vector<Race> races;
-  for (const std::vector<char>& of : all) {
-    const size_t before = races.size(), more = of.size() / sizeof(Race);
-    races.resize(before + more);
-    if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
-  }
-  for (Race& race : races) races_.describe(race);
-  HIROBA_TRY(gather(bytes_of(races), all, call));
-  if (job_.rank != 0) return {};
-  for (size_t i = 0; i < races.size(); ++i) {
-    for (Race::Side& side : races[i].side)
-      side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
-    const Array* const array = arrays_.live(races[i].address >> page_shift);
-    if (array != nullptr) races_.report(races[i], *array);
-  }
   return {};
 }
 
@@ -480,7 +435,7 @@ Status Memory::free(void* data, const char* call) {
 Status Memory::set_twin(void* data, Twin twin, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
-  const bool at_fetch = twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
+  const bool at_fetch = races_.on() || twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
   if (cache_ == nullptr) return enter(call, tag_of(call), 0, words_);
   if (at_fetch && !uffd_.tracks_writes())
     return Status::error(

@@ -18,7 +18,7 @@
 #include "memory/array.hpp"
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
-#include "memory/races/races.hpp"
+#include "memory/races.hpp"
 #include "memory/space.hpp"
 #include "transport/transport.hpp"
 
@@ -36,7 +36,7 @@ class Memory {
   const Job& job() const { return job_; }
   Board& board() const { return *board_; }
   Transport& transport() const { return *transport_; }
-  bool checking() const { return check_; }     // option check
+  bool checking() const { return check_; }  // option check
   bool finds_races() const { return races_.on(); }
   double timeout() const { return timeout_; }  // option timeout
   int threads() const { return threads_; }     // which OpenMP would use
@@ -150,7 +150,9 @@ class Memory {
   Status wait_for_others(const Wait& wait) {
     std::atomic<uint32_t>& waiting = board_->rank(job_.rank).waiting;
     waiting.store(1, std::memory_order_relaxed);
+    const double begin = races_.on() ? seconds_now() : 0;
     Status status = wait();
+    if (races_.on()) races_.recorder().leave_out(seconds_now() - begin);
     waiting.store(0, std::memory_order_relaxed);
     return status;
   }

@@ -37,7 +37,6 @@ Status Memory::barrier(const char* call) {
 std::vector<PageRun> Memory::written_pages() {
   std::vector<PageRun> out;
   if (cache_ == nullptr) return out;
-  if (races_.on()) races_.recorder().open_all();
   cache_->flush(true);
   home_writes_.collect(notices_);
   for (uint64_t i = 0; i < notices_.count(); ++i) out.push_back({notices_[i].page(), notices_[i].pages()});
@@ -91,11 +90,7 @@ Status Memory::end_sync_drop(const char* call) {
   if (!between_) return Status::error(format("%s without a start; call sms_sync_drop_start before", call));
   between_ = false;
   HIROBA_TRY(wait_for_others([&] { return transport_->end_exchange(words_); }));
-  if (cache_ != nullptr && cache_->leave_between()) {
-    if (races_.on()) races_.recorder().open_all();
-    cache_->flush_and_drop(false);
-    if (races_.on()) races_.recorder().close();
-  }
+  if (cache_ != nullptr && cache_->leave_between()) cache_->flush_and_drop(false);
   use_huge_pages();
   return {};
 }

@@ -41,7 +41,7 @@ PLACE = r"misuse\.c:\d+"
 RANK1 = r"rank 1\b"
 PAST = r"past the end"
 CHECK = ["--check", "yes"]
-BACKTRACE = r"\[0x[0-9a-f]+\]"
+BACKTRACE = r"    \w+ \(misuse\.c:\d+\)"
 SIGNALLED = 128
 
 

@@ -91,7 +91,7 @@ std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& 
 
 const char* verb(const Touch& t) { return (t.flags & SMINT_WRITES) != 0 ? "writes" : "reads"; }
 
-void compare(const Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
+void compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
   if (((a.flags | b.flags) & SMINT_WRITES) == 0) return;
   if ((a.flags & SMINT_WRITES) == 0) return compare(array, b, rank_b, a, rank_a);
   const auto found = meet(array.distribution, a, b);
@@ -104,12 +104,14 @@ void compare(const Array& array, const Touch& a, int rank_a, const Touch& b, int
   if (epoch().reported.count(turned) > 0 || !epoch().reported.insert(pair).second) return;
   const std::string at = (by_page ? "the page of " : "") + element_name(array, std::max<int64_t>(found->byte, 0));
   // What is only possible is told, but does not make the run a failure.
-  (found->sure ? log_finding : log_line)("check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
-           found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), at.c_str(), a.text, a.place, rank_b,
-           verb(b), b.text, b.place,
-           found->sure ? ""
-           : by_page   ? "; where subscripts are not known, pages are compared"
-                       : "; if these iterations do it");
+  array.race_told = array.race_told || found->sure;
+  (found->sure ? log_finding : log_line)(
+      "check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
+      found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), at.c_str(), a.text, a.place, rank_b,
+      verb(b), b.text, b.place,
+      found->sure ? ""
+      : by_page   ? "; where subscripts are not known, pages are compared"
+                  : "; if these iterations do it");
 }
 
 // ---- all ranks' ----------------------------------------------------------------------------------------------------
@@ -160,7 +162,7 @@ void find_races() {
     for (size_t b = a + 1; b < of.size(); ++b)
       for (const Touch& one : of[a])
         for (const Touch& other : of[b])
-          if (const Array* const array = memory.arrays().live(one.first_page);
+          if (Array* const array = memory.arrays().live(one.first_page);
               one.first_page == other.first_page && array != nullptr)
             compare(*array, one, static_cast<int>(a), other, static_cast<int>(b));
 }

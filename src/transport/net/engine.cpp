@@ -14,6 +14,7 @@
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
+#include "base/symbols.hpp"
 #include "base/thread.hpp"
 
 namespace hiroba {
@@ -162,7 +163,7 @@ void Engine::report_stuck() const {
         "call, MPI reads or writes shared memory of another node there and holds locks that fetching needs. "
         "Bring the pages first (sms_preload), pass a private buffer, or use --transport ucx",
         stuck_seconds);
-    log_backtrace();
+    print_stack();
   }
   _exit(1);
 }

@@ -1,11 +1,14 @@
-#include "memory/races/order.hpp"
+#include "memory/race_order.hpp"
 
 #include <algorithm>
 
 namespace hiroba {
 
 Order::Order(const AccessLog& log, int nranks)
-    : log_(log), nranks_(nranks), turns_(static_cast<size_t>(nranks)), first_any_(static_cast<size_t>(nranks), UINT32_MAX) {
+    : log_(log),
+      nranks_(nranks),
+      turns_(static_cast<size_t>(nranks)),
+      first_any_(static_cast<size_t>(nranks), UINT32_MAX) {
   for (int r = 0; r < nranks; ++r) {
     const RankLog& of = log.of(r);
     const auto rank = static_cast<size_t>(r);

@@ -1,9 +1,10 @@
 // Sees this rank's accesses to shared arrays, for option check: pages are closed to the program at the begin of each
-// epoch, and each first access to one faults. README.md beside this file tells what is recorded exactly and what is not,
-// and what limits the time that it takes.
+// epoch, and each first access to one faults. README.md beside this file tells what is recorded exactly and what is
+// not, and what limits the time that it takes.
 //
-// Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread; everything else in one thread while
-// no other touches shared memory, but for close() and note(), which any thread may call. Nothing allocates after start.
+// Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread; everything else in one thread
+// while no other touches shared memory, but for close() and note(), which any thread may call. Nothing allocates after
+// start.
 #pragma once
 
 #include <ucontext.h>
@@ -11,10 +12,10 @@
 #include <span>
 
 #include "base/wait.hpp"
+#include "memory/access_log.hpp"
 #include "memory/array.hpp"
-#include "memory/races/access_log.hpp"
-#include "memory/races/code_place.hpp"
-#include "memory/races/instruction.hpp"
+#include "memory/code_place.hpp"
+#include "memory/instruction.hpp"
 #include "memory/sparse.hpp"
 
 namespace hiroba {
@@ -24,7 +25,7 @@ class AccessRecorder {
   struct Config {
     char* base = nullptr;  // address of offset 0
     Layout layout;
-    int rank = 0;
+    Job job;
     const ArrayTable* arrays = nullptr;
     const AccessLog* log = nullptr;
   };
@@ -33,10 +34,10 @@ class AccessRecorder {
   // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
   // has a new segment.
   void begin_epoch(uint64_t epoch);
+  void end_epoch();
+  // This rank has waited for others, which is not the program's time.
+  void leave_out(double seconds) { waited_ += seconds; }
   void close();
-  // Lets everything pass until the next close(): the runtime itself works on the pages.
-  void open_all();
-  void pass(uint64_t page);  // the same for one page
   // New arrays are closed; those that go are open.
   void add(const Array& array);
   void remove(Array& array);
@@ -87,11 +88,11 @@ class AccessRecorder {
   uint64_t epoch_ = 0;
   SparseFile pages_, open_runs_, twins_, twin_memory_;
   uint64_t open_run_count_ = 0, twin_runs_ = 0;
-  bool all_open_ = false;  // too many runs to remember them
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
   bool traced_ = false;
-  double start_ = 0, spent_ = 0;  // seconds
+  double program_ = 0, spent_ = 0;  // seconds in the program itself, until this epoch, and in recording
+  double began_ = 0, spent_before_ = 0, waited_ = 0;  // when this epoch began; of it, waiting
   SignalSafeLock lock_;
 };
 

@@ -1,4 +1,4 @@
-#include "memory/races/code_place.hpp"
+#include "memory/code_place.hpp"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,4 +1,4 @@
-#include "memory/races/instruction.hpp"
+#include "memory/instruction.hpp"
 
 #include <Zydis/Zydis.h>
 #include <dlfcn.h>
@@ -39,8 +39,7 @@ bool decode(uint64_t at, ZydisDecodedInstruction& instruction, ZydisDecodedOpera
   // Not beyond the page at first: the next one may not be there.
   const uint64_t here = std::min<uint64_t>(ZYDIS_MAX_INSTRUCTION_LENGTH, page_bytes - at % page_bytes);
   for (const uint64_t length : {here, uint64_t{ZYDIS_MAX_INSTRUCTION_LENGTH}})
-    if (ZYAN_SUCCESS(
-            zydis.decode(&decoder, reinterpret_cast<const void*>(at), length, &instruction, operands)))
+    if (ZYAN_SUCCESS(zydis.decode(&decoder, reinterpret_cast<const void*>(at), length, &instruction, operands)))
       return true;
   return false;
 }

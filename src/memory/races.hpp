@@ -1,5 +1,5 @@
-// With option check: races on shared arrays. Two ranks touch the same bytes between two barriers, one of them writes, and
-// no lock orders them. README.md beside this file tells how they are found, and which are not.
+// With option check: races on shared arrays. Two ranks touch the same bytes between two barriers, one of them writes,
+// and no lock orders them. README.md beside this file tells how they are found, and which are not.
 //
 // Owner: Memory, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
 // virtual ones, because they compare what they have recorded in memory that all of them map. Elsewhere on() is false.
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/job.hpp"
-#include "memory/races/order.hpp"
-#include "memory/races/recorder.hpp"
+#include "memory/access_recorder.hpp"
+#include "memory/race_order.hpp"
 
 namespace hiroba {
 
@@ -52,8 +52,7 @@ class RaceChecker {
   void report(const Race& race, const Array& array);
   void begin_epoch();
 
-  // While it lives, the runtime synchronises this rank with others within an epoch, and works on pages; after it, a new
-  // segment begins.
+  // While it lives, this rank synchronises with others within an epoch; a new segment begins at its end.
   class Segment {
    public:
     Segment(RaceChecker& races, SyncEvent::Kind kind, int lock = 0, uint32_t ticket = 0);

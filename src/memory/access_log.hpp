@@ -61,9 +61,7 @@ class AccessLog {
   }
   void start(char* memory, const Layout& layout) { memory_ = memory, layout_ = layout; }
 
-  RankLog& of(int rank) const {
-    return reinterpret_cast<RankLog*>(memory_ + layout_.pages() * sizeof(PageWord))[rank];
-  }
+  RankLog& of(int rank) const { return reinterpret_cast<RankLog*>(memory_ + layout_.pages() * sizeof(PageWord))[rank]; }
   PageWord page(uint64_t page) const { return word(page).load(std::memory_order_relaxed); }
 
   // Notes that a rank touches a page; returns what the page's word is then. A page stays suspect once two ranks have

@@ -1,4 +1,4 @@
-#include "memory/races/races.hpp"
+#include "memory/races.hpp"
 
 #include <sys/mman.h>
 
@@ -9,6 +9,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
+#include "memory/memory.hpp"
 
 namespace hiroba {
 
@@ -32,7 +33,7 @@ Status RaceChecker::start(const Config& config) {
   madvise(memory, bytes, MADV_DONTDUMP);
   log_.start(static_cast<char*>(memory), config.layout);
   recorder_ = std::make_unique<AccessRecorder>();
-  return recorder_->start({config.base, config.layout, config.job.rank, config.arrays, &log_});
+  return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_});
 }
 
 void RaceChecker::begin_epoch() {
@@ -42,9 +43,7 @@ void RaceChecker::begin_epoch() {
 }
 
 RaceChecker::Segment::Segment(RaceChecker& races, SyncEvent::Kind kind, int lock, uint32_t ticket)
-    : races_(races), event_{kind, static_cast<uint32_t>(lock), ticket} {
-  if (races_.on()) races_.recorder_->open_all();
-}
+    : races_(races), event_{kind, static_cast<uint32_t>(lock), ticket} {}
 
 RaceChecker::Segment::~Segment() {
   if (!races_.on()) return;
@@ -119,8 +118,8 @@ void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race
       for (auto b = begin; b != end; ++b)
         if (b->rank == self && b->record.writes()) write = *b;
       for (auto b = begin; b != end; ++b)
-        for (uint64_t byte = b->record.address; b->rank != self && byte < std::min(b->record.end(), (page + 1) << page_shift);
-             ++byte)
+        for (uint64_t byte = b->record.address;
+             b->rank != self && byte < std::min(b->record.end(), (page + 1) << page_shift); ++byte)
           if (twin[byte % page_bytes] != now[byte % page_bytes]) {
             add(write, *b, byte, true, out);
             break;
@@ -148,16 +147,72 @@ void RaceChecker::describe(Race& race) const {
 }
 
 void RaceChecker::report(const Race& race, const Array& array) {
+  if (array.race_told) return;
   const Race::Side &a = race.side[0], &b = race.side[1];
-  const std::string pair = format("%s %s %s", array.name, a.text, b.text), turned = format("%s %s %s", array.name, b.text, a.text);
+  const std::string pair = format("%s %s %s", array.name, a.text, b.text),
+                    turned = format("%s %s %s", array.name, b.text, a.text);
   if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
   const auto verb = [](const Race::Side& side) { return (side.kind & AccessRecord::write) != 0 ? "writes" : "reads"; };
-  const auto place = [](const Race::Side& side) { return side.text[0] == '\0' ? "a place that is not known" : side.text; };
+  const auto place = [](const Race::Side& side) {
+    return side.text[0] == '\0' ? "a place that is not known" : side.text;
+  };
   const int64_t byte = config_.base + race.address - array.data;
   log_finding(
-      "check: race on %s: rank %d writes %s (%s%s), and rank %d %s it (%s), with no barrier between and no lock that "
+      "check: race on %s: rank %d writes %s %s %s, and rank %d %s it in %s, with no barrier between and no lock that "
       "both hold; put sms_barrier() between the two, or a lock around both",
-      array.name, a.rank, element_name(array, byte).c_str(), race.near ? "near " : "", place(a), b.rank, verb(b), place(b));
+      array.name, a.rank, element_name(array, byte).c_str(), race.near ? "near" : "in", place(a), b.rank, verb(b),
+      place(b));
+}
+
+// ---- of all ranks --------------------------------------------------------------------------------------------------
+
+Status Memory::start_races() {
+  if (!check_ || job_.nranks == 1) return {};
+  const bool one_machine = std::all_of(job_.node_fds.begin(), job_.node_fds.end(), [](int fd) { return fd >= 0; });
+  const char* const why_not =
+      !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
+      : cache_ != nullptr && !uffd_.tracks_writes()
+          ? "between nodes that needs asynchronous write tracking (Linux 6.7, tracking uffd-async)"
+          : nullptr;
+  // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
+  if (why_not == nullptr) twin_at_fetch_ = twin_at_fetch_ || cache_ != nullptr;
+  if (why_not == nullptr)
+    return races_.start({job_, layout_, space_.base(), &arrays_, job_.node_fds[0], layout_.extent()});
+  if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
+  return {};
+}
+
+// Before a barrier: all ranks compare what they have touched since the last one. begin_epoch() follows after it.
+Status Memory::find_races(const char* call) {
+  if (!races_.on()) return {};
+  races_.recorder().end_epoch();
+  constexpr uint64_t tag = 5;  // a barrier may have another name in each rank
+  HIROBA_TRY(enter(call, tag, 0, words_));
+  std::vector<Race> found = races_.compare();
+  HIROBA_TRY(enter(call, tag, found.size(), words_));
+  if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
+  std::vector<std::vector<char>> all;
+  const auto bytes_of = [](const std::vector<Race>& races) {
+    return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
+  };
+  HIROBA_TRY(gather(bytes_of(found), all, "check of races"));
+  std::vector<Race> races;
+  for (const std::vector<char>& of : all) {
+    const size_t before = races.size(), more = of.size() / sizeof(Race);
+    races.resize(before + more);
+    if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
+  }
+  for (Race& race : races) races_.describe(race);
+  HIROBA_TRY(gather(bytes_of(races), all, "check of races"));
+  if (job_.rank != 0) return {};
+  for (size_t i = 0; i < races.size(); ++i) {
+    for (Race::Side& side : races[i].side)
+      side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
+    const Array* const array = arrays_.live(races[i].address >> page_shift);
+    if (array != nullptr) races_.report(races[i], *array);
+  }
+  arrays_.for_each_live([](Array& array) { array.race_told = false; });
+  return {};
 }
 
 }  // namespace hiroba

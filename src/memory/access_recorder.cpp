@@ -1,4 +1,4 @@
-#include "memory/races/recorder.hpp"
+#include "memory/access_recorder.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +17,8 @@ namespace hiroba {
 
 namespace {
 
+constexpr double signal_seconds = 2e-6;  // to deliver a signal and to return from it
+
 constexpr greg_t trap_flag = 0x100;  // the processor traps after the next instruction
 
 // Pages that this thread's current instruction was let to alone. An instruction touches two at most, or one after the
@@ -25,6 +27,7 @@ struct Steps {
   static constexpr size_t most = 4;
   uint64_t page[most];
   size_t count;
+  double begin;  // of the first
 };
 thread_local Steps steps __attribute__((tls_model("initial-exec"))) = {};
 
@@ -48,7 +51,6 @@ Status AccessRecorder::start(const Config& config) {
   HIROBA_TRY(twins_.create("check: pages with twins", most_runs * sizeof(PageRun)));
   HIROBA_TRY(twin_memory_.create("check: twins", config.layout.space));
   traced_ = is_traced();
-  start_ = seconds_now();
   learn_system_code();
   return {};
 }
@@ -75,6 +77,11 @@ void AccessRecorder::begin_epoch(uint64_t epoch) {
   epoch_ = epoch;
   twin_runs_ = 0;
   close();
+  began_ = seconds_now(), spent_before_ = spent_, waited_ = 0;
+}
+
+void AccessRecorder::end_epoch() {
+  if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
 }
 
 void AccessRecorder::close() {
@@ -83,31 +90,16 @@ void AccessRecorder::close() {
   const PageRun* const runs = open_runs_.as<PageRun>();
   for (uint64_t i = 0; i < open_run_count_; ++i) {
     for (uint64_t p = runs[i].first; p < runs[i].first + runs[i].pages; ++p) pages_.as<Page>()[p].open = Page::closed;
-    if (open_run_count_ <= few && !all_open_) protect(runs[i].first, runs[i].pages, PROT_NONE);
+    if (open_run_count_ <= few) protect(runs[i].first, runs[i].pages, PROT_NONE);
   }
-  if (open_run_count_ > few || all_open_)
+  if (open_run_count_ > few)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
       if (open_run_count_ == most_runs)
         for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
       protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
     });
-  open_run_count_ = 0, all_open_ = false;
-}
-
-void AccessRecorder::open_all() {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  all_open_ = true;
-  config_.arrays->for_each_live([&](const Array& array) {
-    if (array.watched) protect(array.first_page, array.end_page - array.first_page, PROT_READ | PROT_WRITE);
-  });
-}
-
-void AccessRecorder::pass(uint64_t number) {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  protect(number, 1, PROT_READ | PROT_WRITE);
-  page(number).open = Page::writing;
-  remember(number, 1);
+  open_run_count_ = 0;
 }
 
 void AccessRecorder::add(const Array& array) {
@@ -130,7 +122,7 @@ void AccessRecorder::remember(uint64_t first, uint64_t pages) {
 
 void AccessRecorder::note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  RankLog& log = config_.log->of(config_.rank);
+  RankLog& log = config_.log->of(config_.job.rank);
   // Several with no access between them are one.
   const bool again = kind == SyncEvent::any && log.events > 0 && log.event[log.events - 1].kind == SyncEvent::any &&
                      (log.records == 0 || log.record[log.records - 1].segment < log.events);
@@ -140,10 +132,10 @@ void AccessRecorder::note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket) 
 }
 
 void AccessRecorder::record(const char* address, size_t bytes, int kind, const void* place) {
-  RankLog& log = config_.log->of(config_.rank);
+  RankLog& log = config_.log->of(config_.job.rank);
   if (log.records == RankLog::most_records || bytes == 0) return;
   log.record[log.records++] = {static_cast<uint64_t>(address - config_.base), static_cast<uint16_t>(bytes),
-                               static_cast<uint16_t>(kind),                               static_cast<uint32_t>(log.events), place};
+                               static_cast<uint16_t>(kind), static_cast<uint32_t>(log.events), place};
 }
 
 // An access to a page that was closed, by the program itself.
@@ -152,19 +144,19 @@ PageWord AccessRecorder::record(const MemoryAccess& touch, uint64_t number, cons
   PageWord word = config_.log->page(number);
   if (touch.reads) {
     if (place.reads_exactly) record(touch.address, touch.bytes, AccessRecord::read | atomic, place.at);
-    word = config_.log->touch(number, epoch_, config_.rank, false);
+    word = config_.log->touch(number, epoch_, config_.job.rank, false);
   }
   if (touch.writes) {
     record(touch.address, touch.bytes, AccessRecord::write | atomic, place.at);
-    word = config_.log->touch(number, epoch_, config_.rank, true);
+    word = config_.log->touch(number, epoch_, config_.job.rank, true);
   }
   return word;
 }
 
 // More time has gone into recording than into the program. What is not recorded then is not found; nothing wrong is.
 bool AccessRecorder::hurried() const {
-  constexpr double allowance = 0.3, share = 1;
-  return spent_ > allowance + share * (seconds_now() - start_ - spent_);
+  constexpr double allowance = 0.3, share = 0.5;
+  return spent_ > allowance + share * program_;
 }
 
 bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
@@ -176,20 +168,18 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const CodePlace place = code_place(context);
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
-  if (page(number).open >= wanted || all_open_) {  // another thread has come first
-    protect(number, 1, touch.writes || page(number).open == Page::writing ? PROT_READ | PROT_WRITE : PROT_READ);
-    return true;
-  }
+  if (page(number).open >= wanted) return true;  // another thread has come first
   const PageWord word = record(touch, number, place);
   if (is_step(*array, number, word)) {
     ++page(number).steps;
+    if (steps.count == 0) steps.begin = begin;
     steps.page[steps.count++] = number;
     protect(number, 1, touch.writes ? PROT_READ | PROT_WRITE : PROT_READ);
     context.uc_mcontext.gregs[REG_EFL] |= trap_flag;
   } else {
     open(*array, number, touch.writes, place.at);
+    if (steps.count == 0) spent_ += signal_seconds + seconds_now() - begin;
   }
-  spent_ += seconds_now() - begin;
   return true;
 }
 
@@ -206,10 +196,9 @@ bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word)
 
 bool AccessRecorder::on_trap(ucontext_t& context) {
   if (steps.count == 0) return false;
-  const double begin = seconds_now();
   const std::lock_guard<SignalSafeLock> guard(lock_);
   for (size_t i = 0; i < steps.count; ++i) {
-    const uint8_t open = all_open_ ? uint8_t{Page::writing} : page(steps.page[i]).open;
+    const uint8_t open = page(steps.page[i]).open;
     protect(steps.page[i], 1,
             open == Page::closed    ? PROT_NONE
             : open == Page::reading ? PROT_READ
@@ -217,7 +206,8 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
   }
   steps.count = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
-  spent_ += seconds_now() - begin;
+  // With the system's part: a virtual machine may take ten times as long to deliver the trap as all else.
+  spent_ += signal_seconds + seconds_now() - steps.begin;
   return true;
 }
 
@@ -226,7 +216,7 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
   const uint64_t most = hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
-  if (run.rank != config_.rank && !hurried()) return 1;
+  if (run.rank != config_.job.rank && !hurried()) return 1;
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
   uint64_t pages = std::clamp<uint64_t>(stream->pages * 2, 1, most);
@@ -242,11 +232,11 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
 void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
   const uint64_t pages = window(array, number, writes);
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
-  const bool mine = array.home(number).rank == config_.rank, twins = writes && !hurried();
+  const bool mine = array.home(number).rank == config_.job.rank, twins = writes && !hurried();
   for (uint64_t p = number; p < number + pages; ++p) {
     page(p).open = writes ? Page::writing : Page::reading;
     if (writes) page(p).written_at = place;
-    if (p > number && mine) config_.log->touch(p, epoch_, config_.rank, writes);
+    if (p > number && mine) config_.log->touch(p, epoch_, config_.job.rank, writes);
     if (twins) keep_twin(p);
   }
   remember(number, pages);
@@ -273,8 +263,8 @@ void AccessRecorder::access(const char* address, size_t bytes, bool writes, cons
     const Array* const array = config_.arrays->live(number);
     if (array == nullptr || !array->watched) continue;
     record(at, here, writes ? AccessRecord::write : AccessRecord::read, place);
-    config_.log->touch(number, epoch_, config_.rank, writes);
-    if (page(number).open >= wanted || all_open_) continue;
+    config_.log->touch(number, epoch_, config_.job.rank, writes);
+    if (page(number).open >= wanted) continue;
     open(*array, number, writes, place);
   }
 }

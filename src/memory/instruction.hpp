@@ -19,8 +19,8 @@ struct MemoryAccess {
   bool reads, writes, atomic;
 };
 
-// Of the operand that contains `address`. What cannot be decoded, or is masked, counts as one element at `address`, read
-// or written as the fault says, so that no byte is named that the program does not touch.
+// Of the operand that contains `address`. What cannot be decoded, or is masked, counts as one element at `address`,
+// read or written as the fault says, so that no byte is named that the program does not touch.
 MemoryAccess memory_access(const ucontext_t& context, const void* address);
 
 }  // namespace hiroba

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory/races/access_log.hpp"
+#include "memory/access_log.hpp"
 
 namespace hiroba {
 

@@ -1,0 +1,187 @@
+/* Accesses of sms.h programs that race, and that do not, for option check: races.c CASE. Each case prints "done". A
+ * race is the program's mistake, so its results are not looked at; those of the others are. */
+#include <sms.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 60000, STEPS = 50 };
+static double *a, *large; /* whole on rank 0; in blocks */
+static int64_t* flag;
+static char* text;
+static volatile double seen;
+static int rank, ranks, first, end; /* of this rank's part of `large` */
+
+static void require(int true_here, const char* what) {
+  if (!true_here) sms_abort(1, what);
+}
+
+__attribute__((noinline)) static double sum_of(const double* from, int begin, int stop) {
+  double sum = 0;
+  for (int i = begin; i < stop; ++i) sum += from[i];
+  seen = sum; /* so that no compiler leaves it out */
+  return sum;
+}
+
+/* ---- races ---- */
+
+static void slots(void) {
+  a[rank] = rank + 1;
+  sum_of(a, 0, ranks);
+}
+
+static void neighbour(void) {
+  for (int i = first; i < end; ++i) large[i] = i + 1;
+  if (rank == 0) sum_of(large, 0, N);
+}
+
+static void stencil_without_barrier(void) {
+  for (int step = 0; step < 3; ++step)
+    for (int i = rank == 0 ? 1 : first; i < end && i < N - 1; ++i) large[i] = large[i - 1] + large[i + 1] + 1;
+}
+
+static void all_write(void) {
+  for (int i = 0; i < N; ++i) large[i] = i;
+}
+
+static void forgotten_lock(void) {
+  for (int i = 0; i < STEPS; ++i) {
+    if (rank == 0) sms_lock(1);
+    a[0] += 1;
+    if (rank == 0) sms_unlock(1);
+  }
+}
+
+static void two_locks(void) {
+  sms_lock(rank);
+  a[0] += 1;
+  sms_unlock(rank);
+}
+
+static void copy(void) {
+  char own[64] = "copied";
+  if (rank == 0) memcpy(text + 100, own, 32);
+  if (rank == 1) memcpy(own, text + 120, 32);
+  seen = own[0];
+}
+
+static void later(void) { /* only in the third epoch, and far from any border */
+  for (int i = first; i < end; ++i) large[i] = 1;
+  sms_barrier();
+  sms_barrier();
+  const int at = N / ranks / 2;
+  if (rank == 0) large[at] = 2;
+  if (rank == ranks - 1) sum_of(large, at, at + 1);
+}
+
+/* ---- none ---- */
+
+static void barriers(void) {
+  for (int i = first; i < end; ++i) large[i] = i;
+  sms_barrier();
+  require(sum_of(large, 0, N) == (double)N * (N - 1) / 2, "wrong sum");
+  sms_barrier();
+  for (int i = first; i < end; ++i) large[i] = 0;
+  sms_sync_drop();
+  require(sum_of(large, 0, N) == 0, "wrong sum of zeros");
+}
+
+static void side_by_side(void) { /* bytes of all ranks in every word */
+  for (int i = 0; i < 64; ++i) text[i * ranks + rank] = (char)rank;
+  int sum = 0;
+  for (int i = 0; i < 64; ++i) sum += text[i * ranks + rank];
+  require(sum == 64 * rank, "wrong bytes");
+}
+
+static void lock(void) {
+  for (int i = 0; i < STEPS; ++i) {
+    sms_lock(1);
+    a[0] += 1;
+    sms_unlock(1);
+  }
+  sms_barrier();
+  require(a[0] == STEPS * ranks, "wrong count");
+}
+
+static void hand_over(void) { /* what was written before a lock was released is seen after it is taken */
+  if (rank == 0) {
+    a[600] = 7;
+    sms_lock(1);
+    flag[0] = 1;
+    sms_unlock(1);
+  }
+  for (int told = 0; rank == 1 && !told;) {
+    sms_lock(1);
+    told = flag[0] != 0;
+    sms_unlock(1);
+    if (told) require(a[600] == 7, "wrong value after the lock");
+  }
+}
+
+static void by_flag(void) {
+  if (rank == 0) {
+    a[600] = 7;
+    sms_sync();
+    sms_atomic_store(flag, 1);
+  }
+  if (rank == ranks - 1 && ranks > 1) {
+    while (!sms_atomic_load(flag)) continue;
+    sms_sync();
+    require(a[600] == 7, "wrong value after the flag");
+  }
+}
+
+static void queue(void) {
+  for (int64_t i; (i = sms_fetch_add(flag, 1)) < 1000;) a[i] = (double)i;
+  sms_barrier();
+  require(sum_of(a, 0, 1000) == 999 * 500, "wrong sum of the queue's");
+}
+
+static void over_read(void) { /* strlen reads whole vectors, which is no race with who writes beyond the end */
+  if (rank == 0) strcpy(text, "short");
+  if (rank == 1) text[9] = 'x';
+  if (rank == 0) require(strlen(text) == 5, "wrong length");
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {{"slots", slots},
+             {"neighbour", neighbour},
+             {"stencil_without_barrier", stencil_without_barrier},
+             {"all_write", all_write},
+             {"forgotten_lock", forgotten_lock},
+             {"two_locks", two_locks},
+             {"copy", copy},
+             {"later", later},
+             {"barriers", barriers},
+             {"side_by_side", side_by_side},
+             {"lock", lock},
+             {"hand_over", hand_over},
+             {"by_flag", by_flag},
+             {"queue", queue},
+             {"over_read", over_read}};
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  rank = sms_rank, ranks = sms_nprocs;
+  const int dim[] = {N, -1}, div[] = {ranks, -1};
+  large = sms_mapalloc(dim, div, sizeof *large, 0, ranks);
+  sms_name(large, "large");
+  size_t from[1], length[1];
+  sms_local_box(large, rank, from, length);
+  first = (int)from[0], end = (int)(from[0] + length[0]);
+  a = sms_alloc(sizeof *a, 1000, 0);
+  sms_name(a, "a");
+  flag = sms_alloc(sizeof *flag, 1, 0);
+  text = sms_alloc(1, 4096, 0);
+  sms_name(text, "text");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) cases[i].run();
+  sms_barrier();
+  if (rank == 0) puts("done");
+  sms_free(text);
+  sms_shutdown();
+  return 0;
+}
