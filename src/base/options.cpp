@@ -85,7 +85,9 @@ bool in_choices(std::string_view value, std::string_view choices) {
 }
 
 // Not options of the runtime: what hirobarun tells its ranks and is told itself, and where plug-ins are.
-constexpr std::string_view reserved[] = {"HIROBA_JOB", "HIROBA_NODES", "HIROBA_PLUGINS", "HIROBA_MPI"};
+constexpr std::string_view reserved[] = {"HIROBA_JOB",  "HIROBA_NODES", "HIROBA_PLUGINS",
+                                         "HIROBA_MPI",  "HIROBA_HOSTS", "HIROBA_THREADS",
+                                         "HIROBA_BIND", "HIROBA_TAG",   "HIROBA_STILL"};
 
 }  // namespace
 

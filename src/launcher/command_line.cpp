@@ -49,9 +49,13 @@ Examples:
 )";
 
 constexpr const char* footer =
-    R"(Everything after PROGRAM is the program's own. Rank 0 reads standard input. The exit status is that of the
-first rank that failed, 128 + the signal's number if it was killed. Ctrl-C ends all ranks, a second one kills
-them at once. `hiroba info` shows this machine and the present value of every runtime option.)";
+    R"(Each option above with two dashes is also an environment variable: --nodes is HIROBA_NODES.
+
+Everything after PROGRAM is the program's own. A PROGRAM without a folder is looked for in this folder first,
+then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport mpi. Rank 0
+reads standard input. The exit status is that of the first rank that failed, 128 + the signal's number if it
+was killed. Ctrl-C tells where every rank is and ends them all, a second one kills them at once.
+`hiroba info` shows this machine and the present value of every runtime option.)";
 
 // Breaks a text at spaces so that CLI11's right-hand column stays within help_width.
 std::string wrapped(const std::string& text) {
@@ -80,7 +84,7 @@ class HelpFormat : public CLI::Formatter {
 
 // What was typed, before it is checked.
 struct Words {
-  std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi;
+  std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi, still = "30";
   std::vector<std::string> runtime = std::vector<std::string>(option_table().size());
   std::vector<CLI::Option*> runtime_options;  // in the order of option_table()
 };
@@ -96,30 +100,43 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
   app.add_option("--nodes", words.nodes,
                  "Deal the ranks to K virtual nodes, 1 to N: ranks of one node share memory, "
                  "others do not (default: 1).")
+      ->envname("HIROBA_NODES")
       ->type_name("K")
       ->group(group);
   app.add_option("--hosts", words.hosts,
                  "Start the ranks on these hosts, through mpirun: names, each with the number of its ranks "
                  "(default: -n shared out evenly, or one each).")
+      ->envname("HIROBA_HOSTS")
       ->type_name("HOST[:N],...")
       ->group(group);
   app.add_option(
          "--mpi", words.mpi,
          "Whose mpirun starts ranks for --hosts and the transports mpi, gasnet, armci (default: the MPI that the "
-         "program is linked with, or the transport sits on, else the first found). Also HIROBA_MPI.")
+         "program is linked with, or the transport sits on, else the first found).")
+      ->envname("HIROBA_MPI")
       ->type_name("openmpi|mpich")
       ->group(group);
   app.add_option("--threads", words.threads,
                  "OpenMP threads per rank: sets OMP_NUM_THREADS (default: OMP_NUM_THREADS "
                  "if set, else cores / ranks).")
+      ->envname("HIROBA_THREADS")
       ->type_name("T")
       ->group(group);
   app.add_option("--bind", words.bind,
                  "none: the system places ranks. core: each rank on its own cores. numa: each rank "
                  "on one NUMA node, in turn (default: none).")
+      ->envname("HIROBA_BIND")
       ->type_name("none|core|numa")
       ->group(group);
-  app.add_flag("--tag", tag, "Begin each line of output with its rank: \"[2] \".")->group("Output");
+  app.add_flag("--tag", tag, "Begin each line of output with its rank: \"[2] \".")
+      ->envname("HIROBA_TAG")
+      ->group("Output");
+  app.add_option("--still", words.still,
+                 "Tell where all ranks are when one has waited and none has come further for this long, and once more "
+                 "after ten times as long; 0: never (default: 30).")
+      ->type_name("SECONDS")
+      ->envname("HIROBA_STILL")
+      ->group("Output");
 
   for (size_t i = 0; i < option_table().size(); ++i) {
     const Option& entry = option_table()[i];
@@ -238,14 +255,17 @@ Status check(const Words& words, Launch& out) {
         "are; leave out -n and --hosts");
   if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
-  const char* const usual = std::getenv("HIROBA_MPI");
-  out.mpi = words.mpi.empty() && usual != nullptr ? usual : words.mpi;
+  out.mpi = words.mpi;
   if (!out.mpi.empty() && out.mpi != "openmpi" && out.mpi != "mpich")
     return Status::error(format("option --mpi: '%s' is not one of openmpi|mpich", out.mpi.c_str()));
   HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
   if (out.nodes > out.ranks && !started)
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
                                 out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
+  char* end = nullptr;
+  out.still = std::strtod(words.still.c_str(), &end);
+  if (words.still.empty() || *end != '\0' || !(out.still >= 0))
+    return Status::error(format("option --still: '%s' is not a number of seconds", words.still.c_str()));
   if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));
   if (words.bind == "core") out.bind = Bind::core;
   else if (words.bind == "numa") out.bind = Bind::numa;

@@ -27,6 +27,7 @@ struct Launch {
   int threads = 0;  // OpenMP threads per rank; 0: not given
   Bind bind = Bind::none;
   bool tag = false;
+  double still = 30;                 // seconds after which a job that stands still is told of; 0: never
   std::vector<Setting> settings;     // runtime options given on the command line
   std::vector<std::string> program;  // and its arguments
 };

@@ -31,7 +31,8 @@ void open_standard_descriptors() {
   if (fd >= 0) close(fd);
 }
 
-int launch(const Launch& wish) {
+int launch(Launch wish) {
+  wish.program[0] = prefer_here(wish.program[0]);
   const Refusal bad_program = check_program(wish.program[0]);
   if (!bad_program.why.ok()) return refuse(bad_program.why, bad_program.exit_status);
   Machine machine;
@@ -40,6 +41,8 @@ int launch(const Launch& wish) {
   const Status set = set_environment(wish, machine);
   if (!set.ok()) return refuse(set, cannot_launch);
   if (wish.ranks == 0) return refuse_with(become_program(wish));
+  const Refusal no_mpi = start_with_mpi(wish);
+  if (!no_mpi.why.ok()) return refuse_with(no_mpi);
   if (needs_mpirun(wish)) return refuse_with(become_mpirun(wish));
   if (wish.bind == Bind::core && wish.ranks > machine.cores())
     std::fprintf(stderr, "hirobarun: --bind core: %d ranks share %d core%s\n", wish.ranks, machine.cores(),
@@ -58,7 +61,7 @@ int launch(const Launch& wish) {
   std::vector<Rank> ranks;
   const Refusal not_started = start_ranks(wish, job, machine, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
-  return Supervisor(ranks, signals, *board, wish.tag).run();
+  return Supervisor(ranks, signals, *board, wish).run();
 }
 
 }  // namespace

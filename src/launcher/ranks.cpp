@@ -104,6 +104,13 @@ void kill_ranks(std::vector<Rank>& ranks) {
 
 }  // namespace
 
+std::string prefer_here(const std::string& program) {
+  struct stat info;
+  const bool here = program.find('/') == std::string::npos && stat(program.c_str(), &info) == 0 &&
+                    S_ISREG(info.st_mode) && access(program.c_str(), X_OK) == 0;
+  return here ? "./" + program : program;
+}
+
 Refusal check_program(const std::string& program) {
   if (program.find('/') != std::string::npos) return judge_file(program, program);
   const char* variable = std::getenv("PATH");

@@ -26,6 +26,8 @@ struct Refusal {
 };
 
 // Whether `program` (looked up in PATH if it has no slash) can be executed.
+// A program named without a folder: the file in this folder, if there is one that may be executed; else as it is.
+std::string prefer_here(const std::string& program);
 Refusal check_program(const std::string& program);
 
 // Puts the runtime options and the OpenMP settings into our own environment, which the ranks inherit, and checks every

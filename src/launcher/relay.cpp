@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -29,6 +30,28 @@ namespace {
 constexpr int not_found = 127, cannot_start = 1;
 
 bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
+
+// Where PATH has a program that is named without a folder; else as it is.
+std::string path_of(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* const variable = std::getenv("PATH");
+  const std::string path = variable == nullptr ? "" : variable;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string candidate = path.substr(at, end - at) + "/" + program;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return program;
+}
+
+// The program's place, the same on every host: where PATH or this folder has it here.
+std::string absolute(const std::string& program) {
+  const std::string found = path_of(program);
+  char here[4096];
+  if (found[0] != '/' && getcwd(here, sizeof here) != nullptr) return std::string(here) + "/" + found;
+  return found;
+}
 
 // "openmpi" or "mpich", by the libraries that the program names; "" if it calls no MPI itself, or is a script.
 std::string mpi_of_program(const std::string& program) {
@@ -90,7 +113,7 @@ struct Mpirun {
 
 // The mpirun of the MPI that was asked for, that the program or the transport needs, or that is there.
 Status choose_mpirun(const Launch& launch, Mpirun& out) {
-  std::string mpi = launch.mpi.empty() ? mpi_of_program(launch.program[0]) : launch.mpi;
+  std::string mpi = launch.mpi.empty() ? mpi_of_program(path_of(launch.program[0])) : launch.mpi;
   const auto mpirun_of = [](const std::string& name) {
     return name == "openmpi"         ? in_path("mpirun.openmpi") ? "mpirun.openmpi" : "orterun"
            : in_path("mpirun.mpich") ? "mpirun.mpich"
@@ -182,24 +205,6 @@ void stay_behind_hydra() {
   }
 }
 
-// The program's place, the same on every host: where PATH or this folder has it here.
-std::string absolute(const std::string& program) {
-  std::string found = program;
-  if (program.find('/') == std::string::npos) {
-    const char* const variable = std::getenv("PATH");
-    const std::string path = variable == nullptr ? "" : variable;
-    for (size_t at = 0; at <= path.size() && found == program;) {
-      const size_t end = std::min(path.find(':', at), path.size());
-      const std::string candidate = path.substr(at, end - at) + "/" + program;
-      if (access(candidate.c_str(), X_OK) == 0) found = candidate;
-      at = end + 1;
-    }
-  }
-  char here[4096];
-  if (found[0] != '/' && getcwd(here, sizeof here) != nullptr) found = std::string(here) + "/" + found;
-  return found;
-}
-
 // Under MPICH's launcher a program runs under guard (guard.cpp); "" where the installation is incomplete.
 std::string guard() {
   const std::string path = library_folder() + "/guard";
@@ -222,6 +227,22 @@ void reach_by_agent(const Launch& launch, const std::string& mpi, const Options&
 }
 
 }  // namespace
+
+Refusal start_with_mpi(const Launch& launch) {
+  const std::string mpi = launch.ranks > 1 && !needs_mpirun(launch) ? mpi_of_program(path_of(launch.program[0])) : "";
+  const std::string transport = transport_of(launch);
+  if (mpi.empty()) return {};
+  const char* const name = mpi == "openmpi" ? "Open MPI" : "MPICH";
+  if (transport != "auto")
+    return {Status::error(format("%s is linked with %s, which would see %d worlds of one rank with transport %s; "
+                                 "leave out --transport, or give --transport mpi",
+                                 launch.program[0].c_str(), name, launch.ranks, transport.c_str())),
+            cannot_start};
+  std::fprintf(stderr, "hirobarun: %s is linked with %s, whose mpirun starts it, with transport mpi\n",
+               launch.program[0].c_str(), name);
+  setenv("HIROBA_TRANSPORT", "mpi", 1);
+  return {};
+}
 
 bool needs_mpirun(const Launch& launch) {
   const std::string transport = transport_of(launch);

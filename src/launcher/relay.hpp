@@ -7,6 +7,10 @@
 
 namespace hiroba {
 
+// A program that calls MPI itself must be started by that MPI, or it sees a world of one rank in each: chooses the
+// transport that is. Refuses where another transport was asked for.
+Refusal start_with_mpi(const Launch& launch);
+
 // Whether this launch is mpirun's to carry out.
 bool needs_mpirun(const Launch& launch);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "base/whereabouts.hpp"
 
 namespace hiroba {
 
@@ -22,18 +23,22 @@ constexpr milliseconds stop_grace{3000};        // after a signal by the user: a
 constexpr milliseconds unkillable_after{2000};  // from SIGKILL until we stop waiting
 constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
 constexpr milliseconds leftover_grace{300};     // for what ends by itself when its rank has
+constexpr int still_again = 10;                 // times as long, and it is told once more
 constexpr milliseconds flush_grace{1000};       // for a reader of our output, after a signal by the user
 constexpr int stop_exit_base = 128;             // as shells have it: 128 + signal
 
 }  // namespace
 
-Supervisor::Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, bool tag)
+Supervisor::Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, const Launch& launch)
     : signals_(signals),
       board_(board),
-      forwarder_(ranks, tag),
+      forwarder_(ranks, launch.tag),
       alive_(static_cast<int>(ranks.size())),
       memory_at_start_(memory_state()) {
   for (const Rank& rank : ranks) members_.push_back({rank.pid});
+  if (launch.still > 0)
+    for (const double seconds : {launch.still, launch.still * still_again})
+      still_after_.push_back(std::chrono::duration_cast<milliseconds>(std::chrono::duration<double>(seconds)));
 }
 
 int Supervisor::run() {
@@ -42,6 +47,7 @@ int Supervisor::run() {
     reap();
     watch_board();
     watch_outputs();
+    watch_progress();
     end_what_is_due();
   }
   end_leftovers();
@@ -63,6 +69,9 @@ void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
   if (first) stop_signal_ = signal;
   if (!first || state_ != State::running) return kill_all();  // the second time, or a failed job's end is too slow
   exit_status_ = stop_exit_base + signal;
+  const std::string where = whereabouts(board_, alive());
+  if (!where.empty())
+    forwarder_.message(format("ended by signal %d (%s): %s", signal, strsignal(signal), where.c_str()));
   ask_to_end(ranks_have_it ? 0 : signal, stop_grace);
 }
 
@@ -153,6 +162,37 @@ void Supervisor::watch_board() {
   if (!aborting_seen_) aborting_since_ = Clock::now();
   aborting_seen_ = true;
   if (Clock::now() - aborting_since_ > abort_grace) fail(static_cast<int>(board_.aborting & ~Board::reported), "");
+}
+
+std::vector<int> Supervisor::alive() const {
+  std::vector<int> ranks;
+  for (size_t r = 0; r < members_.size(); ++r)
+    if (members_[r].alive) ranks.push_back(static_cast<int>(r));
+  return ranks;
+}
+
+// A job in which some rank waits, and no rank makes a call, for long: the user learns who waits for whom.
+void Supervisor::watch_progress() {
+  if (still_after_.empty() || state_ != State::running) return;
+  uint64_t calls = 0;
+  bool waits = false;
+  for (const int rank : alive()) {
+    const RankBoard& at = board_.rank(rank);
+    calls += at.calls.load(std::memory_order_relaxed);
+    waits = waits || (at.phase == Phase::started && at.waiting.load(std::memory_order_relaxed) != 0);
+  }
+  const Clock::time_point now = Clock::now();
+  if (!waits || calls != calls_seen_) {
+    calls_seen_ = calls, still_since_ = now, still_told_ = 0;
+    return;
+  }
+  if (still_told_ == still_after_.size() || now - still_since_ < still_after_[still_told_]) return;
+  const double seconds = std::chrono::duration<double>(now - still_since_).count();
+  forwarder_.message(
+      format("no rank has come further for %.3g s: %s (--timeout SECONDS ends a job that waits longer; "
+             "--still 0 leaves out this line)",
+             seconds, whereabouts(board_, alive()).c_str()));
+  ++still_told_;
 }
 
 void Supervisor::watch_outputs() {

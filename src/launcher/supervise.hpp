@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/job.hpp"
+#include "launcher/command_line.hpp"
 #include "launcher/forward.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/ranks.hpp"
@@ -20,7 +21,7 @@ namespace hiroba {
 
 class Supervisor {
  public:
-  Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, bool tag);
+  Supervisor(const std::vector<Rank>& ranks, const Signals& signals, Board& board, const Launch& launch);
 
   // Returns the exit status of the job.
   int run();
@@ -43,6 +44,8 @@ class Supervisor {
   std::string others_ended() const;
   void watch_board();
   void watch_outputs();
+  void watch_progress();
+  std::vector<int> alive() const;
   void fail(int exit_status, const std::string& message);
   void ask_to_end(int signal, std::chrono::milliseconds grace);
   void kill_all();
@@ -64,6 +67,10 @@ class Supervisor {
   bool gave_up_ = false;
   Clock::time_point due_, aborting_since_;
   bool aborting_seen_ = false;
+  std::vector<std::chrono::milliseconds> still_after_;  // when to tell that the job stands still
+  uint64_t calls_seen_ = 0;                             // of all ranks
+  Clock::time_point still_since_;
+  size_t still_told_ = 0;
 };
 
 }  // namespace hiroba

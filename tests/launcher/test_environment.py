@@ -31,6 +31,27 @@ class Descriptors(LauncherTest):
         result = self.launch("-n", 3, "--nodes", 2, PYTHON, "-c", LIST_DESCRIPTORS)
         self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 2 * 3)
 
+    def test_options_of_the_launcher_are_environment_variables_too(self) -> None:
+        environment = {**self.environment, "HIROBA_NODES": "2", "HIROBA_TAG": "true"}
+        result = self.launch("-n", 3, PYTHON, "-c", LIST_DESCRIPTORS, env=environment)
+        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 2 * 3)
+        self.assertTrue(result.stdout.startswith("["), result.stdout)
+        result = self.launch("-n", 3, "--nodes", 1, PYTHON, "-c", LIST_DESCRIPTORS, env=environment)
+        self.assertEqual(result.stdout.count("/memfd:hiroba-node"), 3)
+        result = self.launch("-n", 3, "true", env={**self.environment, "HIROBA_NODES": "4"})
+        self.assertIn("4 nodes for 3 ranks", result.stderr)
+        result = self.launch("-n", 2, "true", env={**self.environment, "HIROBA_NODE": "2"})
+        self.assertRegex(result.stderr, "HIROBA_NODE: no option")
+
+    def test_a_program_of_this_folder_comes_first(self) -> None:
+        program = self.folder / "true"
+        program.write_text("#!/bin/sh\necho here\n")
+        program.chmod(0o755)
+        try:
+            self.assertEqual(self.launch("-n", 1, "true").stdout, "here\n")
+        finally:
+            program.unlink()
+
     def test_the_launcher_opens_no_socket(self) -> None:
         process = self.start("-n", 2, "sh", "-c", "echo ready; sleep 0.3")
         self.wait_for_line(process, "ready")

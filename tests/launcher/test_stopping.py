@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from launching import PYTHON, LauncherTest, main, marked_processes
+from launching import PHASES, PYTHON, LauncherTest, main, marked_processes
 
 
 class Stopping(LauncherTest):
@@ -25,6 +25,31 @@ class Stopping(LauncherTest):
             status, seconds, stderr = self.stop(["sh", "-c", "echo ready; exec sleep 100"], number)
             self.assertEqual((status, stderr), (128 + number, ""))
             self.assertLess(seconds, 1)
+
+    def test_ctrl_c_tells_where_every_rank_is(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            steps = ["0:start,print=ready,sleep=9000", "*:start,where=sms_barrier,all-started,print=ready,sleep=9000"]
+            process = self.start("-n", 3, PHASES, *steps)
+            for _ in range(3):
+                self.wait_for_line(process, "ready")
+            process.send_signal(number)
+            _, stderr = process.communicate(timeout=8)
+            self.assertEqual(process.returncode, 128 + number)
+            place = "rank 0 computes before its first collective call; ranks 1, 2 wait in sms_barrier"
+            self.assertRegex(stderr, rf"hirobarun: ended by signal {number} \(.*\): {place}\n")
+
+    def test_a_job_that_stands_still_is_told_of_twice(self) -> None:
+        steps = ["0:start,print=half,sleep=4500", "*:start,where=sms_barrier,all-started,sleep=4500"]
+        ended = self.launch("-n", 2, "--still", "0.4", PHASES, *steps)
+        told = [line for line in ended.stderr.splitlines() if "no rank has come further for" in line]
+        self.assertEqual(len(told), 2, ended.stderr)
+        self.assertIn("rank 0 computes before its first collective call; rank 1 waits in sms_barrier", told[0])
+        self.assertIn("--timeout SECONDS", told[0])
+        self.assertEqual(self.launch("-n", 2, "--still", "0", PHASES, *steps).stderr.count("come further"), 0)
+
+    def test_a_job_that_only_computes_is_not_told_of(self) -> None:
+        ended = self.launch("-n", 2, "--still", "0.3", PHASES, "*:start,all-started,sleep=1000,finish")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
 
     def test_a_program_may_catch_it_and_save_its_state(self) -> None:
         saving = (
