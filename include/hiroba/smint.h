@@ -3,7 +3,7 @@
  *
  *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
  *   #pragma SMint parallel for                      smint_begin, smint_next, smint_end
- *   #pragma SMint single                            smint_single
+ *   #pragma SMint single copy(x)                    smint_single, smint_copy
  *   #pragma SMint critical (name)                   sms_lock, sms_unlock
  *   #pragma SMint barrier                           sms_barrier
  *   #pragma SMint preload A[0:n][0:m]               sms_preload
@@ -45,6 +45,8 @@ void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, 
 
 /* True on rank 0, after all ranks have come here and their writes are visible to it. A barrier must follow. */
 int smint_single(void);
+/* Every rank gets rank 0's bytes. Collective; orders execution only. At most 128 MiB. */
+void smint_copy(void* data, size_t bytes, const char* place);
 
 /* ---- loops that all ranks share -----------------------------------------------------------------------------------
  */

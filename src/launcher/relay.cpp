@@ -47,7 +47,7 @@ std::string path_of(const std::string& program) {
 
 // The program's place, the same on every host: where PATH or this folder has it here.
 std::string absolute(const std::string& program) {
-  const std::string found = path_of(program);
+  std::string found = path_of(program);
   char here[4096];
   if (found[0] != '/' && getcwd(here, sizeof here) != nullptr) return std::string(here) + "/" + found;
   return found;

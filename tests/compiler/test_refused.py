@@ -153,6 +153,25 @@ class Refused(CompilerTest):
         self.write("same.c", "#include <mpc.h>\nextern shared int a[][20]::[1](0, 1), b[4]::[1](0, 1);\n")
         self.compiled("main.c", "same.c", "-o", "program")
 
+    def test_notation_in_cxx(self) -> None:
+        """A C++ compiler ignores it, and each rank would do everything."""
+        loop = "int main() {\n  // #pragma SMint single\n  double a[9];\n{}  for (int i = 0; i < 9; i++) a[i] = i;\n}\n"
+        for name, line, said in (
+            ("a.cpp", "#pragma SMint parallel for\n", "directives are C"),
+            ("a.cc", "  #pragma xmp barrier\n", "directives are C"),
+            ("a.cxx", "  static shared int n;\n", "`shared` is C"),
+            ("a.C", "  a[0]:[1] = 3;\n", "a[i]:[image] is C"),
+        ):
+            self.write(name, loop.replace("{}", line))
+            ended = self.refuse("-c", name)
+            self.assertIn(f"{name}:4:", ended.stderr)
+            self.assertIn(said, ended.stderr)
+            self.assertIn("hiroba.hpp", ended.stderr)
+            self.write(name, loop.replace("{}", ""))
+            self.compiled("-c", name)
+        self.write("b.h", loop.replace("{}", "#pragma SMint parallel for\n"))
+        self.assertIn("b.h:4:", self.refuse("-x", "c++", "-c", "b.h").stderr)
+
     def test_defined_twice(self) -> None:
         main = "int main(int argc, char** argv) { mpc_init(&argc, &argv); return mpc_exit(); }\n"
         self.write("main.c", f"#include <mpc.h>\nshared int a[10]::[1](0, 1);\n{main}")

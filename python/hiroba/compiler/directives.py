@@ -14,18 +14,34 @@ from .checks import touches
 from .counted import REAL, Counted, assigned_names, identifiers, read_for
 from .declarators import enclosing
 from .declared import ARRAY, Declared
+from .every_rank import OPTION, EveryRank
 from .independence import carried_dependence, provably_shared
 from .later import loops_to_settle
 from .loops import Access, Analysis, LoopReader, clauses_in, clauses_of, table, write_access
 from .notation import OMP, Directive, meant
-from .own import OwnVariables
+from .own import OwnVariables, changes
 from .reductions import Reduced, ReductionReader
 from .shared import Shared
 from .source import Node, text_of, walk
 from .statements import Statements
 
 CONTROLS = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
-CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat")
+CLAUSES = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat", "independent")
+# Clauses of OpenMP that a parallel for of ranks does not have: what is true here.
+FOREIGN = {
+    "private": "each rank has its own `{}` already, and threads get theirs by OpenMP: leave it out, or put "
+    "`#pragma omp parallel for private({})` below this line",
+    "firstprivate": "each rank has its own `{}`, with its value from before the loop: leave it out",
+    "lastprivate": "each rank keeps the `{}` of its own last iteration: after the loop, set it anew, or keep it in a "
+    "shared variable",
+    "shared": "what is declared shared is, and `{}` is each rank's own if not: declare it with `#pragma SMint shared`",
+    "default": "variables are each rank's own unless they are declared shared: leave it out",
+    "num_threads": "every rank of the job takes part: hirobarun -n says how many, --threads how many threads each",
+    "ordered": "iterations of different ranks have no order: write what is ordered in a loop of its own under `single`",
+    "linear": "compute `{}` from the loop variable in the body",
+    "simd": "put `#pragma omp simd` below this line",
+    "if": "write the condition around two loops",
+}
 
 
 @dataclass
@@ -82,15 +98,18 @@ class Directives(Statements):
             self.source.insert(serial.start_byte, "{ ")
             self.source.insert(serial.end_byte, " smint_settle(); }")
 
-    def warn_of_writes_by_all(self) -> None:
-        """What stands outside of directives is done by every rank. Where a rank's number decides, it is meant."""
+    def check_every_rank(self) -> None:
+        """What stands outside of directives is done by every rank."""
         self._own.warn_of_singles()
-        seen = set()
+        every = EveryRank(self.rewriter, self.covered)
+        seen = every.check(lambda at, message, remedy: self.source.complain(OPTION, at, message, remedy))
+        if self.source.errors:
+            return
         for node in walk(self.rewriter.root):
-            field_name = {"assignment_expression": "left", "update_expression": "argument"}.get(node.type)
-            if field_name is None or not self.source.of_user(node.start_byte):
+            change = changes(node)
+            if change is None or not self.source.of_user(node.start_byte):
                 continue
-            base = node.child_by_field_name(field_name)
+            base: Node | None = change[0]
             while base is not None and base.type in ("subscript_expression", "field_expression"):
                 base = base.child_by_field_name("argument")
             shared = self.rewriter.resolve(base) if base is not None and base.type == "identifier" else None
@@ -102,7 +121,7 @@ class Directives(Statements):
             if not shared.directive:
                 self._warn_of_scalar(node, function, shared)
                 continue
-            if "sms_rank" in text_of(function):
+            if every.is_meant(node, change[0], function):
                 continue
             seen.add((function.id, shared.name))
             self.source.warn(
@@ -131,11 +150,40 @@ class Directives(Statements):
 
     def _single(self, directive: Directive) -> None:
         statement = self._statement(directive)
-        if statement is not None and self._stays(directive, statement):
-            self.covered.append((statement.start_byte, statement.end_byte))
-            self._own.singles.append((statement.start_byte, statement.end_byte))
-            self.source.replace(directive.at, directive.end, "{ if (smint_single())")
-            self.source.insert(statement.end_byte, " sms_barrier(); }")
+        if statement is None or not self._stays(directive, statement):
+            return
+        copied = self._copied(directive, statement)
+        self.covered.append((statement.start_byte, statement.end_byte))
+        self._own.singles.append((statement.start_byte, statement.end_byte, frozenset(copied)))
+        place = self.source.place(directive.at)
+        copies = "".join(f' smint_copy(&({n}), sizeof({n}), "{place.file}:{place.line}");' for n in copied)
+        self.source.replace(directive.at, directive.end, "{ if (smint_single())")
+        self.source.insert(statement.end_byte, f"{copies} sms_barrier(); }}")
+
+    def _copied(self, directive: Directive, statement: Node) -> list[str]:
+        """The variables of single copy(x, y), which all ranks get from rank 0."""
+        names = []
+        for name, argument in clauses_of(self.source, directive):
+            if name != "copy":
+                self.source.error(self._at(directive, name), f"unknown word `{name}` in #pragma SMint single",
+                                  "write single, or single copy(x, y)")  # fmt: skip
+                return []
+            names += [word.strip() for word in argument.split(",")]
+        uses = {text_of(n): n for n in walk(statement) if n.type == "identifier"}
+        for name in names:
+            of = self._declared.type_of(uses[name]) if name in uses else None
+            declarator = self._declared.declarator(uses[name]) if name in uses else None
+            passed = declarator is not None and enclosing(declarator, "parameter_declaration") is not None
+            pointer = of is not None and (of.derived[:1] not in ((), (ARRAY,)) or (passed and of.derived != ()))
+            if re.fullmatch(r"[A-Za-z_]\w*", name) is None or name not in uses or pointer:
+                self.source.error(
+                    self._at(directive, name),
+                    f"copy({name}) does not name a variable or an array that the statement below sets",
+                    "what a pointer points to has no size here: name the array itself, or read into one"
+                    if pointer else "write copy(x), x a variable, an array or a struct",
+                )  # fmt: skip
+                return []
+        return names
 
     def _critical(self, directive: Directive) -> None:
         statement = self._statement(directive)
@@ -178,10 +226,11 @@ class Directives(Statements):
 
     def _parallel(self, directive: Directive) -> None:
         clauses = clauses_of(self.source, directive)
-        for name, _ in clauses:
+        for name, argument in clauses:
             if name not in CLAUSES:
                 message = f"unknown word `{name}` in #pragma SMint parallel"
-                self.source.error(self._at(directive, name), message, meant(name, CLAUSES))
+                remedy = FOREIGN[name].replace("{}", argument) if name in FOREIGN else meant(name, CLAUSES)
+                self.source.error(self._at(directive, name), message, remedy)
                 return
         if not any(name == "for" for name, _ in clauses):
             self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
@@ -252,6 +301,8 @@ class Directives(Statements):
                 "write into a second array, or make it a reduction",
             )
             return
+        if "independent" not in [name for name, _ in clauses] and self._collides(loop, reader, analysis):
+            return
         reduced = ReductionReader(self.rewriter, self._declared, directive, loop).read(clauses)
         if self.source.errors:
             return
@@ -306,6 +357,32 @@ class Directives(Statements):
         alone = known and not reduced and not repeat and "nowait" not in names
         self._loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, len(self.explain)))
         self.explain.append(f"  end: {end}")
+
+    def _collides(self, loop: Node, reader: LoopReader, analysis: Analysis) -> bool:
+        """Says so of shared elements that are changed by what they were, where two iterations may have the same one."""
+        affine = {access.node.id for access in analysis.single}
+        for node in walk(reader.body):
+            change = changes(node)
+            if change is None or change[0].type != "subscript_expression" or change[0].id in affine:
+                continue
+            right = node.child_by_field_name("right")
+            again = right is not None and re.sub(r"\s", "", text_of(change[0])) in re.sub(r"\s", "", text_of(right))
+            base = change[0]
+            while base.type == "subscript_expression":
+                base = base.child_by_field_name("argument") or base.named_children[0]
+            by_rank = "sms_rank" in text_of(change[0]) or any(a <= node.start_byte < b for a, b in self._locked(loop))
+            if (change[1] == "=" and not again) or by_rank or self.rewriter.resolve(base) is None:
+                continue
+            before = self.source.errors
+            self.source.complain(
+                OPTION,
+                node.start_byte,
+                f"iterations of different ranks may change the same element `{text_of(change[0])}`, and lose a change",
+                "put `#pragma SMint critical` above this statement, use sms_fetch_add, or, if no two iterations have "
+                "the same element, say `parallel for independent`",
+            )
+            return self.source.errors > before
+        return False
 
     def _recall(self, analysis: Analysis) -> str:
         bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .foreign import is_cxx, refuse_notation
 from .link import check
 from .pointing import Pointing
 from .source import CompileError
@@ -31,6 +32,7 @@ links with libhiroba.
   hirobacc --show stencil.c                      print the C that is compiled, and stop
   CC=hirobacc make, cmake -DCMAKE_C_COMPILER=hirobacc
 
+  -Wno-error=every-rank   only warn of what every rank does although one should; -Wno-every-rank: not even that
   --cc COMPILER   the C compiler behind it (default: HIROBACC_CC, else cc): gcc, clang, mpicc, nvcc
   --help          this text
 """
@@ -39,6 +41,7 @@ WITH_VALUE_TEXT = (
     "-Xlinker -Xpreprocessor -Xassembler -Xcompiler -ccbin -framework -arch -aux-info"
 )
 WITH_VALUE = frozenset(WITH_VALUE_TEXT.split())
+OWN_WARNINGS = ("-Wno-error=every-rank", "-Wno-every-rank")
 DEPENDENCIES = ("-MD", "-MMD", "-MP", "-MG", "-M", "-MM")
 DEPENDENCIES_WITH = ("-MF", "-MT", "-MQ")
 
@@ -49,11 +52,13 @@ class Command:
     flags: list[str] = field(default_factory=list)  # in order, without inputs
     words: list[str] = field(default_factory=list)  # everything, as given
     sources: list[str] = field(default_factory=list)  # C; "-" is the standard input
+    cxx: list[str] = field(default_factory=list)  # C++, which are among the others
     others: list[str] = field(default_factory=list)  # C++, CUDA, assembly, objects, archives
     output: str = ""
     stage: str = "link"  # or -c, -S, -E
     show: bool = False
     explain: bool = False
+    ours: list[str] = field(default_factory=list)  # flags of warnings that are hirobacc's own
 
 
 def read_command(arguments: list[str]) -> Command:
@@ -69,6 +74,9 @@ def read_command(arguments: list[str]) -> Command:
             sys.exit(0)
         if word in ("--show", "--explain"):
             setattr(command, word[2:], True)
+            continue
+        if word in OWN_WARNINGS:
+            command.ours.append(word)
             continue
         if word == "--cc" or word.startswith("--cc="):
             command.cc = (word[5:] if "=" in word else next(words, "cc")).split()
@@ -98,6 +106,8 @@ def read_command(arguments: list[str]) -> Command:
             command.flags.append(word)
         else:
             command.others.append(word)
+            if is_cxx(word, language):
+                command.cxx.append(word)
     return command
 
 
@@ -219,7 +229,7 @@ class Translation:
         if text is None:
             return None
         try:
-            out, explained, source = translate(text, self.at_end)
+            out, explained, source = translate(text, self.at_end, self.command.ours)
         except CompileError:
             return None
         self.changed = out is not text
@@ -236,6 +246,8 @@ def main(arguments: list[str], installation: Installation) -> int:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
         return run([*command.cc, *command.words, *system_folder(include)])
+    if refuse_notation(command.cxx):
+        return 1
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
         if "-" in command.sources:
             read_input(command, Path(folder) / "stdin.c")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from .clauses import COPIES, PRAGMA, clauses
 from .counted import declared_names, identifiers
@@ -13,6 +14,7 @@ from .loops import LoopReader
 from .shared import Rewriter
 from .source import HASH_LINE, Node, text_of, walk
 
+OPTION = "every-rank"  # of -Wno-error=
 CONDITIONS = ("if_statement", "conditional_expression")
 
 
@@ -53,7 +55,7 @@ def changes(node: Node) -> tuple[Node, str] | None:
 class OwnVariables:
     def __init__(self, rewriter: Rewriter, declared: Declared) -> None:
         self.rewriter, self.declared = rewriter, declared
-        self.singles: list[tuple[int, int]] = []
+        self.singles: list[tuple[int, int, frozenset[str]]] = []  # and what all get a copy of
         self._uses: dict[int, dict[str, list[Node]]] = {}  # by function and name, in order
 
     def uses(self, function: Node | None, name: str) -> list[Node]:
@@ -113,6 +115,16 @@ class OwnVariables:
             operators = {c[1] for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name}
             known = operators.pop()[:-1] if len(operators) == 1 and operators != {"="} else extreme(reader.body, name)
             change = target.parent or target
+            if self._is_induction(reader, name, uses):
+                say = partial(self.rewriter.source.complain, OPTION)
+                say(
+                    change.start_byte,
+                    f"`{name}` depends on the iterations before, which other ranks do",
+                    f"compute it in each iteration from `{reader.counted.name}`",
+                )
+                return
+            if known and function is not None and any(u.start_byte >= loop.end_byte for u in self.uses(function, name)):
+                say = partial(self.rewriter.source.complain, OPTION)
             say(
                 change.start_byte,
                 f"each rank gets a `{name}` of its own iterations only",
@@ -128,6 +140,13 @@ class OwnVariables:
                 "set it anew behind the loop" if name == reader.counted.name else
                 "keep it in a shared variable, or set it anew behind the loop",
             )  # fmt: skip
+
+    def _is_induction(self, reader: LoopReader, name: str, uses: list[Node]) -> bool:
+        """Whether a variable moves on by the same step, and something else in the body uses where it is."""
+        moves = [n for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name]
+        inside = {u.id for move in moves for u in walk(move)}
+        others = [u for u in uses if u.id not in inside]
+        return any(enclosing(u, "subscript_expression") is not None for u in others)
 
     def _is_private(self, use: Node) -> bool:
         """Whether OpenMP gives each thread its own: the value from before is not seen."""
@@ -167,7 +186,7 @@ class OwnVariables:
     # ---- single ----
 
     def warn_of_singles(self) -> None:
-        for begin, end in self.singles:
+        for begin, end, copied in self.singles:
             statement = self.rewriter.root.descendant_for_byte_range(begin, end - 1)
             function = enclosing(statement, "function_definition") if statement is not None else None
             if statement is None or function is None:
@@ -178,7 +197,12 @@ class OwnVariables:
                 target = change[0] if change is not None else None
                 if node.type == "pointer_expression" and text_of(node).startswith("&"):
                     target = node.child_by_field_name("argument")
-                if target is None or target.type != "identifier" or text_of(target) in inside:
+                if (
+                    target is None
+                    or target.type != "identifier"
+                    or text_of(target) in inside
+                    or text_of(target) in copied
+                ):
                     continue
                 if self.rewriter.resolve(target) is None and self._used_by_all(function, text_of(target), end):
                     inside[text_of(target)] = None  # once
@@ -186,7 +210,7 @@ class OwnVariables:
                     self.rewriter.source.warn(
                         target.start_byte,
                         f"only rank 0 sets `{name}` here, and the other ranks go on with what they had",
-                        f"declare `{name}` shared, with ::[](0,1), or let every rank set it",
+                        f"say `single copy({name})`, or declare `{name}` shared, with ::[](0,1), or set it on all",
                     )
 
     def _used_by_all(self, function: Node, name: str, behind: int) -> bool:
@@ -197,7 +221,7 @@ class OwnVariables:
             condition = use.parent
             while condition is not None and not (condition.type in CONDITIONS and "sms_rank" in text_of(condition)):
                 condition = condition.parent
-            if condition is None and not any(a <= use.start_byte < b for a, b in self.singles):
+            if condition is None and not any(a <= use.start_byte < b for a, b, _ in self.singles):
                 return not is_set(use)
         return False
 

@@ -39,6 +39,8 @@ class Source:
     text: str
     edits: list[tuple[int, int, str]] = field(default_factory=list)
     errors: int = 0
+    downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
+    silenced: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self._starts: list[int] = []  # where the text behind each marker begins
@@ -112,6 +114,13 @@ class Source:
 
     def warn(self, at: int, message: str, remedy: str = "") -> None:
         self.say("warning", at, message, remedy)
+
+    def complain(self, option: str, at: int, message: str, remedy: str = "") -> None:
+        """An error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing."""
+        if option in self.silenced:
+            return
+        kind = "warning" if option in self.downgraded else "error"
+        self.say(kind, at, message, f"{remedy} [-W{'error=' * (kind == 'error')}{option}]")
 
     # ---- edits ----
 

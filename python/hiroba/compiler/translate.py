@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from . import clauses
 from .arrays import Arrays
@@ -27,11 +27,13 @@ def has_notation(text: str) -> bool:
     return OURS.search(text) is not None
 
 
-def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[str], Source]:
+def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
     """The C for a compiler, what --explain prints, and what was edited. Raises CompileError after printing what is
     wrong. `preprocess` says what the preprocessor would make of some words at the end of the file."""
     # The paper's programs say `main()`, which was C once. The parser wants a type.
     source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
+    source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
+    source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
     found = find(source, Expand([line[1] for line in DIRECTIVE.findall(text)], PLAIN, preprocess))
     brackets = lift(source, found.text)
     found.text = brackets.text
@@ -53,7 +55,7 @@ def translate(text: str, preprocess: Callable[[str], str]) -> tuple[str, list[st
     if not source.errors:
         directives.rewrite_all()
         if not source.errors:
-            directives.warn_of_writes_by_all()
+            directives.check_every_rank()
         rewriter.rename_all()
         clauses.rewrite(rewriter, directives.bounds)
         rewriter.rewrite_memory()

@@ -1,7 +1,9 @@
 // Reductions over ranks, in rank order, for all operators of C that OpenMP reduces with.
+#include <algorithm>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "notation/sms/process.hpp"
@@ -90,4 +92,14 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
   hiroba::require_at(hiroba::process_coarrays().collective().reduce(all, static_cast<char*>(data), count, {arithmetic},
                                                                     {"smint_reduce", place}),
                      place);
+}
+
+extern "C" __attribute__((visibility("default"))) void smint_copy(void* data, size_t bytes, const char* place) {
+  hiroba::Memory& memory = hiroba::process_memory("single copy");
+  std::vector<std::vector<char>> all;
+  const char* const mine = static_cast<const char*>(data);
+  const hiroba::Status status = memory.gather({mine, memory.job().rank == 0 ? bytes : 0}, all,
+                                              hiroba::format("single copy at %s", place).c_str());
+  hiroba::require_at(status, place);
+  if (memory.job().rank != 0) std::copy(all[0].begin(), all[0].end(), static_cast<char*>(data));
 }

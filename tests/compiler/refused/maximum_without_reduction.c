@@ -10,4 +10,4 @@ int main(void) {
   return most;
 }
 // expected: 9:22: each rank gets a `most` of its own iterations only
-// remedy: add reduction(max:most) to the directive
+// remedy: add reduction(max:most) to the directive [-Werror=every-rank]

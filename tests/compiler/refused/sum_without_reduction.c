@@ -8,4 +8,4 @@ int main(void) {
   return sum;
 }
 // expected: 7:32: each rank gets a `sum` of its own iterations only
-// remedy: add reduction(+:sum) to the directive
+// remedy: add reduction(+:sum) to the directive [-Werror=every-rank]

@@ -9,4 +9,4 @@ int main(void) {
   return many;
 }
 // expected: 8:19: each rank gets a `many` of its own iterations only
-// remedy: add reduction(+:many) to the directive
+// remedy: add reduction(+:many) to the directive [-Werror=every-rank]

@@ -1,0 +1,47 @@
+"""C++ files: hirobacc hands them to the C++ compiler as they are, which ignores what is Hiroba's in them. So notation in
+one is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .source import Source
+
+CXX = (".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx")
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|R"(\w*)\(.*?\)\1"', re.DOTALL)
+NOTATION = (
+    (re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:SMint|xmp)\b", re.MULTILINE | re.IGNORECASE), "directives are"),
+    (re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?shared[ \t]+\w", re.MULTILINE), "`shared` is"),
+    (re.compile(r"\]\s*:\s*\[|:\[\*\]"), "a[i]:[image] is"),
+)
+
+
+def is_cxx(word: str, language: str) -> bool:
+    """Whether this is a C++ file; `language` is what -x said last."""
+    if word.startswith("-"):
+        return False
+    return language.startswith("c++") or (language == "none" and word.endswith(CXX))
+
+
+def refuse_notation(files: list[str]) -> bool:
+    """Prints the first notation of each file, and returns whether there is any."""
+    any_found = False
+    for file in files:
+        try:
+            text = Path(file).read_text(encoding="latin-1")
+        except OSError:
+            continue  # the compiler says so
+        code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        found = [(m.start(), what) for pattern, what in NOTATION if (m := pattern.search(code)) is not None]
+        if not found:
+            continue
+        at, what = min(found)
+        any_found = True
+        at += len(code[at:]) - len(code[at:].lstrip())
+        Source(f'# 1 "{file}"\n{text}').error(
+            at + len(f'# 1 "{file}"\n'),
+            f"{what} C, and this is C++, whose compiler would ignore it",
+            "put it into a C file, or call the library: sms.h and smint.h, or coarrays by hiroba.hpp",
+        )
+    return any_found
