@@ -116,6 +116,19 @@ Status Memory::promise_preload(const void* data) {
   return {};
 }
 
+size_t Memory::most_to_bring() const {
+  return cache_ == nullptr ? SIZE_MAX : static_cast<size_t>(cache_->most_at_once()) * page_bytes;
+}
+
+void Memory::bring_pages(const char* address, size_t bytes, bool to_write) {
+  if (races_.on()) races_.recorder().access(address, bytes, to_write, calling_place());
+  if (cache_ == nullptr) return;
+  if (start_preload_bytes(address, bytes).ok()) cache_->finish_preloads();
+  // An access by this thread, as the program would make it, where the preload found no room or the page is watched.
+  for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
+  (void)*static_cast<const volatile char*>(address + bytes - 1);
+}
+
 std::vector<PageRun> Memory::cached_pages() { return cache_ == nullptr ? std::vector<PageRun>{} : cache_->here(); }
 
 void Memory::start_preload(std::span<const PageRun> runs) {

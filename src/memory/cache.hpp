@@ -78,6 +78,9 @@ class Cache {
   // Forgets copies that are not written; after flush(alone).
   void invalidate(uint64_t page, uint64_t pages);
 
+  // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
+  uint64_t most_at_once() const { return std::max<uint64_t>(1, config_.limit_pages / 32); }
+
   void note(uint64_t page);  // adds to the notices
   uint64_t resident() const { return resident_.load(std::memory_order_relaxed); }
 
@@ -123,8 +126,6 @@ class Cache {
   void use_huge_pages(uint64_t page, uint64_t pages);
   void copy_in(Fetch& fetch, int rank, const Note* note);
 
-  // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
-  uint64_t most_at_once() const { return std::max<uint64_t>(1, config_.limit_pages / 32); }
   void forget_mappings(const Array& array, uint64_t page, uint64_t pages);
   void make_room(uint64_t pages);
   void evict(uint64_t pages);

@@ -124,6 +124,8 @@ void install_fault_handler(Memory* memory) {
   current.store(memory, std::memory_order_release);
 }
 
+Memory* served_memory() { return current.load(std::memory_order_acquire); }
+
 void remove_fault_handler() {
   const Memory* const memory = current.exchange(nullptr);
   for (const int signal : our_signals(*memory)) system_sigaction()(signal, &wanted(signal), nullptr);

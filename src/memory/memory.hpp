@@ -103,6 +103,14 @@ class Memory {
   uint64_t offset(const void* address) const { return space_.offset(address); }
   // Whether an access to these bytes may be a page fault, because they are shared memory of another node.
   bool may_fault(const void* address, size_t bytes) const;
+  // Whether the system may find these bytes, or some, not here; and bringing them, at most most_to_bring() at a time,
+  // so that it may read or write them. What is brought may go again when another thread fetches.
+  bool may_need_pages(const void* address, size_t bytes) const {
+    if (bytes == 0 || (cache_ == nullptr && !races_.on())) return false;
+    return space_.contains(address) || space_.contains(static_cast<const char*>(address) + bytes - 1);
+  }
+  size_t most_to_bring() const;
+  void bring_pages(const char* address, size_t bytes, bool to_write);
   // Begins to bring a section; preload_wait() waits for all that were begun.
   Status start_preload(const void* array, std::span<const Range> section);
   void preload_wait();
@@ -208,5 +216,6 @@ std::vector<TrackingWay> tracking_ways();
 // crashes. Handlers that the program had installed are called for everything that is not ours. One Memory at a time.
 void install_fault_handler(Memory* memory);
 void remove_fault_handler();
+Memory* served_memory();  // by the handler; null if none
 
 }  // namespace hiroba

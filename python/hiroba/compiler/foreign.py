@@ -1,5 +1,5 @@
-"""C++ files: hirobacc hands them to the C++ compiler as they are, which ignores what is Hiroba's in them. So notation in
-one is refused."""
+"""C++ files: hirobacc hands them to the C++ compiler as they are, which ignores what is Hiroba's in them. So notation
+in one is refused."""
 
 from __future__ import annotations
 
