@@ -44,17 +44,22 @@ Status Coarrays::stop() {
 
 Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
   Memory& memory = *world_.memory;
-  coarray.stride = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes;
+  // With option check the page after each part is closed, so that a part's overrun does not become the neighbour's
+  // data.
+  const bool guarded = memory.checking() && !coarray.name.empty();
+  coarray.gap = guarded ? (page_bytes - coarray.bytes % page_bytes) % page_bytes : 0;
+  coarray.stride = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes + (guarded ? page_bytes : 0);
   Memory::Request request;
   request.dim = {world_.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_.nranks, 1};
   request.element_bytes = 1, request.first = 0, request.count = world_.nranks;
   request.call = call.c_str(), request.place = place;
   request.watched = false;  // the coarrays' own checker does
+  if (guarded) request.parts = {coarray.stride, coarray.gap, coarray.bytes, coarray.element, coarray.name};
   void* all = nullptr;
   HIROBA_TRY(memory.allocate(request, all));
-  coarray.offset = memory.offset(all);
-  coarray.data = static_cast<char*>(all) + static_cast<uint64_t>(world_.rank) * coarray.stride;
-  world_.base = static_cast<char*>(all) - coarray.offset;
+  coarray.offset = memory.offset(all) + coarray.gap;
+  world_.base = static_cast<char*>(all) + coarray.gap - coarray.offset;
+  coarray.data = world_.base + coarray.offset + static_cast<uint64_t>(world_.rank) * coarray.stride;
   if (checker_.on()) checker_.add(coarray);
   return {};
 }
@@ -62,7 +67,7 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
 Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
   if (checker_.on()) checker_.remove(coarray);
-  return world_.memory->free(world_.base + coarray.offset, call.c_str());
+  return world_.memory->free(world_.base + coarray.offset - coarray.gap, call.c_str());
 }
 
 // ---- finding sections ----------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ struct Coarray {
   uint64_t offset = 0, stride = 0, bytes = 0;  // of rank 0's part, from one to the next, of a part that is used
   char* data = nullptr;                        // this rank's
   size_t element = 1;                          // for messages
+  uint64_t gap = 0;                            // option check: before each part, so that it ends where a page ends
 };
 
 struct Section {

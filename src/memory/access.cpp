@@ -29,11 +29,27 @@ std::string element_name(const Array& array, int64_t byte) {
   return array.name + indices;
 }
 
+// An address beside a coarray's part.
+std::string Memory::explain_part(const Array& array, const char* address) const {
+  const GuardedParts& parts = array.parts;
+  const auto distance = address - array.data, stride = static_cast<int64_t>(parts.stride);
+  const int64_t part = std::max<int64_t>(0, distance) / stride;
+  const auto element = static_cast<int64_t>(parts.element);
+  const int64_t byte = distance - part * stride - static_cast<int64_t>(parts.gap);
+  const int64_t index = byte < 0 ? -((-byte + element - 1) / element) : byte / element;
+  return format("out of range: element %lld of image %lld's part of coarray %s, which has %llu elements of %llu bytes",
+                static_cast<long long>(index), static_cast<long long>(part), parts.name.c_str(),
+                static_cast<unsigned long long>(parts.bytes / parts.element),
+                static_cast<unsigned long long>(parts.element));
+}
+
 // What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
 std::string Memory::explain(const void* address) const {
   if (!space_.contains(address)) return format("address %p is not in a shared array", address);
   const uint64_t page = page_of(address);
   const Array* before = arrays_.find(page);
+  if (const Array* const live = arrays_.live(page); live != nullptr && live->parts.stride != 0)
+    return explain_part(*live, static_cast<const char*>(address));
   const Array* after = nullptr;
   arrays_.for_each_live([&](const Array& a) {
     if (a.first_page > page && (after == nullptr || a.first_page < after->first_page)) after = &a;

@@ -38,7 +38,14 @@ struct Counters {
 
 inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
 
+// An array of which each rank has a part of its own, with a closed page after it (option check).
+struct GuardedParts {
+  uint64_t stride = 0, gap = 0, bytes = 0, element = 1;  // stride 0: not such an array
+  std::string name;
+};
+
 struct Array {
+  GuardedParts parts;
   Distribution distribution;
   char* data = nullptr;     // the first element
   uint64_t first_page = 0;  // pages that hold it, numbered from the start of the address range

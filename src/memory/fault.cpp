@@ -101,7 +101,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (!(signal == SIGSEGV && memory->record_fault(info->si_addr, *static_cast<ucontext_t*>(context))) &&
              !memory->serve_fault(info->si_addr)) {
     Array* array = nullptr;
-    const bool inside = memory->find(info->si_addr, array).ok();
+    const bool inside = memory->find(info->si_addr, array).ok() && !memory->is_guard(info->si_addr);
     if (first_to_report(128 + signal)) {
       if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
       else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());

@@ -50,6 +50,11 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   HIROBA_TRY(map_board(job, m.board_));
   set_reporter(job.rank, &m.board_->aborting);
   m.layout_.space = options.bytes("space") / Space::unit * Space::unit;
+  if (m.layout_.space < Space::least)
+    return Status::error(
+        format("option space=%s is less than %s, the room that the smallest array takes; give at least "
+               "that, or leave the option out",
+               options.text("space").c_str(), show_bytes(Space::least).c_str()));
   m.layout_.nranks = job.nranks, m.layout_.nnodes = job.nnodes;
   m.timeout_ = options.number("timeout");
   m.sparse_ = options.flag("sparse"), m.check_ = options.flag("check");
@@ -170,8 +175,16 @@ Status Memory::stop() {
 
 template <typename Wait>
 Status Memory::enter(const char* call, const Wait& wait) {
+  pthread_t nobody{};
+  if (!collective_.compare_exchange_strong(nobody, pthread_self()))
+    return Status::error(
+        format("%s in two threads of this rank at once; collective calls are for one thread: put it "
+               "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
+               call));
   HIROBA_TRY(come(call));
-  return wait_for_others(wait);
+  const Status status = wait_for_others(wait);
+  collective_.store({});
+  return status;
 }
 
 // Every collective call passes here: it is counted and named on the board. What the others call, the exchange compares.
@@ -283,8 +296,10 @@ Status Memory::allocate(const Request& request, void*& out) {
   array->data = space_.base() + offset + gap;
   std::strncpy(array->name, request.place, sizeof array->name - 1);
   array->watched = races_.on() && request.watched;
+  array->parts = request.parts;
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
+  HIROBA_TRY(close_guards(*array));
   if (cache_ != nullptr) HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
   out = array->data;
   Array& inserted = *array;
@@ -295,6 +310,18 @@ Status Memory::allocate(const Request& request, void*& out) {
 }
 
 // Attaches every home run, and maps those whose home is this node.
+// Closes the pages after the parts that are mapped here.
+Status Memory::close_guards(const Array& array) const {
+  const GuardedParts& parts = array.parts;
+  for (int r = 0; parts.stride != 0 && r < job_.nranks; ++r) {
+    char* const guard = array.data + static_cast<uint64_t>(r + 1) * parts.stride - page_bytes;
+    if (job_.node_of(r) == job_.node && mprotect(guard, page_bytes, PROT_NONE) != 0)
+      return Status::error(format("check: cannot close the page after part %d of coarray %s (%s)", r,
+                                  parts.name.c_str(), explain_error(errno).c_str()));
+  }
+  return {};
+}
+
 Status Memory::map_homes(Array& array) {
   constexpr size_t most_runs = 16384;
   if (array.homes.size() > most_runs)

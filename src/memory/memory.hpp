@@ -9,6 +9,9 @@
 // Errors come back as a status; the caller (src/notation) ends the job with it.
 #pragma once
 
+#include <pthread.h>
+
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -51,6 +54,7 @@ class Memory {
     const char* call = "";   // for messages: "sms_alloc(8, 100, 0)"
     const char* place = "";  // "main.c:12"
     bool watched = true;     // option check finds races on it
+    GuardedParts parts = {};  // if each rank has one of its own
   };
   Status allocate(const Request& request, void*& out);
   Status free(void* data, const char* call);
@@ -99,6 +103,13 @@ class Memory {
   // The live array that contains the address, or a status that explains what the address is.
   Status find(const void* address, Array*& out) const;
   std::string explain(const void* address) const;
+  // Whether option check has closed the page after a coarray's part there.
+  bool is_guard(const void* address) const {
+    const Array* const array = arrays_.live(page_of(address));
+    if (array == nullptr || array->parts.stride == 0) return false;
+    const auto at = static_cast<uint64_t>(static_cast<const char*>(address) - array->data);
+    return at % array->parts.stride >= array->parts.stride - page_bytes;
+  }
   // What names this address to the transport.
   uint64_t offset(const void* address) const { return space_.offset(address); }
   // Whether an access to these bytes may be a page fault, because they are shared memory of another node.
@@ -167,6 +178,7 @@ class Memory {
   void drop();
   void outdate(bool home_writes);
   Status map_homes(Array& array);
+  Status close_guards(const Array& array) const;
   Status check_room(const Array& array) const;
   void use_huge_pages();
   void use_huge_pages(Array& array);
@@ -180,6 +192,7 @@ class Memory {
   bool preload_box(Array& array, std::span<const Range> section);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
   void forget_atomic(const AtomicPlace& place);
+  std::string explain_part(const Array& array, const char* address) const;
   void record_atomic(const AtomicPlace& place, bool writes);
   uint64_t page_of(const void* address) const { return space_.offset(address) >> page_shift; }
 
@@ -199,10 +212,11 @@ class Memory {
   std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
   HomeWrites home_writes_;
   RaceChecker races_;
-  bool between_ = false;                // the halves of a sync_drop
-  std::vector<uint64_t> words_;         // for exchanges whose words nobody wants
-  std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
-  std::vector<uint32_t> tickets_;       // of the locks held here
+  std::atomic<pthread_t> collective_{};  // the thread that is in a collective call
+  bool between_ = false;                 // the halves of a sync_drop
+  std::vector<uint64_t> words_;          // for exchanges whose words nobody wants
+  std::vector<std::atomic<int>> held_;   // thread that holds each lock here, 0 if none
+  std::vector<uint32_t> tickets_;        // of the locks held here
 };
 
 // What this machine offers to see accesses, the best first; why_not is empty for what works.

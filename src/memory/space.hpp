@@ -16,6 +16,7 @@ class Space {
   // would else have all their streams in the same sets of the caches and the same banks of memory (measured on STREAM
   // triad: 34 against 30 GB/s).
   static constexpr uint64_t unit = huge_page_bytes;
+  static constexpr uint64_t least = 2 * unit;  // the first unit stays empty
 
   Space() = default;
   Space(const Space&) = delete;

@@ -35,6 +35,21 @@ static void segfault_all(void) { *nowhere = 1; }
 static void segfault_wild(void) {
   if (guilty()) *(volatile int*)0x123456789000 = 1;
 }
+static void frees(void) { free(spread(100, 1, 8)); }
+static void reallocs(void) {
+  if (realloc(spread(100, 1, 8), 5000) != NULL) exit(3);
+}
+static void* in_barrier(void* unused) {
+  sms_barrier();
+  return unused;
+}
+static void barrier_in_threads(void) {
+  pthread_t thread;
+  if (sms_rank == sms_nprocs - 1) usleep(300000); /* so that both threads of others are there */
+  if (pthread_create(&thread, NULL, in_barrier, NULL) != 0) exit(3);
+  sms_barrier();
+  pthread_join(thread, NULL);
+}
 static void* fault_in_thread(void* unused) {
   *nowhere = 1;
   return unused;
@@ -301,6 +316,9 @@ static const misuse cases[] = {
     CASE(segfault_all),
     CASE(segfault_wild),
     CASE(segfault_thread),
+    CASE(frees),
+    CASE(reallocs),
+    CASE(barrier_in_threads),
     CASE(aborts),
     CASE(gives_up),
     CASE(past_read),

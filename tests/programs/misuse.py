@@ -67,6 +67,11 @@ ENDING = [
     refused("segfault_wild", RANK1, r"segmentation fault", r"123456789000", BACKTRACE, sees_memory=True),
     refused("segfault_thread", RANK1, r"segmentation fault", BACKTRACE, sees_memory=True),
     refused("segfault alone", r"segmentation fault", BACKTRACE, **alone("segfault")),
+    refused("frees", r"free\(0x2000\w+\) of shared memory \(.*programs\.h:\d+\); sms_free"),
+    refused("frees one node", r"free\(0x2000\w+\) of shared memory", r"sms_free", nodes=1, program="frees"),
+    refused("reallocs", r"realloc\(0x2000\w+\) of shared memory \(.*programs\.h:\d+\)", r"allocate another"),
+    refused("barrier_in_threads", r"sms_barrier in two threads of this rank at once", r"omp master"),
+    refused("small space", r"option space=1M is less than 4 MiB", options=["--space", "1M"], program="nothing"),
     refused("aborts", RANK1, r"signal 6|abort", status=SIGNALLED + signal.SIGABRT),
     refused("gives_up", RANK1, r"the flux capacitor is empty", status=7),
 ]
@@ -217,6 +222,14 @@ COARRAYS = [
     coarray("range_past", RANK1, XMP_PLACE, r"table\[0:10\]\[12:9\]", r"12:9:1 of dimension 2", r"0\.\.19"),
     coarray("range_backwards", RANK1, XMP_PLACE, r"3:5:-1 of dimension 2", r"0\.\.19"),
     coarray("range_no_step", RANK1, XMP_PLACE, r"dimension 2 has a step of 0"),
+    coarray("own_part_past", RANK1, r"element 200 of image 1's part of coarray .*, which has 200", options=CHECK),
+    coarray(
+        "own_part_past 1", r"element 200 of image 0's part", options=CHECK, ranks=1, nodes=1, program="own_part_past"
+    ),
+    coarray(
+        "own_part_past 3", r"element 200 of image 1's part", options=CHECK, ranks=3, nodes=3, program="own_part_past"
+    ),
+    coarray("own_part_far_past", RANK1, r"element 700 of image 1's part", options=CHECK, nodes=1),
     coarray("index_past", RANK1, XMP_PLACE, r"index 10 of dimension 1", r"0\.\.9"),
     coarray("shapes", RANK1, XMP_PLACE, r"shapes", r"\[6\] of coarray table.* = \[7\] of this image"),
     coarray("shapes_of_update", RANK1, XMP_PLACE, r"shapes", r"\[4\] of coarray table.* = \[2\]\[3\] of this image"),

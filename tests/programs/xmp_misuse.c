@@ -88,6 +88,14 @@ static void range_backwards(void) {
 static void range_no_step(void) {
   if (guilty()) spare[0] = (int)xmp_length(3, 5, 0, COLUMNS, 1, "table[0:10][3:5:0]:[0]", HERE);
 }
+static void own_part_past(void) {
+  volatile int* first = &own[0][0];
+  if (guilty()) first[sizeof *own / sizeof **own * ROWS] = 1; /* the neighbour's, but for option check */
+}
+static void own_part_far_past(void) {
+  volatile int* first = &own[0][0];
+  if (guilty()) first[sizeof *own / sizeof **own * ROWS + 500] += 1;
+}
 static void index_past(void) {
   if (guilty()) spare[0] = (int)xmp_index(ROWS, ROWS, 0, "table[i][0]:[0]", HERE);
 }
@@ -375,6 +383,8 @@ static const struct {
     CASE(range_past),
     CASE(range_backwards),
     CASE(range_no_step),
+    CASE(own_part_past),
+    CASE(own_part_far_past),
     CASE(index_past),
     CASE(shapes),
     CASE(shapes_of_update),

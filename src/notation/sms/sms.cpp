@@ -212,7 +212,10 @@ SMS_EXPORT void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* p
   memory("sms_alloc");
   const std::string call = format("sms_alloc(%zu, %zu, %d)", elemsize, n, rank);
   if (n > INT64_MAX) end_job(1, "%s: %s: %zu elements; was the number negative?", place, call.c_str(), n);
-  return allocate({{static_cast<int64_t>(n)}, {1}, elemsize, rank, 1, nullptr, nullptr}, call, place);
+  Memory::Request request;
+  request.dim = {static_cast<int64_t>(n)}, request.div = {1};
+  request.element_bytes = elemsize, request.first = rank;
+  return allocate(request, call, place);
 }
 
 SMS_EXPORT void* sms_mapalloc_at(const int dim[], const int div[], size_t elemsize, int first, int count,
