@@ -109,8 +109,8 @@ typedef struct sms_request {
  * array. Blocks until they are there. Pages already here cost nothing. Not a synchronisation. */
 void sms_preload(const void* array, const sms_range section[]);
 
-/* As sms_preload, without waiting; sms_preload_wait blocks until the data is here. Waiting is optional: an access
- * before the data has arrived is a page fault like any other. */
+/* As sms_preload, without waiting; sms_preload_wait blocks until the data of this request is here, and not until that
+ * of others is. Waiting is optional: an access before the data has arrived is a page fault like any other. */
 sms_request sms_preload_start(const void* array, const sms_range section[]);
 void sms_preload_wait(sms_request* request);
 

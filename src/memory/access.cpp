@@ -161,7 +161,11 @@ void Memory::preload_wait() {
   if (cache_ != nullptr) cache_->finish_preloads();
 }
 
-Status Memory::start_preload(const void* data, std::span<const Range> section) {
+void Memory::preload_wait(const PageRun& run) {
+  if (cache_ != nullptr && run.pages > 0) cache_->finish_preloads(run.first, run.first + run.pages);
+}
+
+Status Memory::start_preload(const void* data, std::span<const Range> section, PageRun* run) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   const Distribution& d = array->distribution;
@@ -178,13 +182,15 @@ Status Memory::start_preload(const void* data, std::span<const Range> section) {
                  static_cast<long long>(r.base), static_cast<long long>(r.length), static_cast<long long>(r.step), i,
                  array->name, static_cast<long long>(d.dim(i) - 1)));
   }
-  if (cache_ != nullptr && !empty && preload_box(*array, section)) transport_->attend();
+  PageRun pages = {0, 0};
+  if (cache_ != nullptr && !empty && preload_box(*array, section, pages)) transport_->attend();
+  if (run != nullptr) *run = pages;
   return {};
 }
 
 // Dimensions that are taken whole and lie inside are one run of bytes with the next outer one. True if anything is on
 // its way.
-bool Memory::preload_box(Array& array, std::span<const Range> section) {
+bool Memory::preload_box(Array& array, std::span<const Range> section, PageRun& run_of_all) {
   const Distribution& d = array.distribution;
   int inner = d.dims() - 1;
   int64_t stride = static_cast<int64_t>(d.element_bytes());  // bytes from one index of `inner` to the next
@@ -205,7 +211,9 @@ bool Memory::preload_box(Array& array, std::span<const Range> section) {
     }
     const uint64_t first = page_of(array.data + offset), end = page_of(array.data + offset + run_bytes - 1) + 1;
     if (end > next) any = cache_->start_preload(array, std::max(first, next), end) || any;
+    if (next == 0) run_of_all.first = first;
     next = std::max(next, end);
+    run_of_all.pages = next - run_of_all.first;
     int i = outer - 1;
     while (i >= 0 && ++index[static_cast<size_t>(i)] == section[static_cast<size_t>(i)].length)
       index[static_cast<size_t>(i--)] = 0;

@@ -59,6 +59,7 @@ class Cache {
   // that may wait for this rank.
   void preload_ahead(bool halves);
   void finish_preloads();
+  void finish_preloads(uint64_t first, uint64_t end);  // those with any of these pages
   // Between the halves of a sync_drop, which these surround, a fetch waits for the differences that the drop has sent.
   void enter_between();
   bool leave_between();  // true if anything has been fetched meanwhile but for what was asked for ahead

@@ -297,9 +297,14 @@ bool Cache::finish_slot(Fetch& fetch) {
   return true;
 }
 
-void Cache::finish_preloads() {
+void Cache::finish_preloads() { finish_preloads(0, UINT64_MAX); }
+
+void Cache::finish_preloads(uint64_t first, uint64_t end) {
+  const auto is_wanted = [&](const Fetch& fetch) {
+    return (first == 0 && end == UINT64_MAX) || (fetch.page < end && fetch.page + fetch.pages > first);
+  };
   for (Fetch& fetch : fetches_)
-    for (Patience patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free;)
+    for (Patience patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
       if (!finish_slot(fetch) && !patience.step()) usleep(20);
 }
 

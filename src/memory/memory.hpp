@@ -122,9 +122,11 @@ class Memory {
   }
   size_t most_to_bring() const;
   void bring_pages(const char* address, size_t bytes, bool to_write);
-  // Begins to bring a section; preload_wait() waits for all that were begun.
-  Status start_preload(const void* array, std::span<const Range> section);
+  // Begins to bring a section; preload_wait() waits for all that were begun, or for those with pages of `run`, which
+  // start_preload() has set to where the section lies (no pages: nothing is on its way).
+  Status start_preload(const void* array, std::span<const Range> section, PageRun* run = nullptr);
   void preload_wait();
+  void preload_wait(const PageRun& run);
   // Pages of other nodes that are here; and bringing them again, without waiting.
   std::vector<PageRun> cached_pages();
   // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
@@ -189,7 +191,7 @@ class Memory {
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
   void took_lock(int id, uint32_t ticket);
-  bool preload_box(Array& array, std::span<const Range> section);
+  bool preload_box(Array& array, std::span<const Range> section, PageRun& run);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
   void forget_atomic(const AtomicPlace& place);
   std::string explain_part(const Array& array, const char* address) const;

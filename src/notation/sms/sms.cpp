@@ -296,12 +296,13 @@ SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range sect
   const Array& a = array_of(array, "sms_preload");
   Range ranges[Distribution::max_dims];
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
-  require(the_memory->start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}));
-  return {1};
+  hiroba::PageRun run = {0, 0};
+  require(the_memory->start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
+  return {run.first << 32 | run.pages};  // a space has fewer than 2^32 pages
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
-  memory("sms_preload_wait").preload_wait();
+  memory("sms_preload_wait").preload_wait({request->state >> 32, request->state & UINT32_MAX});
   request->state = 0;
 }
 

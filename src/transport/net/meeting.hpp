@@ -104,6 +104,7 @@ class Meeting {
     PutCounts puts;
     Change changed;
   };
+  static_assert(sizeof(Entry) == 48, "docs/scaling.md says what a barrier sends and keeps per rank: change it, too");
   // In the board, one per node; two generations of entries for all ranks follow at 4096.
   struct Shared {
     alignas(64) std::atomic<uint32_t> arrivals;  // of this node's ranks in all exchanges together (futex)
