@@ -42,7 +42,6 @@ class Memory {
   bool checking() const { return check_; }  // option check
   bool finds_races() const { return races_.on(); }
   double timeout() const { return timeout_; }  // option timeout
-  int threads() const { return threads_; }     // which OpenMP would use
   // Which ways to see accesses are in use, for people.
   std::string tracking() const;
 

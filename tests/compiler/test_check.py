@@ -73,6 +73,12 @@ class Checked(CompilerTest):
         self.silent("#pragma SMint parallel for\n" + first + second)
         self.silent("#pragma SMint parallel for nowait\n" + first + "#pragma SMint barrier\n" + second)
 
+    def test_independent_scatter(self) -> None:
+        """Which elements iterations change is not known, and no two change the same."""
+        body = LOOP.split("\n")[0] + " independent\n  for (int i = 0; i < N; i++) w[63 - (at[i] + i)] += i;\n"
+        for ranks in (1, 2, 3):
+            self.assertEqual(self.run_checked(body, ranks, 1).stderr, "")
+
     def test_two_ranks_write(self) -> None:
         said = self.said(LOOP + "a[i][j] = b[(i + 1) / 2][j] = 1;\n", 2, 2)
         self.assertTrue(any(line.startswith("perhaps a race on b: ") for line in said), said)

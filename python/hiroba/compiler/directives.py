@@ -15,7 +15,7 @@ from .counted import REAL, Counted, assigned_names, identifiers, read_for
 from .declarators import enclosing
 from .declared import ARRAY, Declared
 from .every_rank import OPTION, EveryRank
-from .independence import carried_dependence, provably_shared
+from .independence import carried_dependence, may_repeat, provably_shared, worth_sharing
 from .later import loops_to_settle
 from .loops import Access, Analysis, LoopReader, clauses_in, clauses_of, table, write_access
 from .notation import OMP, Directive, meant
@@ -310,6 +310,7 @@ class Directives(Statements):
         self._own.warn_of_loop(loop, reader, names_reduced, directive.end)
         collapse = [int(text) for name, text in clauses if name == "collapse" and text.isdigit()]
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, default=1))
+        depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, default=1))
         analysis.shared = analysis.shared[:depth]
         owner = self._owner(directive, clauses, analysis, reader)
         n = self._number
@@ -367,9 +368,14 @@ class Directives(Statements):
                 continue
             right = node.child_by_field_name("right")
             again = right is not None and re.sub(r"\s", "", text_of(change[0])) in re.sub(r"\s", "", text_of(right))
-            base = change[0]
+            base, indices = change[0], []
             while base.type == "subscript_expression":
+                indices.append(base.child_by_field_name("index") or base)
                 base = base.child_by_field_name("argument") or base.named_children[0]
+            vague = [index for index in indices if may_repeat(index, reader.body)]
+            own = [i for i in indices if i not in vague and reader.counted.name in identifiers(i)]
+            if not vague or own:
+                continue
             by_rank = "sms_rank" in text_of(change[0]) or any(a <= node.start_byte < b for a, b in self._locked(loop))
             if (change[1] == "=" and not again) or by_rank or self.rewriter.resolve(base) is None:
                 continue

@@ -246,7 +246,7 @@ def main(arguments: list[str], installation: Installation) -> int:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
         return run([*command.cc, *command.words, *system_folder(include)])
-    if refuse_notation(command.cxx):
+    if command.stage != "-E" and refuse_notation(command.cxx):
         return 1
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
         if "-" in command.sources:

@@ -88,6 +88,43 @@ def provably_shared(reader: LoopReader, analysis: Analysis, reduced: list[str], 
     return depth
 
 
+def may_repeat(index: Node, body: Node, depth: int = 0) -> bool:
+    """Whether different iterations may have the same value of a subscript: it is read from an array, comes from a call,
+    or from what makes different numbers equal; in itself, or by way of a variable of the body."""
+    for node in walk(index):
+        operator = text_of(node.child_by_field_name("operator")) if node.type == "binary_expression" else ""
+        if node.type in ("subscript_expression", "call_expression") or operator in ("%", "/", ">>", "&"):
+            return True
+    names = {text_of(n) for n in walk(index) if n.type == "identifier"}
+    for node in walk(body) if depth < 2 else []:
+        if node.type == "init_declarator" and text_of(node.child_by_field_name("declarator")) in names:
+            value = node.child_by_field_name("value")
+            if value is not None and may_repeat(value, body, depth + 1):
+                return True
+    return False
+
+
+def worth_sharing(rewriter: Rewriter, analysis: Analysis, depth: int, collapse: int) -> int:
+    """How many of these loops to share out: an inner one whose variable indexes no dimension that is divided stays as
+    the program wrote it, with its constant bounds, because every rank does all of it anyway."""
+    while depth > max(1, collapse) and not any(may_be_cut(rewriter, access, depth - 1) for access in analysis.single):
+        depth -= 1
+    return depth
+
+
+def may_be_cut(rewriter: Rewriter, access: Access, variable: int) -> bool:
+    """Whether the variable of that loop indexes a divided dimension. A pointer may point to any shared array of the
+    file that has as many dimensions."""
+    used = [d for d, form in enumerate(access.low) if variable in form.factors]
+    base = access.node
+    while base.type == "subscript_expression":
+        base = base.child_by_field_name("argument") or base.named_children[0]
+    named = rewriter.resolve(base) if base.type == "identifier" else None
+    arrays = [named] if named is not None else [s for s in rewriter.shared if s.dims and not s.codims]
+    alike = [s.pieces for s in arrays if len(s.pieces) == len(access.low)]
+    return bool(used) and (not alike or any(pieces[d] not in ("", "1") for pieces in alike for d in used))
+
+
 def one_to_one(write: Access, depth: int, analysis: Analysis) -> bool:
     """Whether iterations of `depth` loops write different elements, and use those of this array that they write."""
     for k in range(depth):

@@ -127,12 +127,13 @@ enum Stage : int32_t { meanwhile, lower_rim, upper_rim, rest, done };
 // What smint_loop keeps between calls. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
 // values are told to the program from the top.
 struct Progress {
-  Interval mine, inner, left;  // left: of the inner part
-  int64_t step, piece;         // so many values are a piece, times step
+  Interval mine, inner;
+  int64_t step;
   int32_t flags;
   Stage stage;
   Awaited waiting;
-  bool down, backwards;  // the program's loop counts downwards; pieces are taken from the end
+  bool down;             // the program's loop counts downwards
+  bool inner_done;
   bool rim_first;        // the others need not wait for the inner part
   Pages* noting;         // null: nothing is to be noted at the end
   LoopCheck* check;      // null: nothing is to be checked
@@ -194,32 +195,14 @@ void divide(Progress& p, Interval inner, Awaited waiting) {
   p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
   // The first value behind it that is on the grid.
   p.inner.end = on_grid(p.mine.begin, std::max(p.inner.begin, p.inner.end), p.step);
-  p.left = p.inner;
   if (p.inner.begin != p.mine.begin || p.inner.end < p.mine.end) p.waiting = waiting;
 }
 
-// Loops of a series are done to and fro, in pieces that are small beside a core's own cache, so that each begins with
-// what the last one has left there. Several threads of a rank divide whatever they are given; to divide pieces would
-// cost them more, and give each memory that another has placed.
-int64_t piece_of(const Memory& memory, std::span<const Touched> touched, int64_t step) {
-  constexpr int64_t piece_bytes = 512 << 10;
-  if (memory.threads() > 1) return far;
-  int64_t bytes = 0;  // of one value, in all arrays
-  for (size_t i = 0; i < touched.size(); ++i) {
-    const View& view = touched[i].view;
-    const auto is_it = [&](const Touched& other) { return other.view.array == view.array; };
-    if (view.array == nullptr || std::any_of(touched.begin(), touched.begin() + static_cast<ptrdiff_t>(i), is_it))
-      continue;
-    bytes += std::abs(view.factor[0][0]) * view.stride[0] * step;
-  }
-  return bytes == 0 ? far : std::max<int64_t>(piece_bytes / bytes, 1) * step;
-}
-
-// The next piece of the inner part, from the end where the loop is; empty if none is left.
-Interval take_piece(Progress& p) {
-  const int64_t length = std::min(p.piece, p.left.end - p.left.begin);
-  if (p.backwards) return p.left.end -= length, Interval{p.left.end, p.left.end + length};
-  return p.left.begin += length, Interval{p.left.begin - length, p.left.begin};
+// The inner part, once; then nothing.
+Interval take_inner(Progress& p) {
+  if (p.inner_done) return {0, 0};
+  p.inner_done = true;
+  return p.inner;
 }
 
 // Waits for those ranks that have not come yet.
@@ -242,7 +225,7 @@ Interval next_part(Memory& memory, Progress& p) {
     Interval part = {0, 0};
     switch (p.stage) {
       case meanwhile:
-        if (meanwhile_is_work(memory, p)) part = take_piece(p);
+        if (meanwhile_is_work(memory, p)) part = take_inner(p);
         if (!part.empty()) return part;
         if (p.waiting == ranks) meet_and_fetch(memory, p);
         if (p.waiting == data) memory.preload_wait();
@@ -250,11 +233,11 @@ Interval next_part(Memory& memory, Progress& p) {
       case lower_rim: part = {p.mine.begin, p.inner.begin}; break;
       case upper_rim: part = {p.inner.end, p.mine.end}; break;
       default:
-        if (p.rim_first && p.waiting == data && !p.left.empty()) {
+        if (p.rim_first && p.waiting == data && !p.inner_done && !p.inner.empty()) {
           neighbours().arrive_with_part(memory);
           p.rim_first = false;
         }
-        part = take_piece(p);
+        part = take_inner(p);
         if (!part.empty()) return part;
     }
     p.stage = static_cast<Stage>(p.stage + 1);
@@ -320,8 +303,6 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
     const Interval inner = hiroba::inner_of(memory, touched, loops, p.mine, p.step, hiroba::any_access, !comes_first);
     const Interval apart = meet(inner, hiroba::neighbours().apart());
     p.rim_first = p.whole != nullptr && p.whole->home_writes && !apart.empty();
-    p.piece = p.whole != nullptr ? hiroba::piece_of(memory, touched, p.step) : hiroba::far;
-    p.backwards = hiroba::neighbours().backwards();
     hiroba::divide(p, comes_first || p.rim_first ? apart : inner, comes_first ? hiroba::ranks : hiroba::data);
   }
   if (memory.checking()) {

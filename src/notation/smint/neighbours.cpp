@@ -142,7 +142,6 @@ void Neighbours::owe(Memory& memory, Execution loop) {
 void Neighbours::pass(Memory& memory, const Execution& next) {
   awaited_.clear();
   apart_ = {0, 0};
-  backwards_ = !backwards_;
   if (!owed_) return;
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);

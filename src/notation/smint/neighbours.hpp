@@ -45,7 +45,6 @@ class Neighbours {
   // The values of the outermost loop that touch nothing of other ranks; empty if nothing is known of them.
   Interval apart() const { return apart_; }
   // Whether this loop of a series is to begin where the last one has ended.
-  bool backwards() const { return backwards_; }
   // All others have been done, and this rank's part writes nothing but what lives on its node.
   void arrive_with_part(Memory& memory);
   // Something else comes: all ranks meet.
@@ -63,7 +62,7 @@ class Neighbours {
   const Known& know(const Memory& memory, const Execution& next);
 
   static constexpr size_t most_loops = 8;  // different ones, between two meetings of all
-  bool owed_ = false, home_writes_ = false, backwards_ = false;
+  bool owed_ = false, home_writes_ = false;
   std::vector<Execution> done_;  // since all ranks met
   std::vector<Known> known_;
   Interval apart_ = {0, 0};

@@ -11,4 +11,4 @@ int main(void) {
   return 0;
 }
 // expected: 8:20: only rank 0 sets `n` here, and the other ranks go on with what they had
-// remedy: say `single copy(n)`, or declare `n` shared, with ::[](0,1), or let every rank set it
+// remedy: say `single copy(n)`, or declare `n` shared, with ::[](0,1), or set it on all
