@@ -11,8 +11,11 @@ set_target_properties(hiroba_static PROPERTIES OUTPUT_NAME hiroba)
 set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
 foreach(library hiroba hiroba_static)
   target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
-    ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc.h ${header_folder}/xmp.h
+    ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
     ${header_folder}/hiroba.hpp ${header_folder}/hiroba_mpi.h)
+  # <hiroba/sms.h> beside <sms.h>.
+  target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
 install(TARGETS hiroba hiroba_static hirobarun hiroba_tool EXPORT HirobaTargets

@@ -114,7 +114,8 @@ typedef struct smint_loop {
 /* Decides which iterations are this rank's, and begins to fetch what they touch. Of the `depth` loops the first
  * `shared` are nested perfectly and shared out together. `place`, "file:line", is for messages.
  * Waits for other ranks only where an earlier loop has put its barrier off (SMINT_LATER): then this call is collective
- * and may block. Else it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins. */
+ * and may block. Else it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins.
+ */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
                  int shared, int flags, const char* place);
 int smint_next(smint_loop* loop); /* may block until data has come */

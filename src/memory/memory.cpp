@@ -97,6 +97,7 @@ Status Memory::attach_zones() {
     if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(format("cannot map the node's memory (%s)", explain_error(errno).c_str()));
+    madvise(space_.base() + offset, bytes, MADV_DONTDUMP);
     return {};
   };
   for (int r = 0; r < job_.nranks; ++r) HIROBA_TRY(place(layout_.zone(r), Layout::zone_bytes, r));
@@ -338,6 +339,7 @@ Status Memory::map_homes(Array& array) {
              static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(
           format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+    madvise(space_.base() + offset, bytes, MADV_DONTDUMP);  // of core files, as all of the range
   }
   return {};
 }

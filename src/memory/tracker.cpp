@@ -40,6 +40,7 @@ class SharedTracker final : public Tracker {
     if (mmap(view, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
              static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
+    madvise(view, bytes, MADV_DONTDUMP);
     return parts_.uffd.watch(view, bytes, Userfaultfd::missing | Userfaultfd::minor | Userfaultfd::write_protect);
   }
 
@@ -68,6 +69,7 @@ class PrivateTracker final : public Tracker {
     if (mmap(view, bytes, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, parts_.cache.fd(),
              static_cast<off_t>(offset)) == MAP_FAILED)
       return cannot_map(bytes);
+    madvise(view, bytes, MADV_DONTDUMP);
     return parts_.uffd.is_open() ? parts_.uffd.watch(view, bytes, absent_modes) : Status();
   }
 

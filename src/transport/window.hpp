@@ -33,7 +33,7 @@ class Window {
   Status attach(uint64_t offset, uint64_t bytes, int fd) {
     void* const at =
         mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(offset));
-    if (at != MAP_FAILED) return {};
+    if (at != MAP_FAILED) return madvise(at, bytes, MADV_DONTDUMP), Status();
     return Status::error(format("cannot map %llu bytes of shared memory (%s)%s", static_cast<unsigned long long>(bytes),
                                 explain_error(errno).c_str(),
                                 errno == ENOMEM ? ": distribute arrays in fewer pieces" : ""));

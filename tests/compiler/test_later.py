@@ -251,7 +251,7 @@ class Later(CompilerTest):
         self.write("middle.c", MIDDLE)
         said = self.compile("--explain", "-O1", "middle.c", "-o", "middle").stderr
         self.assertEqual(said.count("waits for those ranks only"), 3, said)
-        for threads in ("1", "2"):  # in pieces, to and fro, or whole
+        for threads in ("1", "2"):
             for ranks, nodes in (("1", "1"), ("2", "1"), ("3", "1"), ("2", "2"), ("4", "2")):
                 job = [HIROBARUN, "-n", ranks, "--nodes", nodes, "--threads", threads, "--timeout", "30", "./middle"]
                 ended = execute(job, self.folder, env=dict(os.environ))

@@ -105,6 +105,16 @@ class InstallTest(unittest.TestCase):
     def test_pkg_config(self) -> None:
         self.compile_and_run("with_pkg_config", self.environment)
 
+    def test_run_path_and_folder_of_headers(self) -> None:
+        """A fresh shell runs what pkg-config has linked, and <hiroba/sms.h> is <sms.h>."""
+        flags = run(["pkg-config", "--cflags", "--libs", "hiroba"], self.folder, self.environment).split()
+        program = PROGRAM.replace("<sms.h>", "<hiroba/sms.h>")
+        self.assertNotEqual(program, PROGRAM)
+        (self.folder / "folder.c").write_text(program)
+        run([arguments.cc, "folder.c", "-o", "folder", *flags], self.folder, self.environment)
+        self.assertEqual(run(["./folder"], self.folder, clean_environment()), "sum 1 over 1\n")
+        self.assertFalse((self.prefix / "include/hiroba/mpc.h").exists(), "it would hide GNU MPC's")
+
     def test_pkg_config_static(self) -> None:
         self.compile_and_run("linked_statically", self.environment, "-static")
 
@@ -154,10 +164,10 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(output, "sum 4950\n")
 
     def test_headers_stand_alone(self) -> None:
-        headers = sorted((self.prefix / "include" / "hiroba").iterdir())
+        headers = sorted((self.prefix / "include" / "hiroba").rglob("*.h*"), key=lambda header: header.name)
         self.assertEqual(
             [header.name for header in headers],
-            sorted(path.name for path in Path(arguments.source, "include", "hiroba").iterdir()),
+            sorted(path.name for path in Path(arguments.source, "include", "hiroba").rglob("*.h*")),
         )
         strict = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]
         for header in headers:

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "programs.h"
@@ -38,6 +39,15 @@ static void segfault_wild(void) {
 static void frees(void) { free(spread(100, 1, 8)); }
 static void reallocs(void) {
   if (realloc(spread(100, 1, 8), 5000) != NULL) exit(3);
+}
+static void call_in_child(void) {
+  if (!guilty()) return;
+  const pid_t child = fork();
+  if (child == 0) sms_barrier();
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) sms_abort(8, "the child went on");
+  sms_abort(7, "the child was told");
 }
 static void* in_barrier(void* unused) {
   sms_barrier();
@@ -316,6 +326,7 @@ static const misuse cases[] = {
     CASE(segfault_all),
     CASE(segfault_wild),
     CASE(segfault_thread),
+    CASE(call_in_child),
     CASE(frees),
     CASE(reallocs),
     CASE(barrier_in_threads),

@@ -308,13 +308,12 @@ class Directives(Statements):
             return
         names_reduced = [one.name for one in reduced]
         self._own.warn_of_loop(loop, reader, names_reduced, directive.end)
-        collapse = [int(text) for name, text in clauses if name == "collapse" and text.isdigit()]
-        depth = provably_shared(reader, analysis, names_reduced, max(collapse, default=1))
-        depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, default=1))
+        collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
+        depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
+        depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, 1))
         analysis.shared = analysis.shared[:depth]
         owner = self._owner(directive, clauses, analysis, reader)
-        n = self._number
-        self._number += 1
+        n, self._number = self._number, self._number + 1
         names = [name for name, _ in clauses]
         repeat = "repeat" in names
         known = not analysis.irregular and not reader.calls
@@ -322,7 +321,7 @@ class Directives(Statements):
         place = self.source.place(directive.at)
         flags = (
             ["SMINT_KNOWN"] * known
-            + ["SMINT_COLLAPSE"] * (0 < depth <= max(collapse, default=0))
+            + ["SMINT_COLLAPSE"] * (0 < depth <= collapse)
             + ["SMINT_NOWAIT"] * ("nowait" in names)
             + ["SMINT_DROP"] * drop
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .foreign import is_cxx, refuse_notation
+from .headers import header_words
 from .link import check
 from .pointing import Pointing
 from .source import CompileError
@@ -195,7 +196,7 @@ class Translation:
 
     def __init__(self, command: Command, source: str, include: str) -> None:
         self.command, self.source = command, source
-        self.include = system_folder(include)
+        self.include = header_words(source, include)
         self.language = [] if source.endswith(".c") else ["-x", "c"]
         self.changed = False
         self.pointing: Pointing | None = None

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
-#include "mpc.h"
+#include "mpc/mpc.h"
 #include "notation/sms/process.hpp"
 
 #define SMINT_EXPORT extern "C" __attribute__((visibility("default")))

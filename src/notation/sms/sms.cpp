@@ -2,6 +2,7 @@
 #define SMS_NO_PLACES
 #include "sms.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -56,7 +57,17 @@ void introduce() {
   hiroba::set_reporter(job.rank, &board->aborting);
 }
 
+// A child that a rank makes by fork has a copy of all this, and is no rank: its calls would be taken for the rank's.
+bool in_forked_child = false;
+
 Memory& memory(const char* call) {
+  if (in_forked_child) {
+    hiroba::log_line(
+        "%s in process %d, a child that this rank has made by fork and that is no rank; only the rank itself "
+        "may call Hiroba: let the child compute and leave by _exit(), or execute another program",
+        call, static_cast<int>(getpid()));
+    _exit(1);
+  }
   if (the_memory != nullptr) return *the_memory;
   hiroba::not_started(call, "sms_startup", "sms_shutdown");
 }
@@ -186,6 +197,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
   }
   on_exit(left_early, nullptr);
+  pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
   if (start_hook != nullptr) start_hook();
   return 0;
 }

@@ -8,7 +8,7 @@
 #ifndef HIROBA_MPC_H
 #define HIROBA_MPC_H
 
-#include "smint.h"
+#include "../smint.h"
 
 #ifdef __cplusplus
 extern "C" {
