@@ -334,6 +334,9 @@ void xmp_barrier_on(const xmp_node_reference* on, const char* place); /* of thes
 #define XMP_ANY_TAG INT64_MIN
 void xmp_post(int image, int64_t tag, const char* place);
 int xmp_wait(int image, int64_t tag, const char* place);
+/* The same with one node of a node array, which need not be in the executing set: within a task, another task's. */
+void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place);
+int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place);
 
 /* A lock is an element of a coarray, zero at first. Served in order of arrival; held by a thread; acquire and release.
  */

@@ -138,14 +138,15 @@ class XmpDirectives(XmpCollectives):
 
     _sync_images = _sync_image
 
-    def _image(self, directive: Directive, text: str) -> str:
-        """The image that `p[k]` names; a plain number counts from 0."""
+    def _image(self, directive: Directive, text: str) -> tuple[str, str]:
+        """What names the other image, and the end of the name of the call that takes it: of `p[k]` a node, which may be
+        one outside of the executing set; a plain number counts in it, from 0."""
         name = re.match(r"\s*(\w+)", text)
         if name is not None and self.find_nodes(name[1], directive.at) is not None:
-            return f"xmp_image_at({self.reference(directive, text)}, {self._place(directive)})"
+            return self.reference(directive, text), "_node"
         if re.fullmatch(r"\s*\w+\s*[\[(].*", text):
             self._unknown_nodes(directive, name[1] if name is not None else text)
-        return self.expression(directive, text)
+        return self.expression(directive, text), ""
 
     def _post(self, directive: Directive) -> None:
         arguments, rest = self._arguments(directive)
@@ -154,7 +155,8 @@ class XmpDirectives(XmpCollectives):
             self._error(directive, "#pragma xmp post needs an image and a tag", "write post(p[1], 3)")
             return
         tag = self.expression(directive, arguments[1])
-        self._call(directive, f"xmp_post({self._image(directive, arguments[0])}, {tag}, {self._place(directive)});")
+        image, kind = self._image(directive, arguments[0])
+        self._call(directive, f"xmp_post{kind}({image}, {tag}, {self._place(directive)});")
 
     def _wait(self, directive: Directive) -> None:
         arguments, rest = self._arguments(directive)
@@ -162,9 +164,9 @@ class XmpDirectives(XmpCollectives):
         if len(arguments) > 2:
             self._error(directive, "#pragma xmp wait has an image and a tag at most", "write wait(p[1], 3)")
             return
-        image = self._image(directive, arguments[0]) if arguments and arguments[0] else "XMP_ANY_IMAGE"
+        image, kind = self._image(directive, arguments[0]) if arguments and arguments[0] else ("XMP_ANY_IMAGE", "")
         tag = self.expression(directive, arguments[1]) if len(arguments) == 2 else ANY_TAG
-        self._call(directive, f"(void)xmp_wait({image}, {tag}, {self._place(directive)});")
+        self._call(directive, f"(void)xmp_wait{kind}({image}, {tag}, {self._place(directive)});")
 
     def _lock(self, directive: Directive) -> None:
         arguments, rest = self._arguments(directive)

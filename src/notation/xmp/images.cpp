@@ -66,6 +66,13 @@ int rank_of_image(const ImageSet& set, int image, const char* what, const char* 
           set.count - 1, set.count);
 }
 
+int rank_of_node(const xmp_node_reference& one, const char* place) {
+  const std::vector<int> ranks = ranks_of(one, place);
+  if (ranks.size() != 1)
+    end_job(1, "%s: %zu nodes of %s are named where one is meant", place, ranks.size(), one.nodes->name);
+  return ranks[0];
+}
+
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
   const xmp_nodes& nodes = *reference.nodes;
   const ImageSet all = set_of(nodes.images);
@@ -149,10 +156,7 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
 }
 
 XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {
-  const std::vector<int> ranks = hiroba::ranks_of(*one, place);
-  if (ranks.size() != 1)
-    end_job(1, "%s: %zu nodes of %s are named where one is meant", place, ranks.size(), one->nodes->name);
-  const int image = hiroba::executing().find(ranks[0]);
+  const int image = hiroba::executing().find(hiroba::rank_of_node(*one, place));
   if (image < 0) end_job(1, "%s: the node of %s that is named is not in the executing set", place, one->nodes->name);
   return image;
 }

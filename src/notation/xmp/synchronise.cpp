@@ -130,21 +130,43 @@ XMP_EXPORT void xmp_sync_images(int count, const int images[], int* status) {
 XMP_EXPORT void xmp_sync_images_all(int* status) { xmp_sync_images_all_at(status, ""); }
 XMP_EXPORT void xmp_barrier(void) { xmp_barrier_at(""); }
 
-XMP_EXPORT void xmp_post(int image, int64_t tag, const char* place) {
+namespace {
+
+void post(int rank, int64_t tag, const char* place) {
   Coarrays& all = coarrays("xmp_post", place);
   if (tag == XMP_ANY_TAG) end_job(1, "%s: xmp_post with XMP_ANY_TAG, which is for xmp_wait", place);
-  const int rank = hiroba::rank_of_image(hiroba::executing(), image, "xmp_post", place);
   require_at(all.post(rank, tag, {"xmp_post", place}), place);
 }
 
-XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
-  Coarrays& all = coarrays("xmp_wait", place);
-  const ImageSet set = hiroba::executing();
-  const int rank =
-      image == XMP_ANY_IMAGE ? hiroba::Mail::any_rank : hiroba::rank_of_image(set, image, "xmp_wait", place);
+// Returns the image of the executing set that posted; -1 if it is another.
+int wait(int rank, int64_t tag, const char* place) {
   int from = 0;
-  require_at(all.wait(rank, tag, {"xmp_wait", place}, from), place);
-  return set.find(from);
+  require_at(coarrays("xmp_wait", place).wait(rank, tag, {"xmp_wait", place}, from), place);
+  return hiroba::executing().find(from);
+}
+
+}  // namespace
+
+XMP_EXPORT void xmp_post(int image, int64_t tag, const char* place) {
+  coarrays("xmp_post", place);
+  post(hiroba::rank_of_image(hiroba::executing(), image, "xmp_post", place), tag, place);
+}
+
+XMP_EXPORT void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place) {
+  coarrays("xmp_post", place);
+  post(hiroba::rank_of_node(*one, place), tag, place);
+}
+
+XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
+  coarrays("xmp_wait", place);
+  const bool any = image == XMP_ANY_IMAGE;
+  return wait(any ? hiroba::Mail::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
+              place);
+}
+
+XMP_EXPORT int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place) {
+  coarrays("xmp_wait", place);
+  return wait(hiroba::rank_of_node(*one, place), tag, place);
 }
 
 // ---- locks ---------------------------------------------------------------------------------------------------------

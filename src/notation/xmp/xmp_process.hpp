@@ -31,6 +31,8 @@ void synchronise(const ImageSet& set, const Call& call);
 // The set that takes part in a collective operation; empty if this rank does not.
 ImageSet participants(const xmp_node_reference* on, const char* place);
 // An image of a set, or the end of the job; `what` is the coarray or call.
+// The rank of the one node that is named, in the executing set or not; ends the job if there are more.
+int rank_of_node(const xmp_node_reference& one, const char* place);
 int rank_of_image(const ImageSet& set, int image, const char* what, const char* place);
 
 // A descriptor made by xmp_coarray_malloc, with texts of its own.
