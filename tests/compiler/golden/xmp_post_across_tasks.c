@@ -1,5 +1,5 @@
-/* Within a task, nodes of another one are named: posts and waits by the node, coarrays and locks by the image of the node
- * array that the coarray is on. */
+/* Within a task, nodes of another one are named: posts and waits by the node, coarrays and locks by the image of the
+ * node array that the coarray is on. */
 #include <xmp.h>
 #include "check.h"
 
