@@ -63,8 +63,10 @@ constexpr std::array table = {
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
-    Option{"stats", OptionKind::flag, "no", "yes|no",
-           "Print faults, pages, bytes and evictions per rank and array when the program ends."},
+    Option{
+        "stats", OptionKind::flag, "no", "yes|no",
+        "Print when the program ends, per rank: where its time went and whom it waited for; per array: faults, pages, "
+        "bytes and evictions; per coarray: accesses to other images by calls."},
 };
 
 size_t index_of(std::string_view name) {

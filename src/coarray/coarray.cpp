@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace hiroba {
@@ -61,12 +62,24 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   world_.base = static_cast<char*>(all) + coarray.gap - coarray.offset;
   coarray.data = world_.base + coarray.offset + static_cast<uint64_t>(world_.rank) * coarray.stride;
   if (checker_.on()) checker_.add(coarray);
+  if (memory.times().on) counted_.push_back(&coarray);
   return {};
+}
+
+void Coarrays::report_statistics() const {
+  for (const Coarray* coarray : counted_) report_statistics(*coarray);
+}
+
+void Coarrays::report_statistics(const Coarray& coarray) const {
+  if (!coarray.name.empty())
+    log_line("coarray %s: %llu accesses to other images by calls, %s", coarray.name.c_str(),
+             static_cast<unsigned long long>(coarray.accesses), show_bytes(coarray.accessed).c_str());
 }
 
 Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
   if (checker_.on()) checker_.remove(coarray);
+  if (std::erase(counted_, &coarray) > 0) report_statistics(coarray);
   return world_.memory->free(world_.base + coarray.offset - coarray.gap, call.c_str());
 }
 
@@ -80,6 +93,11 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
     return {};
   }
   const Coarray& c = *section.coarray;
+  if (world_.memory->times().on && section.rank != world_.rank) {
+    std::atomic_ref(c.accesses).fetch_add(1, std::memory_order_relaxed);
+    std::atomic_ref(c.accessed)
+        .fetch_add(static_cast<uint64_t>(section.box.elements()) * element, std::memory_order_relaxed);
+  }
   int64_t low, high;
   section.box.bounds(element, low, high);
   const int64_t at = section.address - c.data, bytes = static_cast<int64_t>(c.bytes);

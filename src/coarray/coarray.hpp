@@ -30,11 +30,12 @@
 namespace hiroba {
 
 struct Coarray {
-  std::string name;                            // "a[1024][1024]"
-  uint64_t offset = 0, stride = 0, bytes = 0;  // of rank 0's part, from one to the next, of a part that is used
-  char* data = nullptr;                        // this rank's
-  size_t element = 1;                          // for messages
-  uint64_t gap = 0;                            // option check: before each part, so that it ends where a page ends
+  std::string name;                             // "a[1024][1024]"
+  uint64_t offset = 0, stride = 0, bytes = 0;   // of rank 0's part, from one to the next, of a part that is used
+  char* data = nullptr;                         // this rank's
+  size_t element = 1;                           // for messages
+  mutable uint64_t accesses = 0, accessed = 0;  // option stats: of other images' parts by calls, and their bytes
+  uint64_t gap = 0;                             // option check: before each part, so that it ends where a page ends
 };
 
 struct Section {
@@ -76,6 +77,7 @@ class Coarrays {
   Requests& requests() { return requests_; }
   // For what is started: an image that knows that all have come, and what they did before, takes their order over.
   Checker& checker() { return checker_; }
+  void report_statistics() const;  // option stats: a line for each coarray; those that are freed get it then
 
   // A lock is 24 zero bytes of a coarray: next ticket, ticket being served (32 bits each), holder.
   Status lock(const Section& lock, const Call& call);
@@ -87,6 +89,7 @@ class Coarrays {
   Status atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
 
  private:
+  void report_statistics(const Coarray& coarray) const;
   Status move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& assignment);
   Status locate(const Section& section, size_t element, Place& out) const;
   Status word_at(const Section& word, unsigned bytes, Place& out) const;
@@ -106,7 +109,8 @@ class Coarrays {
   Updater updater_;
   Collective collective_;
   Checker checker_;
-  std::atomic<bool> unfenced_{false};  // posts have gone out with puts that are counted only
+  std::vector<const Coarray*> counted_;  // option stats
+  std::atomic<bool> unfenced_{false};    // posts have gone out with puts that are counted only
   Requests requests_;
 };
 

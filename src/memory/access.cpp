@@ -106,7 +106,9 @@ bool Memory::serve_fault(void* address) {
             "promises; preload it, or leave out the promise",
             static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name);
   }
+  const double begin = times_.on ? seconds_now() : 0;
   const bool served = cache_->fault(*array, page_of(address));
+  if (times_.on) times_.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
   transport_->faulting(false);
   return served;
 }

@@ -60,6 +60,8 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.sparse_ = options.flag("sparse"), m.check_ = options.flag("check");
   m.twin_at_fetch_ = options.text("twin") == "fetch";
   m.huge_ = options.flag("huge");
+  m.times_.on = options.flag("stats"), m.times_.began = seconds_now();
+  m.times_.for_rank.resize(static_cast<size_t>(job.nranks));
   m.words_.resize(static_cast<size_t>(job.nranks));
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   m.tickets_.resize(Layout::locks);
@@ -194,8 +196,22 @@ Status Memory::come(const char* call) {
     return Status::error(format("%s between sms_sync_drop_start and sms_sync_drop_wait; wait before it", call));
   RankBoard& self = board_->rank(job_.rank);
   std::strncpy(self.where, call, sizeof self.where - 1);
-  self.calls.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (times_.on) self.came[calls % 2].store(seconds_now(), std::memory_order_relaxed);
   return {};
+}
+
+// A wait for all other ranks has ended, so the one that came last to the same call was waited for. Ranks of other
+// machines have boards of their own.
+void Memory::note_wait(double seconds) {
+  times_.collective += seconds;
+  const size_t call = board_->rank(job_.rank).calls.load(std::memory_order_relaxed) % 2;
+  int last = job_.rank;
+  for (int r = 0; r < job_.nranks; ++r)
+    if (board_->rank(r).came[call].load(std::memory_order_relaxed) >
+        board_->rank(last).came[call].load(std::memory_order_relaxed))
+      last = r;
+  times_.for_rank[static_cast<size_t>(last)] += seconds;
 }
 
 Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {

@@ -50,9 +50,9 @@ class Memory {
     std::vector<int64_t> dim, div;
     uint64_t element_bytes = 0;
     int first = 0, count = 1;
-    const char* call = "";   // for messages: "sms_alloc(8, 100, 0)"
-    const char* place = "";  // "main.c:12"
-    bool watched = true;     // option check finds races on it
+    const char* call = "";    // for messages: "sms_alloc(8, 100, 0)"
+    const char* place = "";   // "main.c:12"
+    bool watched = true;      // option check finds races on it
     GuardedParts parts = {};  // if each rank has one of its own
   };
   Status allocate(const Request& request, void*& out);
@@ -137,6 +137,16 @@ class Memory {
   Status atomic_swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
   const ArrayTable& arrays() const { return arrays_; }
 
+  // ---- option stats ----
+  // Where the time of this rank goes, in seconds; of the threads of a rank together.
+  struct Times {
+    bool on = false;
+    double began = 0, collective = 0;
+    std::atomic<double> locks{0}, faults{0};
+    std::vector<double> for_rank;  // of `collective`, by the rank that came last, where this rank sees when others came
+  };
+  const Times& times() const { return times_; }
+
   // ---- for the fault handler ----
   bool contains(const void* address) const { return space_.contains(address); }
   // Serves an access to an absent page; false if it is no such thing.
@@ -170,12 +180,14 @@ class Memory {
   Status wait_for_others(const Wait& wait) {
     std::atomic<uint32_t>& waiting = board_->rank(job_.rank).waiting;
     waiting.store(1, std::memory_order_relaxed);
-    const double begin = races_.on() ? seconds_now() : 0;
+    const double begin = races_.on() || times_.on ? seconds_now() : 0;
     Status status = wait();
     if (races_.on()) races_.recorder().leave_out(seconds_now() - begin);
+    if (times_.on) note_wait(seconds_now() - begin);
     waiting.store(0, std::memory_order_relaxed);
     return status;
   }
+  void note_wait(double seconds);
   void drop();
   void outdate(bool home_writes);
   Status map_homes(Array& array);
@@ -213,6 +225,7 @@ class Memory {
   std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
   HomeWrites home_writes_;
   RaceChecker races_;
+  Times times_;
   std::atomic<pthread_t> collective_{};  // the thread that is in a collective call
   bool between_ = false;                 // the halves of a sync_drop
   std::vector<uint64_t> words_;          // for exchanges whose words nobody wants

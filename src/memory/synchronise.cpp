@@ -220,6 +220,7 @@ Status Memory::await_turn(int id, uint32_t ticket) {
         format("waited %.3g s (option timeout) in sms_lock(%d); rank %u holds it", timeout_, id, holder - 1));
   }
   self.waiting.store(0, std::memory_order_relaxed);
+  if (times_.on) times_.locks.fetch_add(seconds_now() - start, std::memory_order_relaxed);
   return {};
 }
 

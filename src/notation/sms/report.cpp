@@ -1,8 +1,13 @@
 #define SMS_NO_PLACES
 #include "notation/sms/report.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/wait.hpp"
 
 namespace hiroba {
 
@@ -20,10 +25,36 @@ void add_statistics(const Array& array, sms_statistics& sum) {
   sum.pages_cached += c.cached;
 }
 
+namespace {
+
+// "(0.25 for rank 3, 0.01 for rank 1)": the ranks that this one has waited for longest.
+std::string waited_for(const Memory& memory) {
+  const std::vector<double>& seconds = memory.times().for_rank;
+  std::vector<size_t> ranks(seconds.size());
+  std::iota(ranks.begin(), ranks.end(), size_t{0});
+  std::sort(ranks.begin(), ranks.end(), [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
+  constexpr size_t most = 3;
+  constexpr double least = 1e-3;
+  std::string out;
+  for (size_t i = 0; i < std::min(most, ranks.size()); ++i)
+    if (seconds[ranks[i]] >= least && static_cast<int>(ranks[i]) != memory.job().rank)
+      out += format("%s%.3f for rank %zu", out.empty() ? " (" : ", ", seconds[ranks[i]], ranks[i]);
+  return out.empty() ? out : out + ")";
+}
+
+}  // namespace
+
 void report_statistics(const Memory& memory) {
+  const Memory::Times& t = memory.times();
+  const double total = seconds_now() - t.began, locks = t.locks, faults = t.faults;
+  log_line(
+      "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
+      total, std::max(0.0, total - t.collective - locks - faults), t.collective, waited_for(memory).c_str(), locks,
+      faults);
   memory.arrays().for_each_live([](const Array& array) {
     sms_statistics s = {};
     add_statistics(array, s);
+    if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated == 0) return;
     const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
     log_line(
         "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "

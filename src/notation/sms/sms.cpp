@@ -204,7 +204,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 
 SMS_EXPORT int sms_shutdown(void) {
   Memory& m = memory("sms_shutdown");
-  if (print_stats) hiroba::report_statistics(m);
+  if (print_stats) hiroba::report_statistics(m), the_coarrays.report_statistics();
   if (the_coarrays.started()) require(the_coarrays.stop());
   require(m.stop());
   the_memory.reset();
