@@ -69,7 +69,7 @@ class Supervisor {
   bool aborting_seen_ = false;
   std::vector<std::chrono::milliseconds> still_after_;  // when to tell that the job stands still
   uint64_t calls_seen_ = 0;                             // of all ranks
-  Clock::time_point still_since_;
+  Clock::time_point still_since_ = Clock::now();
   size_t still_told_ = 0;
 };
 

@@ -232,11 +232,12 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
 void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
   const uint64_t pages = window(array, number, writes);
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
-  const bool mine = array.home(number).rank == config_.job.rank, twins = writes && !hurried();
+  const bool twins = writes && !hurried();
   for (uint64_t p = number; p < number + pages; ++p) {
     page(p).open = writes ? Page::writing : Page::reading;
     if (writes) page(p).written_at = place;
-    if (p > number && mine) config_.log->touch(p, epoch_, config_.job.rank, writes);
+    // A page that may be written unseen must say so: its other writers would take the changes for theirs.
+    if (p > number) config_.log->touch(p, epoch_, config_.job.rank, writes);
     if (twins) keep_twin(p);
   }
   remember(number, pages);

@@ -2,6 +2,7 @@
 // of what is wrong, or go on with a damaged heap. Other addresses cost two comparisons. C++'s delete ends here, too.
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "base/log.hpp"
@@ -21,16 +22,17 @@ void refuse(const char* call, const void* address) {
                          : "an array keeps its size: allocate another with all ranks, and copy");
 }
 
-// The allocator's own. It may be called, by the search for itself, before it is known: what is freed then is lost.
+// The allocator's own. The search for it may call this itself, in the same thread: what is freed then is lost.
 template <typename Function>
 Function* next_of(const char* name) {
-  static Function* next = nullptr;
-  static bool searching = false;
-  if (next == nullptr && !searching) {
+  static std::atomic<Function*> next = nullptr;
+  static thread_local bool searching __attribute__((tls_model("initial-exec"))) = false;
+  if (next.load(std::memory_order_relaxed) == nullptr && !searching) {
     searching = true;
-    next = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    next.store(reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)), std::memory_order_relaxed);
+    searching = false;
   }
-  return next;
+  return next.load(std::memory_order_relaxed);
 }
 
 }  // namespace
