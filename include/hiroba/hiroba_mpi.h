@@ -3,13 +3,14 @@
  * A program that calls MPI itself must be started with --transport mpi, over the same MPI. Either side may initialise
  * MPI: the program, with MPI_Init_thread and MPI_THREAD_MULTIPLE, before sms_startup; or sms_startup, and then the
  * program leaves MPI_Init and MPI_Finalize out (MPI_Initialized tells). Who initialised MPI finalises it, the program
- * after sms_shutdown. docs/memory-model.md says which shared memory may be passed to MPI. */
+ * after sms_shutdown. Shared memory may be passed to MPI's calls in files that include this (mpi_calls.h). */
 #ifndef HIROBA_MPI_H
 #define HIROBA_MPI_H
 
 #include <mpi.h>
 #include <stddef.h>
 
+#include "mpi_calls.h"
 #include "xmp.h"
 
 #ifdef __cplusplus

@@ -229,9 +229,9 @@ void reach_by_agent(const Launch& launch, const std::string& mpi, const Options&
 }  // namespace
 
 Refusal start_with_mpi(const Launch& launch) {
-  const std::string mpi = launch.ranks > 1 && !needs_mpirun(launch) ? mpi_of_program(path_of(launch.program[0])) : "";
+  const std::string mpi = !needs_mpirun(launch) ? mpi_of_program(path_of(launch.program[0])) : "";
   const std::string transport = transport_of(launch);
-  if (mpi.empty()) return {};
+  if (mpi.empty() || (launch.ranks == 1 && transport != "auto")) return {};
   const char* const name = mpi == "openmpi" ? "Open MPI" : "MPICH";
   if (transport != "auto")
     return {Status::error(format("%s is linked with %s, which would see %d worlds of one rank with transport %s; "

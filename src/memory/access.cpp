@@ -147,6 +147,25 @@ void Memory::bring_pages(const char* address, size_t bytes, bool to_write) {
   (void)*static_cast<const volatile char*>(address + bytes - 1);
 }
 
+Status Memory::bring_all_pages(const void* address, size_t bytes, bool to_write) {
+  const char* const begin = static_cast<const char*>(address);
+  // A quarter of the cache: the same call may have another buffer, and the program's own pages need some.
+  const size_t most = cache_ == nullptr ? SIZE_MAX : static_cast<size_t>(cache_->limit_pages()) * page_bytes / 4;
+  size_t away = 0;
+  for (size_t at = 0; bytes > most && at < bytes; at += page_bytes) away += may_fault(begin + at, 1) ? page_bytes : 0;
+  if (away > most)
+    return Status::error(
+        format("%s of shared memory of other nodes, but the cache has room for %s in one buffer; move it in parts, use "
+               "private "
+               "memory, or start the program with --cache %zuM",
+               show_bytes(away).c_str(), show_bytes(most).c_str(), (4 * away >> 20) + 1));
+  for (size_t done = 0, piece; done < bytes; done += piece) {
+    piece = std::min(bytes - done, most_to_bring());
+    bring_pages(begin + done, piece, to_write);
+  }
+  return {};
+}
+
 std::vector<PageRun> Memory::cached_pages() { return cache_ == nullptr ? std::vector<PageRun>{} : cache_->here(); }
 
 void Memory::start_preload(std::span<const PageRun> runs) {

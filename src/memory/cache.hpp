@@ -80,6 +80,7 @@ class Cache {
   void invalidate(uint64_t page, uint64_t pages);
 
   // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
+  uint64_t limit_pages() const { return config_.limit_pages; }
   uint64_t most_at_once() const { return std::max<uint64_t>(1, config_.limit_pages / 32); }
 
   void note(uint64_t page);  // adds to the notices

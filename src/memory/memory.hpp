@@ -121,6 +121,8 @@ class Memory {
   }
   size_t most_to_bring() const;
   void bring_pages(const char* address, size_t bytes, bool to_write);
+  // All at once, for calls that cannot move a part. An error: the cache has no room for them.
+  Status bring_all_pages(const void* address, size_t bytes, bool to_write);
   // Begins to bring a section; preload_wait() waits for all that were begun, or for those with pages of `run`, which
   // start_preload() has set to where the section lies (no pages: nothing is on its way).
   Status start_preload(const void* array, std::span<const Range> section, PageRun* run = nullptr);

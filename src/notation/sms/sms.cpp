@@ -397,3 +397,12 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
             "there and %zu here)",
             bytes, made);
 }
+
+SMS_EXPORT int hiroba_may_need_pages(const void* address) {
+  return the_memory != nullptr && the_memory->may_need_pages(address, 1) ? 1 : 0;
+}
+
+SMS_EXPORT void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call) {
+  if (const hiroba::Status status = memory(call).bring_all_pages(address, bytes, to_write != 0); !status.ok())
+    end_job(1, "%s: %s", call, status.message().c_str());
+}
