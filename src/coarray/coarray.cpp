@@ -43,19 +43,23 @@ Status Coarrays::stop() {
 
 // ---- allocation ----------------------------------------------------------------------------------------------------
 
+constexpr uint64_t most_guard_bytes = uint64_t{256} << 20;
+
 Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
   Memory& memory = *world_.memory;
-  // With option check the page after each part is closed, so that a part's overrun does not become the neighbour's
-  // data.
+  // With option check pages after each part are closed, so that a part's overrun does not become the neighbour's data:
+  // as many as the part has, for an index that is up to twice too large. They take addresses, not memory.
   const bool guarded = memory.checking() && !coarray.name.empty();
-  coarray.gap = guarded ? (page_bytes - coarray.bytes % page_bytes) % page_bytes : 0;
-  coarray.stride = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes + (guarded ? page_bytes : 0);
+  const uint64_t whole = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const uint64_t guard = guarded ? std::clamp<uint64_t>(whole, page_bytes, most_guard_bytes) : 0;
+  coarray.gap = guarded ? whole - coarray.bytes : 0;
+  coarray.stride = whole + guard;
   Memory::Request request;
   request.dim = {world_.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_.nranks, 1};
   request.element_bytes = 1, request.first = 0, request.count = world_.nranks;
   request.call = call.c_str(), request.place = place;
   request.watched = false;  // the coarrays' own checker does
-  if (guarded) request.parts = {coarray.stride, coarray.gap, coarray.bytes, coarray.element, coarray.name};
+  if (guarded) request.parts = {coarray.stride, coarray.gap, coarray.bytes, guard, coarray.element, coarray.name};
   void* all = nullptr;
   HIROBA_TRY(memory.allocate(request, all));
   coarray.offset = memory.offset(all) + coarray.gap;

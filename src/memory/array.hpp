@@ -38,9 +38,10 @@ struct Counters {
 
 inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
 
-// An array of which each rank has a part of its own, with a closed page after it (option check).
+// An array of which each rank has a part of its own, with closed pages after it (option check): `gap` bytes, the part,
+// and `guard` closed bytes make `stride`.
 struct GuardedParts {
-  uint64_t stride = 0, gap = 0, bytes = 0, element = 1;  // stride 0: not such an array
+  uint64_t stride = 0, gap = 0, bytes = 0, guard = 0, element = 1;  // stride 0: not such an array
   std::string name;
 };
 

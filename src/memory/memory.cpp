@@ -326,19 +326,19 @@ Status Memory::allocate(const Request& request, void*& out) {
   return enter(request.call, tag_of(request.call) + 1, 0, words_);
 }
 
-// Attaches every home run, and maps those whose home is this node.
 // Closes the pages after the parts that are mapped here.
 Status Memory::close_guards(const Array& array) const {
   const GuardedParts& parts = array.parts;
   for (int r = 0; parts.stride != 0 && r < job_.nranks; ++r) {
-    char* const guard = array.data + static_cast<uint64_t>(r + 1) * parts.stride - page_bytes;
-    if (job_.node_of(r) == job_.node && mprotect(guard, page_bytes, PROT_NONE) != 0)
-      return Status::error(format("check: cannot close the page after part %d of coarray %s (%s)", r,
+    char* const guard = array.data + static_cast<uint64_t>(r + 1) * parts.stride - parts.guard;
+    if (job_.node_of(r) == job_.node && mprotect(guard, parts.guard, PROT_NONE) != 0)
+      return Status::error(format("check: cannot close the pages after part %d of coarray %s (%s)", r,
                                   parts.name.c_str(), explain_error(errno).c_str()));
   }
   return {};
 }
 
+// Attaches every home run, and maps those whose home is this node.
 Status Memory::map_homes(Array& array) {
   constexpr size_t most_runs = 16384;
   if (array.homes.size() > most_runs)
@@ -415,7 +415,7 @@ Status Memory::check_room(const Array& array) const {
   uint64_t wanted = 0;
   const auto add = [&](const Array& a) {
     for (const HomeRun& run : a.homes)
-      if (job_.node_fds[static_cast<size_t>(job_.node_of(run.rank))] >= 0) wanted += run.pages << page_shift;
+      if (job_.node_fds[static_cast<size_t>(job_.node_of(run.rank))] >= 0) wanted += (run.pages << page_shift) - a.parts.guard;
   };
   add(array);
   arrays_.for_each_live(add);

@@ -102,12 +102,12 @@ class Memory {
   // The live array that contains the address, or a status that explains what the address is.
   Status find(const void* address, Array*& out) const;
   std::string explain(const void* address) const;
-  // Whether option check has closed the page after a coarray's part there.
+  // Whether option check has closed the pages after a coarray's part there.
   bool is_guard(const void* address) const {
     const Array* const array = arrays_.live(page_of(address));
     if (array == nullptr || array->parts.stride == 0) return false;
     const auto at = static_cast<uint64_t>(static_cast<const char*>(address) - array->data);
-    return at % array->parts.stride >= array->parts.stride - page_bytes;
+    return at % array->parts.stride >= array->parts.stride - array->parts.guard;
   }
   // What names this address to the transport.
   uint64_t offset(const void* address) const { return space_.offset(address); }

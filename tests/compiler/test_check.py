@@ -46,6 +46,23 @@ class Checked(CompilerTest):
             ended = self.run_checked(body, ranks, nodes)
             self.assertEqual(ended.stderr, "", f"{ranks} ranks, {nodes} nodes:\n{body}")
 
+    # ---- bounds ----
+
+    def test_index_that_leaves_a_row(self) -> None:
+        """The C compiler knows the extents of shared arrays and coarrays."""
+        source = (
+            "#include <smint.h>\n#pragma SMint shared ::[NPROCS][](0, NPROCS)\ndouble a[10][20];\n"
+            "double c[10][20]:[*];\nint main(void) {\n  volatile int past = 20;\n  if (MYPID == 0) {\n"
+            "    a[1][past] = 1;\n    c[1][past] = 1;\n  }\n}\n"
+        )
+        self.write("bounds.c", source)
+        self.compiled("-g", "-O2", "-fsanitize=bounds-strict", "bounds.c", "-o", "bounds")
+        for ranks, nodes in ((1, 1), (2, 1), (3, 3)):
+            said = self.launch(ranks, nodes, "--check", "./bounds").stderr
+            for line in (8, 9):
+                expected = rf"bounds.c:{line}:\d+: runtime error: index 20 out of bounds for type 'double \[20\]'"
+                self.assertRegex(said, expected)
+
     # ---- races ----
 
     def test_stencil_in_place_through_pointers(self) -> None:

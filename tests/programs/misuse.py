@@ -229,6 +229,8 @@ COARRAYS = [
     coarray(
         "own_part_past 3", r"element 200 of image 1's part", options=CHECK, ranks=3, nodes=3, program="own_part_past"
     ),
+    coarray("own_part_twice", RANK1, r"element 39999 of image 1's part", options=CHECK, nodes=1),
+    coarray("own_part_twice 2", RANK1, r"element 39999 of image 1's part", options=CHECK, program="own_part_twice"),
     coarray("own_part_far_past", RANK1, r"element 700 of image 1's part", options=CHECK, nodes=1),
     coarray("index_past", RANK1, XMP_PLACE, r"index 10 of dimension 1", r"0\.\.9"),
     coarray("shapes", RANK1, XMP_PLACE, r"shapes", r"\[6\] of coarray table.* = \[7\] of this image"),

@@ -96,6 +96,11 @@ static void own_part_far_past(void) {
   volatile int* first = &own[0][0];
   if (guilty()) first[sizeof *own / sizeof **own * ROWS + 500] += 1;
 }
+static void own_part_twice(void) { /* beyond the next page */
+  static xmp_coarray y = {.name = "y", .element = 1, .dims = 1, .extent = {20000}, .codims = 1};
+  volatile char* const part = xmp_coarray_allocate(&y, HERE);
+  if (guilty()) part[2 * 20000 - 1] += 1;
+}
 static void index_past(void) {
   if (guilty()) spare[0] = (int)xmp_index(ROWS, ROWS, 0, "table[i][0]:[0]", HERE);
 }
@@ -384,6 +389,7 @@ static const struct {
     CASE(range_backwards),
     CASE(range_no_step),
     CASE(own_part_past),
+    CASE(own_part_twice),
     CASE(own_part_far_past),
     CASE(index_past),
     CASE(shapes),
