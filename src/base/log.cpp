@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/debugger.hpp"
 #include "base/job.hpp"
 
 namespace hiroba {
@@ -84,6 +85,14 @@ void tell_launcher(int status) {
 }
 
 void end_job(int status, const char* pattern, ...) {
+  if (debugging() && (aborting == nullptr || *aborting == 0)) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, pattern);
+    std::vsnprintf(text, sizeof text, pattern, arguments);
+    va_end(arguments);
+    stop_at_crash(text);
+  }
   if (first_to_report(status)) {
     va_list arguments;
     va_start(arguments, pattern);

@@ -61,6 +61,9 @@ constexpr std::array table = {
         "segments that nothing orders are reported, too."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
+    Option{"debug", OptionKind::text, "no", "no|all|crash|RANKS",
+           "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
+           "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{
@@ -174,6 +177,8 @@ Status Options::from_environment(Options& out) {
     return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
                                 unknown_option(plain).c_str()));
   }
+  // A rank that a debugger holds is silent.
+  if (out.text("debug") != "no" && std::getenv("HIROBA_SILENCE") == nullptr) out.values_[index_of("silence")] = "0";
   return {};
 }
 

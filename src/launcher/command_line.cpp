@@ -42,6 +42,8 @@ Examples:
   hirobarun -n 8 --threads 2 --bind core --cache 64M --stats ./program input.dat
         each rank with two OpenMP threads on cores of its own, holding at most 64 MiB of other
         nodes' pages; statistics at the end
+  hirobarun -n 4 --debug crash ./program
+        gdb opens on a rank that crashes; --debug 1: on rank 1, at the start
   hirobarun --hosts left:2,right:2 ./program
         two ranks on each of two hosts, started by mpirun, which must be able to reach them
   srun -N 4 --ntasks-per-node 16 --mpi=pmix hirobarun --cache 4G ./program
@@ -174,8 +176,14 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& word, siz
   return app.get_option_no_throw(word.substr(0, value));
 }
 
+// Whether this is a value of --debug, and not the program's name.
+bool chooses_ranks(const std::string& word) {
+  return word == "no" || word == "all" || word == "crash" ||
+         (!word.empty() && word.find_first_not_of("0123456789,-") == std::string::npos);
+}
+
 // Splits the words into the launcher's (`ours`) and the program's. Accepts what fingers type: -np N as mpirun has it,
-// and --stats for --stats yes.
+// --stats for --stats yes, and --debug for --debug all.
 Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string>& ours,
              std::vector<std::string>& program) {
   std::set<const CLI::Option*> seen;
@@ -196,6 +204,8 @@ Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string
     const std::string next = i + 1 < argc ? argv[i + 1] : "";
     if (is_runtime_flag(option) && value == std::string::npos && next != "yes" && next != "no") {
       word += "=yes";
+    } else if (option->check_lname("debug") && value == std::string::npos && !chooses_ranks(next)) {
+      word += "=all";
     } else if (takes_value && value == std::string::npos) {
       if (i + 1 == argc) return Status::error(format("option %s wants a value", word.c_str()));
       ours.push_back(word);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/debugger.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
 #include "memory/memory.hpp"
@@ -75,6 +76,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = wanted(signal);
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  stop_at_crash(kind(signal));
   if (first_to_report(128 + signal)) {
     if (had_bad_access.load())
       log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
@@ -102,6 +104,7 @@ void handle(int signal, siginfo_t* info, void* context) {
              !memory->serve_fault(info->si_addr)) {
     Array* array = nullptr;
     const bool inside = memory->find(info->si_addr, array).ok() && !memory->is_guard(info->si_addr);
+    stop_at_crash(inside ? kind(signal) : memory->explain(info->si_addr).c_str());
     if (first_to_report(128 + signal)) {
       if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
       else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());

@@ -85,7 +85,7 @@ class Options(LauncherTest):
             "Ctrl-C",
         ):
             self.assertIn(part, text)
-        self.assertEqual(text.count("  hirobarun -n"), 3)
+        self.assertEqual(text.count("  hirobarun -n"), 4)
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
 
     def test_version(self) -> None:

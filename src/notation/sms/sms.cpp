@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/debugger.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "memory/memory.hpp"
@@ -198,6 +199,10 @@ SMS_EXPORT int sms_startup(int*, char***) {
   }
   on_exit(left_early, nullptr);
   pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
+  hiroba::Debugging debugging;
+  require(hiroba::Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
+  hiroba::set_debugging(debugging, job.rank);
+  hiroba::stop_at_start();
   if (start_hook != nullptr) start_hook();
   return 0;
 }

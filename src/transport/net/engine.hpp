@@ -18,6 +18,7 @@
 #include <limits>
 #include <string>
 
+#include "base/debugger.hpp"
 #include "base/status.hpp"
 #include "base/wait.hpp"
 #include "transport/net/wire.hpp"
@@ -92,7 +93,7 @@ class Engine {
       } else if (!patience.step() && !yield_to_moving()) {
         const double left = deadline - seconds_now();
         if (left <= 0) return done();
-        if (!waiting.may_drive && seconds_now() - waiting.since > stuck_seconds) report_stuck();
+        if (!waiting.may_drive && !debugging() && seconds_now() - waiting.since > stuck_seconds) report_stuck();
         doze(seen, std::min(left, nap), waiting.may_drive);
         nap = longer(nap);
       }

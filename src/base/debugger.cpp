@@ -1,0 +1,152 @@
+#include "base/debugger.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+// Set by the commands that gdb is started with: a debugger that leaves before this process runs again leaves no other
+// trace.
+extern "C" {
+__attribute__((visibility("default"))) volatile int hiroba_debugger_came = 0;
+}
+
+namespace hiroba {
+
+namespace {
+
+Debugging wanted;
+int this_rank = 0;
+std::atomic<bool> stopping{false};  // one thread waits for the debugger; the others stand still with the process
+
+// Exit status: 0, gdb is in a window that the user sees; 1, it is in the tmux session "hiroba"; 2, nowhere to open it.
+// The first rank on a machine makes the session, the others split it.
+constexpr const char* open_window = R"(
+if command -v tmux >/dev/null 2>&1; then
+  if [ -n "$TMUX" ] && tmux split-window -d -t "$TMUX_PANE" "$1" 2>/dev/null; then
+    tmux select-layout -t "$TMUX_PANE" tiled; exit 0
+  fi
+  unset TMUX
+  tmux new-session -d -s hiroba -x 160 -y 50 "$1" 2>/dev/null || tmux split-window -d -t hiroba "$1" 2>/dev/null ||
+    tmux new-window -d -t hiroba "$1" || exit 2
+  tmux select-layout -t hiroba tiled 2>/dev/null
+  exit 1
+fi
+[ -n "$DISPLAY" ] && command -v xterm >/dev/null 2>&1 || exit 2
+xterm -T "$2" -e "$1" >/dev/null 2>&1 &
+exit 0
+)";
+
+bool has_debugger() {
+  char text[4096] = "";
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t got = read(file, text, sizeof text - 1);
+  close(file);
+  const char* const line = got > 0 ? std::strstr(text, "TracerPid:") : nullptr;
+  return line != nullptr && std::atoi(line + std::strlen("TracerPid:")) != 0;
+}
+
+// Runs open_window; nothing of this process stays open in what it starts.
+int open_debugger(const char* command, const char* title) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, 0), dup2(nothing, 1), dup2(nothing, 2);
+    syscall(SYS_close_range, 3U, ~0U, 0U);
+    execl("/bin/sh", "sh", "-c", open_window, "sh", command, title, nullptr);
+    _exit(2);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 2;
+  return WEXITSTATUS(status);
+}
+
+void stop(const char* what) {
+  if (has_debugger()) {
+    log_line("%s; the debugger has it", what);
+    raise(SIGTRAP);
+    return;
+  }
+  if (stopping.exchange(true)) {
+    for (;;) pause();
+  }
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where only a parent may attach
+  char host[HOST_NAME_MAX + 1] = "", command[400], title[32];
+  gethostname(host, sizeof host - 1);
+  const int pid = static_cast<int>(getpid());
+  std::snprintf(command, sizeof command,
+                "gdb -q -iex 'set pagination off' -p %d -ex 'handle SIGBUS SIGSEGV nostop noprint pass' "
+                "-ex 'set var *(int*)&hiroba_debugger_came = 1' -ex bt -ex 'set pagination on'",
+                pid);
+  std::snprintf(title, sizeof title, "rank %d", this_rank);
+  const int opened = open_debugger(command, title);
+  if (opened == 0) log_line("%s; gdb opens beside", what);
+  else if (opened == 1) log_line("%s; gdb is in tmux on %s: tmux attach -t hiroba", what, host);
+  else
+    log_line("%s; on %s: %s; from another machine: gdb -ex 'target remote | ssh %s gdbserver --once --attach - %d'",
+             what, host, command, host, pid);
+  while (hiroba_debugger_came == 0 && !has_debugger()) usleep(100000);
+  hiroba_debugger_came = 0;
+  stopping = false;
+}
+
+void on_signal(int number) {
+  char what[80];
+  std::snprintf(what, sizeof what, "the program crashed by signal %d (%s)", number, sigabbrev_np(number));
+  stop(what);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+}  // namespace
+
+Status Debugging::from_option(const std::string& text, int rank, int nranks, Debugging& out) {
+  out = {};
+  out.any_rank = text != "no";
+  if (text == "all") out.at_start = true;
+  if (text == "crash") out.at_crash = true;
+  if (text == "all" || text == "crash" || text == "no") return {};
+  for (const char* at = text.c_str();; ++at) {
+    char* end = nullptr;
+    const long first = std::strtol(at, &end, 10);
+    long last = first;
+    const bool number = end != at;
+    if (number && *end == '-') last = std::strtol(at = end + 1, &end, 10);
+    if (!number || end == at || first < 0 || last < first || last >= nranks || (*end != '\0' && *end != ','))
+      return Status::error(format("option debug: '%s' is not all, crash, or some of the ranks 0 to %d, such as 0,2-3",
+                                  text.c_str(), nranks - 1));
+    out.at_start = out.at_start || (rank >= first && rank <= last);
+    if (*end == '\0') return {};
+    at = end;
+  }
+}
+
+void set_debugging(const Debugging& debugging, int rank) {
+  wanted = debugging, this_rank = rank;
+  if (!wanted.at_crash) return;
+  for (const int number : {SIGABRT, SIGFPE, SIGILL}) signal(number, on_signal);
+}
+
+bool debugging() { return wanted.any_rank; }
+
+void stop_at_start() {
+  if (wanted.at_start) stop("this rank waits for a debugger");
+}
+
+void stop_at_crash(const char* what) {
+  if (wanted.at_crash || (wanted.at_start && has_debugger())) stop(what);
+}
+
+}  // namespace hiroba
