@@ -189,6 +189,7 @@ Status Memory::find_races(const char* call) {
   constexpr uint64_t tag = 5;  // a barrier may have another name in each rank
   HIROBA_TRY(enter(call, tag, 0, words_));
   std::vector<Race> found = races_.compare();
+  races_.look_for_stray_pointers();
   HIROBA_TRY(enter(call, tag, found.size(), words_));
   if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
   std::vector<std::vector<char>> all;

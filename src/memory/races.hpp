@@ -14,6 +14,7 @@
 #include "base/job.hpp"
 #include "memory/access_recorder.hpp"
 #include "memory/race_order.hpp"
+#include "memory/stray_pointers.hpp"
 
 namespace hiroba {
 
@@ -42,6 +43,9 @@ class RaceChecker {
   Status start(const Config& config);
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
+  void look_for_stray_pointers() {
+    stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
+  }
 
   // Between two exchanges, in which no rank touches shared memory: the races in which this rank has a part that no
   // other rank finds. Each pair of places once.
@@ -76,6 +80,7 @@ class RaceChecker {
   Config config_;
   AccessLog log_;
   std::unique_ptr<AccessRecorder> recorder_;
+  StrayPointers stray_pointers_;
   uint64_t epoch_ = 0;
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
   std::set<std::string> reported_;                                  // as told
