@@ -159,6 +159,14 @@ bool AccessRecorder::hurried() const {
   return spent_ > allowance + share * program_;
 }
 
+void AccessRecorder::peek(uint64_t number) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  if (page(number).open != Page::closed) return;
+  protect(number, 1, PROT_READ);
+  page(number).open = Page::reading;
+  remember(number, 1);
+}
+
 bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const uint64_t number = static_cast<uint64_t>(static_cast<const char*>(address) - config_.base) >> page_shift;
   const Array* const array = config_.arrays->live(number);

@@ -48,6 +48,9 @@ class AccessRecorder {
   // An access by the system on the program's behalf: what the pages must be open for.
   void access(const char* address, size_t bytes, bool writes, const void* place);
 
+  // Opens a page for this floor, which is no access of the program's.
+  void peek(uint64_t page);
+
   // True if the page was closed, and is open now.
   bool on_fault(const void* address, ucontext_t& context);
   // True if the trap is the end of an instruction that on_fault() let pass alone.

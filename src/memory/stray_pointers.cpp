@@ -1,5 +1,6 @@
 #include "memory/stray_pointers.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -55,8 +56,7 @@ class OwnMemory {
 }  // namespace
 
 // Each write that was recorded, then what has changed on pages that were open for writing.
-void StrayPointers::look(const AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays,
-                         const char* base) {
+void StrayPointers::look(AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays, const char* base) {
   OwnMemory own;
   const auto word_at = [](const char* at) {
     uint64_t word;
@@ -79,9 +79,12 @@ void StrayPointers::look(const AccessRecorder& recorder, const RankLog& log, con
   };
   for (uint64_t i = 0; i < log.records; ++i) {
     const AccessRecord& record = log.record[i];
+    const Array* const array = arrays.live(record.page());
+    if (!record.writes() || record.bytes < sizeof(uint64_t) || array == nullptr || !array->watched) continue;
+    recorder.peek(record.page());
     const uint64_t first = (record.address + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
-    for (uint64_t at = first; record.writes() && at + sizeof(uint64_t) <= record.end(); at += sizeof(uint64_t))
-      examine(at, record.place, "in");
+    const uint64_t end = std::min(record.end(), (record.page() + 1) << page_shift);
+    for (uint64_t at = first; at + sizeof(uint64_t) <= end; at += sizeof(uint64_t)) examine(at, record.place, "in");
   }
   for (const PageRun& run : recorder.twins())
     for (uint64_t page = run.first; page < run.first + run.pages; ++page)

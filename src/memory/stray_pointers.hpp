@@ -16,7 +16,7 @@ namespace hiroba {
 class StrayPointers {
  public:
   // Prints what has not been printed before; each array and kind of memory once.
-  void look(const AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays, const char* base);
+  void look(AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays, const char* base);
 
  private:
   std::set<std::string> told_;
