@@ -51,6 +51,9 @@ constexpr std::array table = {
     Option{"timeout", OptionKind::number, "0", "SECONDS",
            "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
            "and for whom. 0: wait for ever."},
+    Option{"still", OptionKind::number, "30", "SECONDS",
+           "Tell where all ranks are when one has waited and none has come further for so long, and once more after ten "
+           "times as long. 0: never."},
     Option{
         "check", OptionKind::flag, "no", "yes|no",
         "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
@@ -92,7 +95,7 @@ bool in_choices(std::string_view value, std::string_view choices) {
 // Not options of the runtime: what hirobarun tells its ranks and is told itself, and where plug-ins are.
 constexpr std::string_view reserved[] = {"HIROBA_JOB",  "HIROBA_NODES", "HIROBA_PLUGINS",
                                          "HIROBA_MPI",  "HIROBA_HOSTS", "HIROBA_THREADS",
-                                         "HIROBA_BIND", "HIROBA_TAG",   "HIROBA_STILL"};
+                                         "HIROBA_BIND", "HIROBA_TAG"};
 
 }  // namespace
 

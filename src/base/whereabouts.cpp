@@ -1,9 +1,15 @@
 #include "base/whereabouts.hpp"
 
+#include <limits.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/status.hpp"
+#include "base/thread.hpp"
+#include "base/wait.hpp"
 
 namespace hiroba {
 
@@ -46,6 +52,56 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
   }
   if (places.size() > most) out += format("; and %zu more places", places.size() - most);
   return out;
+}
+
+double Stillness::look(Board& board, const std::vector<int>& ranks) {
+  constexpr int most_told = 2;
+  constexpr double again = 10;
+  uint64_t calls = 0;
+  bool waits = false;
+  for (const int rank : ranks) {
+    const RankBoard& at = board.rank(rank);
+    calls += at.calls.load(std::memory_order_relaxed);
+    waits = waits || (at.phase == Phase::started && at.waiting.load(std::memory_order_relaxed) != 0);
+  }
+  const double now = seconds_now();
+  if (!waits || calls != calls_ || since_ == 0) calls_ = calls, since_ = now, told_ = 0;
+  const double still = now - since_;
+  if (limit_ <= 0 || told_ == most_told || still < (told_ == 0 ? limit_ : limit_ * again)) return 0;
+  ++told_;
+  return still;
+}
+
+Status StillWatch::start(Board& board, const Job& job, double seconds) {
+  if (seconds <= 0) return {};
+  board_ = &board, seconds_ = seconds, always_ = job.node == 0;
+  for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node) + job.ranks_on(job.node); ++r)
+    ranks_.push_back(r);
+  const auto run = [](void* self) -> void* { return static_cast<StillWatch*>(self)->run(), nullptr; };
+  HIROBA_TRY(start_thread(thread_, "hiroba-still", run, this));
+  running_ = true;
+  return {};
+}
+
+void StillWatch::stop() {
+  if (!running_) return;
+  stopping_ = true;
+  pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+void StillWatch::run() {
+  constexpr useconds_t interval = 50000;
+  Stillness stillness(seconds_);
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  while (!stopping_) {
+    usleep(interval);
+    const double seconds = stillness.look(*board_, ranks_);
+    const std::string where = seconds > 0 ? whereabouts(*board_, ranks_) : "";
+    if (seconds > 0 && (always_ || where.find("compute") != std::string::npos))
+      log_line("no rank on %s has come further for %.3g s: %s %s", host, seconds, where.c_str(), still_advice);
+  }
 }
 
 }  // namespace hiroba

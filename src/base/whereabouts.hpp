@@ -2,6 +2,9 @@
 // may be half of one moment and half of the next; nothing blocks.
 #pragma once
 
+#include <pthread.h>
+
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -15,5 +18,43 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
 
 // "rank 2", "ranks 0-2, 5".
 std::string list_ranks(const std::vector<int>& ranks);
+
+// Notices that some of the ranks wait and none comes further, as calls of look() show, which should come every second
+// or more often. Not thread-safe.
+class Stillness {
+ public:
+  explicit Stillness(double seconds) : limit_(seconds) {}  // option still; 0: never
+  // For how many seconds, when that is to be told: after `seconds`, and once more after ten times as long. Else 0.
+  double look(Board& board, const std::vector<int>& ranks);
+
+ private:
+  double limit_;
+  uint64_t calls_ = 0;  // of all ranks, when last looked
+  double since_ = 0;
+  int told_ = 0;
+};
+
+// What to add for the user.
+inline constexpr const char* still_advice =
+    "(--timeout SECONDS ends a job that waits longer; --still 0 leaves out this line)";
+
+// A thread that looks after the ranks of this rank's node, where no launcher of ours does, and tells on stderr: of node
+// 0, and of nodes where a rank does not wait. One rank of a node has it.
+class StillWatch {
+ public:
+  Status start(Board& board, const Job& job, double seconds);
+  ~StillWatch() { stop(); }
+  void stop();
+
+ private:
+  void run();
+
+  Board* board_ = nullptr;
+  std::vector<int> ranks_;
+  double seconds_ = 0;
+  bool always_ = false, running_ = false;
+  std::atomic<bool> stopping_{false};
+  pthread_t thread_ = {};
+};
 
 }  // namespace hiroba

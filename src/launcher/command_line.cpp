@@ -86,7 +86,7 @@ class HelpFormat : public CLI::Formatter {
 
 // What was typed, before it is checked.
 struct Words {
-  std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi, still = "30";
+  std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi;
   std::vector<std::string> runtime = std::vector<std::string>(option_table().size());
   std::vector<CLI::Option*> runtime_options;  // in the order of option_table()
 };
@@ -132,12 +132,6 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
       ->group(group);
   app.add_flag("--tag", tag, "Begin each line of output with its rank: \"[2] \".")
       ->envname("HIROBA_TAG")
-      ->group("Output");
-  app.add_option("--still", words.still,
-                 "Tell where all ranks are when one has waited and none has come further for this long, and once more "
-                 "after ten times as long; 0: never (default: 30).")
-      ->type_name("SECONDS")
-      ->envname("HIROBA_STILL")
       ->group("Output");
 
   for (size_t i = 0; i < option_table().size(); ++i) {
@@ -272,10 +266,6 @@ Status check(const Words& words, Launch& out) {
   if (out.nodes > out.ranks && !started)
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
                                 out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
-  char* end = nullptr;
-  out.still = std::strtod(words.still.c_str(), &end);
-  if (words.still.empty() || *end != '\0' || !(out.still >= 0))
-    return Status::error(format("option --still: '%s' is not a number of seconds", words.still.c_str()));
   if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));
   if (words.bind == "core") out.bind = Bind::core;
   else if (words.bind == "numa") out.bind = Bind::numa;
@@ -286,6 +276,11 @@ Status check(const Words& words, Launch& out) {
     HIROBA_TRY(check_option(option_table()[i], words.runtime[i]));
     out.settings.push_back({environment_name(option_table()[i]), words.runtime[i]});
   }
+  Options options;
+  HIROBA_TRY(Options::from_environment(options));
+  out.still = options.number("still");
+  for (const Setting& setting : out.settings)
+    if (setting.variable == "HIROBA_STILL") out.still = std::strtod(setting.value.c_str(), nullptr);
   if (out.program.empty())
     return Status::error("no program given: write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
   return {};

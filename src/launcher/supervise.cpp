@@ -23,7 +23,6 @@ constexpr milliseconds stop_grace{3000};        // after a signal by the user: a
 constexpr milliseconds unkillable_after{2000};  // from SIGKILL until we stop waiting
 constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
 constexpr milliseconds leftover_grace{300};     // for what ends by itself when its rank has
-constexpr int still_again = 10;                 // times as long, and it is told once more
 constexpr milliseconds flush_grace{1000};       // for a reader of our output, after a signal by the user
 constexpr int stop_exit_base = 128;             // as shells have it: 128 + signal
 
@@ -34,11 +33,9 @@ Supervisor::Supervisor(const std::vector<Rank>& ranks, const Signals& signals, B
       board_(board),
       forwarder_(ranks, launch.tag),
       alive_(static_cast<int>(ranks.size())),
-      memory_at_start_(memory_state()) {
+      memory_at_start_(memory_state()),
+      stillness_(launch.still) {
   for (const Rank& rank : ranks) members_.push_back({rank.pid});
-  if (launch.still > 0)
-    for (const double seconds : {launch.still, launch.still * still_again})
-      still_after_.push_back(std::chrono::duration_cast<milliseconds>(std::chrono::duration<double>(seconds)));
 }
 
 int Supervisor::run() {
@@ -173,26 +170,12 @@ std::vector<int> Supervisor::alive() const {
 
 // A job in which some rank waits, and no rank makes a call, for long: the user learns who waits for whom.
 void Supervisor::watch_progress() {
-  if (still_after_.empty() || state_ != State::running) return;
-  uint64_t calls = 0;
-  bool waits = false;
-  for (const int rank : alive()) {
-    const RankBoard& at = board_.rank(rank);
-    calls += at.calls.load(std::memory_order_relaxed);
-    waits = waits || (at.phase == Phase::started && at.waiting.load(std::memory_order_relaxed) != 0);
-  }
-  const Clock::time_point now = Clock::now();
-  if (!waits || calls != calls_seen_) {
-    calls_seen_ = calls, still_since_ = now, still_told_ = 0;
-    return;
-  }
-  if (still_told_ == still_after_.size() || now - still_since_ < still_after_[still_told_]) return;
-  const double seconds = std::chrono::duration<double>(now - still_since_).count();
-  forwarder_.message(
-      format("no rank has come further for %.3g s: %s (--timeout SECONDS ends a job that waits longer; "
-             "--still 0 leaves out this line)",
-             seconds, whereabouts(board_, alive()).c_str()));
-  ++still_told_;
+  if (state_ != State::running) return;
+  const std::vector<int> ranks = alive();
+  const double seconds = stillness_.look(board_, ranks);
+  if (seconds > 0)
+    forwarder_.message(format("no rank has come further for %.3g s: %s %s", seconds,
+                              whereabouts(board_, ranks).c_str(), still_advice));
 }
 
 void Supervisor::watch_outputs() {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/whereabouts.hpp"
 #include "base/job.hpp"
 #include "launcher/command_line.hpp"
 #include "launcher/forward.hpp"
@@ -67,10 +68,7 @@ class Supervisor {
   bool gave_up_ = false;
   Clock::time_point due_, aborting_since_;
   bool aborting_seen_ = false;
-  std::vector<std::chrono::milliseconds> still_after_;  // when to tell that the job stands still
-  uint64_t calls_seen_ = 0;                             // of all ranks
-  Clock::time_point still_since_ = Clock::now();
-  size_t still_told_ = 0;
+  Stillness stillness_;
 };
 
 }  // namespace hiroba

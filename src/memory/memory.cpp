@@ -81,6 +81,8 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   }
   listen(*m.transport_);
   HIROBA_TRY(m.transport_->start(config));
+  if (!job.launched && job.nranks > 1 && job.rank == job.first_rank_of(job.node))
+    HIROBA_TRY(m.still_watch_.start(*m.board_, job, options.number("still")));
   HIROBA_TRY(m.attach_zones());
   if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
   HIROBA_TRY(m.start_races());
@@ -171,6 +173,7 @@ Status Memory::stop() {
   });
   HIROBA_TRY(status);
   remove_fault_handler();
+  still_watch_.stop();
   board_->rank(job_.rank).phase = Phase::finished;
   transport_->stop();
   return {};

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/whereabouts.hpp"
 #include "memory/array.hpp"
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
@@ -203,6 +204,7 @@ class Memory {
   bool has_arrived(int rank, Work needed) const;
   Status check_lock(int id, bool held) const;
   Status await_turn(int id, uint32_t ticket);
+  void note_holder(int id);  // of a lock that this rank waits for, on the board
   void took_lock(int id, uint32_t ticket);
   bool preload_box(Array& array, std::span<const Range> section, PageRun& run);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
@@ -228,6 +230,7 @@ class Memory {
   HomeWrites home_writes_;
   RaceChecker races_;
   Times times_;
+  StillWatch still_watch_;  // where no launcher of ours looks after the ranks
   std::atomic<pthread_t> collective_{};  // the thread that is in a collective call
   bool between_ = false;                 // the halves of a sync_drop
   std::vector<uint64_t> words_;          // for exchanges whose words nobody wants

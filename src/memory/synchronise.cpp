@@ -212,16 +212,25 @@ Status Memory::await_turn(int id, uint32_t ticket) {
   std::strncpy(self.where, format("sms_lock(%d)", id).c_str(), sizeof self.where - 1);
   self.waiting.store(1, std::memory_order_relaxed);
   const double start = seconds_now();
+  constexpr double long_wait = 1;  // then it is worth a message who holds the lock, for those who look at the board
+  bool looked = false;
   while (serving != ticket) {
     serving = transport_->await_change(rank, at, serving, 0.1);
+    if (!looked && serving != ticket && seconds_now() - start > long_wait) looked = true, note_holder(id);
     if (timeout_ <= 0 || serving == ticket || seconds_now() - start <= timeout_) continue;
-    const uint32_t holder = transport_->fetch_add32(rank, layout_.lock(id) + at_holder, 0);
-    return Status::error(
-        format("waited %.3g s (option timeout) in sms_lock(%d); rank %u holds it", timeout_, id, holder - 1));
+    note_holder(id);
+    return Status::error(format("waited %.3g s (option timeout) in %s", timeout_, self.where));
   }
+  if (looked) std::strncpy(self.where, format("sms_lock(%d)", id).c_str(), sizeof self.where - 1);
   self.waiting.store(0, std::memory_order_relaxed);
   if (times_.on) times_.locks.fetch_add(seconds_now() - start, std::memory_order_relaxed);
   return {};
+}
+
+void Memory::note_holder(int id) {
+  const uint32_t holder = transport_->fetch_add32(layout_.lock_rank(id), layout_.lock(id) + at_holder, 0);
+  RankBoard& self = board_->rank(job_.rank);
+  std::strncpy(self.where, format("sms_lock(%d), which rank %u holds", id, holder - 1).c_str(), sizeof self.where - 1);
 }
 
 Status Memory::try_lock(int id, bool& taken) {

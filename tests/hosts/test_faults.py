@@ -241,7 +241,7 @@ class Faults(JobsTest):
     def test_a_rank_that_is_late(self) -> None:
         for case, where in (
             ("late_for_barrier", r"in sms_barrier, collective call 2, for rank 1 \(computing after sms_startup\)"),
-            ("late_for_lock", r"in sms_lock\(5\); rank 1 holds it"),
+            ("late_for_lock", r"in sms_lock\(5\), which rank 1 holds"),
         ):
             job = self.start(self.hosts, BOTH, [self.program("misuse"), case], {"HIROBA_TIMEOUT": "3"})
             self.assert_refused(job.finish(LIMIT + 3), r"hiroba: rank 0: waited 3 s \(option timeout\) " + where)
