@@ -1,7 +1,7 @@
-/* MPI's calls on shared memory: included by hiroba_mpi.h, and by hirobacc for files that include mpi.h. The network and the kernel take no page faults for MPI, so
- * each call here first brings the pages of its buffers that are on other nodes (datatypes from their true lower bound
- * to their end), and is then MPI's own. A buffer of private memory costs a few comparisons, and the size of a
- * predefined type.
+/* MPI's calls on shared memory: included by hiroba_mpi.h, and by hirobacc for files that include mpi.h. The network and
+ * the kernel take no page faults for MPI, so each call here first brings the pages of its buffers that are on other
+ * nodes (datatypes from their true lower bound to their end), and is then MPI's own. A buffer of private memory costs a
+ * few comparisons, and the size of a predefined type.
  *
  * What is begun (MPI_Isend, MPI_Irecv, ...) finds its pages here; they stay unless the cache needs their room for what
  * is fetched meanwhile. Not covered: persistent requests, MPI_Alltoallw, MPI_BOTTOM, windows in shared memory. Call
@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/* Brings the pages of these bytes that are not here, so that the system may read or write them. If the cache has no room
- * for them, ends the job with a message that names `call`. */
+/* Brings the pages of these bytes that are not here, so that the system may read or write them. If the cache has no
+ * room for them, ends the job with a message that names `call`. */
 void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call);
 int hiroba_may_need_pages(const void* address); /* whether the byte is in shared memory that may not be here */
 

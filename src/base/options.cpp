@@ -51,9 +51,10 @@ constexpr std::array table = {
     Option{"timeout", OptionKind::number, "0", "SECONDS",
            "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
            "and for whom. 0: wait for ever."},
-    Option{"still", OptionKind::number, "30", "SECONDS",
-           "Tell where all ranks are when one has waited and none has come further for so long, and once more after ten "
-           "times as long. 0: never."},
+    Option{
+        "still", OptionKind::number, "30", "SECONDS",
+        "Tell where all ranks are when one has waited and none has come further for so long, and once more after ten "
+        "times as long. 0: never."},
     Option{
         "check", OptionKind::flag, "no", "yes|no",
         "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
@@ -64,9 +65,10 @@ constexpr std::array table = {
         "segments that nothing orders are reported, too."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
-    Option{"debug", OptionKind::text, "no", "no|all|crash|RANKS",
-           "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
-           "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
+    Option{
+        "debug", OptionKind::text, "no", "no|all|crash|RANKS",
+        "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
+        "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
     Option{
@@ -93,9 +95,8 @@ bool in_choices(std::string_view value, std::string_view choices) {
 }
 
 // Not options of the runtime: what hirobarun tells its ranks and is told itself, and where plug-ins are.
-constexpr std::string_view reserved[] = {"HIROBA_JOB",  "HIROBA_NODES", "HIROBA_PLUGINS",
-                                         "HIROBA_MPI",  "HIROBA_HOSTS", "HIROBA_THREADS",
-                                         "HIROBA_BIND", "HIROBA_TAG"};
+constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",   "HIROBA_PLUGINS", "HIROBA_MPI",
+                                         "HIROBA_HOSTS", "HIROBA_THREADS", "HIROBA_BIND",    "HIROBA_TAG"};
 
 }  // namespace
 

@@ -39,7 +39,7 @@ inline constexpr const char* still_advice =
     "(--timeout SECONDS ends a job that waits longer; --still 0 leaves out this line)";
 
 // A thread that looks after the ranks of this rank's node, where no launcher of ours does, and tells on stderr: of node
-// 0, and of nodes where a rank does not wait. One rank of a node has it.
+// 0, and of nodes where a rank does not wait. It runs in the first rank of a node.
 class StillWatch {
  public:
   Status start(Board& board, const Job& job, double seconds);

@@ -174,8 +174,8 @@ void Supervisor::watch_progress() {
   const std::vector<int> ranks = alive();
   const double seconds = stillness_.look(board_, ranks);
   if (seconds > 0)
-    forwarder_.message(format("no rank has come further for %.3g s: %s %s", seconds,
-                              whereabouts(board_, ranks).c_str(), still_advice));
+    forwarder_.message(format("no rank has come further for %.3g s: %s %s", seconds, whereabouts(board_, ranks).c_str(),
+                              still_advice));
 }
 
 void Supervisor::watch_outputs() {

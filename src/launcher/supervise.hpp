@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/whereabouts.hpp"
 #include "base/job.hpp"
+#include "base/whereabouts.hpp"
 #include "launcher/command_line.hpp"
 #include "launcher/forward.hpp"
 #include "launcher/processes.hpp"

@@ -81,8 +81,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   }
   listen(*m.transport_);
   HIROBA_TRY(m.transport_->start(config));
-  if (!job.launched && job.nranks > 1 && job.rank == job.first_rank_of(job.node))
-    HIROBA_TRY(m.still_watch_.start(*m.board_, job, options.number("still")));
+  if (!job.launched) HIROBA_TRY(m.still_watch_.start(*m.board_, job, options.number("still")));
   HIROBA_TRY(m.attach_zones());
   if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
   HIROBA_TRY(m.start_races());
@@ -417,8 +416,10 @@ Status Memory::check_room(const Array& array) const {
   if (sparse_) return {};
   uint64_t wanted = 0;
   const auto add = [&](const Array& a) {
-    for (const HomeRun& run : a.homes)
-      if (job_.node_fds[static_cast<size_t>(job_.node_of(run.rank))] >= 0) wanted += (run.pages << page_shift) - a.parts.guard;
+    for (const HomeRun& run : a.homes) {
+      const bool here = job_.node_fds[static_cast<size_t>(job_.node_of(run.rank))] >= 0;
+      wanted += here ? (run.pages << page_shift) - a.parts.guard : 0;
+    }
   };
   add(array);
   arrays_.for_each_live(add);

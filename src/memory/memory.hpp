@@ -230,7 +230,7 @@ class Memory {
   HomeWrites home_writes_;
   RaceChecker races_;
   Times times_;
-  StillWatch still_watch_;  // where no launcher of ours looks after the ranks
+  StillWatch still_watch_;               // where no launcher of ours looks after the ranks
   std::atomic<pthread_t> collective_{};  // the thread that is in a collective call
   bool between_ = false;                 // the halves of a sync_drop
   std::vector<uint64_t> words_;          // for exchanges whose words nobody wants

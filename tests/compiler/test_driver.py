@@ -71,42 +71,6 @@ class DriverTest(CompilerTest):
         return ended
 
 
-WITH_MPI = """\
-#include <stdio.h>
-#ifdef USE_MPI
-#include "mpi.h"
-#endif
-#pragma SMint shared ::[NPROCS](0,NPROCS)
-double a[1 << 18];
-int main() {
-  double last = 0;
-#pragma SMint parallel for
-  for (int i = 0; i < 1 << 18; i++) a[i] = i;
-#ifdef USE_MPI
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) MPI_Send(&a[1 << 17], 1 << 17, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
-  if (rank == 1) MPI_Recv(a, 1 << 17, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-#pragma SMint barrier
-  last = a[(1 << 17) - 1] - ((1 << 18) - 1);
-#endif
-#pragma SMint single
-  puts(last == 0 ? "OK" : "wrong");
-}
-"""
-CHOSEN = """\
-#define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
-#include <stdio.h>
-#include <sys/mman.h>
-int main() {
-  int sum = 0;
-#pragma SMint parallel for reduction(+ : sum)
-  for (int i = 0; i < 10; i++) sum += i;
-#pragma SMint single
-  puts(sum == 45 && memfd_create("x", 0) > 0 ? "OK" : "wrong");
-}
-"""
 FLAGS = ("-O1", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-DFACTOR=2")
 
 
@@ -322,23 +286,6 @@ class Compilers(DriverTest):
 
     def test_mpicc(self) -> None:
         self.check_with("mpicc")
-
-    def test_mpi_calls_on_shared_memory(self) -> None:
-        """Files that include mpi.h, under a condition, too, pass shared memory of another node to MPI."""
-        if shutil.which("mpicc") is None:
-            self.skipTest("there is no mpicc")
-        self.write("mpi.c", WITH_MPI)
-        self.compiled("--cc", "mpicc", "-DUSE_MPI", "-Wall", "-Werror", "mpi.c", "-o", "with_mpi")
-        ended = self.launch(2, 2, self.folder / "with_mpi")
-        self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
-        self.compiled("--cc", "gcc", "-Wall", "-Werror", "mpi.c", "-o", "without")
-        self.check_answer(self.folder / "without")
-
-    def test_choices_of_the_c_library(self) -> None:
-        """A header of ours that the file does not include is read before the file: after what the file chooses."""
-        self.write("chosen.c", CHOSEN)
-        self.compiled("-std=c99", "-Wall", "-Werror", "chosen.c", "-o", "chosen")
-        self.check_answer(self.folder / "chosen")
 
     def test_nvcc(self) -> None:
         """It knows neither preprocessed C nor -Wl, and must compile CUDA in the same link. No GPU is needed."""

@@ -132,12 +132,12 @@ struct Progress {
   int32_t flags;
   Stage stage;
   Awaited waiting;
-  bool down;             // the program's loop counts downwards
+  bool down;  // the program's loop counts downwards
   bool inner_done;
-  bool rim_first;        // the others need not wait for the inner part
-  Pages* noting;         // null: nothing is to be noted at the end
-  LoopCheck* check;      // null: nothing is to be checked
-  Execution* whole;      // null: the barrier at the end is not put off
+  bool rim_first;    // the others need not wait for the inner part
+  Pages* noting;     // null: nothing is to be noted at the end
+  LoopCheck* check;  // null: nothing is to be checked
+  Execution* whole;  // null: the barrier at the end is not put off
 };
 static_assert(sizeof(Progress) <= sizeof(smint_loop::opaque));
 
