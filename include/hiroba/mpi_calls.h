@@ -9,9 +9,6 @@
 #ifndef HIROBA_MPI_CALLS_H
 #define HIROBA_MPI_CALLS_H
 
-/* Not there: the file includes mpi.h under a condition that is false here. */
-#if __has_include(<mpi.h>)
-#include <mpi.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -22,6 +19,18 @@ extern "C" {
  * room for them, ends the job with a message that names `call`. */
 void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call);
 int hiroba_may_need_pages(const void* address); /* whether the byte is in shared memory that may not be here */
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Not there: the file includes mpi.h under a condition that is false here. */
+#if __has_include(<mpi.h>)
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 static inline void hiroba_mpi_bring(const void* address, MPI_Aint from, MPI_Aint count, MPI_Datatype type, int to_write,
                                     const char* call) {

@@ -426,8 +426,7 @@ Status Memory::check_room(const Array& array) const {
   if (wanted <= machine_memory()) return {};
   return Status::error(
       format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
-             "touched only in "
-             "parts, use --sparse yes",
+             "touched only in parts, use --sparse yes",
              show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(),
              show_bytes(machine_memory()).c_str()));
 }

@@ -32,7 +32,7 @@ class Passing(CompilerTest):
 
     def check(self, path: pathlib.Path, compiler: str, *flags: str) -> None:
         words = [*FLAGS, *flags, "-c", str(path), "-o"]
-        added = MPI_CALLS if "<mpi.h>" in path.read_text() else ()
+        added = MPI_CALLS if b"<mpi.h>" in path.read_bytes() else ()
         alone = execute([compiler, *words, "alone.o", *added], self.folder)
         if alone.returncode != 0:
             self.skipTest(f"{compiler} alone does not compile it: {alone.stderr.splitlines()[0]}")
