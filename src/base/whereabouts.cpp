@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/log.hpp"
@@ -52,6 +53,14 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
   }
   if (places.size() > most) out += format("; and %zu more places", places.size() - most);
   return out;
+}
+
+std::string not_come(Board& board, int rank) {
+  const RankBoard& other = board.rank(rank);
+  const std::string_view where = std::string_view(other.where).substr(0, std::string_view(other.where).find(": "));
+  if (where.empty()) return format("rank %d has not come", rank);
+  return format("rank %d has not come; it %s %.*s", rank, other.waiting.load() != 0 ? "waits in" : "computes after",
+                static_cast<int>(where.size()), where.data());
 }
 
 double Stillness::look(Board& board, const std::vector<int>& ranks) {

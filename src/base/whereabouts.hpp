@@ -16,6 +16,9 @@ namespace hiroba {
 // together; of at most `most` places. "" if none has started.
 std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most = 8);
 
+// That a rank has not come, and where it is instead, if that is known here.
+std::string not_come(Board& board, int rank);
+
 // "rank 2", "ranks 0-2, 5".
 std::string list_ranks(const std::vector<int>& ranks);
 

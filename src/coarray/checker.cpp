@@ -60,13 +60,13 @@ int64_t common_byte(int64_t a_low, const Box& a_box, size_t a_element, int64_t b
 
 // ---- this rank -----------------------------------------------------------------------------------------------------
 
-void Checker::start(const World& world, bool wanted) {
-  world_ = &world;
-  if (wanted && world.nranks > most_ranks && world.rank == 0)
+void Checker::start(Memory& memory, bool wanted) {
+  memory_ = &memory, rank_ = memory.job().rank, nranks_ = memory.job().nranks;
+  if (wanted && nranks_ > most_ranks && rank_ == 0)
     log_line("check: coarrays are checked with up to %d ranks", most_ranks);
-  on_ = wanted && world.nranks > 1 && world.nranks <= most_ranks;
-  clock_.assign(static_cast<size_t>(world.nranks) + 1, 0);
-  clock_[1 + static_cast<size_t>(world.rank)] = 1;
+  on_ = wanted && nranks_ > 1 && nranks_ <= most_ranks;
+  clock_.assign(static_cast<size_t>(nranks_) + 1, 0);
+  clock_[1 + static_cast<size_t>(rank_)] = 1;
 }
 
 void Checker::add(const Coarray& coarray) {
@@ -92,14 +92,14 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
   }
   Note note = {};
   note.array = coarray->offset, note.array_element = coarray->element;
-  note.owner = section.coarray == nullptr ? world_->rank : section.rank;
+  note.owner = section.coarray == nullptr ? rank_ : section.rank;
   note.kind = kind, note.element = static_cast<uint32_t>(element);
   note.low = section.address - coarray->data, note.box = section.box;
   std::strncpy(note.name, coarray->name.c_str(), sizeof note.name - 1);
   std::strncpy(note.place, section.place, sizeof note.place - 1);
   if (new_segment_) segments_.insert(segments_.end(), clock_.begin() + 1, clock_.end());
   new_segment_ = false;
-  note.segment = static_cast<int32_t>(segments_.size() / static_cast<size_t>(world_->nranks)) - 1;
+  note.segment = static_cast<int32_t>(segments_.size() / static_cast<size_t>(nranks_)) - 1;
   for (auto old = notes_.rbegin(); old != notes_.rend() && old->segment == note.segment; ++old)
     if (*old == note) return;
   if (notes_.size() < most_notes) return notes_.push_back(note);
@@ -111,11 +111,11 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
 
 Checker::Stamp Checker::release() {
   if (!on_) return {};
-  world_->memory->note_order();
+  memory_->note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   const Stamp stamp = clock_;
-  ++clock_[1 + static_cast<size_t>(world_->rank)];
+  ++clock_[1 + static_cast<size_t>(rank_)];
   new_segment_ = true;
   return stamp;
 }
@@ -127,7 +127,7 @@ void Checker::join(Stamp& into, std::span<const uint32_t> other) {
 
 void Checker::acquire(std::span<const uint32_t> stamp) {
   if (!on_ || stamp.empty()) return;
-  world_->memory->note_order();
+  memory_->note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   join(clock_, stamp);
@@ -150,11 +150,11 @@ Status Checker::meet() {
     new_segment_ = true, too_many_ = false;
     ++meetings_;
     std::fill(clock_.begin(), clock_.end(), 0);
-    clock_[1 + static_cast<size_t>(world_->rank)] = 1;
+    clock_[1 + static_cast<size_t>(rank_)] = 1;
   }
   std::vector<std::vector<char>> all;
-  HIROBA_TRY(world_->memory->gather(mine, all, "check of coarrays"));
-  if (world_->rank != 0) return {};
+  HIROBA_TRY(memory_->collective().gather("check of coarrays", mine, all));
+  if (rank_ != 0) return {};
   for (size_t a = 0; a < all.size(); ++a)
     for (size_t b = a + 1; b < all.size(); ++b)
       compare(read(all[a]), static_cast<int>(a), read(all[b]), static_cast<int>(b));
@@ -172,7 +172,7 @@ Checker::Notes Checker::read(std::span<const char> bytes) const {
 
 void Checker::compare(const Notes& a, int rank_a, const Notes& b, int rank_b) {
   const auto clock = [this](const Notes& of, const Note& note) {
-    return of.clocks + static_cast<size_t>(note.segment) * static_cast<size_t>(world_->nranks);
+    return of.clocks + static_cast<size_t>(note.segment) * static_cast<size_t>(nranks_);
   };
   for (size_t i = 0; i < a.count; ++i)
     for (size_t j = 0; j < b.count; ++j) {

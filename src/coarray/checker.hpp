@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "coarray/section.hpp"
-#include "coarray/world.hpp"
+#include "memory/memory.hpp"
 
 namespace hiroba {
 
@@ -23,10 +23,10 @@ struct Section;
 
 class Checker {
  public:
-  using Stamp = std::vector<uint32_t>;    // the number of meetings, and the clock; empty without the option
+  using Stamp = Words;                    // the number of meetings, and the clock; empty without the option
   static constexpr int most_ranks = 900;  // whose stamp fits into a message
 
-  void start(const World& world, bool wanted);
+  void start(Memory& memory, bool wanted);
   bool on() const { return on_; }
 
   // ---- accesses ----
@@ -65,7 +65,8 @@ class Checker {
   void compare(const Notes& a, int rank_a, const Notes& b, int rank_b);
   void report(const Note& a, int rank_a, const Note& b, int rank_b, int64_t byte);
 
-  const World* world_ = nullptr;
+  Memory* memory_ = nullptr;
+  int rank_ = 0, nranks_ = 1;
   bool on_ = false, too_many_ = false;
   std::mutex mutex_;  // guards what follows
   uint32_t meetings_ = 0;

@@ -16,28 +16,23 @@ void Coarrays::listen(Transport& transport) {
 }
 
 Status Coarrays::start(Memory& memory) {
-  const Job& job = memory.job();
-  world_.memory = &memory, world_.transport = &memory.transport();
-  world_.rank = job.rank, world_.nranks = job.nranks;
-  world_.spins = spins_for(job.ranks_here()), world_.background = &requests_;
-  requests_.start(world_);
-  mail_.start(world_);
-  mover_.start(world_);
-  control_.nranks = job.nranks;
-  control_array_.bytes = Control::bytes(job.nranks, memory.checking());
-  updater_.start(world_, control_);
-  checker_.start(world_, memory.checking());
+  memory_ = &memory, world_ = &memory.collective().world();
+  mail_.start(*world_);
+  mover_.start(*world_);
+  control_.nranks = world_->nranks;
+  control_array_.bytes = Control::bytes(world_->nranks, memory.checking());
+  updater_.start(*world_, control_);
+  checker_.start(memory, memory.checking());
   HIROBA_TRY(allocate(control_array_, "control words of coarrays", "start"));
   control_.offset = control_array_.offset, control_.stride = control_array_.stride;
-  collective_.start(world_, control_, mail_, checker_);
   return {};
 }
 
 // What was put is there before the memory goes.
 Status Coarrays::stop() {
-  HIROBA_TRY(requests_.none_left());
-  HIROBA_TRY(sync_all({0, 1, world_.nranks, nullptr}, {"xmp_finalize", ""}));
-  world_.memory = nullptr;
+  HIROBA_TRY(requests().none_left());
+  HIROBA_TRY(sync_all(Team::all(world_->nranks), {"xmp_finalize", ""}));
+  memory_ = nullptr;
   return {};
 }
 
@@ -46,7 +41,7 @@ Status Coarrays::stop() {
 constexpr uint64_t most_guard_bytes = uint64_t{256} << 20;
 
 Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
-  Memory& memory = *world_.memory;
+  Memory& memory = *memory_;
   // With option check pages after each part are closed, so that a part's overrun does not become the neighbour's data:
   // as many as the part has, for an index that is up to twice too large. They take addresses, not memory.
   const bool guarded = memory.checking() && !coarray.name.empty();
@@ -55,16 +50,15 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   coarray.gap = guarded ? whole - coarray.bytes : 0;
   coarray.stride = whole + guard;
   Memory::Request request;
-  request.dim = {world_.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_.nranks, 1};
-  request.element_bytes = 1, request.first = 0, request.count = world_.nranks;
+  request.dim = {world_->nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_->nranks, 1};
+  request.element_bytes = 1, request.first = 0, request.count = world_->nranks;
   request.call = call.c_str(), request.place = place;
   request.watched = false;  // the coarrays' own checker does
   if (guarded) request.parts = {coarray.stride, coarray.gap, coarray.bytes, guard, coarray.element, coarray.name};
   void* all = nullptr;
   HIROBA_TRY(memory.allocate(request, all));
   coarray.offset = memory.offset(all) + coarray.gap;
-  world_.base = static_cast<char*>(all) + coarray.gap - coarray.offset;
-  coarray.data = world_.base + coarray.offset + static_cast<uint64_t>(world_.rank) * coarray.stride;
+  coarray.data = world_->base + coarray.offset + static_cast<uint64_t>(world_->rank) * coarray.stride;
   if (checker_.on()) checker_.add(coarray);
   if (memory.times().on) counted_.push_back(&coarray);
   return {};
@@ -84,7 +78,7 @@ Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
   if (checker_.on()) checker_.remove(coarray);
   if (std::erase(counted_, &coarray) > 0) report_statistics(coarray);
-  return world_.memory->free(world_.base + coarray.offset - coarray.gap, call.c_str());
+  return memory_->free(world_->base + coarray.offset - coarray.gap, call.c_str());
 }
 
 // ---- finding sections ----------------------------------------------------------------------------------------------
@@ -92,12 +86,12 @@ Status Coarrays::free(Coarray& coarray, const std::string& call) {
 Status Coarrays::locate(const Section& section, size_t element, Place& out) const {
   out.rank = section.rank;
   if (section.coarray == nullptr) {
-    out.rank = world_.rank;
+    out.rank = world_->rank;
     out.here = section.address;
     return {};
   }
   const Coarray& c = *section.coarray;
-  if (world_.memory->times().on && section.rank != world_.rank) {
+  if (memory_->times().on && section.rank != world_->rank) {
     std::atomic_ref(c.accesses).fetch_add(1, std::memory_order_relaxed);
     std::atomic_ref(c.accessed)
         .fetch_add(static_cast<uint64_t>(section.box.elements()) * element, std::memory_order_relaxed);
@@ -120,7 +114,7 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
                static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
   }
   out.offset = c.offset + static_cast<uint64_t>(section.rank) * c.stride + static_cast<uint64_t>(at);
-  out.here = world_.near(section.rank) ? world_.base + out.offset : nullptr;
+  out.here = world_->near(section.rank) ? world_->base + out.offset : nullptr;
   return {};
 }
 
@@ -128,7 +122,7 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
 bool Coarrays::may_fault(const Place& place, const Box& box, size_t element) const {
   int64_t low, high;
   box.bounds(element, low, high);
-  return world_.memory->may_fault(place.here + low, static_cast<size_t>(high - low));
+  return memory_->may_fault(place.here + low, static_cast<size_t>(high - low));
 }
 
 namespace {
@@ -267,7 +261,7 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
     checker_.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
     checker_.note(Checker::Kind::read, from, from_bytes);
   }
-  if (target.here == nullptr) target.here = world_.transport->reach(target.rank, target.offset);
+  if (target.here == nullptr) target.here = world_->transport->reach(target.rank, target.offset);
   Box values = from.box;
   if (single) values = to.box, std::fill_n(values.stride, values.dims, 0);
   Walk walk;

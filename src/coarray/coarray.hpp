@@ -4,11 +4,11 @@
 // rank whose home is on that rank; so parts of this node are mapped here, at addresses that lie `stride` apart, and
 // others are reached by the transport. Accesses never go through the page cache.
 //
-// start, stop, allocate, free are collective over all ranks, what takes a set over that set; one thread makes them.
+// start, stop, allocate, free are collective over all ranks, what takes a team over that team; one thread makes them.
 // Everything else is thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
-// what they read may be changed on return. What is started goes on until it is waited for (requests.hpp). Everything
-// else blocks until it is done.
-// Errors come back as a status; the caller (src/notation/xmp) ends the job with it.
+// what they read may be changed on return. What is started goes on until it is waited for (collective/requests.hpp).
+// Everything else blocks until it is done. Errors come back as a status; the caller (src/notation/xmp) ends the job
+// with it.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "coarray/arithmetic.hpp"
 #include "coarray/checker.hpp"
-#include "coarray/collective.hpp"
-#include "coarray/images.hpp"
 #include "coarray/mail.hpp"
 #include "coarray/mover.hpp"
-#include "coarray/requests.hpp"
 #include "coarray/section.hpp"
 #include "coarray/update.hpp"
 #include "memory/memory.hpp"
@@ -52,7 +48,7 @@ class Coarrays {
   void listen(Transport& transport);
   Status start(Memory& memory);
   Status stop();
-  bool started() const { return world_.memory != nullptr; }
+  bool started() const { return memory_ != nullptr; }
 
   Status allocate(Coarray& coarray, const std::string& call, const char* place);
   Status free(Coarray& coarray, const std::string& call);
@@ -69,17 +65,17 @@ class Coarrays {
 
   // ---- synchronisation ----
   Status sync_memory(const Call& call);
-  Status sync_all(const ImageSet& set, const Call& call);
+  Status sync_all(const Team& team, const Call& call);
   Status sync_ranks(std::span<const int> ranks, const Call& call);
   Status post(int rank, int64_t tag, const Call& call);
   Status wait(int rank, int64_t tag, const Call& call, int& from);
-  Collective& collective() { return collective_; }
-  Requests& requests() { return requests_; }
+  Requests& requests() { return memory_->collective().requests(); }
+  Collective& collective() { return memory_->collective(); }
   // For what is started: an image that knows that all have come, and what they did before, takes their order over.
   Checker& checker() { return checker_; }
   void report_statistics() const;  // option stats: a line for each coarray; those that are freed get it then
 
-  // A lock is 24 zero bytes of a coarray: next ticket, ticket being served (32 bits each), holder.
+  // A lock is 24 zero bytes of a coarray: a ticket lock, and its holder.
   Status lock(const Section& lock, const Call& call);
   Status try_lock(const Section& lock, const Call& call, bool& taken);
   Status unlock(const Section& lock, const Call& call);
@@ -90,6 +86,7 @@ class Coarrays {
 
  private:
   void report_statistics(const Coarray& coarray) const;
+  Status sync_team(const Team& team, const Call& call);
   Status move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& assignment);
   Status locate(const Section& section, size_t element, Place& out) const;
   Status word_at(const Section& word, unsigned bytes, Place& out) const;
@@ -101,17 +98,16 @@ class Coarrays {
   void take_lock(const Place& lock, uint64_t holder) const;
   void pass_order(const Place& word, bool release, bool acquire);
 
-  World world_;
+  Memory* memory_ = nullptr;  // null before the start and after the stop
+  const World* world_ = nullptr;
   Control control_;
   Coarray control_array_;
   Mail mail_;
   Mover mover_;
   Updater updater_;
-  Collective collective_;
   Checker checker_;
   std::vector<const Coarray*> counted_;  // option stats
   std::atomic<bool> unfenced_{false};    // posts have gone out with puts that are counted only
-  Requests requests_;
 };
 
 // An assignment that is under way. Neither side may be used before finish(). Not thread-safe.

@@ -1,31 +1,20 @@
 #include "coarray/mail.hpp"
 
-#include <cassert>
-#include <cstddef>
 #include <cstring>
 #include <mutex>
+
+#include "base/whereabouts.hpp"
 
 namespace hiroba {
 
 void Mail::listen(Transport& transport) {
-  transport.set_handler(
-      on_post,
-      [](void* self, int source, const void* payload, size_t bytes) {
-        static_cast<Mail*>(self)->keep_post(source, payload, bytes);
-      },
-      this);
-  transport.set_handler(
-      on_pair_sync,
-      [](void* self, int source, const void* payload, size_t bytes) {
-        static_cast<Mail*>(self)->hear(source, payload, bytes);
-      },
-      this);
-  transport.set_handler(
-      on_parcel,
-      [](void* self, int source, const void* payload, size_t bytes) {
-        static_cast<Mail*>(self)->keep_parcel(source, payload, bytes);
-      },
-      this);
+  on_post_ = transport.add_handler([](void* self, int source, const void* payload,
+                                      size_t bytes) { static_cast<Mail*>(self)->keep_post(source, payload, bytes); },
+                                   this);
+  on_pair_sync_ =
+      transport.add_handler([](void* self, int source, const void* payload,
+                               size_t bytes) { static_cast<Mail*>(self)->keep_arrival(source, payload, bytes); },
+                            this);
 }
 
 void Mail::start(const World& world) {
@@ -41,11 +30,11 @@ void Mail::post(int rank, int64_t tag, const Checker::Stamp& stamp) {
     const std::lock_guard<SignalSafeLock> guard(lock_);
     return posts_.push_back({rank, tag, stamp});
   }
-  if (stamp.empty()) return world_->transport->send_after_puts(rank, on_post, &tag, sizeof tag);
+  if (stamp.empty()) return world_->transport->send_after_puts(rank, on_post_, &tag, sizeof tag);
   char message[Transport::max_message];
   std::memcpy(message, &tag, sizeof tag);
   std::memcpy(message + sizeof tag, stamp.data(), stamp.size() * sizeof stamp[0]);
-  world_->transport->send_after_puts(rank, on_post, message, sizeof tag + stamp.size() * sizeof stamp[0]);
+  world_->transport->send_after_puts(rank, on_post_, message, sizeof tag + stamp.size() * sizeof stamp[0]);
 }
 
 void Mail::keep_post(int source, const void* payload, size_t bytes) {
@@ -90,126 +79,33 @@ std::string Mail::queued() const {
   return text + (posts_.size() > shown ? ", ..." : "");
 }
 
-// ---- pairs ---------------------------------------------------------------------------------------------------------
+// ---- pair barriers ------------------------------------------------------------------------------------------------
 
-void Mail::announce(int rank, const Checker::Stamp& stamp) {
-  ++pairs_[static_cast<size_t>(rank)].told;
+void Mail::arrive(int rank, const Checker::Stamp& stamp) {
+  ++pairs_[static_cast<size_t>(rank)].sent;
   const char nothing = 0;
   const void* const payload = stamp.empty() ? static_cast<const void*>(&nothing) : stamp.data();
-  world_->transport->send(rank, on_pair_sync, payload, stamp.size() * sizeof(uint32_t));
+  world_->transport->send(rank, on_pair_sync_, payload, stamp.size() * sizeof(uint32_t));
 }
 
-void Mail::hear(int source, const void* payload, size_t bytes) {
+void Mail::keep_arrival(int source, const void* payload, size_t bytes) {
   Pair& pair = pairs_[static_cast<size_t>(source)];
   if (bytes > 0) {
     const std::lock_guard<SignalSafeLock> guard(lock_);
     pair.stamp.resize(bytes / sizeof(uint32_t));
     std::memcpy(pair.stamp.data(), payload, bytes);
   }
-  pair.heard.fetch_add(1, std::memory_order_release);
+  pair.received.fetch_add(1, std::memory_order_release);
 }
 
 Status Mail::await_pair(int rank, const Call& call, Checker::Stamp& stamp) {
   const Pair& pair = pairs_[static_cast<size_t>(rank)];
-  const Status met =
-      world_->await([&] { return static_cast<int32_t>(pair.heard.load(std::memory_order_acquire) - pair.told) >= 0; },
-                    [&] { return format("%s: %s", call.text().c_str(), world_->memory->absent(rank).c_str()); });
+  const Status met = world_->await(
+      [&] { return static_cast<int32_t>(pair.received.load(std::memory_order_acquire) - pair.sent) >= 0; },
+      [&] { return format("%s: %s", call.text().c_str(), not_come(*world_->board, rank).c_str()); });
   const std::lock_guard<SignalSafeLock> guard(lock_);
   stamp = pair.stamp;
   return met;
-}
-
-// ---- parcels -------------------------------------------------------------------------------------------------------
-
-Mail::Key::Key(uint64_t set_of, uint64_t number_of, const char* name) : set(set_of), number(number_of), what{} {
-  std::strncpy(what, name, sizeof what - 1);
-}
-
-void Mail::send(int rank, const Key& key, const void* data, size_t bytes) {
-  assert(bytes <= most_parcel && rank != world_->rank);
-  char message[Transport::max_message];
-  std::memcpy(message, &key, sizeof key);
-  if (bytes > 0) std::memcpy(message + sizeof key, data, bytes);
-  world_->transport->send(rank, on_parcel, message, sizeof key + bytes);
-}
-
-bool Mail::Parcel::fill(const char* parcel, size_t size) {
-  constexpr size_t what_bytes = sizeof key_.what;
-  if (size == what_bytes + bytes_ && std::memcmp(parcel, key_.what, what_bytes) == 0) {
-    if (bytes_ > 0) std::memcpy(data_, parcel + what_bytes, bytes_);
-    return true;
-  }
-  end(static_cast<int>(name_[2]), parcel);
-  return false;
-}
-
-// Whether it came for the same operation of the same images, but they call it something else.
-bool Mail::Parcel::is_of_other(const Name& name, const char* parcel) const {
-  return name[0] == name_[0] && name[1] >> kind_bits == name_[1] >> kind_bits &&
-         std::memcmp(parcel, key_.what, sizeof key_.what) != 0;
-}
-
-void Mail::Parcel::end(int source, const char* what) {
-  if (other_->found.load(std::memory_order_relaxed)) return;  // one is enough
-  other_->rank = source;
-  std::memcpy(other_->what, what, sizeof other_->what);
-  other_->found.store(true, std::memory_order_release);
-}
-
-// What waits for it goes on without the lock, because it sends parcels, and may wait for the next one.
-void Mail::keep_parcel(int source, const void* payload, size_t bytes) {
-  Key key(0, 0, "");
-  std::memcpy(&key, payload, sizeof key);
-  const char* const parcel = static_cast<const char*>(payload) + offsetof(Key, what);
-  const size_t size = bytes - offsetof(Key, what);
-  const Name name = {key.set, key.number, static_cast<uint64_t>(source)};
-  std::coroutine_handle<> then;
-  {
-    const std::lock_guard<SignalSafeLock> guard(lock_);
-    const auto found = expected_.find(name);
-    if (found == expected_.end()) {
-      for (auto& [_, waits] : expected_)
-        if (waits->is_of_other(name, parcel)) waits->end(source, parcel);
-      parcels_[name].assign(parcel, parcel + size);
-      return;
-    }
-    if (!found->second->fill(parcel, size)) return;
-    then = found->second->then_;
-    expected_.erase(found);
-  }
-  then.resume();
-}
-
-Mail::Parcel Mail::parcel(int rank, const Key& key, void* data, size_t bytes) {
-  return {this, {key.set, key.number, static_cast<uint64_t>(rank)}, key, data, bytes};
-}
-
-// False if it has come already.
-bool Mail::expect(Parcel& parcel) {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  const auto found = parcels_.find(parcel.name_);
-  if (found == parcels_.end()) {
-    for (const auto& [name, bytes] : parcels_)
-      if (parcel.is_of_other(name, bytes.data())) parcel.end(static_cast<int>(name[2]), bytes.data());
-    expected_[parcel.name_] = &parcel;
-    return true;
-  }
-  if (!parcel.fill(found->second.data(), found->second.size())) return true;
-  parcels_.erase(found);
-  return false;
-}
-
-Status Mail::none_left(const Key& next, const Call& call) const {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  const auto left = parcels_.lower_bound({next.set, 0, 0});
-  if (left == parcels_.end() || left->first[0] != next.set || left->first[1] >= next.number) return {};
-  return calls_differ(format("before %s, rank %d was in %s, and rank %d was not", call.text().c_str(),
-                             static_cast<int>(left->first[2]), left->second.data(), world_->rank));
-}
-
-Status Mail::calls_differ(const std::string& how) {
-  return Status::error("collective calls differ: " + how +
-                       "; every image of the set must make the same calls in the same order with the same arguments");
 }
 
 }  // namespace hiroba

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "coarray/section.hpp"
-#include "coarray/world.hpp"
+#include "collective/collective.hpp"
 
 namespace hiroba {
 

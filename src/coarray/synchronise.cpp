@@ -11,27 +11,34 @@ namespace hiroba {
 Status Coarrays::sync_memory(const Call& call) {
   HIROBA_TRY(updater_.settle(call));
   unfenced_.store(false, std::memory_order_relaxed);
-  if (!world_.transport->fence()) world_.transport->progress();
+  if (!world_->transport->fence()) world_->transport->progress();
   return {};
 }
 
 // The fence comes first although an exchange is one, too: a rank may leave the exchange while another still waits for
 // puts in it, and what the first then puts would race with them.
-Status Coarrays::sync_all(const ImageSet& set, const Call& call) {
+Status Coarrays::sync_all(const Team& team, const Call& call) {
   HIROBA_TRY(sync_memory(call));
-  if (!set.is_all(world_.nranks)) return collective_.barrier(set, call, true);
+  if (!team.is_all(world_->nranks)) return sync_team(team, call);
   if (checker_.on()) HIROBA_TRY(checker_.meet());
   char text[128];
-  return world_.memory->barrier(call.write(text));
+  return memory_->barrier(call.write(text));
+}
+
+Status Coarrays::sync_team(const Team& team, const Call& call) {
+  Checker::Stamp stamp = checker_.release();
+  HIROBA_TRY(collective().barrier(team, call, stamp, Checker::join));
+  checker_.acquire(stamp);
+  return {};
 }
 
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   Checker::Stamp stamp = checker_.release();
   for (const int r : ranks)
-    if (r != world_.rank) mail_.announce(r, stamp);
+    if (r != world_->rank) mail_.arrive(r, stamp);
   for (const int r : ranks) {
-    if (r == world_.rank) continue;
+    if (r == world_->rank) continue;
     HIROBA_TRY(mail_.await_pair(r, call, stamp));
     checker_.acquire(stamp);
   }
@@ -57,10 +64,10 @@ Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) {
 // themselves, but programs may build an order with them, so they count as if they did.
 void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
   if (!checker_.on()) return;
-  Transport& transport = *world_.transport;
+  Transport& transport = *world_->transport;
   const uint64_t at = control_.clock(word.rank, word.offset);
   while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
-  Checker::Stamp there(static_cast<size_t>(world_.nranks) + 1);
+  Checker::Stamp there(static_cast<size_t>(world_->nranks) + 1);
   transport.get(there.data(), word.rank, at + sizeof(uint32_t), there.size() * sizeof there[0]);
   if (acquire) checker_.acquire(there);
   if (release) {
@@ -73,11 +80,11 @@ void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
 }
 
 // ---- locks ---------------------------------------------------------------------------------------------------------
-// Tickets, as those of the memory floor. The holder is a rank and a thread, plus one, so that 0 is nobody.
+// A ticket lock, and its holder, which is a rank and a thread, plus one, so that 0 is nobody.
 
 namespace {
 
-constexpr uint64_t at_next = 0, at_serving = 4, at_holder = 8;
+constexpr uint64_t at_holder = 8;
 constexpr size_t lock_bytes = 24;
 
 uint64_t this_thread(int rank) { return static_cast<uint64_t>(rank + 1) << 32 | static_cast<uint32_t>(gettid()); }
@@ -99,29 +106,27 @@ Status Coarrays::lock_at(const Section& lock, Place& out) const {
 }
 
 uint64_t Coarrays::holder_of(const Place& lock) const {
-  return world_.transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
+  return world_->transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
 }
 
 // The field changes only in the hands of who holds the lock.
 void Coarrays::take_lock(const Place& lock, uint64_t holder) const {
   const uint64_t before = holder_of(lock);
-  world_.transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
+  world_->transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
 }
 
 Status Coarrays::lock(const Section& lock, const Call& call) {
   Place place;
   HIROBA_TRY(lock_at(lock, place));
-  Transport& transport = *world_.transport;
-  const uint64_t self = this_thread(world_.rank);
+  const uint64_t self = this_thread(world_->rank);
   if (holder_of(place) == self)
     return Status::error(format("the thread that holds a lock of %s locks it again", name_of(lock).c_str()));
-  const uint32_t ticket = transport.fetch_add32(place.rank, place.offset + at_next, 1);
-  HIROBA_TRY(world_.await_word(
-      place.rank, place.offset + at_serving, [ticket](uint32_t serving) { return serving == ticket; },
-      [&] {
-        return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
-                      show_holder(holder_of(place), world_.rank).c_str());
-      }));
+  const auto what = [&] {
+    return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
+                  show_holder(holder_of(place), world_->rank).c_str());
+  };
+  uint32_t ticket;
+  HIROBA_TRY(TicketLock(*world_, place.rank, place.offset).acquire([&] { return call.text(); }, what, ticket));
   take_lock(place, self);
   pass_order(place, false, true);
   return {};
@@ -130,10 +135,9 @@ Status Coarrays::lock(const Section& lock, const Call& call) {
 Status Coarrays::try_lock(const Section& lock, const Call&, bool& taken) {
   Place place;
   HIROBA_TRY(lock_at(lock, place));
-  Transport& transport = *world_.transport;
-  const uint32_t serving = transport.fetch_add32(place.rank, place.offset + at_serving, 0);
-  taken = transport.compare_swap32(place.rank, place.offset + at_next, serving, serving + 1) == serving;
-  if (taken) take_lock(place, this_thread(world_.rank)), pass_order(place, false, true);
+  uint32_t ticket;
+  taken = TicketLock(*world_, place.rank, place.offset).try_acquire(ticket);
+  if (taken) take_lock(place, this_thread(world_->rank)), pass_order(place, false, true);
   return {};
 }
 
@@ -141,15 +145,13 @@ Status Coarrays::unlock(const Section& lock, const Call& call) {
   Place place;
   HIROBA_TRY(lock_at(lock, place));
   const uint64_t holder = holder_of(place);
-  if (holder != this_thread(world_.rank))
+  if (holder != this_thread(world_->rank))
     return Status::error(format("unlock of %s by a thread that does not hold it; %s", name_of(lock).c_str(),
-                                show_holder(holder, world_.rank).c_str()));
+                                show_holder(holder, world_->rank).c_str()));
   HIROBA_TRY(sync_memory(call));
   pass_order(place, true, false);
   take_lock(place, 0);
-  Transport& transport = *world_.transport;
-  transport.fetch_add32(place.rank, place.offset + at_serving, 1);
-  transport.wake(place.rank, place.offset + at_serving);
+  TicketLock(*world_, place.rank, place.offset).release();
   return {};
 }
 
@@ -166,7 +168,7 @@ Status Coarrays::word_at(const Section& word, unsigned bytes, Place& out) const 
 Status Coarrays::atomic_add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old) {
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
-  Transport& transport = *world_.transport;
+  Transport& transport = *world_->transport;
   if (unfenced_.exchange(false, std::memory_order_relaxed)) transport.fence();
   pass_order(place, true, false);
   old = bytes == 8 ? transport.fetch_add64(place.rank, place.offset, value)
@@ -178,7 +180,7 @@ Status Coarrays::atomic_add(const Section& word, unsigned bytes, uint64_t value,
 Status Coarrays::atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
   Place place;
   HIROBA_TRY(word_at(word, bytes, place));
-  Transport& transport = *world_.transport;
+  Transport& transport = *world_->transport;
   if (unfenced_.exchange(false, std::memory_order_relaxed)) transport.fence();
   pass_order(place, true, true);
   old = bytes == 8 ? transport.compare_swap64(place.rank, place.offset, expected, desired)

@@ -60,7 +60,7 @@ struct Head {
   int32_t dims;
   uint8_t to, values, op;
   uint8_t single;  // one value for all
-  int32_t room;    // where the values are; 0: behind the dimensions
+  int32_t room;    // one more than the number of that where the values are; 0: they follow the dimensions
 };
 
 // So many values are worth the two messages more that a room takes.
@@ -69,12 +69,9 @@ constexpr size_t least_for_room = size_t{24} << 10;
 }  // namespace
 
 void Updater::listen(Transport& transport) {
-  transport.set_handler(
-      on_update,
-      [](void* self, int source, const void* payload, size_t bytes) {
-        static_cast<Updater*>(self)->serve(source, payload, bytes);
-      },
-      this);
+  on_update_ = transport.add_handler([](void* self, int source, const void* payload,
+                                        size_t bytes) { static_cast<Updater*>(self)->serve(source, payload, bytes); },
+                                     this);
 }
 
 void Updater::start(const World& world, const Control& control) {
@@ -154,8 +151,8 @@ void Updater::send_message(int rank, const Message& message) {
   std::memcpy(bytes, &message.head, sizeof message.head);
   sent_[static_cast<size_t>(rank)].fetch_add(1, std::memory_order_relaxed);
   any_sent_.store(true, std::memory_order_release);
-  if (message.head.room > 0) world_->transport->send_after_puts(rank, on_update, bytes, message.size);
-  else world_->transport->send(rank, on_update, bytes, message.size);
+  if (message.head.room > 0) world_->transport->send_after_puts(rank, on_update_, bytes, message.size);
+  else world_->transport->send(rank, on_update_, bytes, message.size);
 }
 
 // While the target computes with what is in one room, the next is filled.
@@ -171,18 +168,18 @@ void Updater::send_by_room(int rank, const char* from, const Walk& values, Messa
   for (head.first = 0; head.first < all; head.first += most) {
     head.count = std::min(most, all - head.first);
     if (!together) gather(packed.get(), from, values, head.first, head.count);
-    head.room = take_room(rank);
-    world_->transport->put(rank, control_->room_of(rank, head.room),
-                           together ? from + head.first * block : packed.get(),
+    const int number = take_room(rank);
+    head.room = number + 1;
+    world_->transport->put(rank, control_->room_of(rank, number), together ? from + head.first * block : packed.get(),
                            static_cast<size_t>(head.count * block));
     send_message(rank, message);
   }
 }
 
 int Updater::take_room(int rank) const {
-  constexpr int inboxes = static_cast<int>(Control::rooms) - Control::first_inbox;
+  constexpr int rooms = static_cast<int>(Control::rooms);
   for (int turn = world_->rank;; ++turn) {  // not all begin with the same one
-    const int number = Control::first_inbox + turn % inboxes;
+    const int number = turn % rooms;
     if (world_->transport->compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
     if (!world_->transport->progress()) sched_yield();
   }
@@ -207,7 +204,7 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
   alignas(16) char copy[Transport::max_message];  // aligned, which the payload need not be
   const char* from = copy;
   if (head.room == 0) std::memcpy(copy, at + used, bytes - used);
-  else from = world_->base + control_->room_of(world_->rank, head.room);
+  else from = world_->base + control_->room_of(world_->rank, head.room - 1);
   const auto value_bytes = static_cast<int64_t>(bytes_of(arithmetic.values()));
   const int64_t stride = head.single != 0 ? 0 : value_bytes;
   {
@@ -221,7 +218,7 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
   const auto word = [this](uint64_t offset) {
     return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(world_->base + offset));
   };
-  if (head.room != 0) word(control_->taken(world_->rank, head.room)).store(0, std::memory_order_release);
+  if (head.room != 0) word(control_->taken(world_->rank, head.room - 1)).store(0, std::memory_order_release);
   word(control_->done(world_->rank, source)).fetch_add(1, std::memory_order_release);
 }
 
@@ -233,7 +230,7 @@ Status Updater::settle(const Call& call) {
     if (known.load() == sent) continue;
     HIROBA_TRY(world_->await_word(
         r, control_->done(r, world_->rank), [&](uint32_t done) { return static_cast<int32_t>(done - sent) >= 0; },
-        [&] { return format("%s, for accumulates on rank %d", call.text().c_str(), r); }));
+        [&] { return call.text(); }, [&] { return format("%s, for accumulates on rank %d", call.text().c_str(), r); }));
     known.store(sent);
   }
   return {};

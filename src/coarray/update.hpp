@@ -9,14 +9,13 @@
 #include <atomic>
 #include <memory>
 
-#include "coarray/arithmetic.hpp"
 #include "coarray/mover.hpp"
 
 namespace hiroba {
 
 // Memory of each rank that this floor needs, in a coarray of its own: locks, counts, rooms.
 struct Control {
-  static constexpr uint64_t locks = 512, lock_stride = 64, rooms = 6, room = uint64_t{256} << 10;
+  static constexpr uint64_t locks = 512, lock_stride = 64, rooms = 4, room = uint64_t{256} << 10;
   // With option check: clocks that locks and atomics pass on, each a word that locks it, and a stamp.
   static constexpr uint64_t clocks = 64, clock_stride = 4096;
   // Accumulates lock so much memory at once: a microsecond's work.
@@ -29,10 +28,8 @@ struct Control {
   uint64_t lock(int rank, uint64_t at) const { return of(rank) + (at >> region_shift) % locks * lock_stride; }
   // How many messages of `source` have been done at `rank`.
   uint64_t done(int rank, int source) const { return word(rank, rooms + static_cast<uint64_t>(source)); }
-  // Rooms 0 and 1 are for collective operations, the others for values that come to be accumulated; taken[2..] is 1
-  // while somebody has such a room.
-  static constexpr int first_inbox = 2;
-  uint64_t taken(int rank, int inbox) const { return word(rank, static_cast<uint64_t>(inbox)); }
+  // Rooms are for values that come to be accumulated; taken is 1 while a rank has the room.
+  uint64_t taken(int rank, int number) const { return word(rank, static_cast<uint64_t>(number)); }
   uint64_t room_of(int rank, int number) const {
     return of(rank) + rooms_at(nranks) + static_cast<uint64_t>(number) * room;
   }
@@ -70,6 +67,7 @@ class Updater {
 
   const World* world_ = nullptr;
   const Control* control_ = nullptr;
+  int on_update_ = 0;                              // handler
   std::unique_ptr<std::atomic<uint32_t>[]> sent_;  // messages, by rank
   std::unique_ptr<std::atomic<uint32_t>[]> done_;  // of these, known to be done
   std::atomic<bool> any_sent_{false};              // ever: most programs accumulate on their own node only

@@ -40,7 +40,7 @@ class Cache {
   };
 
   // Before the transport starts.
-  void listen(Transport& transport) { transport.set_handler(announced_handler, on_announced, this); }
+  void listen(Transport& transport) { announced_handler_ = transport.add_handler(on_announced, this); }
   Status start(const Config& config);
 
   // Prepares / clears the pages of an array whose home is another node.
@@ -123,7 +123,7 @@ class Cache {
   bool under_way(uint64_t page) const;
   bool finish_slot(Fetch& fetch);
   void wait_while_busy(uint64_t page);
-  static constexpr int announced_handler = Transport::first_user_handler;
+  int announced_handler_ = 0;
   static void on_announced(void* self, int source, const void* payload, size_t bytes);
   void use_huge_pages(uint64_t page, uint64_t pages);
   void copy_in(Fetch& fetch, int rank, const Note* note);

@@ -99,7 +99,7 @@ uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   while (first < last && config_.states->flag(last - 1, PageStates::announced)) --last;
   for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::announced);
   const Announcement news = {first, last - first, config_.job.node_of(run.rank)};
-  const Note note = {announced_handler, &news, sizeof news};
+  const Note note = {announced_handler_, &news, sizeof news};
   copy_in(fetch, run.rank, first < last ? &note : nullptr);
   return pages;
 }

@@ -1,7 +1,8 @@
 // How the job's address range is laid out, in offsets from its start; the same in every rank. Pure arithmetic.
 //
 //   [0, space)            shared arrays
-//   zone(r)               1 GiB per rank, home at rank r: its locks, its outboxes of write notices, what it tells all
+//   zone(r)               1 GiB per rank, home at rank r: its locks, its outboxes of write notices, scratch memory of
+//                         collective operations
 //   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
 //                         fetched this page, whose home is here"
 //
@@ -38,13 +39,10 @@ struct Layout {
   static constexpr uint64_t news_slots = 65536;
   uint64_t news(int rank) const { return zone(rank) + locks * lock_bytes; }
   uint64_t news_slot(int rank, uint64_t index) const { return news(rank) + 64 + index % news_slots * 8; }
-  // How often a rank has arrived (Memory::arrive), twice as many, and one more with a part of the next time's work; and
-  // who sleeps over that. In a line of the processor's cache.
-  uint64_t arrivals(int rank) const { return news(rank) + 128 + news_slots * 8; }
   uint64_t outbox(int rank, uint64_t parity) const { return zone(rank) + zone_bytes / 4 + parity * outbox_bytes; }
-  // What a rank tells all others (Memory::gather), at the end of its zone.
-  static constexpr uint64_t speech_bytes = uint64_t{128} << 20;
-  uint64_t speech(int rank) const { return zone(rank) + zone_bytes - speech_bytes; }
+  // Of collective operations, at the end of a zone.
+  static constexpr uint64_t scratch_bytes = uint64_t{1} << 20;
+  uint64_t scratch(int rank) const { return zone(rank) + zone_bytes - scratch_bytes; }
 };
 
 }  // namespace hiroba

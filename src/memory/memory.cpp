@@ -28,13 +28,6 @@ int threads_per_rank() {
   return std::max(1, threads);
 }
 
-// A tag for Transport::exchange: the same calls have the same tag.
-uint64_t tag_of(const char* call) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (; *call != '\0'; ++call) hash = (hash ^ static_cast<unsigned char>(*call)) * 0x100000001b3;
-  return hash;
-}
-
 }  // namespace
 
 Memory::~Memory() = default;
@@ -61,7 +54,6 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.twin_at_fetch_ = options.text("twin") == "fetch";
   m.huge_ = options.flag("huge");
   m.times_.on = options.flag("stats"), m.times_.began = seconds_now();
-  m.times_.for_rank.resize(static_cast<size_t>(job.nranks));
   m.words_.resize(static_cast<size_t>(job.nranks));
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   m.tickets_.resize(Layout::locks);
@@ -79,16 +71,27 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
     m.cache_ = std::make_unique<Cache>();
     m.cache_->listen(*m.transport_);
   }
+  m.collective_.listen(*m.transport_);
   listen(*m.transport_);
   HIROBA_TRY(m.transport_->start(config));
+  m.start_collective();
   if (!job.launched) HIROBA_TRY(m.still_watch_.start(*m.board_, job, options.number("still")));
   HIROBA_TRY(m.attach_zones());
   if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
   HIROBA_TRY(m.start_races());
   install_fault_handler(memory.get());
-  HIROBA_TRY(m.enter("sms_startup", 1, 0, m.words_));
+  HIROBA_TRY(m.collective_.barrier("sms_startup", startup));
   out = std::move(memory);
   return {};
+}
+
+void Memory::start_collective() {
+  static_assert(Collective::scratch_bytes <= Layout::scratch_bytes);
+  Collective::Config config;
+  config.job = job_, config.board = board_, config.transport = transport_.get(), config.base = space_.base();
+  config.timeout = timeout_, config.measure = times_.on;
+  config.scratch = layout_.scratch(0), config.stride = Layout::zone_bytes;
+  collective_.start(config);
 }
 
 // Zones and directories: mapped here if their home is this node, attached always.
@@ -163,7 +166,7 @@ std::string Memory::tracking() const {
 
 Status Memory::stop() {
   preload_wait();
-  HIROBA_TRY(enter("sms_shutdown", 2, 0, words_));
+  HIROBA_TRY(collective_.barrier("sms_shutdown", shutdown));
   HIROBA_TRY(find_races("sms_shutdown"));
   if (races_.on()) arrays_.for_each_live([this](Array& array) { races_.recorder().remove(array); });
   Status status;
@@ -176,74 +179,6 @@ Status Memory::stop() {
   board_->rank(job_.rank).phase = Phase::finished;
   transport_->stop();
   return {};
-}
-
-template <typename Wait>
-Status Memory::enter(const char* call, const Wait& wait) {
-  pthread_t nobody{};
-  if (!collective_.compare_exchange_strong(nobody, pthread_self()))
-    return Status::error(
-        format("%s in two threads of this rank at once; collective calls are for one thread: put it "
-               "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
-               call));
-  HIROBA_TRY(come(call));
-  const Status status = wait_for_others(wait);
-  collective_.store({});
-  return status;
-}
-
-// Every collective call passes here: it is counted and named on the board. What the others call, the exchange compares.
-Status Memory::come(const char* call) {
-  if (between_)
-    return Status::error(format("%s between sms_sync_drop_start and sms_sync_drop_wait; wait before it", call));
-  RankBoard& self = board_->rank(job_.rank);
-  std::strncpy(self.where, call, sizeof self.where - 1);
-  const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (times_.on) self.came[calls % 2].store(seconds_now(), std::memory_order_relaxed);
-  return {};
-}
-
-// A wait for all other ranks has ended, so the one that came last to the same call was waited for. Ranks of other
-// machines have boards of their own.
-void Memory::note_wait(double seconds) {
-  times_.collective += seconds;
-  const size_t call = board_->rank(job_.rank).calls.load(std::memory_order_relaxed) % 2;
-  int last = job_.rank;
-  for (int r = 0; r < job_.nranks; ++r)
-    if (board_->rank(r).came[call].load(std::memory_order_relaxed) >
-        board_->rank(last).came[call].load(std::memory_order_relaxed))
-      last = r;
-  times_.for_rank[static_cast<size_t>(last)] += seconds;
-}
-
-Status Memory::enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-  return enter(call, [&] { return transport_->exchange(tag, word, words); });
-}
-
-// Nothing is asked for ahead of a meeting: a home may be through with its own before others have put to it.
-Status Memory::sync_drop(const char* call, std::span<const int> others, bool home_writes) {
-  const RaceChecker::Segment segment(races_, SyncEvent::any);
-  outdate(home_writes);
-  return enter(call, [&] { return transport_->meet(tag_of(call), others); });
-}
-
-Status Memory::exchange(uint64_t word, std::span<uint64_t> words, const char* call) {
-  return enter(call, tag_of(call), word, words);
-}
-
-Status Memory::gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call) {
-  if (mine.size() > Layout::speech_bytes)
-    return Status::error(format("%s: %s to tell the other ranks, at most %s", call, show_bytes(mine.size()).c_str(),
-                                show_bytes(Layout::speech_bytes).c_str()));
-  std::copy(mine.begin(), mine.end(), space_.base() + layout_.speech(job_.rank));
-  HIROBA_TRY(exchange(mine.size(), words_, call));
-  all.assign(static_cast<size_t>(job_.nranks), {});
-  for (int r = 0; r < job_.nranks; ++r) {
-    std::vector<char>& theirs = all[static_cast<size_t>(r)];
-    theirs.resize(words_[static_cast<size_t>(r)]);
-    if (!theirs.empty()) transport_->get(theirs.data(), r, layout_.speech(r), theirs.size());
-  }
-  return enter(call, tag_of(call) + 1, 0, words_);  // nobody writes anew what others still read
 }
 
 // ---- arrays --------------------------------------------------------------------------------------------------------
@@ -297,7 +232,8 @@ uint64_t choose_start(const std::vector<HomeRun>& parts, uint64_t by_turn) {
 }  // namespace
 
 Status Memory::allocate(const Request& request, void*& out) {
-  HIROBA_TRY(enter(format("%s at %s", request.call, request.place).c_str(), tag_of(request.call), 0, words_));
+  HIROBA_TRY(
+      collective_.barrier(format("%s at %s", request.call, request.place).c_str(), Collective::tag_of(request.call)));
   auto array = std::make_unique<Array>();
   HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
                                 job_.nranks, array->distribution));
@@ -325,7 +261,7 @@ Status Memory::allocate(const Request& request, void*& out) {
   arrays_.insert(std::move(array));
   if (races_.on()) races_.recorder().add(inserted);
   // Nobody may use the array before everybody has it.
-  return enter(request.call, tag_of(request.call) + 1, 0, words_);
+  return collective_.barrier(request.call, Collective::tag_of(request.call) + 1);
 }
 
 // Closes the pages after the parts that are mapped here.
@@ -447,7 +383,7 @@ Status Memory::check_canary(const Array& array) const {
 }
 
 Status Memory::free(void* data, const char* call) {
-  HIROBA_TRY(enter(call, tag_of(call), 0, words_));
+  HIROBA_TRY(collective_.barrier(call));
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   if (array->data != data)
@@ -466,7 +402,7 @@ Status Memory::free(void* data, const char* call) {
   }
   HIROBA_TRY(space_.clear(offset, bytes));
   transport_->detach(offset, bytes);
-  HIROBA_TRY(enter(call, tag_of(call) + 1, 0, words_));
+  HIROBA_TRY(collective_.barrier(call, Collective::tag_of(call) + 1));
   if (job_.rank == job_.first_rank_of(job_.node)) {
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
     const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
@@ -484,7 +420,7 @@ Status Memory::set_twin(void* data, Twin twin, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   const bool at_fetch = races_.on() || twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
-  if (cache_ == nullptr) return enter(call, tag_of(call), 0, words_);
+  if (cache_ == nullptr) return collective_.barrier(call);
   if (at_fetch && !uffd_.tracks_writes())
     return Status::error(
         format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",

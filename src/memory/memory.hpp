@@ -9,8 +9,6 @@
 // Errors come back as a status; the caller (src/notation) ends the job with it.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "base/whereabouts.hpp"
+#include "collective/collective.hpp"
 #include "memory/array.hpp"
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
@@ -40,6 +39,8 @@ class Memory {
   const Job& job() const { return job_; }
   Board& board() const { return *board_; }
   Transport& transport() const { return *transport_; }
+  Collective& collective() { return collective_; }
+  const Collective& collective() const { return collective_; }
   bool checking() const { return check_; }  // option check
   bool finds_races() const { return races_.on(); }
   double timeout() const { return timeout_; }  // option timeout
@@ -68,24 +69,18 @@ class Memory {
   Status sync_drop(const char* call);  // collective
   // The same in two halves. In between this rank may use what no other does, be it before its start or behind its end.
   Status start_sync_drop(const char* call, bool halves = true);
-  Status end_sync_drop(const char* call);
+  Status end_sync_drop();  // after a start
   // The same, but waits only for `others`, each of which names this rank in turn: only what they have written is
   // visible after it. Until the next sync_drop with all, no rank may use what a rank has written that it has not met
   // since. All that a rank then reads of other nodes, it must preload first. `home_writes`: since the last such call
   // this rank has written nothing but what lives on its node.
   Status sync_drop(const char* call, std::span<const int> others, bool home_writes);
-  // Where this process reaches all ranks' memory, that meeting in two halves: arrive(), which every rank calls, says
-  // that this rank has come; await() waits until `others` have come as often. In between a rank may use what lives on
-  // its node and none of them uses before it arrives. A rank with home_writes may first arrive with a part of its work,
-  // and do the rest of it, which must use nothing but what lives on its node, before it arrives with all. Who waits
-  // for the part waits no longer for the whole.
-  enum class Work { part, all };
-  bool reaches_all() const;
+  // That in two halves, by the split barrier of some (collective.hpp): in between a rank may use what lives on its node
+  // and none of `others` uses before it arrives. A rank with home_writes may first arrive with a part of its work, and
+  // do the rest of it, which must use nothing but what lives on its node, before it arrives with all.
+  using Work = Collective::Work;
   void arrive(const char* call, bool home_writes, Work done);
-  bool arrived(std::span<const int> others, Work needed) const;
   Status await(const char* call, std::span<const int> others, Work needed);
-  // That a rank has not come, and where it is instead, if that is known here.
-  std::string absent(int rank) const;
   void sync();
   // Option check: something that this floor does not see may order what this rank did before and does after.
   void note_order() {
@@ -94,10 +89,6 @@ class Memory {
   Status lock(int id);
   Status try_lock(int id, bool& taken);
   Status unlock(int id);
-  // One word from every rank to every rank. Collective; orders execution only.
-  Status exchange(uint64_t word, std::span<uint64_t> words, const char* call);
-  // The same with any number of bytes, up to Layout::speech_bytes: all[r] is what rank r gave. For diagnosis.
-  Status gather(std::span<const char> mine, std::vector<std::vector<char>>& all, const char* call);
 
   // ---- access ----
   // The live array that contains the address, or a status that explains what the address is.
@@ -144,9 +135,8 @@ class Memory {
   // Where the time of this rank goes, in seconds; of the threads of a rank together.
   struct Times {
     bool on = false;
-    double began = 0, collective = 0;
+    double began = 0;
     std::atomic<double> locks{0}, faults{0};
-    std::vector<double> for_rank;  // of `collective`, by the rank that came last, where this rank sees when others came
   };
   const Times& times() const { return times_; }
 
@@ -162,6 +152,8 @@ class Memory {
   bool record_trap(ucontext_t& context) { return races_.on() && races_.recorder().on_trap(context); }
 
  private:
+  // Tags of exchanges that may have other names in each rank.
+  enum Tag : uint64_t { startup = 1, shutdown, at_barrier, at_sync_drop, at_check };
   struct AtomicPlace {
     int rank;
     uint64_t offset;
@@ -170,27 +162,12 @@ class Memory {
   };
 
   Memory() = default;
+  void start_collective();
   Status start_races();
   Status find_races(const char* call);
   Status start_tracking(const Options& options);
   Status start_cache(const Options& options);
   Status attach_zones();
-  Status enter(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
-  template <typename Wait>
-  Status enter(const char* call, const Wait& wait);
-  Status come(const char* call);
-  template <typename Wait>
-  Status wait_for_others(const Wait& wait) {
-    std::atomic<uint32_t>& waiting = board_->rank(job_.rank).waiting;
-    waiting.store(1, std::memory_order_relaxed);
-    const double begin = races_.on() || times_.on ? seconds_now() : 0;
-    Status status = wait();
-    if (races_.on()) races_.recorder().leave_out(seconds_now() - begin);
-    if (times_.on) note_wait(seconds_now() - begin);
-    waiting.store(0, std::memory_order_relaxed);
-    return status;
-  }
-  void note_wait(double seconds);
   void drop();
   void outdate(bool home_writes);
   Status map_homes(Array& array);
@@ -200,11 +177,8 @@ class Memory {
   void use_huge_pages(Array& array);
   Status check_canary(const Array& array) const;
   void read_notices(std::span<const uint64_t> words);
-  std::atomic<uint32_t>& arrivals(int rank, int word) const;
-  bool has_arrived(int rank, Work needed) const;
   Status check_lock(int id, bool held) const;
-  Status await_turn(int id, uint32_t ticket);
-  void note_holder(int id);  // of a lock that this rank waits for, on the board
+  TicketLock ticket_lock(int id) const;
   void took_lock(int id, uint32_t ticket);
   bool preload_box(Array& array, std::span<const Range> section, PageRun& run);
   Status locate(void* address, unsigned bytes, AtomicPlace& out) const;
@@ -221,6 +195,7 @@ class Memory {
   bool sparse_ = false, check_ = false, twin_at_fetch_ = false, huge_ = false;
   Space space_;
   std::unique_ptr<Transport> transport_;
+  Collective collective_;
   ArrayTable arrays_;
   Userfaultfd uffd_;
   Pagemap pagemap_;
@@ -230,12 +205,10 @@ class Memory {
   HomeWrites home_writes_;
   RaceChecker races_;
   Times times_;
-  StillWatch still_watch_;               // where no launcher of ours looks after the ranks
-  std::atomic<pthread_t> collective_{};  // the thread that is in a collective call
-  bool between_ = false;                 // the halves of a sync_drop
-  std::vector<uint64_t> words_;          // for exchanges whose words nobody wants
-  std::vector<std::atomic<int>> held_;   // thread that holds each lock here, 0 if none
-  std::vector<uint32_t> tickets_;        // of the locks held here
+  StillWatch still_watch_;              // where no launcher of ours looks after the ranks
+  std::vector<uint64_t> words_;         // of exchanges
+  std::vector<std::atomic<int>> held_;  // thread that holds each lock here, 0 if none
+  std::vector<uint32_t> tickets_;       // of the locks held here
 };
 
 // What this machine offers to see accesses, the best first; why_not is empty for what works.

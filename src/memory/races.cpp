@@ -176,8 +176,10 @@ Status Memory::start_races() {
           : nullptr;
   // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
   if (why_not == nullptr) twin_at_fetch_ = twin_at_fetch_ || cache_ != nullptr;
-  if (why_not == nullptr)
+  if (why_not == nullptr) {
+    collective_.tell_waits([this](double seconds) { races_.recorder().leave_out(seconds); });
     return races_.start({job_, layout_, space_.base(), &arrays_, job_.node_fds[0], layout_.extent()});
+  }
   if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
   return {};
 }
@@ -186,17 +188,16 @@ Status Memory::start_races() {
 Status Memory::find_races(const char* call) {
   if (!races_.on()) return {};
   races_.recorder().end_epoch();
-  constexpr uint64_t tag = 5;  // a barrier may have another name in each rank
-  HIROBA_TRY(enter(call, tag, 0, words_));
+  HIROBA_TRY(collective_.barrier(call, at_check));
   std::vector<Race> found = races_.compare();
   races_.look_for_stray_pointers();
-  HIROBA_TRY(enter(call, tag, found.size(), words_));
+  HIROBA_TRY(collective_.exchange(call, at_check, found.size(), words_));
   if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
   std::vector<std::vector<char>> all;
   const auto bytes_of = [](const std::vector<Race>& races) {
     return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
   };
-  HIROBA_TRY(gather(bytes_of(found), all, "check of races"));
+  HIROBA_TRY(collective_.gather("check of races", bytes_of(found), all));
   std::vector<Race> races;
   for (const std::vector<char>& of : all) {
     const size_t before = races.size(), more = of.size() / sizeof(Race);
@@ -204,7 +205,7 @@ Status Memory::find_races(const char* call) {
     if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
   }
   for (Race& race : races) races_.describe(race);
-  HIROBA_TRY(gather(bytes_of(races), all, "check of races"));
+  HIROBA_TRY(collective_.gather("check of races", bytes_of(races), all));
   if (job_.rank != 0) return {};
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)

@@ -144,32 +144,25 @@ void Transport::start_reference(const Config& config) {
     const size_t n = static_cast<size_t>(config.job.nranks);
     g.tags.assign(n, 0), g.words.assign(n, 0), g.here.assign(n, false);
   }
-  set_handler(
-      on_atomic,
-      [](void* self, int source, const void* payload, size_t) {
-        static_cast<Reference*>(self)->serve_atomic(source, *static_cast<const AtomicRequest*>(payload));
-      },
-      reference_.get());
-  set_handler(
-      on_reply,
-      [](void*, int, const void* payload, size_t) {
-        const auto* message = static_cast<const ReplyMessage*>(payload);
-        message->reply->value = message->value;
-        message->reply->done.store(1, std::memory_order_release);
-      },
-      reference_.get());
-  set_handler(
-      on_arrive,
-      [](void* self, int source, const void* payload, size_t) {
-        static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
-      },
-      reference_.get());
-  set_handler(
-      on_verdict,
-      [](void* self, int, const void* payload, size_t) {
-        static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
-      },
-      reference_.get());
+  handlers_[on_atomic] = {[](void* self, int source, const void* payload, size_t) {
+                            static_cast<Reference*>(self)->serve_atomic(source,
+                                                                        *static_cast<const AtomicRequest*>(payload));
+                          },
+                          reference_.get()};
+  handlers_[on_reply] = {[](void*, int, const void* payload, size_t) {
+                           const auto* message = static_cast<const ReplyMessage*>(payload);
+                           message->reply->value = message->value;
+                           message->reply->done.store(1, std::memory_order_release);
+                         },
+                         reference_.get()};
+  handlers_[on_arrive] = {[](void* self, int source, const void* payload, size_t) {
+                            static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
+                          },
+                          reference_.get()};
+  handlers_[on_verdict] = {[](void* self, int, const void* payload, size_t) {
+                             static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
+                           },
+                           reference_.get()};
 }
 
 std::vector<Capability> Transport::capabilities() const {

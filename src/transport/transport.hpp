@@ -26,6 +26,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -124,9 +125,13 @@ class Transport {
   // answers others in software does so for a moment, as long as questions keep coming.
   virtual void attend() {}
 
-  // Handlers 0..7 are the reference implementation's, 8..31 are for users; set between construction and start.
-  static constexpr int first_user_handler = 8, max_handlers = 32;
-  void set_handler(int index, Handler handler, void* context) { handlers_[index] = {handler, context}; }
+  // The number that messages name the handler by. Between construction and start; all ranks add the same ones in the
+  // same order.
+  int add_handler(Handler handler, void* context) {
+    assert(handlers_added_ < max_handlers);
+    handlers_[handlers_added_] = {handler, context};
+    return handlers_added_++;
+  }
 
   // ---- with a reference implementation ----
   virtual void put_strided(int rank, uint64_t to, const void* from, const Strided& box);
@@ -227,7 +232,10 @@ class Transport {
   };
   friend class Wrapper;
   struct Reference;
+  // The first are the reference implementation's.
+  static constexpr int first_added_handler = 8, max_handlers = 32;
   Slot handlers_[max_handlers];
+  int handlers_added_ = first_added_handler;
   Config config_;
   std::shared_ptr<Reference> reference_;
 };

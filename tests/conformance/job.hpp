@@ -18,6 +18,7 @@ struct TestJob {
   Job job;
   std::unique_ptr<Transport> transport;
   char* base = nullptr;
+  int message_handler = 0, relay_handler = 0, claim_handler = 0;
   std::atomic<int> messages{0};
   std::atomic<uint64_t> message_sum{0};
   std::array<std::atomic<uint64_t>, 64> next_number{};  // of messages of each rank

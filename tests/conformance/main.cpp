@@ -72,7 +72,7 @@ void on_relayed(void* context, int, const void* payload, size_t bytes) {
   auto& job = *static_cast<TestJob*>(context);
   std::vector<uint64_t> words(bytes / 8);
   std::memcpy(words.data(), payload, bytes);
-  if (words[0]-- > 1) job.transport->send(job.right(), Transport::first_user_handler + 1, words.data(), bytes);
+  if (words[0]-- > 1) job.transport->send(job.right(), job.relay_handler, words.data(), bytes);
   ++job.messages;
 }
 
@@ -98,9 +98,9 @@ Status start(TestJob& t) {
   config.job = t.job, config.base = t.base, config.extent = extent, config.timeout = 20;
   HIROBA_TRY(map_board(t.job, config.board));
   config.board->rank(t.rank()).phase = Phase::started;
-  t.transport->set_handler(Transport::first_user_handler, on_message, &t);
-  t.transport->set_handler(Transport::first_user_handler + 1, on_relayed, &t);
-  t.transport->set_handler(Transport::first_user_handler + 2, on_claim, &t);
+  t.message_handler = t.transport->add_handler(on_message, &t);
+  t.relay_handler = t.transport->add_handler(on_relayed, &t);
+  t.claim_handler = t.transport->add_handler(on_claim, &t);
   HIROBA_TRY(t.transport->start(config));
   for (int r = 0; r < t.ranks(); ++r) HIROBA_TRY(t.transport->attach(t.at(r), TestJob::region, r));
   t.meet();

@@ -140,7 +140,7 @@ TEST_F(Meeting, EveryMessageArrivesOnceWholeAndInOrder) {
       const size_t words = 1 + static_cast<size_t>(i) * 7 % payload.size();
       for (size_t k = 0; k < words; ++k)
         payload[k] = (static_cast<uint64_t>(t.rank()) << 32 | static_cast<uint64_t>(i)) + k;
-      t.transport->send(r, Transport::first_user_handler, payload.data(), words * 8);
+      t.transport->send(r, t.message_handler, payload.data(), words * 8);
     }
   const double start = seconds_now();
   while (t.messages < times * t.ranks() && seconds_now() - start < 20)
@@ -158,8 +158,7 @@ TEST_F(Meeting, HandlersThatSendToFullInboxesGoOn) {
   meet();
   std::vector<uint64_t> payload(Transport::max_message / 8);
   payload[0] = hops;
-  for (int i = 0; i < times; ++i)
-    t.transport->send(t.right(), Transport::first_user_handler + 1, payload.data(), payload.size() * 8);
+  for (int i = 0; i < times; ++i) t.transport->send(t.right(), t.relay_handler, payload.data(), payload.size() * 8);
   const double start = seconds_now();
   while (t.messages < times * hops && seconds_now() - start < 20)
     if (!t.transport->progress()) t.transport->sleep(0.01);

@@ -109,7 +109,7 @@ TEST_F(Moving, DataIsThereWhenAMessageAfterItComes) {
       Completion sent;
       if (to_others) t.transport->start_put(next, t.at(next, TestJob::region / 2), data.data(), bytes, sent);
       t.transport->start_put(t.right(), t.at(t.right()), data.data(), bytes, sent);
-      t.transport->send_after_puts(t.right(), Transport::first_user_handler + 2, claim.data(), claim.size());
+      t.transport->send_after_puts(t.right(), t.claim_handler, claim.data(), claim.size());
       while (t.messages == 0) t.transport->progress();
       ASSERT_FALSE(t.damaged) << bytes << " bytes, round " << round;
       if (to_others) {

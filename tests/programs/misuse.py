@@ -101,7 +101,7 @@ COLLECTIVE = [
     refused("unequal_order", r"rank 0\b", RANK1, r"sms_alloc", r"\b100\b", r"\b5000\b"),
     refused("alloc_or_barrier", r"rank 0\b", RANK1, r"sms_alloc", r"sms_barrier"),
     refused("barrier_or_drop", r"rank 0\b", RANK1, r"sms_sync_drop", r"sms_barrier"),
-    refused("barrier_between", r"rank [01]\b", r"sms_barrier between sms_sync_drop_start and sms_sync_drop_wait"),
+    refused("barrier_between", r"rank [01]\b", r"sms_barrier after sms_sync_drop_start and before its end"),
     refused("promise_broken", r"rank 0\b", r"element 7\b", PLACE, r"sms_promise_preload", options=CHECK),
     refused("wait_without_start", r"rank [01]\b", r"sms_sync_drop_wait without a start", r"sms_sync_drop_start"),
     refused("barrier_or_reduce", r"rank 0\b", RANK1, r"sms_reduce", r"sms_barrier"),

@@ -11,9 +11,11 @@ from source import File, Finding
 FLOORS: dict[str, set[str]] = {
     "base": set(),
     "transport": {"base"},
-    "memory": {"base", "transport"},
-    "coarray": {"base", "transport", "memory"},
-    "notation": {"base", "transport", "memory", "coarray"},
+    "collective": {"base", "transport"},
+    "memory": {"base", "transport", "collective"},
+    "coarray": {"base", "transport", "collective", "memory"},
+    "process": {"base", "transport", "collective", "memory", "coarray"},
+    "notation": {"base", "transport", "collective", "memory", "coarray", "process"},
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.

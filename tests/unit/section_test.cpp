@@ -119,13 +119,13 @@ TEST(Arithmetic, MixedTypesAreComputedInTheCommonOne) {
 }
 
 TEST(Images, RanksAndIndices) {
-  const ImageSet back = {6, -2, 4, nullptr};
+  const Team back = {6, -2, 4, nullptr};
   EXPECT_EQ(back.rank(3), 0);
   EXPECT_EQ(back.find(4), 1);
   EXPECT_EQ(back.find(5), -1);
   EXPECT_EQ(back.find(8), -1);
   const int table[] = {5, 1, 3};
-  const ImageSet any = {0, 1, 3, table};
+  const Team any = {0, 1, 3, table};
   EXPECT_EQ(any.find(3), 2);
   EXPECT_EQ(any.find(0), -1);
   EXPECT_NE(any.name(), back.name());

@@ -4,7 +4,7 @@
 
 #include "base/log.hpp"
 #include "mpc/mpc.h"
-#include "notation/sms/process.hpp"
+#include "process/process.hpp"
 
 #define SMINT_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -28,7 +28,7 @@ void end_with_program(int status, void*) {
 SMINT_EXPORT void smint_declare(smint_array* array) {
   if (hiroba::process_started())
     hiroba::end_job(1, "smint_declare after sms_startup, which allocates what was declared; load the library earlier");
-  hiroba::at_start(place_declared_arrays);
+  if (first_array == nullptr) hiroba::at_start(place_declared_arrays);
   array->next = nullptr;
   *last_array = array;
   last_array = &array->next;

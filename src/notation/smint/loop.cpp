@@ -13,7 +13,7 @@
 #include "notation/smint/neighbours.hpp"
 #include "notation/smint/share.hpp"
 #include "notation/smint/view.hpp"
-#include "notation/sms/process.hpp"
+#include "process/process.hpp"
 #include "smint.h"
 
 #define SMINT_EXPORT extern "C" __attribute__((visibility("default")))

@@ -134,7 +134,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 void Neighbours::owe(Memory& memory, Execution loop) {
   owed_ = true;
   home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
-  if (memory.reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
+  if (memory.collective().reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
@@ -146,9 +146,9 @@ void Neighbours::pass(Memory& memory, const Execution& next) {
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
   owed_ = false;
-  if (memory.reaches_all()) {
+  if (memory.collective().reaches_all()) {
     needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
-    if (!memory.arrived(known.others, needed_)) awaited_ = known.others;
+    if (!memory.collective().arrived(known.others, needed_)) awaited_ = known.others;
     apart_ = known.apart, regarded_ = done_.size();
     return;
   }

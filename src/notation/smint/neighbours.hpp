@@ -40,7 +40,7 @@ class Neighbours {
   // values of the outermost loop that are apart; come() tells whether it would not block any more.
   void pass(Memory& memory, const Execution& next);
   bool waits() const { return !awaited_.empty(); }
-  bool come(const Memory& memory) const { return memory.arrived(awaited_, needed_); }
+  bool come(const Memory& memory) const { return memory.collective().arrived(awaited_, needed_); }
   void finish(Memory& memory);
   // The values of the outermost loop that touch nothing of other ranks; empty if nothing is known of them.
   Interval apart() const { return apart_; }

@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "notation/smint/progression.hpp"
-#include "notation/sms/process.hpp"
+#include "process/process.hpp"
 
 namespace hiroba {
 
@@ -145,12 +145,12 @@ void find_races() {
   if (memory.job().nranks == 1) return;
   std::vector<Touch> mine = std::move(epoch().touches);
   epoch().touches.clear(), epoch().too_many = false;
-  std::vector<uint64_t> words(static_cast<size_t>(memory.job().nranks));
-  Status status = memory.exchange(0, words, "check: all loops are done");  // a home knows then who has copied what
+  Status status = memory.collective().barrier("check: all loops are done");  // a home knows then who has copied what
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
   add_pages(memory, mine, memory.cached_pages(), memory.written_pages());
   std::vector<std::vector<char>> all;
-  status = memory.gather({reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)}, all, "check");
+  const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
+  status = memory.collective().gather("check", bytes, all);
   if (!status.ok()) end_job(1, "%s", status.message().c_str());
   if (memory.job().rank != 0) return;
   std::vector<std::vector<Touch>> of(all.size());
@@ -168,7 +168,7 @@ void find_races() {
 }
 
 // Before main, in every rank: at a barrier all must do the same, whether they have had a loop or not.
-[[maybe_unused]] const bool registered = (at_barrier(find_races), true);
+[[maybe_unused]] const bool registered = (at_checked_barrier(find_races), true);
 
 int64_t nearest(int64_t a, int64_t b) { return floor_div(a + b / 2, b); }
 

@@ -2,21 +2,13 @@
 #define SMS_NO_PLACES
 #include "sms.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
-#include "base/debugger.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "memory/memory.hpp"
-#include "notation/sms/process.hpp"
+#include "notation/sms/reduce.hpp"
 #include "notation/sms/report.hpp"
+#include "process/process.hpp"
 
 using hiroba::Array;
 using hiroba::Distribution;
@@ -24,7 +16,6 @@ using hiroba::end_job;
 using hiroba::format;
 using hiroba::Job;
 using hiroba::Memory;
-using hiroba::Options;
 using hiroba::Range;
 using hiroba::Status;
 
@@ -35,57 +26,7 @@ int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
 namespace {
 
-// The interface has no handle, so this is the one Memory of the process.
-std::unique_ptr<Memory> the_memory;
-hiroba::Coarrays the_coarrays;
-bool shut_down = false, print_stats = false;
-void (*start_hook)() = nullptr, (*end_hook)() = nullptr,
-     (*barrier_hook)() = nullptr;  // set by constructors of the program, before there is anything that could own it
-
-void require(const Status& status) {
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
-}
-
-// Messages before the start carry the rank, too, if hirobarun has given it, and only the first rank that fails speaks.
-void introduce() {
-  if (!Job::in_environment()) return;
-  Job job;
-  const Status described = Job::from_environment(job);
-  hiroba::set_reporter(job.rank, nullptr);
-  require(described);
-  hiroba::Board* board = nullptr;
-  require(hiroba::map_board(job, board));
-  hiroba::set_reporter(job.rank, &board->aborting);
-}
-
-// A child that a rank makes by fork has a copy of all this, and is no rank: its calls would be taken for the rank's.
-bool in_forked_child = false;
-
-Memory& memory(const char* call) {
-  if (in_forked_child) {
-    hiroba::log_line(
-        "%s in process %d, a child that this rank has made by fork and that is no rank; only the rank itself "
-        "may call Hiroba: let the child compute and leave by _exit(), or execute another program",
-        call, static_cast<int>(getpid()));
-    _exit(1);
-  }
-  if (the_memory != nullptr) return *the_memory;
-  hiroba::not_started(call, "sms_startup", "sms_shutdown");
-}
-
-// A program that leaves without sms_shutdown leaves the others waiting for it.
-void left_early(int status, void*) {
-  if (the_memory == nullptr) {
-    // With glibc, exit() in an exit handler goes on with the handlers that are left.
-    if (shut_down && status == 0 && hiroba::findings() > 0) exit(1);
-    return;
-  }
-  if (the_memory->board().rank(sms_rank).pid != getpid()) return;  // a child that the program forked
-  (void)the_memory.release();                                      // other threads may still use it
-  end_job(status == 0 ? 1 : status & 0xff,
-          "the program ended with status %d, by exit or by returning from main, before %s", status,
-          the_coarrays.started() ? "xmp_finalize" : "sms_shutdown");
-}
+Memory& memory(const char* call) { return hiroba::process_memory(call); }
 
 // The numbers up to -1.
 template <typename Int>
@@ -149,75 +90,31 @@ uint64_t swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired
 }
 
 template <typename T>
-T combine(T a, T b, sms_op op) {
+T reduce(T value, sms_op op, const char* call) {
+  using hiroba::Op;
   switch (op) {
-    case SMS_SUM: return a + b;
-    case SMS_MIN: return b < a ? b : a;
-    case SMS_MAX: return b > a ? b : a;
-    case SMS_PROD: return a * b;
+    case SMS_SUM: return hiroba::reduce_value(value, Op::add, call);
+    case SMS_MIN: return hiroba::reduce_value(value, Op::min, call);
+    case SMS_MAX: return hiroba::reduce_value(value, Op::max, call);
+    case SMS_PROD: return hiroba::reduce_value(value, Op::mul, call);
   }
   end_job(1, "reduction with operation %d; use SMS_SUM, SMS_MIN, SMS_MAX or SMS_PROD", static_cast<int>(op));
 }
 
-template <typename T>
-T reduce(T value, sms_op op, const char* name) {
-  return hiroba::reduce_over_ranks(value, name, op, [op](T a, T b) { return combine(a, b, op); });
-}
-
 }  // namespace
 
-namespace hiroba {
-Memory& process_memory(const char* call) { return memory(call); }
-Coarrays& process_coarrays() { return the_coarrays; }
-bool process_started() { return the_memory != nullptr; }
-void not_started(const char* call, const char* begin, const char* end) {
-  if (shut_down) end_job(1, "%s after %s; move it before", call, end);
-  introduce();
-  end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
-}
-void at_start(void (*hook)()) { start_hook = hook; }
-void at_end(void (*hook)()) { end_hook = hook; }
-void at_barrier(void (*hook)()) { barrier_hook = hook; }
-void begin_barrier() {
-  if (the_memory->checking() && barrier_hook != nullptr) barrier_hook();
-}
-}  // namespace hiroba
-
 SMS_EXPORT int sms_startup(int*, char***) {
-  if (the_memory != nullptr) end_job(1, "sms_startup called twice");
-  if (shut_down) end_job(1, "sms_startup after sms_shutdown; a job starts once");
-  Options options;
-  introduce();
-  require(Options::from_environment(options));
-  require(Memory::start(options, [](hiroba::Transport& transport) { the_coarrays.listen(transport); }, the_memory));
-  const Job& job = the_memory->job();
-  sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
-  print_stats = options.flag("stats");
-  if (job.launched) {
-    setvbuf(stdout, nullptr, _IOLBF, 0);  // to hirobarun it is a pipe, where stdio would keep whole pages back
-    prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
-  }
-  on_exit(left_early, nullptr);
-  pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
-  hiroba::Debugging debugging;
-  require(hiroba::Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
-  hiroba::set_debugging(debugging, job.rank);
-  hiroba::stop_at_start();
-  if (start_hook != nullptr) start_hook();
+  hiroba::start_process("sms_startup", [] {
+    const Job& job = memory("sms_startup").job();
+    sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
+  });
   return 0;
 }
 
 SMS_EXPORT int sms_shutdown(void) {
-  Memory& m = memory("sms_shutdown");
-  if (print_stats) hiroba::report_statistics(m), the_coarrays.report_statistics();
-  if (the_coarrays.started()) require(the_coarrays.stop());
-  require(m.stop());
-  the_memory.reset();
-  shut_down = true;
-  if (end_hook != nullptr) end_hook();
-  if (hiroba::findings() > 0)
-    hiroba::log_line("check: %d mistake%s found; the exit status of the job is 1", hiroba::findings(),
-                     hiroba::findings() == 1 ? "" : "s");
+  const Memory& m = memory("sms_shutdown");
+  if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
+  hiroba::end_process();
   return 0;
 }
 
@@ -271,41 +168,45 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
   const auto twin = when == SMS_TWIN_AT_FETCH   ? Memory::Twin::at_fetch
                     : when == SMS_TWIN_AT_WRITE ? Memory::Twin::at_write
                                                 : Memory::Twin::by_option;
-  require(memory("sms_set_twin")
-              .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
+  hiroba::require(memory("sms_set_twin")
+                      .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
-  require(memory("sms_promise_preload").promise_preload(array));
+  hiroba::require(memory("sms_promise_preload").promise_preload(array));
 }
 
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = memory("sms_barrier");
   hiroba::begin_barrier();
-  require(m.barrier("sms_barrier"));
+  hiroba::require(m.barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
   Memory& m = memory("sms_sync_drop");
   hiroba::begin_barrier();
-  require(m.sync_drop("sms_sync_drop"));
+  hiroba::require(m.sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
   Memory& m = memory("sms_sync_drop_start");
   hiroba::begin_barrier();
-  require(m.start_sync_drop("sms_sync_drop_start"));
+  hiroba::require(m.start_sync_drop("sms_sync_drop_start"));
 }
 
-SMS_EXPORT void sms_sync_drop_wait(void) { require(memory("sms_sync_drop_wait").end_sync_drop("sms_sync_drop_wait")); }
+SMS_EXPORT void sms_sync_drop_wait(void) {
+  Memory& m = memory("sms_sync_drop_wait");
+  if (!m.collective().between()) end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
+  hiroba::require(m.end_sync_drop());
+}
 
 SMS_EXPORT void sms_sync(void) { memory("sms_sync").sync(); }
-SMS_EXPORT void sms_lock(int id) { require(memory("sms_lock").lock(id)); }
-SMS_EXPORT void sms_unlock(int id) { require(memory("sms_unlock").unlock(id)); }
+SMS_EXPORT void sms_lock(int id) { hiroba::require(memory("sms_lock").lock(id)); }
+SMS_EXPORT void sms_unlock(int id) { hiroba::require(memory("sms_unlock").unlock(id)); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
-  require(memory("sms_trylock").try_lock(id, taken));
+  hiroba::require(memory("sms_trylock").try_lock(id, taken));
   return taken ? 1 : 0;
 }
 
@@ -314,7 +215,8 @@ SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range sect
   Range ranges[Distribution::max_dims];
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
   hiroba::PageRun run = {0, 0};
-  require(the_memory->start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
+  hiroba::require(
+      memory("sms_preload").start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
   return {run.first << 32 | run.pages};  // a space has fewer than 2^32 pages
 }
 
@@ -329,8 +231,8 @@ SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
-  require(memory("sms_preload_bytes").start_preload_bytes(address, bytes));
-  the_memory->preload_wait();
+  hiroba::require(memory("sms_preload_bytes").start_preload_bytes(address, bytes));
+  memory("sms_preload_bytes").preload_wait();
 }
 
 SMS_EXPORT int sms_home(const void* address) {
@@ -386,7 +288,7 @@ SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
   if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats"), *out);
   memory("sms_stats").arrays().for_each_live([&](const Array& a) { hiroba::add_statistics(a, *out); });
-  const hiroba::Transport::Traffic traffic = the_memory->transport().traffic();
+  const hiroba::Transport::Traffic traffic = memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;
 }
@@ -395,7 +297,7 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
   const size_t made = memory("hiroba_comm").transport().communicator(out, bytes);
   if (made == 0)
     end_job(1, "hiroba_comm: transport %s has no MPI communicator; use --transport mpi",
-            the_memory->transport().name());
+            memory("hiroba_comm").transport().name());
   if (made != bytes)
     end_job(1,
             "hiroba_comm: the program was compiled for another MPI than the one that runs it (MPI_Comm has %zu bytes "
@@ -404,7 +306,7 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
 }
 
 SMS_EXPORT int hiroba_may_need_pages(const void* address) {
-  return the_memory != nullptr && the_memory->may_need_pages(address, 1) ? 1 : 0;
+  return hiroba::process_started() && memory("hiroba_bring_pages").may_need_pages(address, 1) ? 1 : 0;
 }
 
 SMS_EXPORT void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call) {

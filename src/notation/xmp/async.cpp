@@ -1,6 +1,5 @@
 // What is waited for later: requests, and the numbers of async(id).
 #define SMS_NO_PLACES
-#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::coarrays;

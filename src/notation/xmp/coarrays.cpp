@@ -8,7 +8,6 @@
 
 #include "base/log.hpp"
 #include "base/wait.hpp"
-#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 namespace hiroba {
@@ -19,16 +18,13 @@ Coarrays& coarrays(const char* call, const char* place) {
   return all;
 }
 
-void require_at(const Status& status, const char* place) {
-  if (!status.ok()) end_job(1, "%s: %s", place, status.message().c_str());
-}
-
 void start_coarrays(const char* call, const char* place) {
   Coarrays& all = process_coarrays();
   if (all.started()) return;
   if (!process_started()) coarrays(call, place);
   Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
+  process_ends_by("xmp_finalize");
   execute_all(memory.job().nranks);
   xmp_checking = memory.checking() ? 1 : 0;
   at_end([] {
@@ -282,7 +278,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   hiroba::remember(c);
   if (initial == nullptr) return c->data;
   std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
-  require_at(all.sync_all({0, 1, sms_nprocs, nullptr}, {"first values of a coarray", place}), place);
+  require_at(all.sync_all(hiroba::Team::all(sms_nprocs), {"first values of a coarray", place}), place);
   return c->data;
 }
 

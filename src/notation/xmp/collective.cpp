@@ -7,7 +7,6 @@
 #include <span>
 
 #include "base/log.hpp"
-#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::Arithmetic;
@@ -15,11 +14,11 @@ using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
 using hiroba::end_job;
-using hiroba::ImageSet;
 using hiroba::Request;
 using hiroba::require_at;
 using hiroba::Started;
 using hiroba::Status;
+using hiroba::Team;
 
 namespace {
 
@@ -113,7 +112,7 @@ Records records(void* data, int64_t count, hiroba::Combine& combine, std::span<c
   return out;
 }
 
-int root_of(const ImageSet& set, const xmp_node_reference* from, const char* place) {
+int root_of(const Team& set, const xmp_node_reference* from, const char* place) {
   if (from == nullptr) return 0;
   const std::vector<int> ranks = hiroba::ranks_of(*from, place);
   if (ranks.size() != 1)
@@ -186,7 +185,7 @@ xmp_request later(Started started, const char* place, Store store) {
 XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                               const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const hiroba::Combine combine = reduction(type, op, count, place);
   const Name name = name_of_reduction("xmp_reduction", combine, count);
@@ -196,7 +195,7 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
 XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                            const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   const hiroba::Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
@@ -209,7 +208,7 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
                                      const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                                      const char* place) {
   Coarrays& all = coarrays("xmp_reduction", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return;
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
@@ -223,7 +222,7 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
                                                   const xmp_location locations[], int nlocations,
                                                   const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
@@ -238,7 +237,7 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
                           const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_bcast", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
@@ -254,7 +253,7 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
 XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_node_reference* from,
                                        const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_bcast_start", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count == 0) return {nullptr};
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);

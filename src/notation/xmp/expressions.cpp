@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "notation/sms/process.hpp"
+#include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 namespace hiroba {

@@ -6,11 +6,11 @@
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
-using hiroba::ImageSet;
 using hiroba::Request;
 using hiroba::require_at;
 using hiroba::Started;
 using hiroba::Status;
+using hiroba::Team;
 
 namespace {
 
@@ -58,7 +58,7 @@ bool of_this_image(const xmp_section& to, const xmp_section& from) {
 
 // All read before anybody writes.
 void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
-  const ImageSet set = hiroba::executing();
+  const Team set = hiroba::executing();
   hiroba::synchronise(set, call);
   if (of_this_image(to, from)) return xmp_assign(&to, &from, element, call.place);
   const Packed read(from, element);
@@ -79,7 +79,7 @@ class Together final : public Request {
         element_(element),
         place_(place),
         here_(of_this_image(to, from)),
-        team_(all.collective().gather_team(hiroba::executing(), 3, "xmp_gmove_start")) {
+        sequence_(all.collective().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
     if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
     writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
     meet(0);
@@ -92,13 +92,15 @@ class Together final : public Request {
  private:
   enum class Stage { coming, reading, read, written };
 
-  void meet(int which) { met_ = all_.collective().start_barrier(team_, which, all_.checker().release()); }
+  void meet(int which) {
+    met_ = all_.collective().start_barrier(sequence_, which, all_.checker().release(), hiroba::Checker::join);
+  }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     const char* const place = place_.c_str();
     HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
-      all_.checker().acquire(met_.stamp());
+      all_.checker().acquire(met_.words());
       if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
       reading_ = hiroba::start(reads_, element_, place);
       stage_ = Stage::reading;
@@ -109,13 +111,13 @@ class Together final : public Request {
       if (there) meet(1), stage_ = Stage::read;
     }
     if (stage_ == Stage::read && met_.done()) {
-      all_.checker().acquire(met_.stamp());
+      all_.checker().acquire(met_.words());
       hiroba::make(writes_, element_, place);
       HIROBA_TRY(all_.sync_memory({"xmp_gmove", place}));
       meet(2), stage_ = Stage::written;
     }
     complete = stage_ == Stage::written && met_.done();
-    if (complete) all_.checker().acquire(met_.stamp());
+    if (complete) all_.checker().acquire(met_.words());
     return {};
   }
 
@@ -125,7 +127,7 @@ class Together final : public Request {
   const size_t element_;
   const std::string place_;
   const bool here_;  // nothing of other images is moved
-  const hiroba::Team team_;
+  const hiroba::Sequence sequence_;
   std::vector<hiroba::Move> reads_, writes_;
   Stage stage_ = Stage::coming;
   Started met_;

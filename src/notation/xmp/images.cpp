@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/log.hpp"
-#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 XMP_EXPORT xmp_images xmp_executing;
@@ -60,7 +59,7 @@ void require_outside(const char* call) {
   if (!outer_sets.empty()) end_job(1, "%s inside of a task; end it with xmp_task_end first", call);
 }
 
-int rank_of_image(const ImageSet& set, int image, const char* what, const char* place) {
+int rank_of_image(const Team& set, int image, const char* what, const char* place) {
   if (set.contains(image)) return set.rank(image);
   end_job(1, "%s: image %d of %s does not exist: there are images 0..%d (%d of them)", place, image, what,
           set.count - 1, set.count);
@@ -75,7 +74,7 @@ int rank_of_node(const xmp_node_reference& one, const char* place) {
 
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
   const xmp_nodes& nodes = *reference.nodes;
-  const ImageSet all = set_of(nodes.images);
+  const Team all = set_of(nodes.images);
   if (all.count == 0) end_job(1, "%s: node array %s is used before xmp_nodes_define", place, nodes.name);
   int stride[XMP_DIMS], first[XMP_DIMS], count[XMP_DIMS], step[XMP_DIMS];
   strides_of(nodes, stride);
@@ -105,16 +104,16 @@ std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place
   return ranks;
 }
 
-ImageSet participants(const xmp_node_reference* on, const char* place) {
+Team participants(const xmp_node_reference* on, const char* place) {
   if (on == nullptr) return executing();
-  const ImageSet set = set_of(images_of(ranks_of(*on, place)));
-  return set.find(sms_rank) < 0 ? ImageSet{0, 1, 0, nullptr} : set;
+  const Team set = set_of(images_of(ranks_of(*on, place)));
+  return set.find(sms_rank) < 0 ? Team{0, 1, 0, nullptr} : set;
 }
 
 }  // namespace hiroba
 
 using hiroba::end_job;
-using hiroba::ImageSet;
+using hiroba::Team;
 
 XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   const char* const place = nodes->place == nullptr ? "xmp_nodes_define" : nodes->place;
@@ -122,7 +121,7 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   if (nodes->name == nullptr) nodes->name = "without a name";
   std::vector<int> ranks;
   if (nodes->of == nullptr || nodes->of == XMP_ALL_NODES) {
-    const ImageSet set = nodes->of == nullptr ? hiroba::executing() : ImageSet{0, 1, sms_nprocs, nullptr};
+    const Team set = nodes->of == nullptr ? hiroba::executing() : Team::all(sms_nprocs);
     for (int i = 0; i < set.count; ++i) ranks.push_back(set.rank(i));
   } else {
     ranks = hiroba::ranks_of(*nodes->of, place);
@@ -163,7 +162,7 @@ XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {
 
 XMP_EXPORT int xmp_task_begin(const xmp_node_reference* on, const char* place) {
   hiroba::coarrays("xmp_task_begin", place);
-  const ImageSet set = hiroba::participants(on, place), outer = hiroba::executing();
+  const Team set = hiroba::participants(on, place), outer = hiroba::executing();
   if (set.count == 0) return 0;
   for (int i = 0; i < set.count; ++i)
     if (outer.find(set.rank(i)) < 0)

@@ -3,16 +3,15 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "notation/sms/process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
 using hiroba::end_job;
-using hiroba::ImageSet;
 using hiroba::require_at;
 using hiroba::Section;
+using hiroba::Team;
 
 namespace hiroba {
 
@@ -23,7 +22,7 @@ const char* place_of(const Call& call) { return *call.place == '\0' ? call.name 
 
 }  // namespace
 
-void synchronise(const ImageSet& set, const Call& call) {
+void synchronise(const Team& set, const Call& call) {
   Coarrays& all = coarrays(call.name, call.place);
   if (set.is_all(sms_nprocs)) begin_barrier();
   require_at(all.sync_all(set, call), place_of(call));
@@ -42,7 +41,7 @@ void set_success(int* status) {
 
 void sync_with(std::span<const int> images, const Call& call) {
   Coarrays& all = coarrays(call.name, call.place);
-  const ImageSet set = hiroba::executing();
+  const Team set = hiroba::executing();
   std::vector<int> ranks;
   for (const int image : images)
     ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call.text().c_str()));
@@ -97,7 +96,7 @@ XMP_EXPORT void xmp_barrier_at(const char* place) { synchronise(hiroba::executin
 
 XMP_EXPORT void xmp_barrier_on(const xmp_node_reference* on, const char* place) {
   coarrays("xmp_barrier_on", place);
-  const ImageSet set = hiroba::participants(on, place);
+  const Team set = hiroba::participants(on, place);
   if (set.count > 0) synchronise(set, {"xmp_barrier_on", place});
 }
 

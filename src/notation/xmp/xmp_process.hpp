@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coarray/coarray.hpp"
+#include "process/process.hpp"
 #include "xmp.h"
 
 namespace hiroba {
@@ -15,25 +15,22 @@ Coarrays& coarrays(const char* call, const char* place = "");
 // Starts them if nobody has, with all ranks as the executing set; ends the job if it has not started. Collective.
 void start_coarrays(const char* call, const char* place = "");
 
-// Ends the job, if it is an error, with "place: message".
-void require_at(const Status& status, const char* place);
-
 // ---- images ----
-inline ImageSet set_of(const xmp_images& images) { return {images.first, images.step, images.count, images.table}; }
-inline ImageSet executing() { return set_of(xmp_executing); }
+inline Team set_of(const xmp_images& images) { return {images.first, images.step, images.count, images.table}; }
+inline Team executing() { return set_of(xmp_executing); }
 void execute_all(int nranks);
 // Ends the job inside of tasks.
 void require_outside(const char* call);
 // The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
 // xmp_sync_all over a set.
-void synchronise(const ImageSet& set, const Call& call);
+void synchronise(const Team& set, const Call& call);
 // The set that takes part in a collective operation; empty if this rank does not.
-ImageSet participants(const xmp_node_reference* on, const char* place);
+Team participants(const xmp_node_reference* on, const char* place);
 // An image of a set, or the end of the job; `what` is the coarray or call.
 // The rank of the one node that is named, in the executing set or not; ends the job if there are more.
 int rank_of_node(const xmp_node_reference& one, const char* place);
-int rank_of_image(const ImageSet& set, int image, const char* what, const char* place);
+int rank_of_image(const Team& set, int image, const char* what, const char* place);
 
 // A descriptor made by xmp_coarray_malloc, with texts of its own.
 struct OwnCoarray : xmp_coarray {

@@ -1,5 +1,5 @@
 // The loops of compound assignments. Compiled for speed, see src/CMakeLists.txt.
-#include "coarray/arithmetic.hpp"
+#include "collective/arithmetic.hpp"
 
 #include <cstring>
 #include <type_traits>

@@ -1,17 +1,17 @@
-// An ordered set of ranks, which image indices count in.
+// A team: an ordered set of ranks, which indices of members count in.
 #pragma once
 
 #include <cstdint>
 
 namespace hiroba {
 
-// The ranks first, first + step, ..., or those of the table, which belongs to whoever made it.
-struct ImageSet {
+// The ranks first, first + step, ..., or those of the table, which belongs to the code that made it.
+struct Team {
   int first = 0, step = 1, count = 0;
   const int* table = nullptr;
 
-  bool contains(int image) const { return image >= 0 && image < count; }
-  int rank(int image) const { return table != nullptr ? table[image] : first + image * step; }
+  bool contains(int member) const { return member >= 0 && member < count; }
+  int rank(int member) const { return table != nullptr ? table[member] : first + member * step; }
   // The index of a rank; -1 if it is not there.
   int find(int rank) const {
     if (table == nullptr) {
@@ -23,7 +23,8 @@ struct ImageSet {
     return -1;
   }
   bool is_all(int nranks) const { return table == nullptr && first == 0 && step == 1 && count == nranks; }
-  // Equal sets have equal names, and others hardly ever.
+  static Team all(int nranks) { return {0, 1, nranks, nullptr}; }
+  // Equal teams have equal names, and others hardly ever.
   uint64_t name() const {
     uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
     for (int i = 0; i < count; ++i) hash = (hash ^ static_cast<uint32_t>(rank(i))) * 0x100000001b3;

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "coarray/arithmetic.hpp"
+#include "collective/arithmetic.hpp"
 
 namespace hiroba {
 

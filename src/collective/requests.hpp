@@ -1,7 +1,7 @@
 // What was started and goes on while the program computes, and the numbers (`async(id)`) that programs wait for it by.
 //
-// A request belongs to whoever started it, or to Requests, which belongs to Coarrays. What Requests keeps goes on
-// whenever this image waits for others. Thread-safe, but for each request.
+// A request belongs to the code that started it, or to Requests, which belongs to Collective. What Requests keeps goes
+// on whenever this rank waits for others. Thread-safe, but for each request.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "coarray/world.hpp"
+#include "collective/world.hpp"
 
 namespace hiroba {
 
@@ -19,13 +19,13 @@ class Request {
   virtual ~Request() = default;
   // Goes on with it as far as that needs no waiting. Once it is complete, its results are in place, and it may go.
   virtual Status advance(bool& complete) = 0;
-  // The same, but waits for data that is on its way. Not for other images.
+  // The same, but waits for data that is on its way. Not for other ranks.
   virtual Status hasten(bool& complete) { return advance(complete); }
   // "rank 3 has not come"
   virtual std::string missing() const = 0;
 };
 
-class Requests final : public Background {
+class Requests {
  public:
   void start(const World& world) { world_ = &world; }
   Status await(Request& request, const Call& call);
@@ -37,10 +37,10 @@ class Requests final : public Background {
   // All that were started with this number.
   Status await(int64_t id, const Call& call);
   Status test(int64_t id, bool& complete);
-  // A status that names one, if there is any that nobody has waited for.
+  // A status that names one, if the program has not waited for all.
   Status none_left();
 
-  bool go_on() override;
+  bool go_on();  // true if anything is complete
 
  private:
   struct Kept {

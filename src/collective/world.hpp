@@ -1,26 +1,27 @@
-// What every part of this floor needs to know of the job, and how a rank waits here. Thread-safe.
+// What this floor and those above need to know of the job, and how a rank waits for others. Thread-safe.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "base/job.hpp"
+#include "base/status.hpp"
 #include "base/wait.hpp"
-#include "memory/memory.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
 
-// Handlers of the transport that are this floor's.
-enum CoarrayHandler { on_post = Transport::first_user_handler + 1, on_pair_sync, on_parcel, on_update };
+class Requests;
 
 // What the program called, for messages.
 struct Call {
   const char* name;   // "xmp_sync_image"
   const char* place;  // "main.c:12", or nothing
   std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
-  // The same, cut to what fits, for those who have no time to allocate.
+  // The same, cut to what fits, where there is no time to allocate.
   const char* write(std::span<char> out) const {
     char* at = out.data();
     char* const end = at + out.size() - 1;
@@ -31,32 +32,21 @@ struct Call {
   }
 };
 
-// What has to go on while this rank waits for something else; true if anything happened.
-class Background {
- public:
-  virtual bool go_on() = 0;
-
- protected:
-  ~Background() = default;
-};
-
 struct World {
-  Memory* memory = nullptr;
+  Job job;
+  Board* board = nullptr;
   Transport* transport = nullptr;
   char* base = nullptr;  // address of offset 0
+  double timeout = 0;    // option timeout
   int rank = 0, nranks = 1;
   int spins = 0;
-  Background* background = nullptr;
+  Requests* requests = nullptr;  // go on whenever this rank waits
 
-  bool near(int r) const { return memory->job().node_of(r) == memory->job().node; }
+  bool near(int r) const { return job.node_of(r) == job.node; }
   // Where this process can access that memory by itself; null if it cannot.
   char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->reach(r, offset); }
 
-  // True if anything happened.
-  bool drive() const {
-    const bool any = transport->progress();
-    return background->go_on() || any;
-  }
+  bool drive() const;  // true if anything happened
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
@@ -67,17 +57,20 @@ struct World {
     return await_long(done, what);
   }
 
-  // The same for a 32-bit word that any rank may change, until done(word); `at` is its offset.
-  template <typename Done, typename What>
-  Status await_word(int owner, uint64_t at, const Done& done, const What& what) const {
+  // The same for a 32-bit word that any rank may change, until done(word); `at` is its offset. Others see text() on the
+  // board, and what() after a second, when it is worth a message to find out.
+  template <typename Done, typename Text, typename What>
+  Status await_word(int owner, uint64_t at, const Done& done, const Text& text, const What& what) const {
     uint32_t word = transport->fetch_add32(owner, at, 0);
     if (done(word)) return {};
-    const Stay stay(*this, what());
+    constexpr double look = 0.01, long_wait = 1;
+    Stay stay(*this, text());
     while (!done(word)) {
-      constexpr double look = 0.01;
       word = transport->await_change(owner, at, word, look);
       drive();
-      if (!done(word) && stay.too_long()) return stay.late(what());
+      if (done(word)) break;
+      if (stay.too_long()) return stay.late(what());
+      if (stay.waited() > long_wait) stay.tell(what);
     }
     return {};
   }
@@ -86,12 +79,21 @@ struct World {
   // While it lives, others see on the board what this rank is waiting in.
   class Stay {
    public:
-    Stay(const World& world, const std::string& text)
-        : self_(world.memory->board().rank(world.rank)), timeout_(world.memory->timeout()) {
-      std::strncpy(self_.where, text.c_str(), sizeof self_.where - 1);
+    Stay(const World& world, std::string text)
+        : self_(world.board->rank(world.rank)), text_(std::move(text)), timeout_(world.timeout) {
+      show(text_);
       self_.waiting.store(1, std::memory_order_relaxed);
     }
-    ~Stay() { self_.waiting.store(0, std::memory_order_relaxed); }
+    ~Stay() {
+      if (told_) show(text_);  // what was told is not so any more
+      self_.waiting.store(0, std::memory_order_relaxed);
+    }
+    // Shows more, once.
+    template <typename What>
+    void tell(const What& what) {
+      if (!told_) show(what());
+      told_ = true;
+    }
     double waited() const { return seconds_now() - start_; }
     bool too_long() const { return timeout_ > 0 && waited() > timeout_; }
     Status late(const std::string& what) const {
@@ -99,7 +101,11 @@ struct World {
     }
 
    private:
+    void show(const std::string& text) const { std::strncpy(self_.where, text.c_str(), sizeof self_.where - 1); }
+
     RankBoard& self_;
+    std::string text_;
+    bool told_ = false;
     double timeout_, start_ = seconds_now();
   };
 

@@ -70,7 +70,7 @@ class Arithmetic {
   // Whether a value must not come from the right side: a divisor of 0. May: whether there are such values.
   bool may_forbid() const { return (op_ == Op::div || op_ == Op::mod) && values_ <= Type::uint64; }
   bool forbids(const char* value) const;
-  // Of first_max and its like: whether `theirs`, of a later image, takes the place of `mine`.
+  // Of first_max and its like: whether `theirs`, of a later rank, takes the place of `mine`.
   bool prefers(const char* theirs, const char* mine) const;
 
  private:

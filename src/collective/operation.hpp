@@ -1,10 +1,10 @@
-// This image's part in a collective operation, as a coroutine: it runs until it needs a parcel that has not come, and
-// goes on in whoever brings it, which may be a handler in any thread, or in the page-fault handler. So it touches
+// This rank's part in a collective operation, as a coroutine: it runs until it needs a parcel that has not come, and
+// goes on in the handler that brings it, in any thread, or in the page-fault handler. So it touches
 // private memory only, sends parcels and nothing else, and waits for nothing but parcels; no two threads are ever in
 // it.
 //
-// The object belongs to whoever started the operation. One that is dropped before it is done leaves the coroutine to
-// the parcels.
+// The object belongs to the code that started the operation. One that is dropped before it is done leaves the coroutine
+// to the parcels.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace hiroba {
 
-// An image that was found in another operation, and which; then this one never goes on.
+// A rank that was found in another operation, and which; then this one never goes on.
 struct Other {
   std::atomic<bool> found{false};
   int rank = -1;

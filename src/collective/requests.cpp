@@ -1,8 +1,13 @@
-#include "coarray/requests.hpp"
+#include "collective/requests.hpp"
 
 #include <mutex>
 
 namespace hiroba {
+
+bool World::drive() const {
+  const bool any = transport->progress();
+  return requests->go_on() || any;
+}
 
 Status Requests::await(Request& request, const Call& call) {
   bool complete = false;

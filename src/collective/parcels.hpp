@@ -1,0 +1,86 @@
+// Parcels: small data that one rank sends to another in a collective operation.
+//
+// Messages are not ordered, so a parcel has a key that both sides know. What arrives before it is wanted is kept in
+// this process's own memory, however much it is. Thread-safe. The handler may run in any thread, and in the page-fault
+// handler; so the lock is held only around code that touches private memory. An operation that waits for a parcel goes
+// on in the handler of that parcel.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <map>
+#include <vector>
+
+#include "collective/operation.hpp"
+#include "collective/world.hpp"
+
+namespace hiroba {
+
+class Parcels {
+ public:
+  void listen(Transport& transport);
+  void start(const World& world) { world_ = &world; }
+
+  struct Key {
+    uint64_t team, number;  // which ranks, and the number of the parcel between them
+    char what[48];          // in which operation, as its name; that of sender and receiver must be equal
+
+    Key(uint64_t team_of, uint64_t number_of, const char* name);
+  };
+  // The lowest bits of a number tell apart what ranks send each other in one operation.
+  static constexpr int kind_bits = 8;
+  static constexpr size_t most_bytes = Transport::max_message - sizeof(Key);
+  void send(int rank, const Key& key, const void* data, size_t bytes);
+  // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory.
+  class Receive;
+  Receive receive(int rank, const Key& key, void* data, size_t bytes);
+  // `how` they differ.
+  static Status calls_differ(const std::string& how);
+  // That a team has received all that was sent to it here before the operation with this key.
+  Status none_left(const Key& next, const Call& call) const;
+
+ private:
+  using Name = std::array<uint64_t, 3>;  // of a parcel: its key and sender
+  bool expect(Receive& receive);
+  void keep(int source, const void* payload, size_t bytes);
+
+  const World* world_ = nullptr;
+  int handler_ = 0;
+  mutable SignalSafeLock lock_;                // guards what follows
+  std::map<Name, std::vector<char>> arrived_;  // that no operation has waited for yet: what, and data
+  std::map<Name, Receive*> expected_;          // that have not come yet
+};
+
+class Parcels::Receive {
+ public:
+  bool await_ready() const { return false; }
+  // False if the parcel is there. Else the operation may go on in another thread before this returns.
+  template <typename Promise>
+  bool await_suspend(std::coroutine_handle<Promise> operation) {
+    operation.promise().awaited.store(static_cast<int>(name_[2]), std::memory_order_relaxed);
+    other_ = &operation.promise().other;
+    static_assert(sizeof other_->what == sizeof key_.what);
+    then_ = operation;
+    return parcels_->expect(*this);
+  }
+  void await_resume() const {}
+
+ private:
+  friend class Parcels;
+  Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes)
+      : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes) {}
+  // Takes what and data of a parcel; false if they are of another operation, which ends this one.
+  bool fill(const char* parcel, size_t size);
+  bool is_of_other(const Name& name, const char* parcel) const;
+  void end(int source, const char* what);
+
+  Parcels* parcels_;
+  Name name_;
+  Key key_;
+  void* data_;
+  size_t bytes_;
+  Other* other_ = nullptr;
+  std::coroutine_handle<> then_;
+};
+
+}  // namespace hiroba

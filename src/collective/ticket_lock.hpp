@@ -1,0 +1,36 @@
+// A lock in the memory of a rank: the next ticket and the ticket being served, 32 bits each, zero at first. Who comes
+// first is served first. What the lock protects is made visible by its users, before release() and after acquire().
+// Thread-safe; acquire() blocks, driving progress.
+#pragma once
+
+#include "collective/world.hpp"
+
+namespace hiroba {
+
+class TicketLock {
+ public:
+  TicketLock(const World& world, int rank, uint64_t offset) : world_(world), rank_(rank), offset_(offset) {}
+  // `text` and `what` as those of World::await_word.
+  template <typename Text, typename What>
+  Status acquire(const Text& text, const What& what, uint32_t& ticket) const {
+    const uint32_t mine = ticket = world_.transport->fetch_add32(rank_, offset_, 1);
+    return world_.await_word(rank_, serving(), [mine](uint32_t now) { return now == mine; }, text, what);
+  }
+  bool try_acquire(uint32_t& ticket) const {
+    ticket = world_.transport->fetch_add32(rank_, serving(), 0);
+    return world_.transport->compare_swap32(rank_, offset_, ticket, ticket + 1) == ticket;
+  }
+  void release() const {
+    world_.transport->fetch_add32(rank_, serving(), 1);
+    world_.transport->wake(rank_, serving());
+  }
+
+ private:
+  uint64_t serving() const { return offset_ + sizeof(uint32_t); }
+
+  const World& world_;
+  int rank_;
+  uint64_t offset_;
+};
+
+}  // namespace hiroba

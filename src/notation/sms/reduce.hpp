@@ -1,0 +1,25 @@
+// Reductions of one value per rank, for sms.h and smint.h: every rank gets the same bits. Collective.
+#pragma once
+
+#include <type_traits>
+
+#include "base/text.hpp"
+#include "process/process.hpp"
+
+namespace hiroba {
+
+// `call` is what the ranks compare, with the operator; T is double or int64_t.
+template <typename T>
+T reduce_value(T value, Op op, const char* call) {
+  constexpr Type type = std::is_same_v<T, double> ? Type::float64 : Type::int64;
+  Memory& memory = process_memory(call);
+  Combine combine;
+  require_at(Arithmetic::make(static_cast<int>(type), static_cast<int>(type), static_cast<int>(op), combine.arithmetic),
+             call);
+  const std::string name = format("%s(%s)", call, name_of(op));
+  require(memory.collective().reduce(Team::all(memory.job().nranks), reinterpret_cast<char*>(&value), 1, combine,
+                                     {name.c_str(), ""}));
+  return value;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,139 @@
+#include "process/process.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "base/debugger.hpp"
+#include "base/log.hpp"
+
+namespace hiroba {
+
+namespace {
+
+struct Process {
+  std::unique_ptr<Memory> memory;
+  Coarrays coarrays;
+  int rank = 0;
+  bool ended = false;
+  bool forked = false;  // a child that a rank has made by fork: a copy of all this, and no rank
+  const char* ends_by = "sms_shutdown";
+  std::vector<Hook> start, end, barrier;
+};
+
+// Constructors of the program may register hooks, before those of this library have run.
+Process& process() {
+  static Process& the_process = *new Process;  // never destroyed: threads may use it while the program ends
+  return the_process;
+}
+
+void run(const std::vector<Hook>& hooks) {
+  for (const Hook& hook : hooks) hook();
+}
+
+// Messages before the start carry the rank, too, if hirobarun has given it, and only the first rank that fails speaks.
+void introduce() {
+  if (!Job::in_environment()) return;
+  Job job;
+  const Status described = Job::from_environment(job);
+  set_reporter(job.rank, nullptr);
+  require(described);
+  Board* board = nullptr;
+  require(map_board(job, board));
+  set_reporter(job.rank, &board->aborting);
+}
+
+// A program that leaves without the end of its job leaves the others waiting for it.
+void left_early(int status, void*) {
+  Process& p = process();
+  if (p.memory == nullptr) {
+    // With glibc, exit() in an exit handler goes on with the handlers that are left.
+    if (p.ended && status == 0 && findings() > 0) exit(1);
+    return;
+  }
+  if (p.memory->board().rank(p.rank).pid != getpid()) return;  // a child that the program forked
+  (void)p.memory.release();                                    // other threads may still use it
+  end_job(status == 0 ? 1 : status & 0xff,
+          "the program ended with status %d, by exit or by returning from main, before %s", status, p.ends_by);
+}
+
+}  // namespace
+
+void require(const Status& status) {
+  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+}
+
+void require_at(const Status& status, const char* place) {
+  if (!status.ok()) end_job(1, "%s: %s", place, status.message().c_str());
+}
+
+void start_process(const char* call, const std::function<void()>& ready) {
+  Process& p = process();
+  if (p.memory != nullptr) end_job(1, "%s called twice", call);
+  if (p.ended) end_job(1, "%s after %s; a job starts once", call, p.ends_by);
+  introduce();
+  Options options;
+  require(Options::from_environment(options));
+  require(Memory::start(options, [&p](Transport& transport) { p.coarrays.listen(transport); }, p.memory));
+  const Job& job = p.memory->job();
+  p.rank = job.rank;
+  if (job.launched) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);  // to hirobarun it is a pipe, where stdio would keep whole pages back
+    prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
+  }
+  on_exit(left_early, nullptr);
+  pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
+  Debugging debugging;
+  require(Debugging::from_option(options.text("debug"), job.rank, job.nranks, debugging));
+  set_debugging(debugging, job.rank);
+  stop_at_start();
+  ready();
+  run(p.start);
+}
+
+void end_process() {
+  Process& p = process();
+  if (p.coarrays.started()) require(p.coarrays.stop());
+  require(p.memory->stop());
+  p.memory.reset();
+  p.ended = true;
+  run(p.end);
+  if (findings() > 0)
+    log_line("check: %d mistake%s found; the exit status of the job is 1", findings(), findings() == 1 ? "" : "s");
+}
+
+bool process_started() { return process().memory != nullptr; }
+void process_ends_by(const char* call) { process().ends_by = call; }
+Coarrays& process_coarrays() { return process().coarrays; }
+
+Memory& process_memory(const char* call) {
+  Process& p = process();
+  if (p.forked) {
+    log_line(
+        "%s in process %d, a child that this rank has made by fork and that is no rank; only the rank itself "
+        "may call Hiroba: let the child compute and leave by _exit(), or execute another program",
+        call, static_cast<int>(getpid()));
+    _exit(1);
+  }
+  if (p.memory != nullptr) return *p.memory;
+  not_started(call, "sms_startup", "sms_shutdown");
+}
+
+void not_started(const char* call, const char* begin, const char* end) {
+  if (process().ended) end_job(1, "%s after %s; move it before", call, end);
+  introduce();
+  end_job(1, "%s before %s; call %s(&argc, &argv) first", call, begin, begin);
+}
+
+void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
+void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
+void at_checked_barrier(Hook hook) { process().barrier.push_back(std::move(hook)); }
+void begin_barrier() {
+  if (process().memory->checking()) run(process().barrier);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,42 @@
+// One process of a job: its start and end, the objects of each floor, and what the notations have to do then. The
+// interfaces have no handle, so this is where the library's objects are; nothing else keeps them in globals.
+//
+// Start and end are for one thread, and collective. Everything that a user does wrong ends the job here, with a message
+// that names the call.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "coarray/coarray.hpp"
+#include "memory/memory.hpp"
+
+namespace hiroba {
+
+// Joins the job; then calls ready(), and what is registered. Ends the job if this process has started already, or has
+// been in a job.
+void start_process(const char* call, const std::function<void()>& ready);
+// Leaves it, after all ranks have come.
+void end_process();
+bool process_started();
+// What the program has to call before it ends, for messages: sms_shutdown unless told otherwise.
+void process_ends_by(const char* call);
+
+// Ends the job with a message that names the call if the process has not started, or has ended.
+Memory& process_memory(const char* call);
+[[noreturn]] void not_started(const char* call, const char* begin, const char* end);
+// Listens from the start of the process on; a notation that has coarrays starts it.
+Coarrays& process_coarrays();
+
+// Ends the job if it is an error: with the message, or with "place: message".
+void require(const Status& status);
+void require_at(const Status& status, const char* place);
+
+// ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
+using Hook = std::function<void()>;
+void at_start(Hook hook);            // at the end of the start
+void at_end(Hook hook);              // after the end
+void at_checked_barrier(Hook hook);  // option check: at the beginning of each barrier of the program
+void begin_barrier();                // that. Collective
+
+}  // namespace hiroba
