@@ -18,11 +18,12 @@ namespace {
 struct Process {
   std::unique_ptr<Memory> memory;
   Coarrays coarrays;
+  Loops loops;
   int rank = 0;
   bool ended = false;
   bool forked = false;  // a child that a rank has made by fork: a copy of all this, and no rank
   const char* ends_by = "sms_shutdown";
-  std::vector<Hook> start, end, barrier;
+  std::vector<Hook> start, end;
 };
 
 // Constructors of the program may register hooks, before those of this library have run.
@@ -109,6 +110,7 @@ void end_process() {
 bool process_started() { return process().memory != nullptr; }
 void process_ends_by(const char* call) { process().ends_by = call; }
 Coarrays& process_coarrays() { return process().coarrays; }
+Loops& process_loops() { return process().loops; }
 
 Memory& process_memory(const char* call) {
   Process& p = process();
@@ -131,9 +133,9 @@ void not_started(const char* call, const char* begin, const char* end) {
 
 void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
 void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
-void at_checked_barrier(Hook hook) { process().barrier.push_back(std::move(hook)); }
 void begin_barrier() {
-  if (process().memory->checking()) run(process().barrier);
+  Process& p = process();
+  if (p.memory->checking()) require(p.loops.find_races(*p.memory));
 }
 
 }  // namespace hiroba

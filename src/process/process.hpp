@@ -9,6 +9,7 @@
 #include <string>
 
 #include "coarray/coarray.hpp"
+#include "loops/loops.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -28,15 +29,18 @@ Memory& process_memory(const char* call);
 // Listens from the start of the process on; a notation that has coarrays starts it.
 Coarrays& process_coarrays();
 
+Loops& process_loops();
+
 // Ends the job if it is an error: with the message, or with "place: message".
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
+// Before each barrier of the program: finds what is looked for at barriers (option check). Collective.
+void begin_barrier();
+
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
 using Hook = std::function<void()>;
-void at_start(Hook hook);            // at the end of the start
-void at_end(Hook hook);              // after the end
-void at_checked_barrier(Hook hook);  // option check: at the beginning of each barrier of the program
-void begin_barrier();                // that. Collective
+void at_start(Hook hook);  // at the end of the start
+void at_end(Hook hook);    // after the end
 
 }  // namespace hiroba

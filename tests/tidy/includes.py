@@ -14,8 +14,9 @@ FLOORS: dict[str, set[str]] = {
     "collective": {"base", "transport"},
     "memory": {"base", "transport", "collective"},
     "coarray": {"base", "transport", "collective", "memory"},
-    "process": {"base", "transport", "collective", "memory", "coarray"},
-    "notation": {"base", "transport", "collective", "memory", "coarray", "process"},
+    "loops": {"base", "transport", "collective", "memory"},
+    "process": {"base", "transport", "collective", "memory", "coarray", "loops"},
+    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "process"},
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.

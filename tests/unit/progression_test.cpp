@@ -1,5 +1,5 @@
 // Sets of integers that loops touch: against sets written out.
-#include "notation/smint/progression.hpp"
+#include "loops/progression.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,10 @@
-#include "notation/smint/check.hpp"
-
-#include <set>
-#include <string>
+#include "loops/check.hpp"
 
 #include "base/log.hpp"
-#include "notation/smint/races.hpp"
 
 namespace hiroba {
 
-LoopCheck::LoopCheck(const Memory& memory, const char* place, bool known, std::span<const smint_values> values)
+LoopCheck::LoopCheck(const Memory& memory, const char* place, bool known, std::span<const Values> values)
     : memory_(memory), place_(place), known_(known), values_(values.begin(), values.end()), before_(now(memory)) {}
 
 std::vector<LoopCheck::Counts> LoopCheck::now(const Memory& memory) {
@@ -18,13 +14,9 @@ std::vector<LoopCheck::Counts> LoopCheck::now(const Memory& memory) {
   return out;
 }
 
-void LoopCheck::touches(const smint_access& access) {
-  View view;
-  if (view_of(memory_, access, view)) note_touch(access, view, values_, place_);
-}
+void LoopCheck::touches(LoopRaces& races, const Access& access) const { races.note(access, values_, place_); }
 
-void LoopCheck::report() const {
-  static std::set<std::string> reported;
+void LoopCheck::report(std::set<std::string>& reported) const {
   constexpr uint64_t at_borders = 2;  // a page at either end of a part
   for (const Counts& counts : now(memory_))
     for (const Counts& before : before_) {

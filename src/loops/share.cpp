@@ -1,13 +1,13 @@
-#include "notation/smint/share.hpp"
+#include "loops/share.hpp"
 
 namespace hiroba {
 
-Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t but) {
+Interval offsets(const View& view, int d, std::span<const Values> values, size_t but) {
   Interval sum = {view.low[d], view.high[d] + 1};
   for (size_t k = 0; k < values.size(); ++k) {
     const int64_t factor = view.factor[d][k];
     if (factor == 0 || k == but) continue;
-    const smint_values& v = values[k];
+    const Values& v = values[k];
     const int64_t count = count_of(v);
     if (count == 0) return {0, 0};
     const int64_t a = factor * v.first, b = factor * (v.first + (count - 1) * v.step);
@@ -62,16 +62,15 @@ Interval owned(const View& view, int dim, int rank) {
 
 Share nothing() { return {}; }
 
-Share everything(std::span<const smint_values> values, int shared) {
+Share everything(std::span<const Values> values, int shared) {
   Share all = nothing();
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) all[k] = {values[k].first, values[k].end};
   return all;
 }
 
 // What the rank does if this view decides; false if it does not.
-bool share_by(const View& view, const Job& job, int rank, std::span<const smint_values> values, int shared,
-              Share& out) {
-  std::array<int, SMINT_SHARED> dims{};
+bool share_by(const View& view, const Job& job, int rank, std::span<const Values> values, int shared, Share& out) {
+  std::array<int, most_shared> dims{};
   bool any = false;
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
     dims[k] = cut_dimension(view, k);
@@ -115,13 +114,12 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const smint_
 
 }  // namespace
 
-Share share_of(const Job& job, int rank, std::span<const Touched> accesses, std::span<const smint_values> values,
-               int shared) {
+Share share_of(const Job& job, int rank, std::span<const Access> accesses, std::span<const Values> values, int shared) {
   Share out = everything(values, shared);
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
     if (out[k].empty()) return nothing();
-  for (const int wanted : {SMINT_OWNS, SMINT_WRITES, SMINT_READS})
-    for (const auto& [flags, view] : accesses) {
+  for (const int wanted : {Access::owns, Access::writes, Access::reads})
+    for (const auto& [flags, text, view] : accesses) {
       if ((flags & wanted) == 0 || view.array == nullptr) continue;
       if (!view.exact && !only_outermost_cut(view.array->distribution)) continue;
       if (share_by(view, job, rank, values, shared, out)) return out;

@@ -1,52 +1,17 @@
-#include "notation/smint/races.hpp"
+#include "loops/races.hpp"
 
 #include <cstring>
-#include <set>
-#include <string>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "notation/smint/progression.hpp"
-#include "process/process.hpp"
 
 namespace hiroba {
 
 namespace {
 
-// One access of one loop by one rank, as it is sent to others: no pointers.
-struct Touch {
-  enum Kind : int32_t { elements, bytes, pages };
-  uint64_t first_page;  // of the array, which is the same in every rank
-  Kind kind;            // elements: a progression per dimension; else at[0], in bytes of the array
-  int32_t flags;        // SMINT_READS, SMINT_WRITES, SMINT_PERHAPS
-  Progression at[SMINT_DIMS];
-  char text[80], place[112];
-};
+using Touch = LoopRaces::Touch;
 
 constexpr size_t most_touches = 4096;
-
-// Since the last barrier. The notations have no handle, so this is the process's.
-struct Epoch {
-  std::vector<Touch> touches;
-  bool too_many = false;
-  std::set<std::string> reported;
-};
-
-Epoch& epoch() {
-  static Epoch the_epoch;
-  return the_epoch;
-}
-
-void note(const Touch& touch) {
-  Epoch& e = epoch();
-  for (const Touch& old : e.touches)
-    if (std::memcmp(&old, &touch, sizeof touch) == 0) return;
-  if (e.touches.size() < most_touches) return e.touches.push_back(touch);
-  if (!e.too_many)
-    log_line("check: more than %zu accesses of loops between two barriers; those after %s are not compared",
-             most_touches, touch.place);
-  e.too_many = true;
-}
 
 // ---- two touches ---------------------------------------------------------------------------------------------------
 
@@ -67,7 +32,7 @@ struct Meeting {
 };
 
 std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& b) {
-  const bool sure = ((a.flags | b.flags) & SMINT_PERHAPS) == 0;
+  const bool sure = ((a.flags | b.flags) & Access::perhaps) == 0;
   if (a.kind != Touch::elements && b.kind != Touch::elements) {
     const auto byte = common(a.at[0], b.at[0]);
     return byte ? std::optional(Meeting{sure, *byte}) : std::nullopt;
@@ -89,11 +54,23 @@ std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& 
   return std::nullopt;
 }
 
-const char* verb(const Touch& t) { return (t.flags & SMINT_WRITES) != 0 ? "writes" : "reads"; }
+const char* verb(const Touch& t) { return (t.flags & Access::writes) != 0 ? "writes" : "reads"; }
 
-void compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
-  if (((a.flags | b.flags) & SMINT_WRITES) == 0) return;
-  if ((a.flags & SMINT_WRITES) == 0) return compare(array, b, rank_b, a, rank_a);
+}  // namespace
+
+void LoopRaces::note(const Touch& touch) {
+  for (const Touch& old : touches_)
+    if (std::memcmp(&old, &touch, sizeof touch) == 0) return;
+  if (touches_.size() < most_touches) return touches_.push_back(touch);
+  if (!too_many_)
+    log_line("check: more than %zu accesses of loops between two barriers; those after %s are not compared",
+             most_touches, touch.place);
+  too_many_ = true;
+}
+
+void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
+  if (((a.flags | b.flags) & Access::writes) == 0) return;
+  if ((a.flags & Access::writes) == 0) return compare(array, b, rank_b, a, rank_a);
   const auto found = meet(array.distribution, a, b);
   if (!found) return;
   // Where pages stand for elements, each access of a loop would meet each of the other; one of them says it all.
@@ -101,7 +78,7 @@ void compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_
   const char *const one = by_page ? "" : a.text, *const other = by_page ? "" : b.text;
   const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
   const std::string turned = format("%s %s %s %s %s", array.name, b.place, other, a.place, one);
-  if (epoch().reported.count(turned) > 0 || !epoch().reported.insert(pair).second) return;
+  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
   const std::string at = (by_page ? "the page of " : "") + element_name(array, std::max<int64_t>(found->byte, 0));
   // What is only possible is told, but does not make the run a failure.
   array.race_told = array.race_told || found->sure;
@@ -116,6 +93,8 @@ void compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_
 
 // ---- all ranks' ----------------------------------------------------------------------------------------------------
 
+namespace {
+
 // Where subscripts are unknown: the pages of other nodes that are here, or that were written.
 void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<const PageRun> read,
                std::span<const PageRun> written) {
@@ -128,7 +107,7 @@ void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<cons
     const Array* const array = memory.arrays().live(touch.first_page);
     if (array == nullptr) continue;
     const auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array->data) % page_bytes);
-    for (const PageRun& run : (touch.flags & SMINT_WRITES) != 0 ? written : read) {
+    for (const PageRun& run : (touch.flags & Access::writes) != 0 ? written : read) {
       const uint64_t first = std::max(run.first, array->first_page),
                      end = std::min(run.first + run.pages, array->end_page);
       if (first >= end) continue;
@@ -140,19 +119,18 @@ void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<cons
   touches = std::move(out);
 }
 
-void find_races() {
-  Memory& memory = process_memory("barrier");
-  if (memory.job().nranks == 1) return;
-  std::vector<Touch> mine = std::move(epoch().touches);
-  epoch().touches.clear(), epoch().too_many = false;
-  Status status = memory.collective().barrier("check: all loops are done");  // a home knows then who has copied what
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+}  // namespace
+
+Status LoopRaces::find(Memory& memory) {
+  if (memory.job().nranks == 1) return {};
+  std::vector<Touch> mine = std::move(touches_);
+  touches_.clear(), too_many_ = false;
+  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home knows then who has copied what
   add_pages(memory, mine, memory.cached_pages(), memory.written_pages());
   std::vector<std::vector<char>> all;
   const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
-  status = memory.collective().gather("check", bytes, all);
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
-  if (memory.job().rank != 0) return;
+  HIROBA_TRY(memory.collective().gather("check", bytes, all));
+  if (memory.job().rank != 0) return {};
   std::vector<std::vector<Touch>> of(all.size());
   for (size_t r = 0; r < all.size(); ++r) {
     of[r].resize(all[r].size() / sizeof(Touch));
@@ -165,15 +143,15 @@ void find_races() {
           if (Array* const array = memory.arrays().live(one.first_page);
               one.first_page == other.first_page && array != nullptr)
             compare(*array, one, static_cast<int>(a), other, static_cast<int>(b));
+  return {};
 }
 
-// Before main, in every rank: at a barrier all must do the same, whether they have had a loop or not.
-[[maybe_unused]] const bool registered = (at_checked_barrier(find_races), true);
+namespace {
 
 int64_t nearest(int64_t a, int64_t b) { return floor_div(a + b / 2, b); }
 
 // A view as bytes in the array's own dimensions, if that is what it is: a[i * N + j] in a program, a[N][N] in memory.
-bool in_dimensions(View& view, std::span<const smint_values> values) {
+bool in_dimensions(View& view, std::span<const Values> values) {
   const Distribution& d = view.array->distribution;
   View out = {};
   out.array = view.array, out.exact = true, out.dims = d.dims();
@@ -204,7 +182,7 @@ bool in_dimensions(View& view, std::span<const smint_values> values) {
 }
 
 // The members of a dimension's subscripts; false if they are known only to lie within.
-bool members(const View& view, int d, std::span<const smint_values> values, Progression& out) {
+bool members(const View& view, int d, std::span<const Values> values, Progression& out) {
   bool exact = !view.exact || view.low[d] == view.high[d];
   out = {view.low[d], 1, 1, view.high[d] - view.low[d] + 1};
   for (size_t k = 0; k < values.size(); ++k) {
@@ -216,17 +194,18 @@ bool members(const View& view, int d, std::span<const smint_values> values, Prog
 
 }  // namespace
 
-void note_touch(const smint_access& access, View view, std::span<const smint_values> values, const char* place) {
-  for (const smint_values& v : values)
+void LoopRaces::note(const Access& access, std::span<const Values> values, const char* place) {
+  View view = access.view;
+  for (const Values& v : values)
     if (count_of(v) == 0) return;
   Touch touch;
   std::memset(static_cast<void*>(&touch), 0, sizeof touch);  // padding is compared, too
   touch.first_page = view.array->first_page;
-  touch.flags = access.flags & (SMINT_READS | SMINT_WRITES | SMINT_PERHAPS);
+  touch.flags = access.flags & (Access::reads | Access::writes | Access::perhaps);
   std::strncpy(touch.text, access.text, sizeof touch.text - 1);
   std::strncpy(touch.place, place, sizeof touch.place - 1);
-  if ((access.flags & SMINT_ANYWHERE) != 0) {
-    touch.kind = Touch::pages, touch.flags |= SMINT_PERHAPS;
+  if ((access.flags & Access::anywhere) != 0) {
+    touch.kind = Touch::pages, touch.flags |= Access::perhaps;
     return note(touch);
   }
   touch.kind = view.exact || in_dimensions(view, values) ? Touch::elements : Touch::bytes;
@@ -237,7 +216,7 @@ void note_touch(const smint_access& access, View view, std::span<const smint_val
     exact = exact && (used <= 1 || count_of(values[k]) == 1);
   }
   for (int d = 0; d < view.dims; ++d) exact = members(view, d, values, touch.at[d]) && exact;
-  if (!exact) touch.flags |= SMINT_PERHAPS;
+  if (!exact) touch.flags |= Access::perhaps;
   note(touch);
 }
 

@@ -1,8 +1,6 @@
-#include "notation/smint/neighbours.hpp"
+#include "loops/neighbours.hpp"
 
 #include <algorithm>
-
-#include "base/log.hpp"
 
 namespace hiroba {
 
@@ -18,15 +16,13 @@ bool same_view(const View& a, const View& b, size_t loops) {
   return true;
 }
 
-bool same_values(const smint_values& a, const smint_values& b) {
-  return a.first == b.first && a.end == b.end && a.step == b.step;
-}
+bool same_values(const Values& a, const Values& b) { return a.first == b.first && a.end == b.end && a.step == b.step; }
 
 bool same(const Execution& a, const Execution& b) {
   return a.shared == b.shared &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_values) &&
          std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), b.accesses.end(),
-                    [&](const Touched& x, const Touched& y) {
+                    [&](const Access& x, const Access& y) {
                       return x.flags == y.flags && same_view(x.view, y.view, a.values.size());
                     });
 }
@@ -35,7 +31,7 @@ bool same(const Execution& a, const Execution& b) {
 struct Box {
   int flags;
   const View* view;
-  Interval at[SMINT_DIMS];
+  Interval at[View::most_dims];
 };
 
 // Of a loop inside that has no iterations it is only known that it contains the accesses that depend on it.
@@ -44,7 +40,7 @@ std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
   std::vector<Box> boxes;
   for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
     if (share[k].empty()) return boxes;
-  for (const auto& [flags, view] : loop.accesses) {
+  for (const auto& [flags, text, view] : loop.accesses) {
     Box box = {flags, &view, {}};
     bool any = true;
     for (int d = 0; d < view.dims; ++d) {
@@ -59,17 +55,17 @@ std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
 bool conflict(const std::vector<Box>& some, const std::vector<Box>& others) {
   for (const Box& a : some)
     for (const Box& b : others) {
-      if (a.view->array != b.view->array || ((a.flags | b.flags) & SMINT_WRITES) == 0) continue;
-      bool apart = false;  // bytes and elements are not compared
+      if (a.view->array != b.view->array || ((a.flags | b.flags) & Access::writes) == 0) continue;
+      bool disjoint = false;  // bytes and elements are not compared
       for (int d = 0; d < a.view->dims && a.view->exact == b.view->exact; ++d)
-        apart = apart || meet(a.at[d], b.at[d]).empty();
-      if (!apart) return true;
+        disjoint = disjoint || meet(a.at[d], b.at[d]).empty();
+      if (!disjoint) return true;
     }
   return false;
 }
 
 // The values of the outermost loop for which an access, over those of the other loops, may touch the box.
-Interval touching(const View& view, const std::vector<smint_values>& values, const Box& box) {
+Interval touching(const View& view, const std::vector<Values>& values, const Box& box) {
   Interval all = {-far, far};
   if (view.exact != box.view->exact) return all;
   for (int d = 0; d < view.dims; ++d) {
@@ -82,11 +78,11 @@ Interval touching(const View& view, const std::vector<smint_values>& values, con
 }
 
 // What is left of a rank's values of the outermost loop without those that conflict with the boxes: the longer side.
-void leave_out(Interval& left, const Execution& next, const std::vector<smint_values>& values,
+void leave_out(Interval& left, const Execution& next, const std::vector<Values>& values,
                const std::vector<Box>& boxes) {
-  for (const auto& [flags, view] : next.accesses)
+  for (const auto& [flags, text, view] : next.accesses)
     for (const Box& box : boxes) {
-      if (view.array != box.view->array || ((flags | box.flags) & SMINT_WRITES) == 0) continue;
+      if (view.array != box.view->array || ((flags | box.flags) & Access::writes) == 0) continue;
       const Interval out = touching(view, values, box);
       if (meet(left, out).empty()) continue;
       const Interval below = {left.begin, std::min(left.end, out.begin)};
@@ -98,9 +94,9 @@ void leave_out(Interval& left, const Execution& next, const std::vector<smint_va
 
 }  // namespace
 
-std::pair<Share, std::vector<smint_values>> part_of(const Job& job, int rank, const Execution& loop) {
+std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Execution& loop) {
   const Share share = share_of(job, rank, loop.accesses, loop.values, loop.shared);
-  std::vector<smint_values> values = loop.values;
+  std::vector<Values> values = loop.values;
   for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
     values[k].first = share[k].begin, values[k].end = share[k].end;
   return {share, values};
@@ -114,7 +110,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
   while (known.place < done_.size() && !same(done_[known.place], next)) ++known.place;
   const auto own_next = boxes_of(job, job.rank, next);
   const auto [share, values] = part_of(job, job.rank, next);
-  known.apart = share[0];
+  known.independent = share[0];
   std::vector<std::vector<Box>> own_done;
   for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));
   for (int r = 0; r < job.nranks; ++r) {
@@ -124,54 +120,51 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
     for (size_t i = 0; i < done_.size(); ++i) {
       const auto their_done = boxes_of(job, r, done_[i]);
       meets = meets || conflict(own_done[i], their_next) || conflict(their_done, own_next);
-      leave_out(known.apart, next, values, their_done);
+      leave_out(known.independent, next, values, their_done);
     }
     if (meets) known.others.push_back(r);
   }
   return known_.emplace_back(std::move(known));
 }
 
-void Neighbours::owe(Memory& memory, Execution loop) {
-  owed_ = true;
+void Neighbours::defer_barrier(Memory& memory, Execution loop) {
+  deferred_ = true;
   home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
   if (memory.collective().reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
 
-void Neighbours::pass(Memory& memory, const Execution& next) {
+Status Neighbours::begin_loop(Memory& memory, const Execution& next) {
   awaited_.clear();
-  apart_ = {0, 0};
-  if (!owed_) return;
+  independent_ = {0, 0};
+  if (!deferred_) return {};
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
-  owed_ = false;
-  if (memory.collective().reaches_all()) {
-    needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
-    if (!memory.collective().arrived(known.others, needed_)) awaited_ = known.others;
-    apart_ = known.apart, regarded_ = done_.size();
-    return;
-  }
-  const Status status = memory.sync_drop(meeting, known.others, home_writes_);
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+  deferred_ = false;
+  if (!memory.collective().reaches_all()) return memory.sync_drop(meeting, known.others, home_writes_);
+  needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
+  if (!memory.collective().arrived(known.others, needed_)) awaited_ = known.others;
+  independent_ = known.independent, regarded_ = done_.size();
+  return {};
 }
 
-void Neighbours::finish(Memory& memory) {
-  const Status status = memory.await(meeting, awaited_, needed_);
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
+Status Neighbours::finish(Memory& memory) {
+  HIROBA_TRY(memory.await(meeting, awaited_, needed_));
   awaited_.clear();
+  return {};
 }
 
 void Neighbours::arrive_with_part(Memory& memory) { memory.arrive(meeting, true, Memory::Work::part); }
 
-void Neighbours::settle(Memory& memory) {
+Status Neighbours::settle(Memory& memory) {
   awaited_.clear();
-  apart_ = {0, 0}, regarded_ = 0;
-  if (!owed_) return;
-  const Status status = memory.sync_drop("the barrier behind parallel loops");
-  if (!status.ok()) end_job(1, "%s", status.message().c_str());
-  owed_ = false;
+  independent_ = {0, 0}, regarded_ = 0;
+  if (!deferred_) return {};
+  HIROBA_TRY(memory.sync_drop("the barrier after parallel loops"));
+  deferred_ = false;
   done_.clear(), known_.clear();
+  return {};
 }
 
 }  // namespace hiroba

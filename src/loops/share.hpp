@@ -8,27 +8,23 @@
 #pragma once
 
 #include <array>
+#include <span>
 
-#include "notation/smint/view.hpp"
+#include "loops/view.hpp"
 
 namespace hiroba {
 
 constexpr int64_t far = INT64_MAX / 4;
 
+constexpr int most_shared = 3;
+
 // A rank's values of each shared variable, ascending.
-using Share = std::array<Interval, SMINT_SHARED>;
+using Share = std::array<Interval, most_shared>;
 
-// An access of a loop: what smint_access says of it, and where it lies (array null: in no shared array).
-struct Touched {
-  int flags;
-  View view;
-};
-
-Share share_of(const Job& job, int rank, std::span<const Touched> accesses, std::span<const smint_values> values,
-               int shared);
+Share share_of(const Job& job, int rank, std::span<const Access> accesses, std::span<const Values> values, int shared);
 
 // What a dimension's subscript is, over all values of the loops, but without factor * v[but].
-Interval offsets(const View& view, int d, std::span<const smint_values> values, size_t but = SMINT_LOOPS);
+Interval offsets(const View& view, int d, std::span<const Values> values, size_t but = View::most_loops);
 
 // The values of v for which factor * v + [offset] lies within `inside`; factor is not 0.
 Interval values_within(Interval inside, Interval offset, int64_t factor);

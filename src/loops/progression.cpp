@@ -1,4 +1,4 @@
-#include "notation/smint/progression.hpp"
+#include "loops/progression.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,10 +2,12 @@
 // touched, for races.hpp. Made by smint_begin, used by the thread that made it, on every rank for itself.
 #pragma once
 
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "notation/smint/view.hpp"
+#include "loops/races.hpp"
 
 namespace hiroba {
 
@@ -13,13 +15,13 @@ class LoopCheck {
  public:
   // `place` is a text of the program, which stays; `known`: all subscripts of the loop are affine; `values`: this
   // rank's iterations.
-  LoopCheck(const Memory& memory, const char* place, bool known, std::span<const smint_values> values);
+  LoopCheck(const Memory& memory, const char* place, bool known, std::span<const Values> values);
 
-  void touches(const smint_access& access);
+  void touches(LoopRaces& races, const Access& access) const;
 
   // Behind the barrier that ends the loop: says, once for each loop and array, which pages went through the page cache
   // although the analysis knew better. That is slow, but never wrong.
-  void report() const;
+  void report(std::set<std::string>& reported) const;
 
  private:
   struct Counts {
@@ -31,7 +33,7 @@ class LoopCheck {
   const Memory& memory_;
   const char* place_;
   bool known_;
-  std::vector<smint_values> values_;
+  std::vector<Values> values_;
   std::vector<Counts> before_;
 };
 

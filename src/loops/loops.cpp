@@ -1,0 +1,337 @@
+#include "loops/loops.hpp"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "loops/check.hpp"
+#include "loops/neighbours.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// ---- what ----------------------------------------------------------------------------------------------------------
+
+// The contiguous indices of the outermost dimension that lie in pages of this node.
+Interval indices_here(const View& view, const Job& job) {
+  Interval here = {0, 0};
+  view.array->for_each_run_of([&](int rank) { return job.node_of(rank) == job.node; },
+                              [&](uint64_t first, uint64_t pages) {
+                                const auto data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(view.array->data));
+                                const auto base = static_cast<int64_t>(view.array->first_page << page_shift);
+                                // The array's pages begin at or before its data.
+                                const int64_t lead = data % static_cast<int64_t>(page_bytes);
+                                const int64_t from = (static_cast<int64_t>(first << page_shift) - base) - lead;
+                                const int64_t to = from + static_cast<int64_t>(pages << page_shift);
+                                const Interval run = {ceil_div(from, view.stride[0]), floor_div(to, view.stride[0])};
+                                if (run.end - run.begin > here.end - here.begin) here = run;
+                              });
+  if (here.empty()) return {0, 0};
+  if (here.begin <= 0) here.begin = -far;
+  if (here.end >= view.extent[0]) here.end = far;
+  return here;
+}
+
+// Rows that lie less than a page apart are fetched with what is between them.
+void fill_gaps(const View& view, Range section[]) {
+  for (int d = view.dims - 1; d > 0; --d) {
+    Range& r = section[d];
+    if ((view.extent[d] - r.length) * view.stride[d] > static_cast<int64_t>(page_bytes)) return;
+    r = {0, view.extent[d], 1};
+  }
+}
+
+// Begins to fetch these rows.
+Status fetch(Memory& memory, const View& view, Interval outermost, Range section[]) {
+  outermost = meet(outermost, {0, view.extent[0]});
+  if (outermost.empty()) return {};
+  const int64_t length = outermost.end - outermost.begin;
+  section[0] = {outermost.begin, length, 1};
+  const Status status =
+      view.exact ? memory.start_preload(view.array->data, {section, static_cast<size_t>(view.dims)})
+                 : memory.start_preload_bytes(view.array->data + outermost.begin, static_cast<size_t>(length));
+  return status.ok() ? status : Status::error("parallel for: " + status.message());
+}
+
+constexpr int any_access = Access::reads | Access::writes;
+
+// What an access touches over all values of the inner loops and [begin, last] of the outermost one: a section, of which
+// the outermost dimension is `rows`. False if a loop inside has no iterations, or nothing is in the array.
+bool section_of(const View& view, std::span<const Values> values, int64_t begin, int64_t last, Range section[],
+                Interval& rows) {
+  for (int d = 0; d < view.dims; ++d) {
+    const Interval offset = offsets(view, d, values, 0);
+    if (offset.empty()) return false;
+    const int64_t a = view.factor[d][0] * begin, b = view.factor[d][0] * last;
+    const Interval touched = meet({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
+    if (touched.empty()) return false;
+    if (d == 0) rows = touched;
+    section[d] = {touched.begin, touched.end - touched.begin, 1};
+  }
+  fill_gaps(view, section);
+  return true;
+}
+
+// Of a rank's values of the outermost loop.
+struct Mine {
+  Interval all;
+  int64_t step;
+  int64_t last() const { return all.begin + (all.end - 1 - all.begin) / step * step; }
+};
+
+// Those that touch nothing outside of this node.
+Interval inner_of(const Memory& memory, const View& view, std::span<const Values> values, const Mine& mine) {
+  Range section[View::most_dims];
+  Interval rows = {0, 0};
+  if (!section_of(view, values, mine.all.begin, mine.last(), section, rows)) return mine.all;
+  const Interval here = indices_here(view, memory.job());
+  if (here.empty()) return {0, 0};
+  if (rows.begin >= here.begin && rows.end <= here.end) return mine.all;
+  if (view.factor[0][0] == 0) return {0, 0};
+  return values_within(here, offsets(view, 0, values, 0), view.factor[0][0]);
+}
+
+Interval inner_of(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
+                  const Mine& mine, int kinds) {
+  if (memory.job().nnodes == 1) return mine.all;
+  Interval inner = mine.all;
+  for (const auto& [flags, text, view] : accesses)
+    if (view.array != nullptr && (flags & kinds) != 0) inner = meet(inner, inner_of(memory, view, values, mine));
+  return inner;
+}
+
+// Begins to fetch what they touch of other nodes.
+Status fetch_all(Memory& memory, std::span<const Access> accesses, std::span<const Values> values, const Mine& mine) {
+  if (memory.job().nnodes == 1) return {};
+  for (const auto& [flags, text, view] : accesses) {
+    Range section[View::most_dims];
+    Interval rows = {0, 0};
+    if (view.array == nullptr || (flags & any_access) == 0 ||
+        !section_of(view, values, mine.all.begin, mine.last(), section, rows))
+      continue;
+    const Interval here = indices_here(view, memory.job());
+    HIROBA_TRY(fetch(memory, view, {rows.begin, std::min(rows.end, here.begin)}, section));
+    HIROBA_TRY(fetch(memory, view, {std::max({rows.begin, here.begin, here.end}), rows.end}, section));
+  }
+  return {};
+}
+
+bool writes_home(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
+                 const Mine& mine) {
+  if (mine.all.empty()) return true;
+  const Interval here = inner_of(memory, accesses, values, mine, Access::writes);
+  return here.begin <= mine.all.begin && here.end >= mine.all.end;
+}
+
+// ---- the loop ------------------------------------------------------------------------------------------------------
+
+// For each set of arrays that a loop has used, the pages of other nodes. Pointers that are swapped make two sets.
+using Recollection = std::map<std::vector<const void*>, std::vector<PageRun>>;
+
+// Ascending values of a loop: [first, end) by step.
+Values ascending(const Values& v) {
+  if (v.step > 0) return v;
+  const int64_t count = count_of(v);
+  return {v.first + (count - 1) * v.step, v.first + 1, -v.step};
+}
+
+bool same_name(const Access& a, const Access& b) {
+  const size_t length = std::strcspn(a.text, "[");
+  return length == std::strcspn(b.text, "[") && std::strncmp(a.text, b.text, length) == 0;
+}
+
+// The loops nested inside were proved independent for accesses by one name; two names may mean one array.
+bool overlap(std::span<const Access> accesses) {
+  for (const Access& w : accesses) {
+    if ((w.flags & Access::writes) == 0 || w.view.array == nullptr) continue;
+    for (const Access& a : accesses)
+      if (a.view.array == w.view.array && !same_name(a, w)) return true;
+  }
+  return false;
+}
+
+// Divides this rank's values: the inner ones lie on the loop's grid and wait for nothing.
+void divide(LoopProgress& p, Interval inner, LoopProgress::Awaited waiting) {
+  p.inner = meet(p.mine, inner);
+  if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
+  p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
+  // The first value after it that is on the grid.
+  p.inner.end = on_grid(p.mine.begin, std::max(p.inner.begin, p.inner.end), p.step);
+  if (p.inner.begin != p.mine.begin || p.inner.end < p.mine.end) p.waiting = waiting;
+}
+
+// The inner part, once; then nothing.
+Interval take_inner(LoopProgress& p) {
+  if (p.inner_done) return {0, 0};
+  p.inner_done = true;
+  return p.inner;
+}
+
+// As the program counts: downwards from the top, if `step` is negative there.
+void tell(Loop& loop, size_t k, Interval part, const Values& ascends, bool down) {
+  loop.first[k] = part.begin, loop.end[k] = part.end;
+  if (!down) return;
+  loop.first[k] = part.begin + (part.end - 1 - part.begin) / ascends.step * ascends.step;
+  loop.end[k] = part.begin - 1;
+}
+
+}  // namespace
+
+struct Loops::Parts {
+  Neighbours neighbours;
+  LoopRaces races;
+  std::set<std::string> reported;  // by LoopCheck
+  Status fetch_after_barrier(Memory& memory, LoopProgress& p);
+  Status next_part(Memory& memory, LoopProgress& p, Interval& part);
+};
+
+Loops::Loops() : parts_(std::make_unique<Parts>()) {}
+Loops::~Loops() = default;
+
+// Waits for those ranks that have not come yet.
+Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
+  HIROBA_TRY(neighbours.finish(memory));
+  const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
+  p.waiting = LoopProgress::data;
+  return p.mine.empty() ? Status() : fetch_all(memory, p.whole->accesses, values, {p.mine, p.step});
+}
+
+// Empty if all has been done.
+Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) {
+  using P = LoopProgress;
+  for (part = {0, 0}; p.stage != P::done && part.empty();) {
+    switch (p.stage) {
+      case P::overlap: {
+        // Data of a network come by themselves; whether ranks have come must be looked at.
+        const bool work =
+            p.waiting == P::ranks ? !neighbours.all_arrived(memory) : p.waiting == P::data && !p.boundary_first;
+        if (work) part = take_inner(p);
+        if (!part.empty()) return {};
+        if (p.waiting == P::ranks) HIROBA_TRY(fetch_after_barrier(memory, p));
+        if (p.waiting == P::data) memory.preload_wait();
+        break;
+      }
+      case P::lower_boundary: part = {p.mine.begin, p.inner.begin}; break;
+      case P::upper_boundary: part = {p.inner.end, p.mine.end}; break;
+      default:
+        if (p.boundary_first && p.waiting == P::data && !p.inner_done && !p.inner.empty()) {
+          neighbours.arrive_with_part(memory);
+          p.boundary_first = false;
+        }
+        part = take_inner(p);
+        if (!part.empty()) return {};
+    }
+    p.stage = static_cast<P::Stage>(p.stage + 1);
+  }
+  return {};
+}
+
+Status Loops::enter(const char* place) {
+  const char* const outer = place_.exchange(place);
+  if (outer == nullptr) return {};
+  return Status::error(
+      format("parallel for at %s: begins within the parallel for at %s, of which each rank does other iterations (in a "
+             "function that it calls, or in another thread); all ranks have to come here, so share out one of the two",
+             place, outer));
+}
+
+Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, std::span<const Values> values,
+                    int shared, int flags, const char* place) {
+  HIROBA_TRY(enter(place));
+  Values ordered[View::most_loops];
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (values[k].step == 0) return Status::error(format("parallel for at %s: the step of a loop is 0", place));
+    ordered[k] = ascending(values[k]);
+  }
+  const std::span<Values> loops(ordered, values.size());
+
+  // The program runs what is told in full if it is not shared out.
+  for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
+    tell(loop, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
+  if (shared > 1 && (flags & Loop::collapse) == 0 && overlap(accesses)) shared = 1;
+
+  Neighbours& neighbours = parts_->neighbours;
+  LoopProgress& p = loop.progress = {};
+  p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
+  // A barrier may wait for the next loop, which knows who has to wait for whom.
+  if ((flags & Loop::later) != 0 && !memory.checking()) {
+    p.whole = new Execution{accesses, {loops.begin(), loops.end()}, shared, false};
+    std::erase_if(p.whole->accesses, [](const Access& a) { return a.view.array == nullptr; });
+    HIROBA_TRY(neighbours.begin_loop(memory, *p.whole));
+  } else {
+    HIROBA_TRY(neighbours.settle(memory));
+  }
+  const Share share = share_of(memory.job(), memory.job().rank, accesses, loops, shared);
+  p.mine = p.inner = share[0];
+  for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
+    tell(loop, k, share[k], ordered[k], values[k].step < 0);
+    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
+  }
+  const Mine mine = {p.mine, p.step};
+  if (p.whole != nullptr) p.whole->home_writes = writes_home(memory, accesses, loops, mine);
+  if (!p.mine.empty()) {
+    const bool comes_first = neighbours.waits();
+    if (!comes_first) HIROBA_TRY(fetch_all(memory, accesses, loops, mine));
+    const Interval inner = inner_of(memory, accesses, loops, mine, any_access);
+    const Interval independent = meet(inner, neighbours.independent());
+    p.boundary_first = p.whole != nullptr && p.whole->home_writes && !independent.empty();
+    divide(p, comes_first || p.boundary_first ? independent : inner,
+           comes_first ? LoopProgress::ranks : LoopProgress::data);
+  }
+  if (memory.checking()) {
+    ordered[0].first = p.mine.begin, ordered[0].end = p.mine.end;
+    p.check = new LoopCheck(memory, place, (flags & Loop::known) != 0, loops);
+  }
+  return {};
+}
+
+void Loops::touches(const Loop& loop, const Access& access) {
+  if (loop.progress.check != nullptr) loop.progress.check->touches(parts_->races, access);
+}
+
+Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const void*> arrays) {
+  if (memory.job().nnodes == 1) return {};
+  if (memo == nullptr) memo = new Recollection;
+  LoopProgress& p = loop.progress;
+  if (p.waiting == LoopProgress::ranks) HIROBA_TRY(parts_->fetch_after_barrier(memory, p));
+  p.boundary_first = false;  // what is recalled is not known to the others
+  const auto [found, anew] = static_cast<Recollection*>(memo)->try_emplace(std::move(arrays));
+  if (!anew) {
+    memory.start_preload(found->second);
+    return {};
+  }
+  memory.sync();  // what is here at the end, the loop has used
+  p.noting = &found->second;
+  return {};
+}
+
+Status Loops::next(Memory& memory, Loop& loop, bool& any) {
+  Interval part;
+  HIROBA_TRY(parts_->next_part(memory, loop.progress, part));
+  any = !part.empty();
+  if (any) tell(loop, 0, part, {0, 0, loop.progress.step}, loop.progress.down);
+  return {};
+}
+
+void Loops::end(Memory& memory, Loop& loop, void (*barrier)(bool drop)) {
+  LoopProgress& p = loop.progress;
+  place_ = nullptr;
+  if (p.noting != nullptr) *p.noting = memory.cached_pages();
+  if (p.whole != nullptr) {
+    parts_->neighbours.defer_barrier(memory, std::move(*p.whole));
+    delete p.whole;
+  } else if ((p.flags & Loop::no_wait) == 0) {
+    barrier((p.flags & Loop::drop) != 0);
+    if (p.check != nullptr) p.check->report(parts_->reported);
+  }
+  delete p.check;
+}
+
+Status Loops::settle(Memory& memory) { return parts_->neighbours.settle(memory); }
+Status Loops::find_races(Memory& memory) { return parts_->races.find(memory); }
+
+}  // namespace hiroba
