@@ -12,9 +12,8 @@
 // - put, put_strided, put_packed: the source may be reused on return; the data is visible at the target after the
 //   caller's next fence(). Two puts without a fence between them are not ordered, nor is a put with a later get.
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
-// - send: the handler runs once at the target, some time later, in whichever thread drives progress there. What a
-//   thread sends to one rank is handled in that order, but for what waits for puts and what handlers send; other
-//   messages are not ordered.
+// - send: the handler runs once at the target, some time later, in the thread that drives progress there. Messages are
+//   not ordered.
 // - exchange: a barrier, and a fence: puts made before it are visible to everyone after it.
 //
 // Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
@@ -266,6 +265,9 @@ class Wrapper : public Transport {
     inner_->start_put(r, to, from, n, c);
   }
   void put_packed(int r, std::span<const PackedWord> p) override { inner_->put_packed(r, p); }
+  void start_put_packed(int r, std::span<const PackedWord> p, Completion& c) override {
+    inner_->start_put_packed(r, p, c);
+  }
   void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
     inner_->start_get(to, r, from, n, c, note);
   }

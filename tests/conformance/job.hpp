@@ -21,8 +21,6 @@ struct TestJob {
   int message_handler = 0, relay_handler = 0, claim_handler = 0;
   std::atomic<int> messages{0};
   std::atomic<uint64_t> message_sum{0};
-  std::array<std::atomic<uint64_t>, 64> next_number{};  // of messages of each rank
-  std::atomic<bool> disordered{false};
   std::atomic<bool> damaged{false};
 
   int rank() const { return job.rank; }

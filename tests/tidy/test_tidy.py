@@ -62,6 +62,17 @@ class TidyTest(unittest.TestCase):
         self.broken("src/memory/m.cpp", inside, "src/memory/m.cpp:1 include-contract")
         self.broken("src/memory/m.cpp", '#include "transport/transport.hpp"\n')
 
+    def test_wrappers_forward_everything(self) -> None:
+        contract = (
+            '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n\nclass Transport {\n public:\n'
+            "  virtual ~Transport() = default;\n  virtual void put(int a);\n  virtual bool fence() const = 0;\n};\n\n"
+            "class Wrapper : public Transport {\n  void put(int a) override;\n"
+        )
+        path, line = "src/transport/transport.hpp", contract.count("\n") - 1
+        self.broken(path, contract + "  bool fence() const override { return true; }\n};\n")
+        part = contract + "  // bool fence() const override;\n};\n"
+        self.broken(path, part, f"{path}:{line} wrapper-forwards")
+
     def test_launcher_does_not_know_notations(self) -> None:
         notation = {"src/notation/sms/report.hpp": "// Report.\n#pragma once\n"}
         launcher = {"src/launcher/l.cpp": '#include "notation/sms/report.hpp"\n'}

@@ -41,6 +41,17 @@ class Chaos final : public Wrapper {
     Wrapper::get(to, rank, from, bytes);
   }
 
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override {
+    delay();
+    Wrapper::start_get(to, rank, from, bytes, completion, note);
+  }
+
+  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                       const Note* note) override {
+    delay();
+    Wrapper::start_get_ahead(to, rank, from, bytes, completion, note);
+  }
+
   bool fence() override {
     release();
     return Wrapper::fence();
@@ -62,6 +73,11 @@ class Chaos final : public Wrapper {
     Wrapper::put_packed(rank, pieces);
   }
 
+  void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) override {
+    delay();
+    Wrapper::start_put_packed(rank, pieces, completion);
+  }
+
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
     delay();
     return Wrapper::fetch_add64(rank, at, value);
@@ -70,6 +86,16 @@ class Chaos final : public Wrapper {
   uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
     delay();
     return Wrapper::compare_swap64(rank, at, expected, desired);
+  }
+
+  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override {
+    delay();
+    return Wrapper::fetch_add32(rank, at, value);
+  }
+
+  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override {
+    delay();
+    return Wrapper::compare_swap32(rank, at, expected, desired);
   }
 
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override {

@@ -9,15 +9,15 @@
 namespace hiroba {
 
 enum class Frame : uint8_t {
-  message,       // payload for handler `handler`, when `count` puts of mine have arrived
-  put,           // payload for memory at `offset`; with a `count`, a flush too
+  message,       // payload for handler `handler`, when my puts up to number `count` have arrived
+  put,           // payload for memory at `offset`; `expected`: the put's number; with a `count`, a flush too
   put_bulk,      // `bytes` for memory at `offset` come as bulk data with tag `tag`
-  packed,        // pieces for put_packed
+  packed,        // pieces for put_packed; this and the next ones are numbered likewise
   packed_bulk,   // `bytes` of pieces come as bulk data with tag `tag`
   strided,       // a box, and its blocks for memory at `offset`
   strided_bulk,  // the same; `bytes` of both come as bulk data with tag `tag`
-  flush,         // say when `count` puts of mine have arrived
-  flushed,       // `count` of yours have
+  flush,         // say when my puts up to number `count` have arrived
+  flushed,       // yours up to `count` have
   get,           // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
   got,           // payload for memory at `address` of the asker
   get_bulk,      // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
@@ -27,12 +27,12 @@ enum class Frame : uint8_t {
   result,        // `operand` is what was there
   ask_key,       // how can I access your memory at `offset` myself?
   key,           // payload: for RemoteMemory::learn
-  stand,         // payload: a StandingGet, to be promised, or one with its end: counted as a put
+  stand,         // payload: a StandingGet, to be promised, or one with its end: numbered as a put
   watch,         // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
   wake,          // the word at `offset` has changed
   meet,          // part of an exchange: meeting.hpp
   owner,         // my library works on your memory: poll, please; until I have sent as many with `expected` 0 as with 1
-  met,           // I have come to where we meet, with `count` puts to you behind me
+  met,           // I have come to where we meet, after my put number `count` to you
   ask_place,     // where are you, what are you doing?
   place,         // payload: RankBoard::where; `operand`: calls, `expected`: waiting
   alive,         // nothing but a sign of life

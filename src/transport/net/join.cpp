@@ -1,4 +1,5 @@
 #include "transport/net/join.hpp"
+#include "transport/net/chaos_wire.hpp"
 
 #include <fcntl.h>
 #include <link.h>
@@ -269,6 +270,8 @@ Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
     set_launcher_word(std::atoi(pmi), hydra_abort);
   HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));
+  if (const double seed = options.number("chaos"); seed > 0)
+    out.wire = make_chaos_wire(std::move(out.wire), static_cast<uint64_t>(seed));
   Wire::Start start = {hooks, nullptr, out.program_uses_library};
   std::unique_ptr<Rendezvous> rendezvous;
   Job given;

@@ -31,8 +31,8 @@ void Net::settle() {
   meeting_.for_each_put([&](int source, const Meeting::PutCount& put) {
     any_here = any_here || here(put.rank);
     if (put.rank != config().job.rank) return;
-    const std::atomic<uint64_t>& arrived = puts_[static_cast<size_t>(source)].arrived;
-    engine_.wait([&] { return static_cast<int32_t>(static_cast<uint32_t>(arrived.load()) - put.count) >= 0; });
+    const ArrivedPuts& arrived = puts_[static_cast<size_t>(source)].arrived;
+    engine_.wait([&] { return static_cast<int32_t>(static_cast<uint32_t>(arrived.all_up_to()) - put.count) >= 0; });
   });
   if (any_here && config().job.ranks_on(config().job.node) > 1) meeting_.settle();
   dirty_lock_.lock();  // what was counted needs no fence any more
@@ -139,7 +139,7 @@ Status Net::meet(uint64_t tag, std::span<const int> others) {
       learn_place(rank);
       return late(config(), {{rank}});
     }
-    engine_.wait([&] { return puts.arrived.load() >= puts.counted.load(); });
+    engine_.wait([&] { return puts.arrived.all_up_to() >= puts.counted.load(); });
   }
   dirty_lock_.lock();  // what was counted needs no fence any more
   for (const int rank : others) puts_[static_cast<size_t>(rank)].flushed.store(puts_[static_cast<size_t>(rank)].told);

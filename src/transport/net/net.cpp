@@ -222,7 +222,7 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   send_frame(rank, h, payload, bytes);
 }
 
-// Puts to that rank alone are counted in the message, which waits for them there; that saves asking and answering.
+// The message waits there for puts to that rank alone; that saves asking and answering.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
   assert(bytes <= max_message);
   note_change(rank, 0, anything);
@@ -234,7 +234,7 @@ void Net::send_after_puts(int rank, int handler, const void* payload, size_t byt
   send_frame(rank, h, payload, bytes);
 }
 
-// How many puts this rank has made to that one; 0 if others have got some, too, that nobody has fenced.
+// The number of this rank's last put to that one; 0 if others have got some, too, that nobody has fenced.
 uint64_t Net::puts_only_to(int rank) {
   dirty_lock_.lock();
   const bool only = dirty_.size() == 1 && dirty_[0] == rank;
@@ -245,14 +245,15 @@ uint64_t Net::puts_only_to(int rank) {
 
 // ---- put -----------------------------------------------------------------------------------------------------------
 
-// Counted before it leaves, so that a fence cannot miss it.
-void Net::count_put(int rank) {
+// Numbered before it leaves, so that a fence cannot miss it.
+uint64_t Net::number_put(int rank) {
   Puts& puts = puts_[static_cast<size_t>(rank)];
   dirty_lock_.lock();
-  ++puts.sent;
+  const uint64_t number = ++puts.sent;
   if (!puts.dirty) dirty_.push_back(rank);
   puts.dirty = true;
   dirty_lock_.unlock();
+  return number;
 }
 
 void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
@@ -271,9 +272,8 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
   const char* at = static_cast<const char*>(from);
   while (bytes > 0) {
     const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
-    count_put(rank);
     Head h = head(part <= max_inline ? Frame::put : Frame::put_bulk);
-    h.offset = to;
+    h.offset = to, h.expected = number_put(rank);
     if (part <= max_inline) gather(rank, h, at, part);
     else send_bulk(rank, h, at, part, sent);
     at += part, to += part, bytes -= part;
@@ -289,9 +289,10 @@ void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
 void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
   if (here(rank)) return scatter(pieces.data(), pieces.size());
   note_changes(rank, pieces);
-  count_put(rank);
-  if (pieces.size_bytes() <= max_inline) gather(rank, head(Frame::packed), pieces.data(), pieces.size_bytes());
-  else send_bulk(rank, head(Frame::packed_bulk), pieces.data(), pieces.size_bytes(), sent);
+  Head h = head(pieces.size_bytes() <= max_inline ? Frame::packed : Frame::packed_bulk);
+  h.expected = number_put(rank);
+  if (h.frame == Frame::packed) gather(rank, h, pieces.data(), pieces.size_bytes());
+  else send_bulk(rank, h, pieces.data(), pieces.size_bytes(), sent);
 }
 
 void Net::forget_clean() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "transport/net/alive.hpp"
+#include "transport/net/arrived_puts.hpp"
 #include "transport/net/engine.hpp"
 #include "transport/net/frames.hpp"
 #include "transport/net/join.hpp"
@@ -89,6 +90,7 @@ class Net final : public Transport, private FrameSender {
     enum Kind { nothing, completion, remote_put, unasked, put_arrived, packed_arrived, strided_arrived } kind = nothing;
     Completion* done = nullptr;
     int source = 0;                // of a put
+    uint64_t number = 0;           // of a put
     uint64_t offset = 0;           // of a strided put; what comes unasked: of which wish
     std::vector<uint64_t> buffer;  // packed data on its way
   };
@@ -125,7 +127,7 @@ class Net final : public Transport, private FrameSender {
     std::atomic<uint64_t> flushed{0};  // so many of ours have arrived there, as far as we know
     uint64_t sent = 0;                 // by us (dirty_lock_)
     bool dirty = false;                // in dirty_ (dirty_lock_)
-    std::atomic<uint64_t> arrived{0};  // from there (changed as wire state)
+    ArrivedPuts arrived;               // from there
     // Of meet(): how often this rank has named that one; how often that one has come, and with how many puts to us.
     uint64_t meetings = 0, told = 0;  // told: how many of our puts, the last time
     std::atomic<uint64_t> come{0}, counted{0};
@@ -162,7 +164,7 @@ class Net final : public Transport, private FrameSender {
   bool get_remote(void* to, int rank, uint64_t from, const Strided& box);
   RemoteMemory::Place remote_place(int rank, uint64_t offset, size_t bytes);
   void await_remote_puts();
-  void count_put(int rank);
+  uint64_t number_put(int rank);
   uint64_t puts_only_to(int rank);
   uint64_t perform(int rank, Atomic operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint64_t perform_here(Atomic operation, uint64_t at, uint64_t operand, uint64_t expected) const;
@@ -187,7 +189,7 @@ class Net final : public Transport, private FrameSender {
   Change take_change();
   void take_unasked(Wish& wish, bool empty);
   void finish(Wish& wish);
-  void serve_stand(int source, const char* payload);
+  void serve_stand(int source, const Head& head, const char* payload);
   bool plan_unasked(uint64_t tag);
   void send_unasked(bool plain);
 
@@ -207,7 +209,7 @@ class Net final : public Transport, private FrameSender {
   void serve_atomic(int source, const Head& head);
   void finish(const Head& head, uint64_t value);
   void note_served() { served_.store(served_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  void put_arrived(int source);
+  void put_arrived(int source, uint64_t number);
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   void serve_flush(int source, uint64_t count);

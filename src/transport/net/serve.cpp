@@ -54,7 +54,7 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
       std::memcpy(reinterpret_cast<void*>(head.address), payload, bytes);
       reinterpret_cast<Completion*>(head.completion)->left.fetch_sub(1, std::memory_order_release);
       return;
-    case Frame::stand: return serve_stand(source, payload);
+    case Frame::stand: return serve_stand(source, head, payload);
     case Frame::atomic: return serve_atomic(source, head);
     case Frame::result: return finish(head, head.operand);
     case Frame::ask_key: askers_.push_back({source, head.completion, head.offset}); return;
@@ -105,22 +105,24 @@ void Net::serve_put(int source, const Head& head, const char* payload) {
   switch (head.frame) {
     case Frame::put:
       std::memcpy(window_.at(head.offset), payload, head.bytes);
-      put_arrived(source);
+      put_arrived(source, head.expected);
       return head.count > 0 ? serve_flush(source, head.count) : void();
-    case Frame::put_bulk:
-      return joined_.wire->recv_bulk(wire_rank, head.tag, window_.at(head.offset), head.bytes,
-                                     ticket(Transfer::put_arrived, nullptr, source));
+    case Frame::put_bulk: {
+      const uint64_t t = ticket(Transfer::put_arrived, nullptr, source);
+      transfers_[t].number = head.expected;
+      return joined_.wire->recv_bulk(wire_rank, head.tag, window_.at(head.offset), head.bytes, t);
+    }
     case Frame::packed: {
       uint64_t pieces[max_inline / sizeof(uint64_t)];
       std::memcpy(pieces, payload, head.bytes);
       scatter(pieces, head.bytes / sizeof(uint64_t));
-      return put_arrived(source);
+      return put_arrived(source, head.expected);
     }
-    case Frame::strided: unpack(head.offset, payload); return put_arrived(source);
+    case Frame::strided: unpack(head.offset, payload); return put_arrived(source, head.expected);
     default: {
       const bool packed = head.frame == Frame::packed_bulk;
       const uint64_t t = ticket(packed ? Transfer::packed_arrived : Transfer::strided_arrived, nullptr, source);
-      transfers_[t].offset = head.offset;
+      transfers_[t].offset = head.offset, transfers_[t].number = head.expected;
       transfers_[t].buffer.resize((head.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
       return joined_.wire->recv_bulk(wire_rank, head.tag, transfers_[t].buffer.data(), head.bytes, t);
     }
@@ -135,9 +137,9 @@ void Net::scatter(const uint64_t* pieces, size_t words) {
   });
 }
 
-void Net::put_arrived(int source) {
+void Net::put_arrived(int source, uint64_t number) {
   note_served();
-  ++puts_[static_cast<size_t>(source)].arrived;
+  puts_[static_cast<size_t>(source)].arrived.add(number);
 }
 
 void Net::on_done(void* self, uint64_t reported) {
@@ -153,14 +155,14 @@ void Net::on_done(void* self, uint64_t reported) {
       transfer.done->left.fetch_sub(1, std::memory_order_release);
       break;
     case Transfer::unasked: wish = &net.standing_.wishes()[transfer.offset]; break;
-    case Transfer::put_arrived: net.put_arrived(transfer.source); break;
+    case Transfer::put_arrived: net.put_arrived(transfer.source, transfer.number); break;
     case Transfer::packed_arrived:
       net.scatter(transfer.buffer.data(), transfer.buffer.size());
-      net.put_arrived(transfer.source);
+      net.put_arrived(transfer.source, transfer.number);
       break;
     case Transfer::strided_arrived:
       net.unpack(transfer.offset, reinterpret_cast<const char*>(transfer.buffer.data()));
-      net.put_arrived(transfer.source);
+      net.put_arrived(transfer.source, transfer.number);
       break;
   }
   transfer.kind = Transfer::nothing;
@@ -174,7 +176,7 @@ void Net::serve_flush(int source, uint64_t count) {
 }
 
 bool Net::answer_flush(const Flush& flush) {
-  if (puts_[static_cast<size_t>(flush.source)].arrived < flush.count) return false;
+  if (puts_[static_cast<size_t>(flush.source)].arrived.all_up_to() < flush.count) return false;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Head h = head(Frame::flushed);
   h.count = flush.count;
@@ -190,7 +192,7 @@ bool Net::answer_flushes() {
 
 void Net::serve_message(int source, const Head& head, const char* payload, size_t bytes) {
   note_served();
-  if (puts_[static_cast<size_t>(source)].arrived < head.count)
+  if (puts_[static_cast<size_t>(source)].arrived.all_up_to() < head.count)
     early_.push_back({source, head, std::vector<char>(payload, payload + bytes)});
   else deliver(static_cast<int>(head.handler), source, payload, bytes);
 }

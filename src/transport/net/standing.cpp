@@ -81,20 +81,22 @@ void Net::receive(Wish& wish, bool wanted, uint64_t number) {
   });
 }
 
-// Both are counted as puts, so the home knows of them when it is through with the exchange.
+// Both are numbered as puts, so the home knows of them when it is through with the exchange.
 void Net::order(Wish& wish, uint64_t tag, uint64_t number, uint32_t period) {
   wish.get.tag = tag, wish.get.since = number, wish.get.period = period;
   wish.get.until = StandingGet::for_ever, wish.get.turns = 0;
   wish.get.tells =
       joined_.wire->tells_empty() && meeting_.first_told(wish.rank) == config().job.rank && !wish.often_empty;
-  count_put(wish.rank);
-  gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
+  Head h = head(Frame::stand);
+  h.expected = number_put(wish.rank);
+  gather(wish.rank, h, &wish.get, sizeof wish.get);
 }
 
 void Net::dismiss(Wish& wish, uint64_t number) {
   wish.get.until = number;
-  count_put(wish.rank);
-  gather(wish.rank, head(Frame::stand), &wish.get, sizeof wish.get);
+  Head h = head(Frame::stand);
+  h.expected = number_put(wish.rank);
+  gather(wish.rank, h, &wish.get, sizeof wish.get);
   wish.get.period = 0;
   if (wish.empty) wish.often_empty = true, wish.vain = 0;  // it may stand again, and tell nothing
 }
@@ -163,7 +165,8 @@ Change Net::take_change() {
 
 // ---- the home ------------------------------------------------------------------------------------------------------
 
-void Net::serve_stand(int source, const char* payload) {
+// The end may overtake the beginning.
+void Net::serve_stand(int source, const Head& head, const char* payload) {
   StandingGet get;
   std::memcpy(&get, payload, sizeof get);
   auto& promises = standing_.promises();
@@ -171,9 +174,9 @@ void Net::serve_stand(int source, const char* payload) {
     return p.source == source && p.get.id == get.id && p.get.since == get.since;
   };
   const auto known = std::find_if(promises.begin(), promises.end(), same);
-  if (known != promises.end()) known->get.until = get.until;
+  if (known != promises.end()) known->get.until = std::min(known->get.until, get.until);
   else promises.push_back({source, get});
-  put_arrived(source);
+  put_arrived(source, head.expected);
 }
 
 // Finds out what goes with the exchange that this rank comes to now. Returns whether it tells of that.

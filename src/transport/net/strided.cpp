@@ -32,10 +32,9 @@ void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& bo
     outgoing.bytes.resize(sizeof part + bytes);
     std::memcpy(outgoing.bytes.data(), &part, sizeof part);
     copy_box(outgoing.bytes.data() + sizeof part, dense(part).data(), source + local, part.local_stride, part);
-    count_put(rank);
     const bool in_frame = sizeof part + bytes <= max_inline;
     Head h = head(in_frame ? Frame::strided : Frame::strided_bulk);
-    h.offset = to + static_cast<uint64_t>(remote);
+    h.offset = to + static_cast<uint64_t>(remote), h.expected = number_put(rank);
     if (in_frame) gather(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
     else send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
   });

@@ -50,6 +50,19 @@ class Trace final : public Wrapper {
     packed_.add(pieces.size_bytes());
     Wrapper::put_packed(rank, pieces);
   }
+  void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) override {
+    packed_.add(pieces.size_bytes());
+    Wrapper::start_put_packed(rank, pieces, completion);
+  }
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override {
+    get_.add(bytes);
+    Wrapper::start_get(to, rank, from, bytes, completion, note);
+  }
+  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                       const Note* note) override {
+    get_.add(bytes);
+    Wrapper::start_get_ahead(to, rank, from, bytes, completion, note);
+  }
   void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override {
     strided_.add(bytes_of(box));
     Wrapper::put_strided(rank, to, from, box);
