@@ -132,6 +132,7 @@ class Net final : public Transport, private FrameSender {
     uint64_t meetings = 0, told = 0;  // told: how many of our puts, the last time
     std::atomic<uint64_t> come{0}, counted{0};
   };
+  static_assert(sizeof(Puts) == 88, "docs/scaling.md says what is kept per rank: change it, too");
   bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
   Head head(Frame frame) const;
 
