@@ -1,4 +1,4 @@
-#include "coarray/coarray.hpp"
+#include "coarray/parts.hpp"
 
 #include <unistd.h>
 
@@ -10,21 +10,24 @@
 
 namespace hiroba {
 
+Coarrays::Coarrays() : parts_(std::make_unique<Parts>()) {}
+Coarrays::~Coarrays() = default;
+
 void Coarrays::listen(Transport& transport) {
-  mail_.listen(transport);
-  updater_.listen(transport);
+  parts_->mail.listen(transport);
+  parts_->updater.listen(transport);
 }
 
 Status Coarrays::start(Memory& memory) {
   memory_ = &memory, world_ = &memory.collective().world();
-  mail_.start(*world_);
-  mover_.start(*world_);
-  control_.nranks = world_->nranks;
-  control_array_.bytes = Control::bytes(world_->nranks, memory.checking());
-  updater_.start(*world_, control_);
-  checker_.start(memory, memory.checking());
-  HIROBA_TRY(allocate(control_array_, "control words of coarrays", "start"));
-  control_.offset = control_array_.offset, control_.stride = control_array_.stride;
+  parts_->mail.start(*world_);
+  parts_->mover.start(*world_);
+  parts_->control.nranks = world_->nranks;
+  parts_->control_array.bytes = Control::bytes(world_->nranks, memory.checking());
+  parts_->updater.start(*world_, parts_->control);
+  parts_->checker.start(memory, memory.checking());
+  HIROBA_TRY(allocate(parts_->control_array, "control words of coarrays", "start"));
+  parts_->control.offset = parts_->control_array.offset, parts_->control.stride = parts_->control_array.stride;
   return {};
 }
 
@@ -59,7 +62,7 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   HIROBA_TRY(memory.allocate(request, all));
   coarray.offset = memory.offset(all) + coarray.gap;
   coarray.data = world_->base + coarray.offset + static_cast<uint64_t>(world_->rank) * coarray.stride;
-  if (checker_.on()) checker_.add(coarray);
+  if (parts_->checker.on()) parts_->checker.add(coarray);
   if (memory.times().on) counted_.push_back(&coarray);
   return {};
 }
@@ -76,7 +79,7 @@ void Coarrays::report_statistics(const Coarray& coarray) const {
 
 Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
-  if (checker_.on()) checker_.remove(coarray);
+  if (parts_->checker.on()) parts_->checker.remove(coarray);
   if (std::erase(counted_, &coarray) > 0) report_statistics(coarray);
   return memory_->free(world_->base + coarray.offset - coarray.gap, call.c_str());
 }
@@ -167,8 +170,8 @@ Status Coarrays::move(const Section& to, const Section& from, size_t element, bo
   Place source;
   HIROBA_TRY(locate(to, element, a.to_));
   HIROBA_TRY(locate(from, element, source));
-  if (checker_.on())
-    checker_.note(Checker::Kind::write, to, element), checker_.note(Checker::Kind::read, from, element);
+  if (parts_->checker.on())
+    parts_->checker.note(Checker::Kind::write, to, element), parts_->checker.note(Checker::Kind::read, from, element);
   const bool both_here = a.to_.here != nullptr && source.here != nullptr;
   Walk walk;
   bool direct = pair_up(to.box, from.box, element, walk);
@@ -180,13 +183,14 @@ Status Coarrays::move(const Section& to, const Section& from, size_t element, bo
   } else if (source.here == nullptr) {
     direct = direct && !may_fault(a.to_, to.box, element);
   }
-  if (direct && source.here != nullptr && at_once) return mover_.put(a.to_, source.here, walk), Status();
+  if (direct && source.here != nullptr && at_once) return parts_->mover.put(a.to_, source.here, walk), Status();
   a.owner_ = this;
-  if (direct && source.here != nullptr) return mover_.start_put(a.to_, source.here, walk, a.under_way_), Status();
-  if (direct) return mover_.start_get(a.to_.here, source, walk, a.under_way_), Status();
+  if (direct && source.here != nullptr)
+    return parts_->mover.start_put(a.to_, source.here, walk, a.under_way_), Status();
+  if (direct) return parts_->mover.start_get(a.to_.here, source, walk, a.under_way_), Status();
   a.box_ = to.box, a.element_ = element;
   a.buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(from.box.elements()) * element);
-  mover_.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.under_way_);
+  parts_->mover.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.under_way_);
   return {};
 }
 
@@ -206,7 +210,7 @@ std::string Coarrays::Assignment::missing() const { return format("data of rank 
 
 void Coarrays::Assignment::finish() {
   if (owner_ == nullptr) return;
-  owner_->mover_.await(under_way_);
+  owner_->parts_->mover.await(under_way_);
   if (buffer_ != nullptr) owner_->write_packed(to_, box_, buffer_.get(), element_);
   buffer_.reset();
   owner_ = nullptr;
@@ -215,19 +219,19 @@ void Coarrays::Assignment::finish() {
 void Coarrays::write_packed(const Place& to, const Box& box, const char* packed, size_t element) {
   Walk walk;
   pair_up(box, box.packed(element), element, walk);
-  mover_.put(to, packed, walk);
+  parts_->mover.put(to, packed, walk);
 }
 
 void Coarrays::touch(const Section& section, size_t element, bool writes) {
-  if (checker_.on() && section.box.elements() > 0)
-    checker_.note(writes ? Checker::Kind::write : Checker::Kind::read, section, element);
+  if (parts_->checker.on() && section.box.elements() > 0)
+    parts_->checker.note(writes ? Checker::Kind::write : Checker::Kind::read, section, element);
 }
 
 Status Coarrays::fill(const Section& to, const void* value, size_t element) {
   if (to.box.elements() == 0) return {};
   Place place;
   HIROBA_TRY(locate(to, element, place));
-  if (checker_.on()) checker_.note(Checker::Kind::write, to, element);
+  if (parts_->checker.on()) parts_->checker.note(Checker::Kind::write, to, element);
   if (place.here != nullptr) {
     hiroba::fill(place.here, to.box, value, element);
     return {};
@@ -243,8 +247,8 @@ Status Coarrays::fill(const Section& to, const void* value, size_t element) {
 std::unique_ptr<char[]> Coarrays::read_packed(const Place& from, const Box& box, size_t element) {
   auto packed = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(box.elements()) * element);
   Completion under_way;
-  mover_.start_get(packed.get(), from, walk_packed(box, element), under_way);
-  mover_.await(under_way);
+  parts_->mover.start_get(packed.get(), from, walk_packed(box, element), under_way);
+  parts_->mover.await(under_way);
   return packed;
 }
 
@@ -257,9 +261,9 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   Place target, source;
   HIROBA_TRY(locate(to, to_bytes, target));
   HIROBA_TRY(locate(from, from_bytes, source));
-  if (checker_.on()) {
-    checker_.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
-    checker_.note(Checker::Kind::read, from, from_bytes);
+  if (parts_->checker.on()) {
+    parts_->checker.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
+    parts_->checker.note(Checker::Kind::read, from, from_bytes);
   }
   if (target.here == nullptr) target.here = world_->transport->reach(target.rank, target.offset);
   Box values = from.box;
@@ -282,7 +286,7 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
   if (forbidden)
     return Status::error(
         format("division by zero of elements of %s", to.coarray == nullptr ? "a section" : to.coarray->name.c_str()));
-  if (to.coarray != nullptr) updater_.update(target, source.here, walk, arithmetic);
+  if (to.coarray != nullptr) parts_->updater.update(target, source.here, walk, arithmetic);
   else Updater::compute(target.here, source.here, walk, arithmetic);
   return {};
 }

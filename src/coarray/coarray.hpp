@@ -16,11 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "coarray/checker.hpp"
-#include "coarray/mail.hpp"
-#include "coarray/mover.hpp"
 #include "coarray/section.hpp"
-#include "coarray/update.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -44,6 +40,8 @@ struct Section {
 
 class Coarrays {
  public:
+  Coarrays();
+  ~Coarrays();
   // Before the transport starts.
   void listen(Transport& transport);
   Status start(Memory& memory);
@@ -67,12 +65,17 @@ class Coarrays {
   Status sync_memory(const Call& call);
   Status sync_all(const Team& team, const Call& call);
   Status sync_ranks(std::span<const int> ranks, const Call& call);
+  static constexpr int64_t any_tag = INT64_MIN;
+  static constexpr int any_rank = -1;
   Status post(int rank, int64_t tag, const Call& call);
   Status wait(int rank, int64_t tag, const Call& call, int& from);
   Requests& requests() { return memory_->collective().requests(); }
   Collective& collective() { return memory_->collective(); }
-  // For what is started: an image that knows that all have come, and what they did before, takes their order over.
-  Checker& checker() { return checker_; }
+  // For what is started: an image that knows that all have come, and what they did before, takes their order over
+  // (option check; else there are no words).
+  Words release_order();
+  void acquire_order(const Words& words);
+  static void join_order(Words& into, std::span<const uint32_t> other);
   void report_statistics() const;  // option stats: a line for each coarray; those that are freed get it then
 
   // A lock is 24 zero bytes of a coarray: a ticket lock, and its holder.
@@ -85,6 +88,7 @@ class Coarrays {
   Status atomic_swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
 
  private:
+  struct Parts;
   void report_statistics(const Coarray& coarray) const;
   Status sync_team(const Team& team, const Call& call);
   Status move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& assignment);
@@ -100,12 +104,7 @@ class Coarrays {
 
   Memory* memory_ = nullptr;  // null before the start and after the stop
   const World* world_ = nullptr;
-  Control control_;
-  Coarray control_array_;
-  Mail mail_;
-  Mover mover_;
-  Updater updater_;
-  Checker checker_;
+  std::unique_ptr<Parts> parts_;
   std::vector<const Coarray*> counted_;  // option stats
   std::atomic<bool> unfenced_{false};    // posts have gone out with puts that are counted only
 };

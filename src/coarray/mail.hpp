@@ -19,8 +19,6 @@ class Mail {
   void start(const World& world);
 
   // ---- post and wait ----
-  static constexpr int64_t any_tag = INT64_MIN;
-  static constexpr int any_rank = -1;
   // What posts and arrivals carry for the checker is handed on as it is.
   void post(int rank, int64_t tag, const Checker::Stamp& stamp);
   // Takes the oldest post that matches and says who made it.

@@ -9,13 +9,6 @@
 
 namespace hiroba {
 
-// The first element of a section, and where it is.
-struct Place {
-  int rank = 0;
-  uint64_t offset = 0;   // if not here
-  char* here = nullptr;  // where this process can access it; null: through the transport
-};
-
 class Mover {
  public:
   void start(const World& world) { world_ = &world; }

@@ -12,6 +12,13 @@
 
 namespace hiroba {
 
+// The first element of a section, and where it is.
+struct Place {
+  int rank = 0;
+  uint64_t offset = 0;   // if not here
+  char* here = nullptr;  // where this process can access it; null: through the transport
+};
+
 // Of the arrays, only the first `dims` say anything: to clear and copy all would take longer than to move a few bytes.
 struct Box {
   static constexpr int max_dims = 8;

@@ -3,13 +3,13 @@
 
 #include <cstddef>
 
-#include "coarray/coarray.hpp"
+#include "coarray/parts.hpp"
 
 namespace hiroba {
 
 // A rank that spins on its own memory, calling this, also serves the others.
 Status Coarrays::sync_memory(const Call& call) {
-  HIROBA_TRY(updater_.settle(call));
+  HIROBA_TRY(parts_->updater.settle(call));
   unfenced_.store(false, std::memory_order_relaxed);
   if (!world_->transport->fence()) world_->transport->progress();
   return {};
@@ -20,58 +20,62 @@ Status Coarrays::sync_memory(const Call& call) {
 Status Coarrays::sync_all(const Team& team, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!team.is_all(world_->nranks)) return sync_team(team, call);
-  if (checker_.on()) HIROBA_TRY(checker_.meet());
+  if (parts_->checker.on()) HIROBA_TRY(parts_->checker.meet());
   char text[128];
   return memory_->barrier(call.write(text));
 }
 
+Words Coarrays::release_order() { return parts_->checker.release(); }
+void Coarrays::acquire_order(const Words& words) { parts_->checker.acquire(words); }
+void Coarrays::join_order(Words& into, std::span<const uint32_t> other) { Checker::join(into, other); }
+
 Status Coarrays::sync_team(const Team& team, const Call& call) {
-  Checker::Stamp stamp = checker_.release();
+  Checker::Stamp stamp = parts_->checker.release();
   HIROBA_TRY(collective().barrier(team, call, stamp, Checker::join));
-  checker_.acquire(stamp);
+  parts_->checker.acquire(stamp);
   return {};
 }
 
 Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
   HIROBA_TRY(sync_memory(call));
-  Checker::Stamp stamp = checker_.release();
+  Checker::Stamp stamp = parts_->checker.release();
   for (const int r : ranks)
-    if (r != world_->rank) mail_.arrive(r, stamp);
+    if (r != world_->rank) parts_->mail.arrive(r, stamp);
   for (const int r : ranks) {
     if (r == world_->rank) continue;
-    HIROBA_TRY(mail_.await_pair(r, call, stamp));
-    checker_.acquire(stamp);
+    HIROBA_TRY(parts_->mail.await_pair(r, call, stamp));
+    parts_->checker.acquire(stamp);
   }
   return {};
 }
 
 // The post takes the puts before it along, so they need not be acknowledged until something else passes this order on.
 Status Coarrays::post(int rank, int64_t tag, const Call& call) {
-  HIROBA_TRY(updater_.settle(call));
+  HIROBA_TRY(parts_->updater.settle(call));
   unfenced_.store(true, std::memory_order_relaxed);
-  mail_.post(rank, tag, checker_.release());
+  parts_->mail.post(rank, tag, parts_->checker.release());
   return {};
 }
 
 Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) {
   Checker::Stamp stamp;
-  HIROBA_TRY(mail_.wait(rank, tag, call, from, stamp));
-  checker_.acquire(stamp);
+  HIROBA_TRY(parts_->mail.wait(rank, tag, call, from, stamp));
+  parts_->checker.acquire(stamp);
   return {};
 }
 
 // For the checker: what synchronises through a word passes the clock on at the word's home. Atomics order nothing by
 // themselves, but programs may build an order with them, so they count as if they did.
 void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
-  if (!checker_.on()) return;
+  if (!parts_->checker.on()) return;
   Transport& transport = *world_->transport;
-  const uint64_t at = control_.clock(word.rank, word.offset);
+  const uint64_t at = parts_->control.clock(word.rank, word.offset);
   while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
   Checker::Stamp there(static_cast<size_t>(world_->nranks) + 1);
   transport.get(there.data(), word.rank, at + sizeof(uint32_t), there.size() * sizeof there[0]);
-  if (acquire) checker_.acquire(there);
+  if (acquire) parts_->checker.acquire(there);
   if (release) {
-    Checker::Stamp stamp = checker_.release();
+    Checker::Stamp stamp = parts_->checker.release();
     Checker::join(stamp, there);
     transport.put(word.rank, at + sizeof(uint32_t), stamp.data(), stamp.size() * sizeof stamp[0]);
     transport.fence();

@@ -4,12 +4,39 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "memory/memory.hpp"
+#include "memory/parts.hpp"
+#include "memory/space.hpp"
 
 namespace hiroba {
 
+bool Memory::contains(const void* address) const { return space_->contains(address); }
+uint64_t Memory::offset(const void* address) const { return space_->offset(address); }
+
+bool Memory::is_guard(const void* address) const {
+  const Array* const array = arrays_.live(page_of(address));
+  if (array == nullptr || array->parts.stride == 0) return false;
+  const auto at = static_cast<uint64_t>(static_cast<const char*>(address) - array->data);
+  return at % array->parts.stride >= array->parts.stride - array->parts.guard;
+}
+
+bool Memory::may_need_pages(const void* address, size_t bytes) const {
+  if (bytes == 0 || (parts_->cache == nullptr && !parts_->races.on())) return false;
+  return space_->contains(address) || space_->contains(static_cast<const char*>(address) + bytes - 1);
+}
+
+bool Memory::finds_races() const { return parts_->races.on(); }
+void Memory::note_order() {
+  if (parts_->races.on()) parts_->races.recorder().note(SyncEvent::any, 0, 0);
+}
+bool Memory::record_fault(const void* address, ucontext_t& context) {
+  return parts_->races.on() && parts_->races.recorder().on_fault(address, context);
+}
+bool Memory::record_trap(ucontext_t& context) {
+  return parts_->races.on() && parts_->races.recorder().on_trap(context);
+}
+
 Status Memory::find(const void* address, Array*& out) const {
-  if (space_.contains(address)) {
+  if (space_->contains(address)) {
     Array* const array = arrays_.live(page_of(address));
     const char* const at = static_cast<const char*>(address);
     if (array != nullptr && at >= array->data && at < array->data + array->distribution.bytes()) {
@@ -45,7 +72,7 @@ std::string Memory::explain_part(const Array& array, const char* address) const 
 
 // What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
 std::string Memory::explain(const void* address) const {
-  if (!space_.contains(address)) return format("address %p is not in a shared array", address);
+  if (!space_->contains(address)) return format("address %p is not in a shared array", address);
   const uint64_t page = page_of(address);
   const Array* before = arrays_.find(page);
   if (const Array* const live = arrays_.live(page); live != nullptr && live->parts.stride != 0)
@@ -81,11 +108,11 @@ std::string Memory::explain(const void* address) const {
 }
 
 bool Memory::may_fault(const void* address, size_t bytes) const {
-  if (cache_ == nullptr || bytes == 0) return false;
+  if (parts_->cache == nullptr || bytes == 0) return false;
   const char* const last = static_cast<const char*>(address) + bytes - 1;
-  if (!space_.contains(address) && !space_.contains(last)) return false;
-  const Array* const array = space_.contains(address) ? arrays_.live(page_of(address)) : nullptr;
-  if (array == nullptr || !space_.contains(last)) return true;
+  if (!space_->contains(address) && !space_->contains(last)) return false;
+  const Array* const array = space_->contains(address) ? arrays_.live(page_of(address)) : nullptr;
+  if (array == nullptr || !space_->contains(last)) return true;
   for (uint64_t page = page_of(address); page <= page_of(last);) {
     if (page >= array->end_page) return true;
     const HomeRun& run = array->home(page);
@@ -97,7 +124,7 @@ bool Memory::may_fault(const void* address, size_t bytes) const {
 
 bool Memory::serve_fault(void* address) {
   Array* const array = arrays_.live(page_of(address));
-  if (array == nullptr || cache_ == nullptr) return false;
+  if (array == nullptr || parts_->cache == nullptr) return false;
   transport_->faulting(true);
   if (check_ && array->preloaded.load()) {
     const char* const at = std::max<const char*>(static_cast<char*>(address), array->data);
@@ -107,7 +134,7 @@ bool Memory::serve_fault(void* address) {
             static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name);
   }
   const double begin = times_.on ? seconds_now() : 0;
-  const bool served = cache_->fault(*array, page_of(address));
+  const bool served = parts_->cache->fault(*array, page_of(address));
   if (times_.on) times_.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
   transport_->faulting(false);
   return served;
@@ -120,7 +147,8 @@ Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   const char* const last = static_cast<const char*>(address) + bytes - 1;
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
-  if (cache_ != nullptr && cache_->start_preload(*array, page_of(address), page_of(last) + 1)) transport_->attend();
+  if (parts_->cache != nullptr && parts_->cache->start_preload(*array, page_of(address), page_of(last) + 1))
+    transport_->attend();
   return {};
 }
 
@@ -135,13 +163,13 @@ Status Memory::promise_preload(const void* data) {
 }
 
 size_t Memory::most_to_bring() const {
-  return cache_ == nullptr ? SIZE_MAX : static_cast<size_t>(cache_->most_at_once()) * page_bytes;
+  return parts_->cache == nullptr ? SIZE_MAX : static_cast<size_t>(parts_->cache->most_at_once()) * page_bytes;
 }
 
 void Memory::bring_pages(const char* address, size_t bytes, bool to_write) {
-  if (races_.on()) races_.recorder().access(address, bytes, to_write, calling_place());
-  if (cache_ == nullptr) return;
-  if (start_preload_bytes(address, bytes).ok()) cache_->finish_preloads();
+  if (parts_->races.on()) parts_->races.recorder().access(address, bytes, to_write, calling_place());
+  if (parts_->cache == nullptr) return;
+  if (start_preload_bytes(address, bytes).ok()) parts_->cache->finish_preloads();
   // An access by this thread, as the program would make it, where the preload found no room or the page is watched.
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);
@@ -150,7 +178,8 @@ void Memory::bring_pages(const char* address, size_t bytes, bool to_write) {
 Status Memory::bring_all_pages(const void* address, size_t bytes, bool to_write) {
   const char* const begin = static_cast<const char*>(address);
   // A quarter of the cache: the same call may have another buffer, and the program's own pages need some.
-  const size_t most = cache_ == nullptr ? SIZE_MAX : static_cast<size_t>(cache_->limit_pages()) * page_bytes / 4;
+  const size_t most =
+      parts_->cache == nullptr ? SIZE_MAX : static_cast<size_t>(parts_->cache->limit_pages()) * page_bytes / 4;
   size_t away = 0;
   for (size_t at = 0; bytes > most && at < bytes; at += page_bytes) away += may_fault(begin + at, 1) ? page_bytes : 0;
   if (away > most)
@@ -166,24 +195,26 @@ Status Memory::bring_all_pages(const void* address, size_t bytes, bool to_write)
   return {};
 }
 
-std::vector<PageRun> Memory::cached_pages() { return cache_ == nullptr ? std::vector<PageRun>{} : cache_->here(); }
+std::vector<PageRun> Memory::cached_pages() {
+  return parts_->cache == nullptr ? std::vector<PageRun>{} : parts_->cache->here();
+}
 
 void Memory::start_preload(std::span<const PageRun> runs) {
   bool any = false;
   for (const PageRun& run : runs) {
     Array* const array = arrays_.live(run.first);  // may have been freed since
-    if (array == nullptr || cache_ == nullptr) continue;
-    any = cache_->start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
+    if (array == nullptr || parts_->cache == nullptr) continue;
+    any = parts_->cache->start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
   }
   if (any) transport_->attend();
 }
 
 void Memory::preload_wait() {
-  if (cache_ != nullptr) cache_->finish_preloads();
+  if (parts_->cache != nullptr) parts_->cache->finish_preloads();
 }
 
 void Memory::preload_wait(const PageRun& run) {
-  if (cache_ != nullptr && run.pages > 0) cache_->finish_preloads(run.first, run.first + run.pages);
+  if (parts_->cache != nullptr && run.pages > 0) parts_->cache->finish_preloads(run.first, run.first + run.pages);
 }
 
 Status Memory::start_preload(const void* data, std::span<const Range> section, PageRun* run) {
@@ -204,7 +235,7 @@ Status Memory::start_preload(const void* data, std::span<const Range> section, P
                  array->name, static_cast<long long>(d.dim(i) - 1)));
   }
   PageRun pages = {0, 0};
-  if (cache_ != nullptr && !empty && preload_box(*array, section, pages)) transport_->attend();
+  if (parts_->cache != nullptr && !empty && preload_box(*array, section, pages)) transport_->attend();
   if (run != nullptr) *run = pages;
   return {};
 }
@@ -231,7 +262,7 @@ bool Memory::preload_box(Array& array, std::span<const Range> section, PageRun& 
       step *= d.dim(i);
     }
     const uint64_t first = page_of(array.data + offset), end = page_of(array.data + offset + run_bytes - 1) + 1;
-    if (end > next) any = cache_->start_preload(array, std::max(first, next), end) || any;
+    if (end > next) any = parts_->cache->start_preload(array, std::max(first, next), end) || any;
     if (next == 0) run_of_all.first = first;
     next = std::max(next, end);
     run_of_all.pages = next - run_of_all.first;
@@ -252,21 +283,21 @@ Status Memory::locate(void* address, unsigned bytes, AtomicPlace& out) const {
     return Status::error(format("atomic on %u bytes at %p, which is not a multiple of %u, in array %s", bytes, address,
                                 bytes, array->name));
   const int rank = array->home(page_of(address)).rank;
-  out = {rank, space_.offset(address), array, job_.node_of(rank) == job_.node};
+  out = {rank, space_->offset(address), array, job_.node_of(rank) == job_.node};
   return {};
 }
 
 // The home has changed by our doing: others must hear of it at the next barrier, and our own copy is out of date.
 void Memory::forget_atomic(const AtomicPlace& place) {
-  if (cache_ == nullptr) return;
-  cache_->note(place.offset >> page_shift);
-  if (!place.mapped) cache_->flush_and_drop(*place.array, place.offset >> page_shift);
+  if (parts_->cache == nullptr) return;
+  parts_->cache->note(place.offset >> page_shift);
+  if (!place.mapped) parts_->cache->flush_and_drop(*place.array, place.offset >> page_shift);
 }
 
 // Atomics reach the home by another mapping then, so that they do not count as plain accesses to the page.
 void Memory::record_atomic(const AtomicPlace& place, bool writes) {
-  if (!races_.on()) return;
-  if (writes) races_.recorder().blur(place.offset >> page_shift);
+  if (!parts_->races.on()) return;
+  if (writes) parts_->races.recorder().blur(place.offset >> page_shift);
   note_order();
 }
 
@@ -274,7 +305,7 @@ Status Memory::atomic_add(void* address, unsigned bytes, uint64_t value, uint64_
   AtomicPlace place = {};
   HIROBA_TRY(locate(address, bytes, place));
   record_atomic(place, value != 0);
-  if (place.mapped && !races_.on()) {
+  if (place.mapped && !parts_->races.on()) {
     old = bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
                      : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
     return {};
@@ -289,7 +320,7 @@ Status Memory::atomic_swap(void* address, unsigned bytes, uint64_t expected, uin
   AtomicPlace place = {};
   HIROBA_TRY(locate(address, bytes, place));
   record_atomic(place, true);
-  if (place.mapped && !races_.on()) {
+  if (place.mapped && !parts_->races.on()) {
     if (bytes == 8) {
       old = expected;
       std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(old, desired);

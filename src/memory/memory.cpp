@@ -1,4 +1,4 @@
-#include "memory/memory.hpp"
+#include "memory/parts.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,6 +13,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "memory/space.hpp"
 
 namespace hiroba {
 
@@ -30,6 +31,7 @@ int threads_per_rank() {
 
 }  // namespace
 
+Memory::Memory() : space_(std::make_unique<Space>()), parts_(std::make_unique<Parts>()) {}
 Memory::~Memory() = default;
 
 Status Memory::start(const Options& options, const std::function<void(Transport&)>& listen,
@@ -57,19 +59,19 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.words_.resize(static_cast<size_t>(job.nranks));
   m.held_ = std::vector<std::atomic<int>>(Layout::locks);
   m.tickets_.resize(Layout::locks);
-  HIROBA_TRY(m.space_.reserve(m.layout_.space, m.layout_.extent()));
+  HIROBA_TRY(m.space_->reserve(m.layout_.space, m.layout_.extent()));
   for (const int fd : job.node_fds)
     if (fd >= 0) HIROBA_TRY(size_file(fd, m.layout_.extent(), "the node's memory file"));
   RankBoard& self = m.board_->rank(job.rank);
   self.pid = getpid();
   self.phase = Phase::started;  // from here on the launcher counts on this rank
   Transport::Config config;
-  config.job = job, config.board = m.board_, config.base = m.space_.base(), config.extent = m.layout_.extent();
+  config.job = job, config.board = m.board_, config.base = m.space_->base(), config.extent = m.layout_.extent();
   m.threads_ = threads_per_rank();
   config.timeout = m.timeout_, config.threads_per_rank = m.threads_;
   if (job.nnodes > 1) {
-    m.cache_ = std::make_unique<Cache>();
-    m.cache_->listen(*m.transport_);
+    m.parts_->cache = std::make_unique<Cache>();
+    m.parts_->cache->listen(*m.transport_);
   }
   m.collective_.listen(*m.transport_);
   listen(*m.transport_);
@@ -77,7 +79,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
   m.start_collective();
   if (!job.launched) HIROBA_TRY(m.still_watch_.start(*m.board_, job, options.number("still")));
   HIROBA_TRY(m.attach_zones());
-  if (m.cache_ != nullptr) HIROBA_TRY(m.start_cache(options));
+  if (m.parts_->cache != nullptr) HIROBA_TRY(m.start_cache(options));
   HIROBA_TRY(m.start_races());
   install_fault_handler(memory.get());
   HIROBA_TRY(m.collective_.barrier("sms_startup", startup));
@@ -88,7 +90,7 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
 void Memory::start_collective() {
   static_assert(Collective::scratch_bytes <= Layout::scratch_bytes);
   Collective::Config config;
-  config.job = job_, config.board = board_, config.transport = transport_.get(), config.base = space_.base();
+  config.job = job_, config.board = board_, config.transport = transport_.get(), config.base = space_->base();
   config.timeout = timeout_, config.measure = times_.on;
   config.scratch = layout_.scratch(0), config.stride = Layout::zone_bytes;
   collective_.start(config);
@@ -100,10 +102,10 @@ Status Memory::attach_zones() {
     HIROBA_TRY(transport_->attach(offset, bytes, rank));
     if (job_.node_of(rank) != job_.node) return {};
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
-    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+    if (mmap(space_->base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(format("cannot map the node's memory (%s)", explain_error(errno).c_str()));
-    madvise(space_.base() + offset, bytes, MADV_DONTDUMP);
+    madvise(space_->base() + offset, bytes, MADV_DONTDUMP);
     return {};
   };
   for (int r = 0; r < job_.nranks; ++r) HIROBA_TRY(place(layout_.zone(r), Layout::zone_bytes, r));
@@ -114,23 +116,23 @@ Status Memory::attach_zones() {
 // Chooses how accesses are seen: the best that the kernel has, or what the option asks for.
 Status Memory::start_tracking(const Options& options) {
   const std::string& way = options.text("tracking");
-  HIROBA_TRY(pagemap_.open());
+  HIROBA_TRY(parts_->pagemap.open());
   if (twin_at_fetch_ && way != "auto" && way != "uffd-async")
     return Status::error(format("option twin=fetch needs tracking=uffd-async, not %s", way.c_str()));
   if (way == "mprotect") return {};
-  const Status tracks = way == "uffd" ? Status::error("not asked for") : uffd_.open(true);
+  const Status tracks = way == "uffd" ? Status::error("not asked for") : parts_->uffd.open(true);
   if (tracks.ok()) return {};
   if (way == "uffd-async") return Status::error("option tracking=uffd-async: " + tracks.message());
   if (twin_at_fetch_) return Status::error("option twin=fetch: " + tracks.message());
-  const Status faults = uffd_.open(false);
+  const Status faults = parts_->uffd.open(false);
   if (!faults.ok() && way == "uffd") return Status::error("option tracking=uffd: " + faults.message());
   return {};
 }
 
 Status Memory::start_cache(const Options& options) {
   HIROBA_TRY(start_tracking(options));
-  HIROBA_TRY(states_.create(layout_.pages()));
-  notices_.start(space_.base(), layout_, job_.rank);
+  HIROBA_TRY(parts_->states.create(layout_.pages()));
+  parts_->notices.start(space_->base(), layout_, job_.rank);
   uint64_t limit = options.bytes("cache");
   if (limit == 0) limit = machine_memory() / 4 / static_cast<uint64_t>(job_.ranks_here());
   constexpr uint64_t least = 64;
@@ -138,15 +140,15 @@ Status Memory::start_cache(const Options& options) {
     return Status::error(format("option cache=%s: the page cache needs at least %s", options.text("cache").c_str(),
                                 show_bytes(least * page_bytes).c_str()));
   Cache::Config config;
-  config.layout = layout_, config.job = job_, config.base = space_.base(), config.transport = transport_.get();
-  config.arrays = &arrays_, config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices_,
-  config.states = &states_;
+  config.layout = layout_, config.job = job_, config.base = space_->base(), config.transport = transport_.get();
+  config.arrays = &arrays_, config.uffd = &parts_->uffd, config.pagemap = &parts_->pagemap,
+  config.notices = &parts_->notices, config.states = &parts_->states;
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = huge_;
   config.in_place = !check_;
-  HIROBA_TRY(cache_->start(config));
-  home_writes_.start(space_.base(), layout_, job_, &arrays_, &uffd_, &pagemap_, &states_);
+  HIROBA_TRY(parts_->cache->start(config));
+  parts_->home_writes.start(space_->base(), layout_, job_, &arrays_, &parts_->uffd, &parts_->pagemap, &parts_->states);
   return {};
 }
 
@@ -159,16 +161,17 @@ std::vector<TrackingWay> tracking_ways() {
 }
 
 std::string Memory::tracking() const {
-  if (cache_ == nullptr) return "none: one node, memory is shared by hardware";
-  if (!uffd_.is_open()) return "mprotect; twins by copy-on-write";
-  return uffd_.tracks_writes() ? "userfaultfd with asynchronous write tracking" : "userfaultfd; twins by copy-on-write";
+  if (parts_->cache == nullptr) return "none: one node, memory is shared by hardware";
+  if (!parts_->uffd.is_open()) return "mprotect; twins by copy-on-write";
+  return parts_->uffd.tracks_writes() ? "userfaultfd with asynchronous write tracking"
+                                      : "userfaultfd; twins by copy-on-write";
 }
 
 Status Memory::stop() {
   preload_wait();
   HIROBA_TRY(collective_.barrier("sms_shutdown", shutdown));
   HIROBA_TRY(find_races("sms_shutdown"));
-  if (races_.on()) arrays_.for_each_live([this](Array& array) { races_.recorder().remove(array); });
+  if (parts_->races.on()) arrays_.for_each_live([this](Array& array) { parts_->races.recorder().remove(array); });
   Status status;
   arrays_.for_each_live([&](Array& array) {
     if (status.ok()) status = check_canary(array);
@@ -239,27 +242,27 @@ Status Memory::allocate(const Request& request, void*& out) {
                                 job_.nranks, array->distribution));
   const uint64_t bytes = array->distribution.bytes();
   const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
-  HIROBA_TRY(space_.check(pages << page_shift));
+  HIROBA_TRY(space_->check(pages << page_shift));
   const uint64_t gap = check_ ? (pages << page_shift) - bytes : 0;
   array->homes = home_runs(array->distribution, pages, gap);
-  const uint64_t start = choose_start(array->homes, space_.stagger() >> page_shift);
+  const uint64_t start = choose_start(array->homes, space_->stagger() >> page_shift);
   uint64_t offset = 0;
-  HIROBA_TRY(space_.take(pages << page_shift, start << page_shift, offset));
+  HIROBA_TRY(space_->take(pages << page_shift, start << page_shift, offset));
   array->first_page = offset >> page_shift;
   array->end_page = array->first_page + pages;
   for (HomeRun& run : array->homes) run.first += array->first_page;
-  array->data = space_.base() + offset + gap;
+  array->data = space_->base() + offset + gap;
   std::strncpy(array->name, request.place, sizeof array->name - 1);
-  array->watched = races_.on() && request.watched;
+  array->watched = parts_->races.on() && request.watched;
   array->parts = request.parts;
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
   HIROBA_TRY(close_guards(*array));
-  if (cache_ != nullptr) HIROBA_TRY(cache_->add(*array, twin_at_fetch_));
+  if (parts_->cache != nullptr) HIROBA_TRY(parts_->cache->add(*array, twin_at_fetch_));
   out = array->data;
   Array& inserted = *array;
   arrays_.insert(std::move(array));
-  if (races_.on()) races_.recorder().add(inserted);
+  if (parts_->races.on()) parts_->races.recorder().add(inserted);
   // Nobody may use the array before everybody has it.
   return collective_.barrier(request.call, Collective::tag_of(request.call) + 1);
 }
@@ -289,11 +292,11 @@ Status Memory::map_homes(Array& array) {
     HIROBA_TRY(transport_->attach(offset, bytes, run.rank));
     if (job_.node_of(run.rank) != job_.node) continue;
     const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
-    if (mmap(space_.base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+    if (mmap(space_->base() + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
              static_cast<off_t>(offset)) == MAP_FAILED)
       return Status::error(
           format("cannot map %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
-    madvise(space_.base() + offset, bytes, MADV_DONTDUMP);  // of core files, as all of the range
+    madvise(space_->base() + offset, bytes, MADV_DONTDUMP);  // of core files, as all of the range
   }
   return {};
 }
@@ -316,7 +319,7 @@ void Memory::use_huge_pages() {
 // that the rest, which is memory for nothing, would be more than a quarter of it.
 void Memory::use_huge_pages(Array& array) {
   if (!huge_) return;
-  const bool pages_go = cache_ != nullptr && !array.preloaded.load(std::memory_order_relaxed);
+  const bool pages_go = parts_->cache != nullptr && !array.preloaded.load(std::memory_order_relaxed);
   const uint64_t least = pages_go ? uint64_t{32} << 20 : huge_page_bytes;
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   const auto round_down = [](uint64_t bytes) { return bytes / huge_page_bytes * huge_page_bytes; };
@@ -343,7 +346,7 @@ void Memory::use_huge_pages(Array& array) {
   for_each_in_use([&](uint64_t from, uint64_t bytes, uint64_t first, uint64_t end) {
     collapse_file(fd, from, bytes);
     first = std::max(first, from), end = std::min(end, from + bytes);
-    madvise(space_.base() + first, end - first, MADV_POPULATE_READ);
+    madvise(space_->base() + first, end - first, MADV_POPULATE_READ);
   });
 }
 
@@ -369,8 +372,8 @@ Status Memory::check_room(const Array& array) const {
 
 // What lies in the last page past the end, or in the first page before the start, is nobody's and stays zero.
 Status Memory::check_canary(const Array& array) const {
-  const char* const begin = space_.base() + (array.first_page << page_shift);
-  const char* const end = space_.base() + (array.end_page << page_shift);
+  const char* const begin = space_->base() + (array.first_page << page_shift);
+  const char* const end = space_->base() + (array.end_page << page_shift);
   const char* const data_end = array.data + array.distribution.bytes();
   const auto here = [&](uint64_t page) { return job_.node_of(array.home(page).rank) == job_.node; };
   if (here(array.end_page - 1))
@@ -391,16 +394,16 @@ Status Memory::free(void* data, const char* call) {
         format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
                static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
   HIROBA_TRY(find_races(call));
-  if (races_.on()) races_.begin_epoch(), races_.recorder().remove(*array);
+  if (parts_->races.on()) parts_->races.begin_epoch(), parts_->races.recorder().remove(*array);
   HIROBA_TRY(check_canary(*array));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true;
-  if (cache_ != nullptr) {
-    home_writes_.remove(*array);
-    cache_->remove(*array);
-    states_.reset(array->first_page, array->end_page - array->first_page);
+  if (parts_->cache != nullptr) {
+    parts_->home_writes.remove(*array);
+    parts_->cache->remove(*array);
+    parts_->states.reset(array->first_page, array->end_page - array->first_page);
   }
-  HIROBA_TRY(space_.clear(offset, bytes));
+  HIROBA_TRY(space_->clear(offset, bytes));
   transport_->detach(offset, bytes);
   HIROBA_TRY(collective_.barrier(call, Collective::tag_of(call) + 1));
   if (job_.rank == job_.first_rank_of(job_.node)) {
@@ -412,24 +415,24 @@ Status Memory::free(void* data, const char* call) {
               static_cast<off_t>(layout_.directory(job_.node) + array->first_page),
               static_cast<off_t>(array->end_page - array->first_page));
   }
-  space_.give(offset);
+  space_->give(offset);
   return {};
 }
 
 Status Memory::set_twin(void* data, Twin twin, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
-  const bool at_fetch = races_.on() || twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
-  if (cache_ == nullptr) return collective_.barrier(call);
-  if (at_fetch && !uffd_.tracks_writes())
+  const bool at_fetch = parts_->races.on() || twin == Twin::by_option ? twin_at_fetch_ : twin == Twin::at_fetch;
+  if (parts_->cache == nullptr) return collective_.barrier(call);
+  if (at_fetch && !parts_->uffd.tracks_writes())
     return Status::error(
         format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",
                call, tracking().c_str()));
   HIROBA_TRY(sync_drop(call));  // what is cached and written goes home first
-  cache_->remove(*array);
+  parts_->cache->remove(*array);
   // The states of home pages stay: their writes go on being tracked.
-  HIROBA_TRY(cache_->add(*array, at_fetch));
-  if (races_.on()) races_.recorder().add(*array);
+  HIROBA_TRY(parts_->cache->add(*array, at_fetch));
+  if (parts_->races.on()) parts_->races.recorder().add(*array);
   return {};
 }
 

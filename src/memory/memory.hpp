@@ -9,6 +9,8 @@
 // Errors come back as a status; the caller (src/notation) ends the job with it.
 #pragma once
 
+#include <ucontext.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -19,13 +21,11 @@
 #include "base/whereabouts.hpp"
 #include "collective/collective.hpp"
 #include "memory/array.hpp"
-#include "memory/cache.hpp"
-#include "memory/home_writes.hpp"
-#include "memory/races.hpp"
-#include "memory/space.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
+
+class Space;
 
 class Memory {
  public:
@@ -42,7 +42,7 @@ class Memory {
   Collective& collective() { return collective_; }
   const Collective& collective() const { return collective_; }
   bool checking() const { return check_; }  // option check
-  bool finds_races() const { return races_.on(); }
+  bool finds_races() const;
   double timeout() const { return timeout_; }  // option timeout
   // Which ways to see accesses are in use, for people.
   std::string tracking() const;
@@ -83,9 +83,7 @@ class Memory {
   Status await(const char* call, std::span<const int> others, Work needed);
   void sync();
   // Option check: something that this floor does not see may order what this rank did before and does after.
-  void note_order() {
-    if (races_.on()) races_.recorder().note(SyncEvent::any, 0, 0);
-  }
+  void note_order();
   Status lock(int id);
   Status try_lock(int id, bool& taken);
   Status unlock(int id);
@@ -95,22 +93,14 @@ class Memory {
   Status find(const void* address, Array*& out) const;
   std::string explain(const void* address) const;
   // Whether option check has closed the pages after a coarray's part there.
-  bool is_guard(const void* address) const {
-    const Array* const array = arrays_.live(page_of(address));
-    if (array == nullptr || array->parts.stride == 0) return false;
-    const auto at = static_cast<uint64_t>(static_cast<const char*>(address) - array->data);
-    return at % array->parts.stride >= array->parts.stride - array->parts.guard;
-  }
+  bool is_guard(const void* address) const;
   // What names this address to the transport.
-  uint64_t offset(const void* address) const { return space_.offset(address); }
+  uint64_t offset(const void* address) const;
   // Whether an access to these bytes may be a page fault, because they are shared memory of another node.
   bool may_fault(const void* address, size_t bytes) const;
   // Whether the system may find these bytes, or some, not here; and bringing them, at most most_to_bring() at a time,
   // so that it may read or write them. What is brought may go again when another thread fetches.
-  bool may_need_pages(const void* address, size_t bytes) const {
-    if (bytes == 0 || (cache_ == nullptr && !races_.on())) return false;
-    return space_.contains(address) || space_.contains(static_cast<const char*>(address) + bytes - 1);
-  }
+  bool may_need_pages(const void* address, size_t bytes) const;
   size_t most_to_bring() const;
   void bring_pages(const char* address, size_t bytes, bool to_write);
   // All at once, for calls that cannot move a part. An error: the cache has no room for them.
@@ -141,15 +131,13 @@ class Memory {
   const Times& times() const { return times_; }
 
   // ---- for the fault handler ----
-  bool contains(const void* address) const { return space_.contains(address); }
+  bool contains(const void* address) const;
   // Serves an access to an absent page; false if it is no such thing.
   bool serve_fault(void* address);
   // Option check: serves an access to a page that is closed to see it, and the trap after it; false if it is no such
   // thing.
-  bool record_fault(const void* address, ucontext_t& context) {
-    return races_.on() && races_.recorder().on_fault(address, context);
-  }
-  bool record_trap(ucontext_t& context) { return races_.on() && races_.recorder().on_trap(context); }
+  bool record_fault(const void* address, ucontext_t& context);
+  bool record_trap(ucontext_t& context);
 
  private:
   // Tags of exchanges that may have other names in each rank.
@@ -161,7 +149,9 @@ class Memory {
     bool mapped;  // home on this node
   };
 
-  Memory() = default;
+  struct Parts;
+
+  Memory();
   void start_collective();
   Status start_races();
   Status find_races(const char* call);
@@ -185,7 +175,7 @@ class Memory {
   void forget_atomic(const AtomicPlace& place);
   std::string explain_part(const Array& array, const char* address) const;
   void record_atomic(const AtomicPlace& place, bool writes);
-  uint64_t page_of(const void* address) const { return space_.offset(address) >> page_shift; }
+  uint64_t page_of(const void* address) const { return offset(address) >> page_shift; }
 
   Job job_;
   Board* board_ = nullptr;
@@ -193,17 +183,11 @@ class Memory {
   double timeout_ = 0;
   int threads_ = 1;
   bool sparse_ = false, check_ = false, twin_at_fetch_ = false, huge_ = false;
-  Space space_;
+  std::unique_ptr<Space> space_;
   std::unique_ptr<Transport> transport_;
   Collective collective_;
   ArrayTable arrays_;
-  Userfaultfd uffd_;
-  Pagemap pagemap_;
-  PageStates states_;
-  NoticeLog notices_;
-  std::unique_ptr<Cache> cache_;  // null on a single node: nothing is ever cached
-  HomeWrites home_writes_;
-  RaceChecker races_;
+  std::unique_ptr<Parts> parts_;
   Times times_;
   StillWatch still_watch_;              // where no launcher of ours looks after the ranks
   std::vector<uint64_t> words_;         // of exchanges

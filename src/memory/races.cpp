@@ -9,7 +9,8 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
-#include "memory/memory.hpp"
+#include "memory/parts.hpp"
+#include "memory/space.hpp"
 
 namespace hiroba {
 
@@ -171,14 +172,14 @@ Status Memory::start_races() {
   const bool one_machine = std::all_of(job_.node_fds.begin(), job_.node_fds.end(), [](int fd) { return fd >= 0; });
   const char* const why_not =
       !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
-      : cache_ != nullptr && !uffd_.tracks_writes()
+      : parts_->cache != nullptr && !parts_->uffd.tracks_writes()
           ? "between nodes that needs asynchronous write tracking (Linux 6.7, tracking uffd-async)"
           : nullptr;
   // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
-  if (why_not == nullptr) twin_at_fetch_ = twin_at_fetch_ || cache_ != nullptr;
+  if (why_not == nullptr) twin_at_fetch_ = twin_at_fetch_ || parts_->cache != nullptr;
   if (why_not == nullptr) {
-    collective_.tell_waits([this](double seconds) { races_.recorder().leave_out(seconds); });
-    return races_.start({job_, layout_, space_.base(), &arrays_, job_.node_fds[0], layout_.extent()});
+    collective_.tell_waits([this](double seconds) { parts_->races.recorder().leave_out(seconds); });
+    return parts_->races.start({job_, layout_, space_->base(), &arrays_, job_.node_fds[0], layout_.extent()});
   }
   if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
   return {};
@@ -186,11 +187,11 @@ Status Memory::start_races() {
 
 // Before a barrier: all ranks compare what they have touched since the last one. begin_epoch() follows after it.
 Status Memory::find_races(const char* call) {
-  if (!races_.on()) return {};
-  races_.recorder().end_epoch();
+  if (!parts_->races.on()) return {};
+  parts_->races.recorder().end_epoch();
   HIROBA_TRY(collective_.barrier(call, at_check));
-  std::vector<Race> found = races_.compare();
-  races_.look_for_stray_pointers();
+  std::vector<Race> found = parts_->races.compare();
+  parts_->races.look_for_stray_pointers();
   HIROBA_TRY(collective_.exchange(call, at_check, found.size(), words_));
   if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
   std::vector<std::vector<char>> all;
@@ -204,14 +205,14 @@ Status Memory::find_races(const char* call) {
     races.resize(before + more);
     if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
   }
-  for (Race& race : races) races_.describe(race);
+  for (Race& race : races) parts_->races.describe(race);
   HIROBA_TRY(collective_.gather("check of races", bytes_of(races), all));
   if (job_.rank != 0) return {};
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)
       side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
     const Array* const array = arrays_.live(races[i].address >> page_shift);
-    if (array != nullptr) races_.report(races[i], *array);
+    if (array != nullptr) parts_->races.report(races[i], *array);
   }
   arrays_.for_each_live([](Array& array) { array.race_told = false; });
   return {};

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "memory/memory.hpp"
+#include "memory/parts.hpp"
 
 namespace hiroba {
 
@@ -21,35 +21,36 @@ constexpr uint64_t unknown_writes = uint64_t{1} << 63;
 Status Memory::barrier(const char* call) {
   HIROBA_TRY(find_races(call));
   uint64_t notices = 0;
-  if (cache_ != nullptr) {
-    cache_->flush(true);
-    home_writes_.collect(notices_);
-    notices = notices_.count() | (home_writes_.exact() ? 0 : unknown_writes);
+  if (parts_->cache != nullptr) {
+    parts_->cache->flush(true);
+    parts_->home_writes.collect(parts_->notices);
+    notices = parts_->notices.count() | (parts_->home_writes.exact() ? 0 : unknown_writes);
   }
   HIROBA_TRY(collective_.exchange(call, at_barrier, notices, words_));
-  if (cache_ != nullptr) read_notices(words_);
+  if (parts_->cache != nullptr) read_notices(words_);
   use_huge_pages();
-  if (races_.on()) races_.begin_epoch();
+  if (parts_->races.on()) parts_->races.begin_epoch();
   return {};
 }
 
 std::vector<PageRun> Memory::written_pages() {
   std::vector<PageRun> out;
-  if (cache_ == nullptr) return out;
-  cache_->flush(true);
-  home_writes_.collect(notices_);
-  for (uint64_t i = 0; i < notices_.count(); ++i) out.push_back({notices_[i].page(), notices_[i].pages()});
+  if (parts_->cache == nullptr) return out;
+  parts_->cache->flush(true);
+  parts_->home_writes.collect(parts_->notices);
+  for (uint64_t i = 0; i < parts_->notices.count(); ++i)
+    out.push_back({parts_->notices[i].page(), parts_->notices[i].pages()});
   return out;
 }
 
 void Memory::read_notices(std::span<const uint64_t> words) {
-  const uint64_t parity = notices_.parity();
-  notices_.turn();
+  const uint64_t parity = parts_->notices.parity();
+  parts_->notices.turn();
   if (std::any_of(words.begin(), words.end(), [](uint64_t word) { return (word & unknown_writes) != 0; })) {
-    cache_->flush_and_drop(true);
+    parts_->cache->flush_and_drop(true);
     return;
   }
-  if (cache_->resident() == 0) return;
+  if (parts_->cache->resident() == 0) return;
   Notice buffer[512];
   for (int r = 0; r < job_.nranks; ++r) {
     if (r == job_.rank) continue;
@@ -57,15 +58,15 @@ void Memory::read_notices(std::span<const uint64_t> words) {
     for (uint64_t done = 0; done < total; done += std::size(buffer)) {
       const uint64_t n = std::min<uint64_t>(std::size(buffer), total - done);
       transport_->get(buffer, r, layout_.outbox(r, parity) + done * sizeof(Notice), n * sizeof(Notice));
-      for (uint64_t i = 0; i < n; ++i) cache_->invalidate(buffer[i].page(), buffer[i].pages());
+      for (uint64_t i = 0; i < n; ++i) parts_->cache->invalidate(buffer[i].page(), buffer[i].pages());
     }
   }
 }
 
 void Memory::drop() {
-  if (cache_ == nullptr) return;
-  cache_->flush_and_drop(true);
-  notices_.clear();  // nobody keeps a copy that they could be about
+  if (parts_->cache == nullptr) return;
+  parts_->cache->flush_and_drop(true);
+  parts_->notices.clear();  // nobody keeps a copy that they could be about
 }
 
 Status Memory::sync_drop(const char* call) {
@@ -76,16 +77,16 @@ Status Memory::sync_drop(const char* call) {
 Status Memory::start_sync_drop(const char* call, bool halves) {
   HIROBA_TRY(find_races(call));
   drop();
-  if (cache_ != nullptr) cache_->preload_ahead(halves), cache_->enter_between();
+  if (parts_->cache != nullptr) parts_->cache->preload_ahead(halves), parts_->cache->enter_between();
   HIROBA_TRY(collective_.start_barrier(call, at_sync_drop));
-  if (races_.on()) races_.begin_epoch();
+  if (parts_->races.on()) parts_->races.begin_epoch();
   return {};
 }
 
 // What has been fetched since the start may be older than what others wrote before theirs.
 Status Memory::end_sync_drop() {
   HIROBA_TRY(collective_.end_barrier());
-  if (cache_ != nullptr && cache_->leave_between()) cache_->flush_and_drop(false);
+  if (parts_->cache != nullptr && parts_->cache->leave_between()) parts_->cache->flush_and_drop(false);
   use_huge_pages();
   return {};
 }
@@ -93,31 +94,31 @@ Status Memory::end_sync_drop() {
 // Acquire of a program that preloads all that it reads of other nodes, so that its copies may stay in the view.
 void Memory::outdate(bool home_writes) {
   if (!home_writes) return drop();
-  if (cache_ != nullptr) cache_->outdate();
+  if (parts_->cache != nullptr) parts_->cache->outdate();
 }
 
 // Nothing is asked for ahead of a meeting: a home may be through with its own before others have put to it.
 Status Memory::sync_drop(const char* call, std::span<const int> others, bool home_writes) {
-  const RaceChecker::Segment segment(races_, SyncEvent::any);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::any);
   outdate(home_writes);
   return collective_.group_barrier(call, others);
 }
 
 void Memory::arrive(const char* call, bool home_writes, Work done) {
-  const RaceChecker::Segment segment(races_, SyncEvent::any);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::any);
   if (!collective_.arrived_with_part()) outdate(home_writes);
   collective_.arrive(call, done);
 }
 
 Status Memory::await(const char* call, std::span<const int> others, Work needed) {
-  const RaceChecker::Segment segment(races_, SyncEvent::any);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::any);
   return collective_.await(call, others, needed);
 }
 
 void Memory::sync() {
-  const RaceChecker::Segment segment(races_, SyncEvent::any);
-  if (cache_ == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
-  else cache_->flush_and_drop(false);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::any);
+  if (parts_->cache == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
+  else parts_->cache->flush_and_drop(false);
 }
 
 // ---- locks ---------------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ Status Memory::try_lock(int id, bool& taken) {
 }
 
 void Memory::took_lock(int id, uint32_t ticket) {
-  const RaceChecker::Segment segment(races_, SyncEvent::acquire, id, ticket);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::acquire, id, ticket);
   tickets_[static_cast<size_t>(id)] = ticket;
   held_[static_cast<size_t>(id)].store(gettid(), std::memory_order_relaxed);
   const int rank = layout_.lock_rank(id);
@@ -173,13 +174,13 @@ void Memory::took_lock(int id, uint32_t ticket) {
   const uint32_t last = transport_->fetch_add32(rank, at, 0), self = static_cast<uint32_t>(job_.rank) + 1;
   if (last == self) return;  // nobody else has released it since this rank did, so there is nothing new to see
   transport_->compare_swap32(rank, at, last, self);
-  if (cache_ != nullptr && last != 0) cache_->flush_and_drop(false);
+  if (parts_->cache != nullptr && last != 0) parts_->cache->flush_and_drop(false);
 }
 
 Status Memory::unlock(int id) {
   HIROBA_TRY(check_lock(id, true));
-  const RaceChecker::Segment segment(races_, SyncEvent::release, id, tickets_[static_cast<size_t>(id)]);
-  if (cache_ != nullptr) cache_->flush(false);
+  const RaceChecker::Segment segment(parts_->races, SyncEvent::release, id, tickets_[static_cast<size_t>(id)]);
+  if (parts_->cache != nullptr) parts_->cache->flush(false);
   transport_->fence();
   held_[static_cast<size_t>(id)].store(0, std::memory_order_relaxed);
   ticket_lock(id).release();

@@ -21,6 +21,13 @@ FLOORS: dict[str, set[str]] = {
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
 OPEN_FLOORS = {"base"}
+# Of its own floor a contract shows values only: headers of plain data, arithmetic and templates, named here.
+CONTRACT_VALUES: dict[str, set[str]] = {
+    "collective": {"arithmetic", "requests", "team", "ticket_lock", "world"},
+    "memory": {"array"},
+    "coarray": {"section"},
+    "loops": {"share", "view"},
+}
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.
 REGISTRY = "registry.cpp"
 # Programs see what users see.
@@ -116,6 +123,19 @@ def check_floors(files: list[File]) -> Iterator[Finding]:
                 f'{floor} includes "{include.target}", which is inside {include.floor}',
                 "from above only the contract header is seen, so that the inside can change",
                 f'include "{include.floor}/{include.floor}.hpp", and put there what is missing',
+            )
+
+
+def check_contract_hides(files: list[File]) -> Iterator[Finding]:
+    for floor, include in source_includes(files):
+        name = include.target.rpartition("/")[2].removesuffix(".hpp")
+        is_contract = include.file.path == f"src/{floor}/{floor}.hpp"
+        if is_contract and include.floor == floor and name not in CONTRACT_VALUES.get(floor, set()):
+            yield include.finding(
+                "contract-insides",
+                f'the contract of {floor} includes "{include.target}" of its own floor',
+                "who includes the contract would depend on the inside",
+                "declare what is needed and keep it behind a pointer; a header of values goes into CONTRACT_VALUES",
             )
 
 
@@ -222,6 +242,7 @@ def check_cycles(files: list[File]) -> Iterator[Finding]:
 RULES = [
     check_known_floors,
     check_floors,
+    check_contract_hides,
     check_unused_uses,
     check_spelling,
     check_programs,

@@ -73,6 +73,12 @@ class TidyTest(unittest.TestCase):
         part = contract + "  // bool fence() const override;\n};\n"
         self.broken(path, part, f"{path}:{line} wrapper-forwards")
 
+    def test_contract_hides(self) -> None:
+        text = '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n#include "transport/ring.hpp"\n'
+        ring = {"src/transport/ring.hpp": "// A part.\n#pragma once\n"}
+        found = self.rules({"src/transport/transport.hpp": text} | ring)
+        self.assertEqual(found, ["src/transport/transport.hpp:5 contract-insides"])
+
     def test_launcher_does_not_know_notations(self) -> None:
         notation = {"src/notation/sms/report.hpp": "// Report.\n#pragma once\n"}
         launcher = {"src/launcher/l.cpp": '#include "notation/sms/report.hpp"\n'}

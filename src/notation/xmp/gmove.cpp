@@ -93,14 +93,14 @@ class Together final : public Request {
   enum class Stage { coming, reading, read, written };
 
   void meet(int which) {
-    met_ = all_.collective().start_barrier(sequence_, which, all_.checker().release(), hiroba::Checker::join);
+    met_ = all_.collective().start_barrier(sequence_, which, all_.release_order(), Coarrays::join_order);
   }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     const char* const place = place_.c_str();
     HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
-      all_.checker().acquire(met_.words());
+      all_.acquire_order(met_.words());
       if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
       reading_ = hiroba::start(reads_, element_, place);
       stage_ = Stage::reading;
@@ -111,13 +111,13 @@ class Together final : public Request {
       if (there) meet(1), stage_ = Stage::read;
     }
     if (stage_ == Stage::read && met_.done()) {
-      all_.checker().acquire(met_.words());
+      all_.acquire_order(met_.words());
       hiroba::make(writes_, element_, place);
       HIROBA_TRY(all_.sync_memory({"xmp_gmove", place}));
       meet(2), stage_ = Stage::written;
     }
     complete = stage_ == Stage::written && met_.done();
-    if (complete) all_.checker().acquire(met_.words());
+    if (complete) all_.acquire_order(met_.words());
     return {};
   }
 

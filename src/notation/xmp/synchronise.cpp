@@ -159,7 +159,7 @@ XMP_EXPORT void xmp_post_node(const xmp_node_reference* one, int64_t tag, const 
 XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
   coarrays("xmp_wait", place);
   const bool any = image == XMP_ANY_IMAGE;
-  return wait(any ? hiroba::Mail::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
+  return wait(any ? Coarrays::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
               place);
 }
 
