@@ -71,8 +71,8 @@ class Coarrays {
   Status wait(int rank, int64_t tag, const Call& call, int& from);
   Requests& requests() { return memory_->collective().requests(); }
   Collective& collective() { return memory_->collective(); }
-  // For what is started: an image that knows that all have come, and what they did before, takes their order over
-  // (option check; else there are no words).
+  // Option check, for started barriers: the words that release this image's accesses, and the acquire after the barrier
+  // that has joined those of all. Without the option there are no words.
   Words release_order();
   void acquire_order(const Words& words);
   static void join_order(Words& into, std::span<const uint32_t> other);

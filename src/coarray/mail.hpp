@@ -24,7 +24,7 @@ class Mail {
   // Takes the oldest post that matches and says who made it.
   Status wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp);
 
-  // ---- pair barriers: after both calls here and there, each knows that the other has come ----
+  // ---- barriers of two: arrive(r) and await_pair(r) here, the same there ----
   void arrive(int rank, const Checker::Stamp& stamp);
   Status await_pair(int rank, const Call& call, Checker::Stamp& stamp);
 

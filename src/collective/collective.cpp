@@ -25,12 +25,11 @@ Collective::~Collective() = default;
 
 void Collective::listen(Transport& transport) { parts_->trees.listen(transport); }
 
-void Collective::start(const Config& config) {
-  world_.job = config.job, world_.board = config.board, world_.transport = config.transport;
-  world_.base = config.base, world_.timeout = config.timeout;
-  world_.rank = config.job.rank, world_.nranks = config.job.nranks;
-  world_.spins = spins_for(config.job.ranks_here()), world_.requests = &parts_->requests;
-  scratch_ = config.scratch, stride_ = config.stride, measure_ = config.measure;
+void Collective::start(const World& world, uint64_t scratch, uint64_t stride, bool measure) {
+  world_ = world;
+  world_.rank = world.job.rank, world_.nranks = world.job.nranks;
+  world_.spins = spins_for(world.job.ranks_here()), world_.requests = &parts_->requests;
+  scratch_ = scratch, stride_ = stride, measure_ = measure;
   words_.resize(static_cast<size_t>(world_.nranks));
   waits_.for_rank.resize(static_cast<size_t>(world_.nranks));
   parts_->requests.start(world_);
@@ -187,6 +186,10 @@ Status Collective::barrier(const Team& team, const Call& call, Words& words, Joi
   HIROBA_TRY(finish(met, call));
   words = met.words();
   return {};
+}
+
+Status Combine::make(Type type, Op op, Combine& out) {
+  return Arithmetic::make(static_cast<int>(type), static_cast<int>(type), static_cast<int>(op), out.arithmetic);
 }
 
 void Combine::operator()(char* mine, const char* theirs, int64_t count) const {

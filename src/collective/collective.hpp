@@ -32,7 +32,8 @@ namespace hiroba {
 // which one is chosen.
 struct Combine {
   Arithmetic arithmetic;
-  size_t record = 0;  // bytes; 0: numbers
+  size_t record = 0;                                   // bytes; 0: numbers
+  static Status make(Type type, Op op, Combine& out);  // of numbers; refuses what C does not have
   size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
   void operator()(char* mine, const char* theirs, int64_t count) const;
 };
@@ -74,18 +75,11 @@ class Collective {
   Collective();
   ~Collective();
 
-  struct Config {
-    Job job;
-    Board* board = nullptr;
-    Transport* transport = nullptr;
-    char* base = nullptr;              // address of offset 0
-    double timeout = 0;                // option timeout
-    bool measure = false;              // option stats
-    uint64_t scratch = 0, stride = 0;  // offset of rank 0's scratch_bytes, and from one rank's to the next
-  };
   static constexpr uint64_t room_bytes = uint64_t{256} << 10, scratch_bytes = 2 * room_bytes + 4096;
   void listen(Transport& transport);  // before the transport starts
-  void start(const Config& config);   // once it has
+  // Once it has. What the caller leaves out of `world` is filled in here. `scratch`: offset of rank 0's scratch_bytes;
+  // `stride`: from one rank's to the next; `measure`: option stats.
+  void start(const World& world, uint64_t scratch, uint64_t stride, bool measure);
   const World& world() const;
   Requests& requests();
 
@@ -99,15 +93,15 @@ class Collective {
   // That in two halves, between which this rank makes no other call for all ranks.
   Status start_barrier(const char* call, uint64_t tag);
   bool between() const { return split_ != nullptr; }
-  Status end_barrier();
+  Status end_barrier();  // after a start
   // Waits only for `others`, each of which names this rank in turn. Every rank makes the call.
   Status group_barrier(const char* call, std::span<const int> others);
   // all[r] is what rank r gave.
   Status gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all);
 
   // ---- the split barrier of some: where this process reaches all ranks' memory ----
-  // arrive(), which every rank calls, says that this rank has come; await() waits until `others` have come as often. A
-  // rank may first arrive with a part of its work. Who waits for the part waits no longer for the whole.
+  // Every rank calls arrive(); await() returns when `others` have arrived as often as this rank. A rank may first
+  // arrive with a part of its work; await(part) does not wait for the rest of it.
   enum class Work { part, all };
   bool reaches_all() const;
   // Whether this rank has arrived with a part only.

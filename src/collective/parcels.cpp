@@ -76,7 +76,7 @@ Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t b
   return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes};
 }
 
-// False if it has come already.
+// False if the parcel has arrived already.
 bool Parcels::expect(Receive& receive) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto found = arrived_.find(receive.name_);

@@ -33,11 +33,13 @@ struct Call {
 };
 
 struct World {
+  // Given by the floor above.
   Job job;
   Board* board = nullptr;
   Transport* transport = nullptr;
   char* base = nullptr;  // address of offset 0
   double timeout = 0;    // option timeout
+  // Filled in by Collective.
   int rank = 0, nranks = 1;
   int spins = 0;
   Requests* requests = nullptr;  // go on whenever this rank waits

@@ -57,74 +57,78 @@ Status fetch(Memory& memory, const View& view, Interval outermost, Range section
   return status.ok() ? status : Status::error("parallel for: " + status.message());
 }
 
-constexpr int any_access = Access::reads | Access::writes;
+// A rank's values of the outermost loop.
+struct Mine {
+  Interval all;
+  int64_t step;
+};
 
-// What an access touches over all values of the inner loops and [begin, last] of the outermost one: a section, of which
-// the outermost dimension is `rows`. False if a loop inside has no iterations, or nothing is in the array.
-bool section_of(const View& view, std::span<const Values> values, int64_t begin, int64_t last, Range section[],
-                Interval& rows) {
+// What an access touches over a rank's iterations: a section, with `rows` of the outermost dimension; `here`: the rows
+// of this node.
+struct Extent {
+  const Access* access;
+  Interval rows, here;
+  Range section[View::most_dims];
+};
+
+// False if a loop inside has no iterations, or nothing is in the array.
+bool extent_of(const Memory& memory, const Access& access, std::span<const Values> values, const Mine& mine,
+               Extent& out) {
+  const View& view = access.view;
+  const int64_t begin = mine.all.begin, last = begin + (mine.all.end - 1 - begin) / mine.step * mine.step;
+  out.access = &access;
   for (int d = 0; d < view.dims; ++d) {
     const Interval offset = offsets(view, d, values, 0);
     if (offset.empty()) return false;
     const int64_t a = view.factor[d][0] * begin, b = view.factor[d][0] * last;
     const Interval touched = meet({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
     if (touched.empty()) return false;
-    if (d == 0) rows = touched;
-    section[d] = {touched.begin, touched.end - touched.begin, 1};
+    if (d == 0) out.rows = touched;
+    out.section[d] = {touched.begin, touched.end - touched.begin, 1};
   }
-  fill_gaps(view, section);
+  fill_gaps(view, out.section);
+  out.here = indices_here(view, memory.job());
   return true;
 }
 
-// Of a rank's values of the outermost loop.
-struct Mine {
-  Interval all;
-  int64_t step;
-  int64_t last() const { return all.begin + (all.end - 1 - all.begin) / step * step; }
-};
-
-// Those that touch nothing outside of this node.
-Interval inner_of(const Memory& memory, const View& view, std::span<const Values> values, const Mine& mine) {
-  Range section[View::most_dims];
-  Interval rows = {0, 0};
-  if (!section_of(view, values, mine.all.begin, mine.last(), section, rows)) return mine.all;
-  const Interval here = indices_here(view, memory.job());
-  if (here.empty()) return {0, 0};
-  if (rows.begin >= here.begin && rows.end <= here.end) return mine.all;
-  if (view.factor[0][0] == 0) return {0, 0};
-  return values_within(here, offsets(view, 0, values, 0), view.factor[0][0]);
+// Of all accesses that may leave this node.
+std::vector<Extent> extents_of(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
+                               const Mine& mine) {
+  std::vector<Extent> extents;
+  if (memory.job().nnodes == 1 || mine.all.empty()) return extents;
+  extents.reserve(accesses.size());
+  for (const Access& access : accesses) {
+    if (access.view.array == nullptr || (access.flags & (Access::reads | Access::writes)) == 0) continue;
+    if (!extent_of(memory, access, values, mine, extents.emplace_back())) extents.pop_back();
+  }
+  return extents;
 }
 
-Interval inner_of(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
-                  const Mine& mine, int kinds) {
-  if (memory.job().nnodes == 1) return mine.all;
+// Those of a rank's values for which an access touches nothing outside of this node.
+Interval inner_of(const Extent& extent, std::span<const Values> values, const Mine& mine) {
+  const View& view = extent.access->view;
+  if (extent.here.empty()) return {0, 0};
+  if (extent.rows.begin >= extent.here.begin && extent.rows.end <= extent.here.end) return mine.all;
+  if (view.factor[0][0] == 0) return {0, 0};
+  return values_within(extent.here, offsets(view, 0, values, 0), view.factor[0][0]);
+}
+
+Interval inner_of(std::span<const Extent> extents, std::span<const Values> values, const Mine& mine, int kinds) {
   Interval inner = mine.all;
-  for (const auto& [flags, text, view] : accesses)
-    if (view.array != nullptr && (flags & kinds) != 0) inner = meet(inner, inner_of(memory, view, values, mine));
+  for (const Extent& extent : extents)
+    if ((extent.access->flags & kinds) != 0) inner = meet(inner, inner_of(extent, values, mine));
   return inner;
 }
 
-// Begins to fetch what they touch of other nodes.
-Status fetch_all(Memory& memory, std::span<const Access> accesses, std::span<const Values> values, const Mine& mine) {
-  if (memory.job().nnodes == 1) return {};
-  for (const auto& [flags, text, view] : accesses) {
-    Range section[View::most_dims];
-    Interval rows = {0, 0};
-    if (view.array == nullptr || (flags & any_access) == 0 ||
-        !section_of(view, values, mine.all.begin, mine.last(), section, rows))
-      continue;
-    const Interval here = indices_here(view, memory.job());
-    HIROBA_TRY(fetch(memory, view, {rows.begin, std::min(rows.end, here.begin)}, section));
-    HIROBA_TRY(fetch(memory, view, {std::max({rows.begin, here.begin, here.end}), rows.end}, section));
+// Begins to fetch what is touched of other nodes.
+Status fetch(Memory& memory, std::span<Extent> extents) {
+  for (Extent& extent : extents) {
+    const Access* const access = extent.access;
+    const Interval rows = extent.rows, here = extent.here;
+    HIROBA_TRY(fetch(memory, access->view, {rows.begin, std::min(rows.end, here.begin)}, extent.section));
+    HIROBA_TRY(fetch(memory, access->view, {std::max({rows.begin, here.begin, here.end}), rows.end}, extent.section));
   }
   return {};
-}
-
-bool writes_home(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
-                 const Mine& mine) {
-  if (mine.all.empty()) return true;
-  const Interval here = inner_of(memory, accesses, values, mine, Access::writes);
-  return here.begin <= mine.all.begin && here.end >= mine.all.end;
 }
 
 // ---- the loop ------------------------------------------------------------------------------------------------------
@@ -197,7 +201,8 @@ Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
   HIROBA_TRY(neighbours.finish(memory));
   const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
   p.waiting = LoopProgress::data;
-  return p.mine.empty() ? Status() : fetch_all(memory, p.whole->accesses, values, {p.mine, p.step});
+  std::vector<Extent> extents = extents_of(memory, p.whole->accesses, values, {p.mine, p.step});
+  return fetch(memory, extents);
 }
 
 // Empty if all has been done.
@@ -272,11 +277,15 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
   }
   const Mine mine = {p.mine, p.step};
-  if (p.whole != nullptr) p.whole->home_writes = writes_home(memory, accesses, loops, mine);
+  std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
+  if (p.whole != nullptr) {
+    const Interval at_home = inner_of(extents, loops, mine, Access::writes);
+    p.whole->home_writes = p.mine.empty() || (at_home.begin <= p.mine.begin && at_home.end >= p.mine.end);
+  }
   if (!p.mine.empty()) {
     const bool comes_first = neighbours.waits();
-    if (!comes_first) HIROBA_TRY(fetch_all(memory, accesses, loops, mine));
-    const Interval inner = inner_of(memory, accesses, loops, mine, any_access);
+    if (!comes_first) HIROBA_TRY(fetch(memory, extents));
+    const Interval inner = inner_of(extents, loops, mine, Access::reads | Access::writes);
     const Interval independent = meet(inner, neighbours.independent());
     p.boundary_first = p.whole != nullptr && p.whole->home_writes && !independent.empty();
     divide(p, comes_first || p.boundary_first ? independent : inner,

@@ -89,11 +89,10 @@ Status Memory::start(const Options& options, const std::function<void(Transport&
 
 void Memory::start_collective() {
   static_assert(Collective::scratch_bytes <= Layout::scratch_bytes);
-  Collective::Config config;
-  config.job = job_, config.board = board_, config.transport = transport_.get(), config.base = space_->base();
-  config.timeout = timeout_, config.measure = times_.on;
-  config.scratch = layout_.scratch(0), config.stride = Layout::zone_bytes;
-  collective_.start(config);
+  World world;
+  world.job = job_, world.board = board_, world.transport = transport_.get(), world.base = space_->base();
+  world.timeout = timeout_;
+  collective_.start(world, layout_.scratch(0), Layout::zone_bytes, times_.on);
 }
 
 // Zones and directories: mapped here if their home is this node, attached always.

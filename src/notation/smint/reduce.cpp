@@ -66,9 +66,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
     hiroba::end_job(1, "%s: reduction of %lld elements of %zu bytes, type %d, by operator %d: there is no such thing",
                     place, static_cast<long long>(count), element, static_cast<int>(type), static_cast<int>(op));
   hiroba::Combine combine;
-  hiroba::require_at(hiroba::Arithmetic::make(static_cast<int>(of), static_cast<int>(of), static_cast<int>(with),
-                                              combine.arithmetic),
-                     place);
+  hiroba::require_at(hiroba::Combine::make(of, with, combine), place);
   hiroba::require_at(memory.collective().reduce(Team::all(memory.job().nranks), static_cast<char*>(data), count,
                                                 combine, {"smint_reduce", place}),
                      place);

@@ -14,8 +14,7 @@ T reduce_value(T value, Op op, const char* call) {
   constexpr Type type = std::is_same_v<T, double> ? Type::float64 : Type::int64;
   Memory& memory = process_memory(call);
   Combine combine;
-  require_at(Arithmetic::make(static_cast<int>(type), static_cast<int>(type), static_cast<int>(op), combine.arithmetic),
-             call);
+  require_at(Combine::make(type, op, combine), call);
   const std::string name = format("%s(%s)", call, name_of(op));
   require(memory.collective().reduce(Team::all(memory.job().nranks), reinterpret_cast<char*>(&value), 1, combine,
                                      {name.c_str(), ""}));

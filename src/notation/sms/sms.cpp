@@ -16,6 +16,7 @@ using hiroba::end_job;
 using hiroba::format;
 using hiroba::Job;
 using hiroba::Memory;
+using hiroba::process_memory;
 using hiroba::Range;
 using hiroba::Status;
 
@@ -25,8 +26,6 @@ SMS_EXPORT int sms_rank, sms_nprocs, sms_node, sms_nnodes;
 int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
 namespace {
-
-Memory& memory(const char* call) { return hiroba::process_memory(call); }
 
 // The numbers up to -1.
 template <typename Int>
@@ -51,7 +50,7 @@ void* allocate(Memory::Request request, const std::string& call, const char* pla
   request.call = call.c_str();
   request.place = place;
   void* out = nullptr;
-  const Status status = memory(call.c_str()).allocate(request, out);
+  const Status status = process_memory(call.c_str()).allocate(request, out);
   if (!status.ok()) end_job(1, "%s: %s: %s", place, call.c_str(), status.message().c_str());
   return out;
 }
@@ -59,7 +58,7 @@ void* allocate(Memory::Request request, const std::string& call, const char* pla
 template <typename Int>
 void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first, int count, const char* name,
                    const char* place) {
-  memory(name);
+  process_memory(name);
   Memory::Request request;
   request.dim = list(dim, name, "dim"), request.div = list(div, name, "div");
   request.element_bytes = elemsize, request.first = first, request.count = count;
@@ -70,21 +69,21 @@ void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first,
 
 Array& array_of(const void* address, const char* call) {
   Array* array = nullptr;
-  const Status status = memory(call).find(address, array);
+  const Status status = process_memory(call).find(address, array);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return *array;
 }
 
 uint64_t add(void* address, unsigned bytes, uint64_t value, const char* call) {
   uint64_t old = 0;
-  const Status status = memory(call).atomic_add(address, bytes, value, old);
+  const Status status = process_memory(call).atomic_add(address, bytes, value, old);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return old;
 }
 
 uint64_t swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, const char* call) {
   uint64_t old = 0;
-  const Status status = memory(call).atomic_swap(address, bytes, expected, desired, old);
+  const Status status = process_memory(call).atomic_swap(address, bytes, expected, desired, old);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return old;
 }
@@ -105,14 +104,14 @@ T reduce(T value, sms_op op, const char* call) {
 
 SMS_EXPORT int sms_startup(int*, char***) {
   hiroba::start_process("sms_startup", [] {
-    const Job& job = memory("sms_startup").job();
+    const Job& job = process_memory("sms_startup").job();
     sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   });
   return 0;
 }
 
 SMS_EXPORT int sms_shutdown(void) {
-  const Memory& m = memory("sms_shutdown");
+  const Memory& m = process_memory("sms_shutdown");
   if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
   hiroba::end_process();
   return 0;
@@ -123,7 +122,7 @@ SMS_EXPORT void sms_abort(int status, const char* message) {
 }
 
 SMS_EXPORT void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* place) {
-  memory("sms_alloc");
+  process_memory("sms_alloc");
   const std::string call = format("sms_alloc(%zu, %zu, %d)", elemsize, n, rank);
   if (n > INT64_MAX) end_job(1, "%s: %s: %zu elements; was the number negative?", place, call.c_str(), n);
   Memory::Request request;
@@ -154,7 +153,7 @@ SMS_EXPORT void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], si
 
 SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
-  Memory& m = memory("sms_free");
+  Memory& m = process_memory("sms_free");
   const Status status = m.free(array, format("sms_free(%p)", array).c_str());
   if (!status.ok()) end_job(1, "sms_free: %s", status.message().c_str());
 }
@@ -168,45 +167,45 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
   const auto twin = when == SMS_TWIN_AT_FETCH   ? Memory::Twin::at_fetch
                     : when == SMS_TWIN_AT_WRITE ? Memory::Twin::at_write
                                                 : Memory::Twin::by_option;
-  hiroba::require(memory("sms_set_twin")
+  hiroba::require(process_memory("sms_set_twin")
                       .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
-  hiroba::require(memory("sms_promise_preload").promise_preload(array));
+  hiroba::require(process_memory("sms_promise_preload").promise_preload(array));
 }
 
 SMS_EXPORT void sms_barrier(void) {
-  Memory& m = memory("sms_barrier");
+  Memory& m = process_memory("sms_barrier");
   hiroba::begin_barrier();
   hiroba::require(m.barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
-  Memory& m = memory("sms_sync_drop");
+  Memory& m = process_memory("sms_sync_drop");
   hiroba::begin_barrier();
   hiroba::require(m.sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
-  Memory& m = memory("sms_sync_drop_start");
+  Memory& m = process_memory("sms_sync_drop_start");
   hiroba::begin_barrier();
   hiroba::require(m.start_sync_drop("sms_sync_drop_start"));
 }
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
-  Memory& m = memory("sms_sync_drop_wait");
+  Memory& m = process_memory("sms_sync_drop_wait");
   if (!m.collective().between()) end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
   hiroba::require(m.end_sync_drop());
 }
 
-SMS_EXPORT void sms_sync(void) { memory("sms_sync").sync(); }
-SMS_EXPORT void sms_lock(int id) { hiroba::require(memory("sms_lock").lock(id)); }
-SMS_EXPORT void sms_unlock(int id) { hiroba::require(memory("sms_unlock").unlock(id)); }
+SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").sync(); }
+SMS_EXPORT void sms_lock(int id) { hiroba::require(process_memory("sms_lock").lock(id)); }
+SMS_EXPORT void sms_unlock(int id) { hiroba::require(process_memory("sms_unlock").unlock(id)); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
-  hiroba::require(memory("sms_trylock").try_lock(id, taken));
+  hiroba::require(process_memory("sms_trylock").try_lock(id, taken));
   return taken ? 1 : 0;
 }
 
@@ -216,12 +215,12 @@ SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range sect
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
   hiroba::PageRun run = {0, 0};
   hiroba::require(
-      memory("sms_preload").start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
+      process_memory("sms_preload").start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
   return {run.first << 32 | run.pages};  // a space has fewer than 2^32 pages
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
-  memory("sms_preload_wait").preload_wait({request->state >> 32, request->state & UINT32_MAX});
+  process_memory("sms_preload_wait").preload_wait({request->state >> 32, request->state & UINT32_MAX});
   request->state = 0;
 }
 
@@ -231,8 +230,8 @@ SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
-  hiroba::require(memory("sms_preload_bytes").start_preload_bytes(address, bytes));
-  memory("sms_preload_bytes").preload_wait();
+  hiroba::require(process_memory("sms_preload_bytes").start_preload_bytes(address, bytes));
+  process_memory("sms_preload_bytes").preload_wait();
 }
 
 SMS_EXPORT int sms_home(const void* address) {
@@ -287,17 +286,17 @@ SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) { return redu
 SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
   if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats"), *out);
-  memory("sms_stats").arrays().for_each_live([&](const Array& a) { hiroba::add_statistics(a, *out); });
-  const hiroba::Transport::Traffic traffic = memory("sms_stats").transport().traffic();
+  process_memory("sms_stats").arrays().for_each_live([&](const Array& a) { hiroba::add_statistics(a, *out); });
+  const hiroba::Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;
 }
 
 SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
-  const size_t made = memory("hiroba_comm").transport().communicator(out, bytes);
+  const size_t made = process_memory("hiroba_comm").transport().communicator(out, bytes);
   if (made == 0)
     end_job(1, "hiroba_comm: transport %s has no MPI communicator; use --transport mpi",
-            memory("hiroba_comm").transport().name());
+            process_memory("hiroba_comm").transport().name());
   if (made != bytes)
     end_job(1,
             "hiroba_comm: the program was compiled for another MPI than the one that runs it (MPI_Comm has %zu bytes "
@@ -306,10 +305,10 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
 }
 
 SMS_EXPORT int hiroba_may_need_pages(const void* address) {
-  return hiroba::process_started() && memory("hiroba_bring_pages").may_need_pages(address, 1) ? 1 : 0;
+  return hiroba::process_started() && process_memory("hiroba_bring_pages").may_need_pages(address, 1) ? 1 : 0;
 }
 
 SMS_EXPORT void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call) {
-  if (const hiroba::Status status = memory(call).bring_all_pages(address, bytes, to_write != 0); !status.ok())
+  if (const hiroba::Status status = process_memory(call).bring_all_pages(address, bytes, to_write != 0); !status.ok())
     end_job(1, "%s: %s", call, status.message().c_str());
 }
