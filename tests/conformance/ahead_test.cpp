@@ -131,43 +131,5 @@ TEST_F(Ahead, AgainAndAgainFromOneBufferIsWhatIsThere) { run(1, 1); }
 TEST_F(Ahead, AgainAndAgainFromTwoBuffersInTurnIsWhatIsThere) { run(2, 2); }
 TEST_F(Ahead, AnotherSeed) { run(3, 2); }
 
-// What is asked for again and again comes as soon as the home comes to the exchange: it need not have left it.
-TEST_F(Ahead, WhatStandsComesUnasked) {
-  const auto alone = [this](int rank) { return t.job.ranks_on(t.job.node_of(rank)) == 1; };
-  if (!t.transport->gets_ahead(t.right()) || !alone(t.right()) || !alone(0) || !alone(t.rank()))
-    GTEST_SKIP() << "where a node is a rank, and the home is asked by messages";
-  std::vector<char> seen;
-  *reinterpret_cast<uint64_t*>(t.mine(offset_of(quiet + 1))) = 0;  // that this rank has left the last exchange
-  t.meet();
-  uint64_t fewest = UINT64_MAX;  // messages of a round
-  for (unsigned k = 1; k <= 8; ++k) {
-    const uint64_t sent = t.transport->traffic().messages;
-    Completion completion;
-    write_mine(quiet, k);
-    ask(seen, quiet, completion);
-    // In the last round rank 0 stays in the exchange while others look.
-    const bool last = k == 8, stays = last && t.rank() == 0, looks = last && t.right() == 0;
-    exchange(asking, stays ? 300000 : 0);
-    if (stays) t.transport->fetch_add64(0, t.at(0, offset_of(quiet + 1)), 1);
-    t.transport->await(completion);
-    if (looks) {
-      EXPECT_EQ(0u, t.transport->fetch_add64(0, t.at(0, offset_of(quiet + 1)), 0)) << "it came after the home had left";
-    }
-    ASSERT_EQ(seen.size(), first_wrong(seen, k)) << "round " << k;
-    exchange(other);
-    fewest = std::min(fewest, t.transport->traffic().messages - sent);
-  }
-  // The data tells that its home has come: the first frame of that exchange is left out.
-  const uint64_t frames = static_cast<uint64_t>(std::bit_width(static_cast<unsigned>(t.ranks()) - 1));
-  const std::string name = t.transport->name();
-  if (name == "mpi" || name == "ucx") {
-    EXPECT_EQ(2 * frames, fewest);
-  }
-  // What nobody asks for any more is not sent for long.
-  const uint64_t before = t.transport->traffic().bytes;
-  for (int k = 0; k < 20; ++k) exchange(asking);
-  EXPECT_LT(t.transport->traffic().bytes - before, 3 * size_of(quiet));
-}
-
 }  // namespace
 }  // namespace hiroba

@@ -54,7 +54,7 @@ void MpiWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
   const int error =
       MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, static_cast<int>(tag), communicator(), &request);
   if (error != MPI_SUCCESS) return fail("sending", error);
-  moving_.add(request, {ticket, false});
+  moving_.add(request, ticket);
 }
 
 void MpiWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) {
@@ -63,7 +63,7 @@ void MpiWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64
   const int error =
       MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, static_cast<int>(tag), communicator(), &request);
   if (error != MPI_SUCCESS) return fail("receiving", error);
-  moving_.add(request, {ticket, true});
+  moving_.add(request, ticket);
 }
 
 bool MpiWire::poll() {
@@ -71,11 +71,9 @@ bool MpiWire::poll() {
   const size_t last = (oldest_ + posted - 1) % posted;
   if (receives_[last] == MPI_REQUEST_NULL) post(last);
   bool any = !failed_ && take_frame();  // one: to ask in vain whether there is another costs a system call
-  if (!failed_ && !moving_.test([&](const Moving& moved, const MPI_Status& status) {
+  if (!failed_ && !moving_.test([&](uint64_t ticket, const MPI_Status&) {
         any = true;
-        int bytes = 1;
-        if (moved.receives) MPI_Get_count(&status, MPI_BYTE, &bytes);
-        hooks_.done(hooks_.context, bytes > 0 ? moved.ticket : moved.ticket | empty);
+        hooks_.done(hooks_.context, ticket);
       }))
     fail("moving data", MPI_ERR_OTHER);
   if (!failed_ && !sending_.test([&](Frame* frame, const MPI_Status&) { free_.emplace_back(frame); }))

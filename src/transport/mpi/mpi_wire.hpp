@@ -63,8 +63,9 @@ class MpiWire : public SessionWire {
   Status open(const Start& start) override;
   void close(bool silent) override;
   bool send(int to, const void* frame, size_t size) override;
-  bool tells_empty() const override { return true; }
-  bool sends_at_once(size_t bytes) const override { return bytes < session_.at_once(); }
+  size_t get_piece(size_t bytes, bool deferred) const override {
+    return tcp_get_piece(bytes, deferred, small_piece < session_.at_once());
+  }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
@@ -90,11 +91,7 @@ class MpiWire : public SessionWire {
   size_t oldest_ = 0;
   std::vector<std::unique_ptr<Frame>> free_;
   Requests<Frame*> sending_;
-  struct Moving {
-    uint64_t ticket;
-    bool receives;
-  };
-  Requests<Moving> moving_;
+  Requests<uint64_t> moving_;  // tickets
 };
 
 }  // namespace hiroba

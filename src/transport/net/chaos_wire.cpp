@@ -31,8 +31,7 @@ class ChaosWire final : public Wire {
     return inner_->make_communicator(rank, out, room);
   }
   bool send(int to, const void* frame, size_t size) override { return inner_->send(to, frame, size); }
-  bool tells_empty() const override { return inner_->tells_empty(); }
-  bool sends_at_once(size_t bytes) const override { return inner_->sends_at_once(bytes); }
+  size_t get_piece(size_t bytes, bool deferred) const override { return inner_->get_piece(bytes, deferred); }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override {
     inner_->send_bulk(to, tag, data, bytes, ticket);
   }

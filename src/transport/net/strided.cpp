@@ -17,8 +17,7 @@ constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
 void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
-  note_change(rank, 0, anything);
-  if (put_remote(rank, to, from, box)) return;
+  if (one_sided_.put(rank, to, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
   struct Outgoing {
     std::vector<char> bytes;
@@ -27,25 +26,25 @@ void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& bo
   size_t turn = 0;
   for_each_part(box, part_bytes, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
     Outgoing& outgoing = buffers[turn++ % 2];
-    await(outgoing.sent);
+    channel_.await(outgoing.sent);
     const size_t bytes = bytes_of(part);
     outgoing.bytes.resize(sizeof part + bytes);
     std::memcpy(outgoing.bytes.data(), &part, sizeof part);
     copy_box(outgoing.bytes.data() + sizeof part, dense(part).data(), source + local, part.local_stride, part);
     const bool in_frame = sizeof part + bytes <= max_inline;
-    Head h = head(in_frame ? Frame::strided : Frame::strided_bulk);
-    h.offset = to + static_cast<uint64_t>(remote), h.expected = number_put(rank);
-    if (in_frame) gather(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
-    else send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
+    Head h = head_of(in_frame ? Frame::strided : Frame::strided_bulk);
+    h.offset = to + static_cast<uint64_t>(remote), h.expected = puts_.number(rank);
+    if (in_frame) channel_.send_later(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
+    else channel_.send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
   });
-  for (Outgoing& outgoing : buffers) await(outgoing.sent);
+  for (Outgoing& outgoing : buffers) channel_.await(outgoing.sent);
 }
 
 // Many parts are asked for before the first has come.
 void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
   char* const target = static_cast<char*>(to);
   if (here(rank)) return copy_box(target, box.local_stride, window_.at(from), box.remote_stride, box);
-  if (get_remote(to, rank, from, box)) return;
+  if (one_sided_.get(to, rank, from, box)) return;
   if (box.block_bytes >= part_bytes) return Transport::get_strided(to, rank, from, box);
   struct Incoming {
     std::vector<char> bytes;
@@ -54,7 +53,7 @@ void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
     ptrdiff_t local = 0;
   } buffers[4];
   const auto finish = [&](Incoming& incoming) {
-    await(incoming.came);
+    channel_.await(incoming.came);
     if (incoming.bytes.empty()) return;
     copy_box(target + incoming.local, incoming.part.local_stride, incoming.bytes.data(), dense(incoming.part).data(),
              incoming.part);
@@ -66,10 +65,10 @@ void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
     finish(incoming);
     incoming.part = part, incoming.local = local;
     incoming.bytes.resize(bytes_of(part));
-    Head h = head(Frame::get_strided);
+    Head h = head_of(Frame::get_strided);
     h.offset = from + static_cast<uint64_t>(remote);
-    h.epoch = epoch_.load();
-    ask(rank, h, incoming.bytes.data(), incoming.bytes.size(), incoming.came, &part, sizeof part);
+    h.epoch = deferred_.epoch();
+    request(rank, h, incoming.bytes.data(), incoming.bytes.size(), incoming.came, &part, sizeof part);
   });
   for (size_t i = 0; i < std::size(buffers); ++i) finish(buffers[(turn + i) % std::size(buffers)]);
 }
@@ -91,13 +90,12 @@ void Net::serve_get_strided(int source, const Head& head, const char* payload) {
     copy_box(packed, dense(part).data(), window_.at(head.offset), part.remote_stride, part);
     return answer_get(source, head, packed, bytes);
   }
-  const uint64_t t = ticket(Transfer::nothing);
-  std::vector<uint64_t>& packed = transfers_[t].buffer;
+  const uint64_t ticket = channel_.transfers().add(nullptr, nullptr);
+  std::vector<uint64_t>& packed = channel_.transfers().of(ticket).buffer;
   packed.resize((bytes + sizeof packed[0] - 1) / sizeof packed[0]);
   copy_box(reinterpret_cast<char*>(packed.data()), dense(part).data(), window_.at(head.offset), part.remote_stride,
            part);
-  outbox_.count(bytes);
-  joined_.wire->send_bulk(joined_.wire_ranks[static_cast<size_t>(source)], head.tag, packed.data(), bytes, t);
+  channel_.send_bulk_as(source, head.tag, packed.data(), bytes, ticket);
 }
 
 }  // namespace hiroba

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "transport/net/pieces.hpp"
 
 namespace hiroba {
 
@@ -72,14 +73,12 @@ class Wire {
 
   // A pair of these with the same tag on both sides moves bytes from memory to memory. The receiver's call may come
   // first or second. A tag is used for one transfer between two processes in one direction at a time; tags are below
-  // `tags`. At most max_bulk bytes. Where tells_empty(), no bytes may be sent to a receiver of some: it is told by
-  // `empty` in the ticket.
+  // `tags`. At most max_bulk bytes.
   static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
-  virtual bool tells_empty() const { return false; }
-  // Whether the library sends so much bulk data without asking the receiver first.
-  virtual bool sends_at_once(size_t bytes) const { return (void)bytes, false; }
-  static constexpr uint64_t empty = uint64_t{1} << 63;
+  // How large the pieces should be in which a get of so many bytes comes; `deferred`: its home may send them only after
+  // a barrier.
+  virtual size_t get_piece(size_t bytes, bool deferred) const { return tcp_get_piece(bytes, deferred, false); }
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;
 

@@ -199,8 +199,7 @@ void UcxWire::on_sent(void* request, ucs_status_t status, void* transfer) {
   ucp_request_free(request);
 }
 
-void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info, void* transfer) {
-  if (info->length == 0) static_cast<Transfer*>(transfer)->ticket |= empty;
+void UcxWire::on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* transfer) {
   on_sent(request, status, transfer);
 }
 

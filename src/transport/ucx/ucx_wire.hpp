@@ -59,8 +59,9 @@ class UcxWire final : public Wire {
   void close(bool silent) override;
 
   bool send(int to, const void* frame, size_t size) override;
-  bool tells_empty() const override { return true; }
-  bool sends_at_once(size_t bytes) const override { return !ucx_.has_rdma() && bytes < 128 << 10; }  // RNDV_THRESH
+  size_t get_piece(size_t bytes, bool deferred) const override {
+    return tcp_get_piece(bytes, deferred, !ucx_.has_rdma());  // RNDV_THRESH is above small pieces
+  }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;

@@ -1,4 +1,4 @@
-#include "transport/net/meeting.hpp"
+#include "transport/net/split_barrier.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -7,8 +7,8 @@
 
 namespace hiroba {
 
-void Meeting::start(const Job& job, Board& board, Engine* engine, FrameSender* sender) {
-  job_ = job, engine_ = engine, sender_ = sender;
+void SplitBarrier::start(const Job& job, Board& board, Channel* channel) {
+  job_ = job, channel_ = channel;
   const size_t n = static_cast<size_t>(job.nranks);
   const size_t stride = (4096 + 2 * n * sizeof(Entry) + 4095) / 4096 * 4096;
   shared_ = reinterpret_cast<Shared*>(reinterpret_cast<char*>(&board) + Board::transport_offset(job.nranks) +
@@ -19,16 +19,15 @@ void Meeting::start(const Job& job, Board& board, Engine* engine, FrameSender* s
 }
 
 template <typename Visit>
-void Meeting::for_ranks_of(int node, int nodes, const Visit& visit) const {
+void SplitBarrier::for_ranks_of(int node, int nodes, const Visit& visit) const {
   node %= job_.nnodes;
   const int straight = std::min(nodes, job_.nnodes - node);
   visit(job_.first_rank_of(node), job_.first_rank_of(node + straight) - job_.first_rank_of(node));
   if (straight < nodes) visit(0, job_.first_rank_of(nodes - straight));
 }
 
-void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const Change& changed, bool told) {
-  told_first_ = told;
-  entries()[job_.rank] = {tag, word, puts, changed};
+void SplitBarrier::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
+  entries()[job_.rank] = {tag, word, puts};
   const uint32_t here = shared_->arrivals.fetch_add(1) + 1;
   if (!leads()) {
     if (shared_->leader_sleeps.load() != 0) futex_wake_all(shared_->arrivals);
@@ -37,7 +36,7 @@ void Meeting::arrive(uint64_t tag, uint64_t word, const PutCounts& puts, const C
   }
 }
 
-Meeting::Outcome Meeting::await(std::span<uint64_t> words, double timeout) {
+SplitBarrier::Outcome SplitBarrier::await(std::span<uint64_t> words, double timeout) {
   // The first rank of a node knows best who is late, so it is the first to say so; of these, the first node's.
   const double later = 0.5 * std::min(job_.node, 4) + (leads() ? 0 : 1);
   const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + later;
@@ -47,7 +46,7 @@ Meeting::Outcome Meeting::await(std::span<uint64_t> words, double timeout) {
   } else {
     const uint32_t done = static_cast<uint32_t>(sequence_ + 1);
     shared_->sleepers.fetch_add(1);
-    const bool reached = engine_->wait_word(
+    const bool reached = channel_->engine().wait_word(
         shared_->generation, [done](uint32_t now) { return static_cast<int32_t>(now - done) >= 0; }, deadline);
     shared_->sleepers.fetch_sub(1);
     if (!reached) return {};
@@ -57,33 +56,34 @@ Meeting::Outcome Meeting::await(std::span<uint64_t> words, double timeout) {
   return {true, shared_->a.load(), shared_->b.load()};
 }
 
-void Meeting::settle() {
-  const uint32_t all = ++settles_ * static_cast<uint32_t>(job_.ranks_on(job_.node));
-  if (shared_->settled.fetch_add(1) + 1 == all) futex_wake_all(shared_->settled);
-  engine_->wait_word(
-      shared_->settled, [all](uint32_t now) { return static_cast<int32_t>(now - all) >= 0; },
+void SplitBarrier::await_node() {
+  const uint32_t all = ++node_waits_ * static_cast<uint32_t>(job_.ranks_on(job_.node));
+  if (shared_->node_waits.fetch_add(1) + 1 == all) futex_wake_all(shared_->node_waits);
+  channel_->engine().wait_word(
+      shared_->node_waits, [all](uint32_t now) { return static_cast<int32_t>(now - all) >= 0; },
       std::numeric_limits<double>::infinity());
 }
 
-bool Meeting::lead(double deadline) {
+bool SplitBarrier::lead(double deadline) {
   if (!begun_) {
     const uint32_t all = arrivals_of_all();
     shared_->leader_sleeps.store(1);
-    const bool gathered = engine_->wait_word(shared_->arrivals, [all](uint32_t now) { return now == all; }, deadline);
+    const bool gathered =
+        channel_->engine().wait_word(shared_->arrivals, [all](uint32_t now) { return now == all; }, deadline);
     shared_->leader_sleeps.store(0);
     if (!gathered) return false;
     begin();
   }
-  if (!engine_->wait([this] { return complete_.load(std::memory_order_acquire); }, deadline - seconds_now()))
+  if (!channel_->engine().wait([this] { return complete_.load(std::memory_order_acquire); }, deadline - seconds_now()))
     return false;
   publish();
   return true;
 }
 
 // All ranks of this node are here.
-void Meeting::begin() {
+void SplitBarrier::begin() {
   begun_ = true;
-  engine_->with_wire([this] {
+  channel_->engine().with_wire([this] {
     for (int r = job_.first_rank_of(job_.node); r < job_.first_rank_of(job_.node + 1); ++r) {
       known_[half()][static_cast<size_t>(r)] = entries()[r];
       here_[half()][static_cast<size_t>(r)] = 1;
@@ -94,34 +94,28 @@ void Meeting::begin() {
 }
 
 // Under the engine's lock: sends as many rounds as what has come allows.
-void Meeting::advance() {
+void SplitBarrier::advance() {
   for (; round_ == 0 || ended(round_ - 1); ++round_) {
     const int distance = 1 << round_;
-    if (distance >= job_.nnodes) {
-      sender_->all_have_come();
-      return complete_.store(true, std::memory_order_release);
-    }
+    if (distance >= job_.nnodes) return complete_.store(true, std::memory_order_release);
     const int count = std::min(distance, job_.nnodes - distance);
     send_round(round_, (job_.node - distance + job_.nnodes) % job_.nnodes, count);
   }
 }
 
-bool Meeting::ended(int round) const {
+bool SplitBarrier::ended(int round) const {
   const int distance = 1 << round;
   uint32_t expected = 0;
   for_ranks_of(job_.node + distance, std::min(distance, job_.nnodes - distance),
                [&](int, int ranks) { expected += static_cast<uint32_t>(ranks); });
-  return told_[half()][round] == expected;
+  return received_[half()][round] == expected;
 }
 
-void Meeting::send_round(int round, int to_node, int nodes) {
-  if (round == 0 && told_first_) return;
+void SplitBarrier::send_round(int round, int to_node, int nodes) {
   char payload[max_inline];
   size_t used = 0;
   const auto flush = [&] {
-    Head head = {};
-    head.frame = Frame::meet;
-    sender_->send_frame(job_.first_rank_of(to_node), head, payload, used);
+    channel_->send(job_.first_rank_of(to_node), head_of(Frame::barrier_round), payload, used);
     used = 0;
   };
   for_ranks_of(job_.node, nodes, [&](int first, int ranks) {
@@ -142,7 +136,7 @@ void Meeting::send_round(int round, int to_node, int nodes) {
   flush();
 }
 
-void Meeting::receive(const Head& head, const char* payload) {
+void SplitBarrier::receive(const Head& head, const char* payload) {
   Part part;
   for (size_t at = 0; at + sizeof part <= head.bytes;) {
     std::memcpy(&part, payload + at, sizeof part);
@@ -152,23 +146,14 @@ void Meeting::receive(const Head& head, const char* payload) {
     assert(first + count <= known_[half].size() && at + bytes <= head.bytes && part.round < max_rounds);
     std::memcpy(&known_[half][first], payload + at, bytes);
     std::fill_n(here_[half].begin() + static_cast<ptrdiff_t>(first), count, uint8_t{1});
-    told_[half][part.round] += part.count;
+    received_[half][part.round] += part.count;
     at += bytes;
   }
   if (round_ >= 0) advance();
 }
 
-void Meeting::hear(int rank, uint64_t sequence, uint64_t tag) {
-  const size_t half = sequence % 2, r = static_cast<size_t>(rank);
-  if (sequence < closed_ || here_[half][r] != 0) return;
-  known_[half][r] = {tag, 0, {}, {}};
-  here_[half][r] = 1;
-  ++told_[half][0];
-  if (round_ >= 0) advance();
-}
-
 // All is known: tells the ranks of this node.
-void Meeting::publish() {
+void SplitBarrier::publish() {
   begun_ = false;
   const std::vector<Entry>& known = known_[half()];
   int a = -1, b = -1;
@@ -176,11 +161,10 @@ void Meeting::publish() {
     if (known[r].tag != known[0].tag) a = 0, b = static_cast<int>(r);
   shared_->a.store(a), shared_->b.store(b);
   std::memcpy(entries(), known.data(), known.size() * sizeof(Entry));
-  engine_->with_wire([this] {
+  channel_->engine().with_wire([this] {
     std::fill(here_[half()].begin(), here_[half()].end(), uint8_t{0});
-    std::fill_n(told_[half()], max_rounds, 0);
+    std::fill_n(received_[half()], max_rounds, 0);
     round_ = -1;
-    closed_ = sequence_ + 1;
     complete_.store(false, std::memory_order_relaxed);
   });
   shared_->generation.store(static_cast<uint32_t>(sequence_ + 1));

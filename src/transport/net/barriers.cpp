@@ -1,0 +1,110 @@
+// Where ranks wait for each other and for each other's puts: the split barrier of all, and the group barrier.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "transport/net/net_transport.hpp"
+
+namespace hiroba {
+
+// ---- split barrier -------------------------------------------------------------------------------------------------
+
+// The puts that are still on their way are counted in the barrier, and the rank that they go to waits for them at its
+// end; that saves asking and answering. Puts to many ranks are fenced; and all, where others get without asking,
+// because then a rank that has left the barrier may read at once.
+SplitBarrier::PutCounts Net::count_puts() {
+  SplitBarrier::PutCounts counts;
+  one_sided_.await_puts();
+  if (one_sided_.usable() || !puts_.count(counts)) puts_.fence();
+  return counts;
+}
+
+// After the barrier: everything that was put to this node before it is here, and everybody's memory may be asked for.
+void Net::await_counted_puts() {
+  bool any_here = false;
+  barrier_.for_each_put([&](int source, const PutCount& put) {
+    any_here = any_here || here(put.rank);
+    if (put.rank != config().job.rank) return;
+    const auto arrived = [&] {
+      return static_cast<int32_t>(static_cast<uint32_t>(puts_.arrived_up_to(source)) - put.count) >= 0;
+    };
+    channel_.engine().wait(arrived);
+  });
+  if (any_here && config().job.ranks_on(config().job.node) > 1) barrier_.await_node();
+  for (const PutCount& put : counted_)
+    if (put.rank >= 0) puts_.acknowledge(put);
+}
+
+// What others have asked for ahead can be answered.
+void Net::begin_epoch() {
+  const bool asked = deferred_.pass();
+  channel_.transfers().release_deferred();
+  asked_ahead_.store(asked, std::memory_order_relaxed);
+  if (asked) channel_.engine().with_wire([this] { serve_deferred(); });
+}
+
+void Net::start_exchange(uint64_t tag, uint64_t word) {
+  counted_ = count_puts();
+  if (config().job.ranks_on(config().job.node) > 1) channel_.send_gathered();  // else it goes along
+  barrier_.arrive(tag, word, counted_);
+  // README.md, "Barriers and epochs". Where others asked this rank ahead, they ask nothing else.
+  bool more = !asked_ahead_.load(std::memory_order_relaxed);
+  while (more) more = channel_.engine().drive();
+}
+
+Status Net::end_exchange(std::span<uint64_t> words) {
+  const SplitBarrier::Outcome outcome = barrier_.await(words, config().timeout);
+  const Job& job = config().job;
+  if (outcome.complete && outcome.b < 0) {
+    await_counted_puts();
+    begin_epoch();
+    return {};
+  }
+  if (outcome.complete) {
+    for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
+    await_others_report();
+    return unequal(config(), outcome.a, outcome.b);
+  }
+  std::vector<int> missing;
+  const uint64_t calls = config().board->rank(job.rank).calls.load();
+  const bool leader = job.rank == job.first_rank_of(job.node);
+  for (int r = 0; r < job.nranks; ++r)
+    if (here(r) ? config().board->rank(r).calls.load() < calls : leader && !barrier_.heard_of(r)) {
+      missing.push_back(r);
+      learn_place(r);
+    }
+  return late(config(), missing);
+}
+
+// When ranks of all nodes know what is wrong, those of the first node say it, and the launcher ends the others before
+// they do.
+void Net::await_others_report() { usleep(static_cast<useconds_t>(std::min(config().job.node, 4)) * 500000); }
+
+// Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
+void Net::learn_place(int rank) {
+  if (here(rank)) return;
+  static Channel::Answer answer;  // may come when nobody waits for it any more
+  answer.here.store(0);
+  Head h = head_of(Frame::ask_place);
+  h.completion = reinterpret_cast<uint64_t>(&answer);
+  channel_.send(rank, h, nullptr, 0);
+  channel_.engine().wait([&] { return answer.here.load(std::memory_order_acquire) != 0; }, 1);
+}
+
+// ---- group barrier -------------------------------------------------------------------------------------------------
+
+// Ranks that share a node's memory see each other's puts by other means, so then all meet.
+Status Net::meet(uint64_t tag, std::span<const int> others) {
+  const Job& job = config().job;
+  if (job.nranks != job.nnodes) return Transport::meet(tag, others);
+  one_sided_.await_puts();
+  if (!puts_.fenced_but_for(one_sided_.usable() ? std::span<const int>() : others)) puts_.fence();
+  if (const int late_rank = group_.wait(others, config().timeout); late_rank >= 0) {
+    learn_place(late_rank);
+    return late(config(), {{late_rank}});
+  }
+  begin_epoch();
+  return {};
+}
+
+}  // namespace hiroba

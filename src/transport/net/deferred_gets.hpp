@@ -1,0 +1,60 @@
+// Epochs, and gets that wait for one. A rank's epoch is the number of barriers that it has passed. A get carries the
+// epoch that its home must have reached; one that comes sooner is deferred until then (README.md, "Barriers and
+// epochs").
+//
+// Owner: Net. Wire state (the engine's lock), but for epoch() and pass().
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "transport/net/frames.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+class DeferredGets {
+ public:
+  uint32_t epoch() const { return epoch_.load(); }
+  bool is_ahead(uint32_t epoch) const { return static_cast<int32_t>(epoch - epoch_.load()) > 0; }
+  // Another barrier is passed. Returns whether any get waits.
+  bool pass() {
+    epoch_.fetch_add(1);
+    return waiting_.load() != 0;
+  }
+
+  // Takes the get if it is too early; false if not.
+  bool defer(int source, const Head& head, const char* payload, size_t bytes) {
+    if (!is_ahead(head.epoch)) return false;
+    Get& get = gets_.emplace_back(Get{source, head, {}});
+    std::memcpy(get.payload, payload, std::min(bytes, sizeof get.payload));
+    waiting_.store(gets_.size());
+    return true;
+  }
+  // Calls serve(source, head, payload) for each that is due.
+  template <typename Serve>
+  void serve_due(const Serve& serve) {
+    const auto early = [this](const Get& get) { return is_ahead(get.head.epoch); };
+    if (std::all_of(gets_.begin(), gets_.end(), early)) return;
+    std::vector<Get> gets;
+    std::swap(gets, gets_);  // to serve one may bring others
+    for (const Get& get : gets)
+      if (!defer(get.source, get.head, get.payload, sizeof get.payload)) serve(get.source, get.head, get.payload);
+    waiting_.store(gets_.size());
+  }
+
+ private:
+  struct Get {
+    int source;
+    Head head;
+    char payload[std::max(Note::max_note, sizeof(Strided))];
+  };
+  std::atomic<uint32_t> epoch_{0};
+  std::vector<Get> gets_;
+  std::atomic<size_t> waiting_{0};
+};
+
+}  // namespace hiroba

@@ -1,0 +1,191 @@
+#include "transport/net/one_sided.hpp"
+
+#include "base/log.hpp"
+#include "transport/strided.hpp"
+
+namespace hiroba {
+
+// Runs the work while the owner polls, if the wire needs that: what comes by the library's own messages does not show
+// that anything moves. Who has just had a frame polls for some milliseconds; for more the owner is told of the end,
+// too.
+template <typename Work>
+void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
+  if (!channel_->wire().remote_needs_owner() || rank == self_) return work();
+  Head h = head_of(Frame::owner);
+  h.expected = bytes <= max_inline ? 2 : 1;
+  channel_->send(rank, h, nullptr, 0);
+  work();
+  h.expected = 0;
+  if (bytes > max_inline) channel_->send(rank, h, nullptr, 0);
+}
+
+// A small piece in a frame is one message, too.
+bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
+  if (bytes <= max_inline || !memory_.usable()) return false;
+  const RemoteMemory::Place place = place_of(rank, to, bytes);
+  if (place.handle < 0) return false;
+  sent.left.fetch_add(1, std::memory_order_relaxed);
+  channel_->await_slot();
+  with_owner(rank, bytes, [&] {
+    channel_->engine().with_wire([&] {
+      channel_->outbox().count(bytes);
+      channel_->wire().put(place.handle, place.offset, from, bytes, add_put(sent));
+    });
+    if (channel_->wire().remote_needs_owner()) channel_->await(sent);
+  });
+  return true;
+}
+
+bool OneSided::get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion) {
+  if (bytes <= max_inline || !memory_.usable()) return false;
+  const RemoteMemory::Place place = place_of(rank, from, bytes);
+  if (place.handle < 0) return false;
+  completion.left.fetch_add(1, std::memory_order_relaxed);
+  channel_->await_slot();
+  with_owner(rank, bytes, [&] {
+    channel_->engine().with_wire(
+        [&] { channel_->wire().get(place.handle, place.offset, to, bytes, channel_->add_transfer(completion)); });
+  });
+  return true;
+}
+
+namespace {
+
+constexpr size_t most_at_once = size_t{8} << 20;  // of boxes and numbers; others want the wire, too
+
+// The bytes from a box's first to behind its last, where its corner with the lowest address lies at `low`.
+struct Reach {
+  ptrdiff_t low = 0, high = 0;
+  explicit Reach(const Strided& box) : high(static_cast<ptrdiff_t>(box.block_bytes)) {
+    for (int d = 0; d < box.dims; ++d) {
+      const ptrdiff_t far = box.remote_stride[d] * (static_cast<ptrdiff_t>(box.count[d]) - 1);
+      (far < 0 ? low : high) += far;
+    }
+  }
+};
+
+}  // namespace
+
+// Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the box, and waits for
+// all; false if the wire has no such operation, or the box does not lie within one range of memory of that rank.
+template <typename Move>
+bool OneSided::move_box(int rank, uint64_t offset, const Strided& box, bool is_put, const Move& move) {
+  const auto place_for = [&](const Strided& part, ptrdiff_t remote) {
+    const Reach reach(part);
+    RemoteMemory::Place place =
+        place_of(rank, offset + static_cast<uint64_t>(remote + reach.low), static_cast<size_t>(reach.high - reach.low));
+    place.offset -= static_cast<uint64_t>(reach.low);
+    return place;
+  };
+  if (!channel_->wire().has_remote_strided(box) || bytes_of(box) == 0 || place_for(box, 0).handle < 0) return false;
+  Completion done;
+  with_owner(rank, bytes_of(box), [&] {
+    for_each_part(box, most_at_once, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+      const RemoteMemory::Place place = place_for(part, remote);
+      done.left.fetch_add(1, std::memory_order_relaxed);
+      channel_->await_slot();
+      channel_->engine().with_wire(
+          [&] { move(place, part, local, is_put ? add_put(done) : channel_->add_transfer(done)); });
+    });
+    channel_->await(done);
+  });
+  return true;
+}
+
+bool OneSided::put(int rank, uint64_t to, const void* from, const Strided& box) {
+  const auto put = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
+    channel_->outbox().count(bytes_of(part));
+    channel_->wire().put_strided(place.handle, place.offset, static_cast<const char*>(from) + local, part, ticket);
+  };
+  return move_box(rank, to, box, true, put);
+}
+
+bool OneSided::get(void* to, int rank, uint64_t from, const Strided& box) {
+  const auto get = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
+    channel_->wire().get_strided(place.handle, place.offset, static_cast<char*>(to) + local, part, ticket);
+  };
+  return move_box(rank, from, box, false, get);
+}
+
+// By the library also where this process could reach the memory: additions of two kinds would lose each other.
+bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
+  if (!channel_->wire().has_accumulate()) return false;
+  const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
+  const char* at = static_cast<const char*>(from);
+  Completion done;
+  const auto add = [&](size_t part) {
+    const RemoteMemory::Place place = place_of(rank, to, part * size);
+    done.left.fetch_add(1, std::memory_order_relaxed);
+    channel_->await_slot();
+    channel_->engine().with_wire([&] {
+      channel_->outbox().count(part * size);
+      channel_->wire().accumulate(place.handle, place.offset, at, type, part, add_put(done));
+    });
+    at += part * size, to += part * size, numbers -= part;
+  };
+  with_owner(rank, numbers * size, [&] {
+    while (numbers > 0) add(std::min(numbers, most));
+    channel_->await(done);
+  });
+  return true;
+}
+
+// Asks the owner the first time. A handle of -1: the piece is not within one range.
+RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) {
+  RemoteMemory::Place place = {-1, 0}, any;
+  bool known = false;
+  const auto look = [&] {
+    known = memory_.find(offset, 1, any);
+    if (!memory_.find(offset, bytes, place)) place.handle = -1;
+  };
+  channel_->engine().with_wire(look);
+  if (known) return place;
+  Head h = head_of(Frame::ask_key);
+  h.offset = offset;
+  channel_->ask(rank, h);
+  channel_->engine().with_wire(look);
+  return place;
+}
+
+uint64_t OneSided::add_put(Completion& done) {
+  puts_.fetch_add(1, std::memory_order_relaxed);
+  const auto ended = [](void* self, Transfer& transfer) {
+    static_cast<OneSided*>(self)->puts_.fetch_sub(1, std::memory_order_release);
+    reinterpret_cast<Completion*>(transfer.offset)->left.fetch_sub(1, std::memory_order_release);
+  };
+  const uint64_t ticket = channel_->transfers().add(ended, this);
+  channel_->transfers().of(ticket).offset = reinterpret_cast<uint64_t>(&done);
+  return ticket;
+}
+
+void OneSided::await_puts() {
+  channel_->engine().wait([this] { return puts_.load(std::memory_order_acquire) == 0; });
+}
+
+void OneSided::serve_key(int source, const Head& head, std::span<const char> key) {
+  memory_.learn(channel_->wire_rank(source), key);
+  Channel::take_answer(head, 1);
+}
+
+// The beginning and the end may overtake each other.
+void OneSided::serve_owner(const Head& head) {
+  if (head.expected < 2) channel_->transfers().change_busy(head.expected == 1 ? 1 : -1);
+}
+
+// Not in the hook that has brought the question: there the network library is in the middle of something.
+bool OneSided::answer_keys() {
+  if (askers_.empty()) return false;
+  std::vector<Asker> askers;
+  std::swap(askers, askers_);
+  for (const Asker& asker : askers) {
+    std::vector<char> told;
+    const Status status = memory_.tell(asker.offset, told);
+    if (!status.ok()) end_job(1, "%s", status.message().c_str());
+    Head h = head_of(Frame::key);
+    h.completion = asker.completion;
+    channel_->push(asker.source, h, told.data(), told.size());
+  }
+  return true;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,59 @@
+// One-sided puts and gets of bulk data, over wires that need no work of the owner's for them. Such a get cannot be
+// deferred by its home; so where they are usable, a barrier fences first.
+//
+// Owner: Net. Threads: any, but for what says "with the wire". The box forms and accumulate() block until done.
+#pragma once
+
+#include <vector>
+
+#include "transport/net/channel.hpp"
+#include "transport/net/remote_memory.hpp"
+
+namespace hiroba {
+
+class OneSided {
+ public:
+  void start(int self, Channel* channel) {
+    self_ = self, channel_ = channel;
+    memory_.start(&channel->wire());
+  }
+  bool usable() const { return memory_.usable(); }
+  // With the wire: which memory others may reach.
+  RemoteMemory& memory() { return memory_; }
+
+  // False if the wire cannot, or if a frame is faster: then nothing was done.
+  bool put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
+  bool get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
+  bool put(int rank, uint64_t to, const void* from, const Strided& box);
+  bool get(void* to, int rank, uint64_t from, const Strided& box);
+  bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers);
+  // Until all puts of this rank are visible.
+  void await_puts();
+
+  // With the wire.
+  void serve_ask_key(int source, const Head& head) { askers_.push_back({source, head.completion, head.offset}); }
+  void serve_key(int source, const Head& head, std::span<const char> key);
+  void serve_owner(const Head& head);
+  // After a poll; true if it did anything.
+  bool answer_keys();
+
+ private:
+  struct Asker {
+    int source;
+    uint64_t completion, offset;
+  };
+  template <typename Work>
+  void with_owner(int rank, size_t bytes, const Work& work);
+  template <typename Move>
+  bool move_box(int rank, uint64_t offset, const Strided& box, bool is_put, const Move& move);
+  RemoteMemory::Place place_of(int rank, uint64_t offset, size_t bytes);
+  uint64_t add_put(Completion& done);
+
+  int self_ = 0;
+  Channel* channel_ = nullptr;
+  RemoteMemory memory_;            // wire state
+  std::vector<Asker> askers_;      // wire state
+  std::atomic<uint32_t> puts_{0};  // of ours, that are not visible yet
+};
+
+}  // namespace hiroba

@@ -1,0 +1,63 @@
+// Bulk transfers under way: what a ticket of the wire stands for, and what happens at its end.
+//
+// Owner: Channel. Wire state (the engine's lock), but for the counts, which waiting threads read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace hiroba {
+
+struct Transfer {
+  // Called with the wire at the end; may start other transfers. Null: nothing happens.
+  using Ended = void (*)(void* context, Transfer& transfer);
+  Ended ended = nullptr;
+  void* context = nullptr;
+  int source = 0;  // of a put, with its number and where its data belongs
+  uint64_t number = 0, offset = 0;
+  std::vector<uint64_t> buffer;  // packed data on its way
+};
+
+class Transfers {
+ public:
+  static constexpr uint32_t most = 4096;  // at once; far fewer than tags
+
+  // The ticket. A buffer keeps its memory from one transfer with the ticket to the next.
+  uint64_t add(Transfer::Ended ended, void* context) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<uint32_t>(slots_.size()));
+      slots_.emplace_back();
+    }
+    const uint32_t ticket = free_.back();
+    free_.pop_back();
+    slots_[ticket].ended = ended, slots_[ticket].context = context;
+    change_busy(1);
+    return ticket;
+  }
+  Transfer& of(uint64_t ticket) { return slots_[ticket]; }
+  void end(uint64_t ticket) {
+    Transfer transfer = std::move(slots_[ticket]);  // slots may move while another transfer is started
+    if (transfer.ended != nullptr) transfer.ended(transfer.context, transfer);
+    slots_[ticket].buffer = std::move(transfer.buffer);
+    free_.push_back(static_cast<uint32_t>(ticket));
+    change_busy(-1);
+  }
+
+  // What another library moves, to or from this rank's memory, counts as a transfer, too.
+  void change_busy(int32_t by) { count_.fetch_add(static_cast<uint32_t>(by), std::memory_order_relaxed); }
+  // One of those under way can come only after the next barrier; and all that could now can come.
+  void defer() { deferred_.fetch_add(1, std::memory_order_relaxed); }
+  void release_deferred() { deferred_.store(0, std::memory_order_relaxed); }
+  bool full() const { return count_.load(std::memory_order_relaxed) >= most; }
+  // Whether anything is under way that can come now.
+  bool moving() const { return count_.load(std::memory_order_relaxed) > deferred_.load(std::memory_order_relaxed); }
+
+ private:
+  std::vector<Transfer> slots_;  // by ticket
+  std::vector<uint32_t> free_;
+  std::atomic<uint32_t> count_{0}, deferred_{0};
+};
+
+}  // namespace hiroba

@@ -1,0 +1,48 @@
+// Atomic operations on words of other ranks, and waits for them to change: the home performs them, because network
+// cards and processors are not atomic with each other.
+//
+// Owner: Net. Threads: any, but for what says "with the wire". perform() and await_change() block.
+#pragma once
+
+#include <vector>
+
+#include "transport/net/channel.hpp"
+#include "transport/window.hpp"
+
+namespace hiroba {
+
+class Words {
+ public:
+  enum class Operation : uint32_t { add64, swap64, add32, swap32 };
+
+  void start(Channel* channel, const Window* window) { channel_ = channel, window_ = window; }
+  // In memory of this node, and elsewhere.
+  uint64_t perform_here(Operation operation, uint64_t at, uint64_t operand, uint64_t expected) const;
+  uint64_t perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected);
+  uint32_t await_change_here(uint64_t at, uint32_t old, double seconds);
+  uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds);
+  void wake_here(uint64_t at) const;
+  void wake(int rank, uint64_t at);
+
+  // With the wire.
+  void serve_atomic(int source, const Head& head);
+  void serve_watch(int source, const Head& head);
+  // After a poll: tells those that wait what has changed; true if it did.
+  bool answer_watches();
+
+ private:
+  struct Watch {
+    int source;
+    Head head;
+    double deadline;
+  };
+  std::atomic<uint32_t>& futex_at(uint64_t at) const {
+    return *reinterpret_cast<std::atomic<uint32_t>*>(window_->at(at));
+  }
+
+  Channel* channel_ = nullptr;
+  const Window* window_ = nullptr;
+  std::vector<Watch> watches_;
+};
+
+}  // namespace hiroba
