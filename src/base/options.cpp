@@ -20,10 +20,11 @@ constexpr std::array table = {
            "What moves bytes between nodes. shm: memory of this machine. mpi: messages of the MPI that starts the "
            "program. ucx: UCX (TCP, InfiniBand, RoCE). gasnet: GASNet-EX, started by an MPI. armci: ARMCI on an MPI. "
            "auto: shm for ranks on one machine, mpi under mpirun or srun."},
-    Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
-           "Who lets communication advance while the program computes. thread: a helper thread, of low priority if it "
-           "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
-           "none: nobody; only calls of Hiroba do. Transport shm needs none."},
+    Option{
+        "progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
+        "Who lets communication advance while the program computes. thread: a progress thread, of low priority if it "
+        "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
+        "none: nobody; only calls of Hiroba do. Transport shm needs none."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
            "End the job if nothing has been heard of another host for so long, or it has given no answer for three "
            "quarters of that: it is down, or the network is cut. 0: wait for ever. With progress=none, where ranks "

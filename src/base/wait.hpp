@@ -49,9 +49,9 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
 
 // The first two stages of a wait: so many spins, then yields, for some seconds at least. step() returns false when it
 // is time to sleep in the kernel.
-class Patience {
+class Backoff {
  public:
-  explicit Patience(int spins, double yielding = 0, int yields = 64)
+  explicit Backoff(int spins, double yielding = 0, int yields = 64)
       : spins_(spins), yields_(yields), yielding_(yielding) {}
   bool step() {
     if (count_ < spins_) return ++count_, cpu_relax(), true;
@@ -84,7 +84,7 @@ constexpr double long_yielding = 3e-3;
 class SignalSafeLock {
  public:
   void lock() {
-    Patience patience(200);
+    Backoff patience(200);
     uint32_t free = 0;
     while (!word_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
       free = 0;

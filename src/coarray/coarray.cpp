@@ -265,7 +265,7 @@ Status Coarrays::update(const Section& to, const Section& from, const Arithmetic
     parts_->checker.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
     parts_->checker.note(Checker::Kind::read, from, from_bytes);
   }
-  if (target.here == nullptr) target.here = world_->transport->reach(target.rank, target.offset);
+  if (target.here == nullptr) target.here = world_->transport->local_address(target.rank, target.offset);
   Box values = from.box;
   if (single) values = to.box, std::fill_n(values.stride, values.dims, 0);
   Walk walk;

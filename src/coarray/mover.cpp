@@ -35,7 +35,7 @@ void Mover::start_get(char* to, const Place& from, const Walk& walk, Completion&
       transport.start_get(to + at_to, from.rank, from.offset + static_cast<uint64_t>(at_from), walk.block, completion,
                           nullptr);
     });
-  if (const char* const seen = transport.reach(from.rank, from.offset)) return copy(to, seen, walk);
+  if (const char* const seen = transport.local_address(from.rank, from.offset)) return copy(to, seen, walk);
   Walk outer;
   const Strided box = box_of(walk, false, outer);
   outer.for_each_block([&](int64_t at_to, int64_t at_from) {
@@ -57,7 +57,7 @@ void Mover::start_put(const Place& to, const char* from, const Walk& walk, Compl
     return walk.for_each_block([&](int64_t at_to, int64_t at_from) {
       transport.start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block, completion);
     });
-  if (char* const seen = transport.reach(to.rank, to.offset)) return copy(seen, from, walk);
+  if (char* const seen = transport.local_address(to.rank, to.offset)) return copy(seen, from, walk);
   Walk outer;
   const Strided box = box_of(walk, true, outer);
   outer.for_each_block([&](int64_t at_to, int64_t at_from) {

@@ -94,7 +94,7 @@ Status Collective::enter(const char* call, const Wait& wait) {
 }
 
 Status Collective::exchange(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-  return enter(call, [&] { return world_.transport->exchange(tag, word, words); });
+  return enter(call, [&] { return world_.transport->barrier(tag, word, words); });
 }
 
 Status Collective::exchange(const char* call, uint64_t word, std::span<uint64_t> words) {
@@ -106,7 +106,7 @@ Status Collective::barrier(const char* call) { return barrier(call, tag_of(call)
 
 Status Collective::start_barrier(const char* call, uint64_t tag) {
   HIROBA_TRY(come(call));
-  world_.transport->start_exchange(tag, 0);
+  world_.transport->start_barrier(tag, 0);
   split_ = call;
   return {};
 }
@@ -114,11 +114,11 @@ Status Collective::start_barrier(const char* call, uint64_t tag) {
 Status Collective::end_barrier() {
   assert(split_ != nullptr);
   split_ = nullptr;
-  return wait_for_others([&] { return world_.transport->end_exchange(words_); });
+  return wait_for_others([&] { return world_.transport->end_barrier(words_); });
 }
 
 Status Collective::group_barrier(const char* call, std::span<const int> others) {
-  return enter(call, [&] { return world_.transport->meet(tag_of(call), others); });
+  return enter(call, [&] { return world_.transport->group_barrier(tag_of(call), others); });
 }
 
 // In turns through the two rooms of each rank: when all have met for one part, all have read the part before it.

@@ -46,13 +46,13 @@ struct World {
 
   bool near(int r) const { return job.node_of(r) == job.node; }
   // Where this process can access that memory by itself; null if it cannot.
-  char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->reach(r, offset); }
+  char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->local_address(r, offset); }
 
   bool drive() const;  // true if anything happened
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
-    for (Patience patience(spins, long_yielding); patience.step();) {
+    for (Backoff patience(spins, long_yielding); patience.step();) {
       if (done()) return {};
       drive();
     }

@@ -148,13 +148,13 @@ Status Memory::start_preload_bytes(const void* address, size_t bytes) {
   if (last < static_cast<const char*>(address) || last >= array->data + array->distribution.bytes())
     return Status::error("preload of " + show_bytes(bytes) + " is " + explain(last));
   if (parts_->cache != nullptr && parts_->cache->start_preload(*array, page_of(address), page_of(last) + 1))
-    transport_->attend();
+    transport_->linger();
   return {};
 }
 
 // Under --check nothing is promised, so what breaks the promise faults. What may lie in huge pages from now on is
 // gathered at once if it has been filled: the loop that the promise is for should not begin with it.
-Status Memory::promise_preload(const void* data) {
+Status Memory::preload_only(const void* data) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   array->preloaded.store(true);
@@ -206,7 +206,7 @@ void Memory::start_preload(std::span<const PageRun> runs) {
     if (array == nullptr || parts_->cache == nullptr) continue;
     any = parts_->cache->start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
   }
-  if (any) transport_->attend();
+  if (any) transport_->linger();
 }
 
 void Memory::preload_wait() {
@@ -235,7 +235,7 @@ Status Memory::start_preload(const void* data, std::span<const Range> section, P
                  array->name, static_cast<long long>(d.dim(i) - 1)));
   }
   PageRun pages = {0, 0};
-  if (parts_->cache != nullptr && !empty && preload_box(*array, section, pages)) transport_->attend();
+  if (parts_->cache != nullptr && !empty && preload_box(*array, section, pages)) transport_->linger();
   if (run != nullptr) *run = pages;
   return {};
 }

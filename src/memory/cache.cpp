@@ -210,7 +210,7 @@ void Cache::remember(uint64_t page) {
 // that are fetched again and again keep them, which is faster.
 void Cache::forget_mappings(const Array& array, uint64_t page, uint64_t pages) {
   const uint64_t offset = page << page_shift, bytes = pages << page_shift;
-  config_.transport->forget(offset, bytes);
+  config_.transport->release_mapping(offset, bytes);
   madvise(cache_file_.data() + offset, bytes, MADV_DONTNEED);
   if (array.tracker->twin_at_fetch()) madvise(twin_file_.data() + offset, bytes, MADV_DONTNEED);
 }

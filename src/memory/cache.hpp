@@ -126,7 +126,7 @@ class Cache {
   int announced_handler_ = 0;
   static void on_announced(void* self, int source, const void* payload, size_t bytes);
   void use_huge_pages(uint64_t page, uint64_t pages);
-  void copy_in(Fetch& fetch, int rank, const Note* note);
+  void copy_in(Fetch& fetch, int rank, const Piggyback* piggyback);
 
   void forget_mappings(const Array& array, uint64_t page, uint64_t pages);
   void make_room(uint64_t pages);

@@ -99,7 +99,7 @@ uint64_t Cache::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t 
   while (first < last && config_.states->flag(last - 1, PageStates::announced)) --last;
   for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::announced);
   const Announcement news = {first, last - first, config_.job.node_of(run.rank)};
-  const Note note = {announced_handler_, &news, sizeof news};
+  const Piggyback note = {announced_handler_, &news, sizeof news};
   copy_in(fetch, run.rank, first < last ? &note : nullptr);
   return pages;
 }
@@ -140,7 +140,7 @@ void Cache::on_announced(void* self, int, const void* payload, size_t) {
   std::memcpy(&news, payload, sizeof news);
   const Layout& layout = cache.config_.layout;
   const int keeper = cache.config_.job.first_rank_of(news.node);
-  const auto reach = [&](uint64_t offset) { return cache.config_.transport->reach(keeper, offset); };
+  const auto reach = [&](uint64_t offset) { return cache.config_.transport->local_address(keeper, offset); };
   std::memset(reach(layout.directory(news.node) + news.page), 1, news.pages);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const uint64_t index = std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.news(keeper)))).fetch_add(1);
@@ -156,18 +156,18 @@ void Cache::use_huge_pages(uint64_t page, uint64_t pages) {
       collapse(cache_file_.data() + (p << page_shift), huge_page_bytes);
 }
 
-void Cache::copy_in(Fetch& fetch, int rank, const Note* note) {
+void Cache::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) {
   Transport& transport = *config_.transport;
   const uint64_t offset = fetch.page << page_shift, bytes = fetch.pages << page_shift;
   const bool twins = fetch.array->tracker->twin_at_fetch();
-  fetch.twins_missing = twins && transport.reach(rank, offset) == nullptr;
+  fetch.twins_missing = twins && transport.local_address(rank, offset) == nullptr;
   const uint64_t slice = twins && !fetch.twins_missing ? copy_slice << page_shift : bytes;
   for (uint64_t done = 0; done < bytes; done += slice) {
     const uint64_t at = offset + done, size = std::min(slice, bytes - done);
     char* const to = cache_file_.data() + at;
-    const Note* const first_note = done == 0 ? note : nullptr;
-    if (fetch.ahead) transport.start_get_ahead(to, rank, at, size, fetch.completion, first_note);
-    else transport.start_get(to, rank, at, size, fetch.completion, first_note);
+    const Piggyback* const first = done == 0 ? piggyback : nullptr;
+    if (fetch.ahead) transport.start_deferred_get(to, rank, at, size, fetch.completion, first);
+    else transport.start_get(to, rank, at, size, fetch.completion, first);
     if (twins && !fetch.twins_missing) std::memcpy(twin_file_.data() + at, cache_file_.data() + at, size);
   }
 }
@@ -234,10 +234,10 @@ bool Cache::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead
   for (const HomeRun& run : array.homes) {
     if (here(run) || run.first + run.pages <= first) continue;
     if (run.first >= end) break;
-    if (ahead && !config_.transport->gets_ahead(run.rank)) continue;
+    if (ahead && !config_.transport->defers_gets(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // From afar in several pieces at once; what is copied here and now, in one.
-    const bool direct = config_.transport->reach(run.rank, run.first << page_shift) != nullptr;
+    const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
     const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, most_at_once());
     uint64_t p = std::max(run.first, first);
     while (p < run_end && room > 0) {
@@ -304,13 +304,13 @@ void Cache::finish_preloads(uint64_t first, uint64_t end) {
     return (first == 0 && end == UINT64_MAX) || (fetch.page < end && fetch.page + fetch.pages > first);
   };
   for (Fetch& fetch : fetches_)
-    for (Patience patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
+    for (Backoff patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
       if (!finish_slot(fetch) && !patience.step()) usleep(20);
 }
 
 // Looks at the slots again and again: the page may have been claimed for a fetch that is only just getting under way.
 void Cache::wait_while_busy(uint64_t page) {
-  for (Patience patience(200); config_.states->state(page) == PageState::busy;) {
+  for (Backoff patience(200); config_.states->state(page) == PageState::busy;) {
     bool finished = false;
     for (Fetch& fetch : fetches_)
       if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)

@@ -62,7 +62,7 @@ class Memory {
   enum class Twin { by_option, at_fetch, at_write };
   Status set_twin(void* data, Twin twin, const char* call);
   // This rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
-  Status promise_preload(const void* data);
+  Status preload_only(const void* data);
 
   // ---- synchronisation ----
   Status barrier(const char* call);    // collective

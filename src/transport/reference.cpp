@@ -88,7 +88,7 @@ struct Transport::Reference {
     AtomicRequest copy = request;
     copy.reply = &reply;
     owner->send(rank, on_atomic, &copy, sizeof copy);
-    Patience patience(100);
+    Backoff patience(100);
     while (reply.done.load(std::memory_order_acquire) == 0)
       if (!owner->progress() && !patience.step()) owner->sleep(0.001);
     return reply.value;
@@ -175,7 +175,7 @@ std::vector<Capability> Transport::capabilities() const {
 
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
-  if (char* const target = reach(rank, to); target != nullptr)
+  if (char* const target = local_address(rank, to); target != nullptr)
     return copy_box(target, box.remote_stride, source, box.local_stride, box);
   for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
     put(rank, to + static_cast<uint64_t>(remote), source + local, block.block_bytes);
@@ -184,7 +184,7 @@ void Transport::put_strided(int rank, uint64_t to, const void* from, const Strid
 
 void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
   char* const target = static_cast<char*>(to);
-  if (const char* const source = reach(rank, from); source != nullptr)
+  if (const char* const source = local_address(rank, from); source != nullptr)
     return copy_box(target, box.local_stride, source, box.remote_stride, box);
   for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
     get(target + local, rank, from + static_cast<uint64_t>(remote), block.block_bytes);
@@ -195,22 +195,22 @@ void Transport::put_packed(int rank, std::span<const PackedWord> pieces) {
   for_each_piece(pieces, [&](uint64_t to, const PackedWord* data, size_t bytes) { put(rank, to, data, bytes); });
 }
 
-void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Note* note) {
-  assert(note == nullptr || reach(rank, from) != nullptr);
-  if (note != nullptr) deliver(note->handler, config_.job.rank, note->payload, note->bytes);
+void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Piggyback* piggyback) {
+  assert(piggyback == nullptr || local_address(rank, from) != nullptr);
+  if (piggyback != nullptr) deliver(piggyback->handler, config_.job.rank, piggyback->payload, piggyback->bytes);
   get(to, rank, from, bytes);
 }
 
-bool Transport::gets_ahead(int) const { return false; }
+bool Transport::defers_gets(int) const { return false; }
 
-void Transport::start_get_ahead(void*, int, uint64_t, size_t, Completion&, const Note*) {
+void Transport::start_deferred_get(void*, int, uint64_t, size_t, Completion&, const Piggyback*) {
   assert(!"a transport that gets ahead says how");
 }
 
 void Transport::await(Completion&) {}
 bool Transport::accumulate(int, uint64_t, const void*, Number, size_t) { return false; }
 
-char* Transport::reach(int, uint64_t) const { return nullptr; }
+char* Transport::local_address(int, uint64_t) const { return nullptr; }
 Transport::Traffic Transport::traffic() const { return {}; }
 size_t Transport::communicator(void*, size_t) { return 0; }
 void Transport::faulting(bool) {}
@@ -241,21 +241,21 @@ uint32_t Transport::await_change(int rank, uint64_t at, uint32_t old, double sec
 }
 
 void Transport::wake(int, uint64_t) {}
-void Transport::forget(uint64_t, uint64_t) {}
+void Transport::release_mapping(uint64_t, uint64_t) {}
 
-void Transport::start_exchange(uint64_t tag, uint64_t word) {
+void Transport::start_barrier(uint64_t tag, uint64_t word) {
   fence();
   const Arrival arrival = {reference_->sequence, tag, word};
   if (config_.job.rank == 0) reference_->arrive(0, arrival);
   else send(0, on_arrive, &arrival, sizeof arrival);
 }
 
-Status Transport::end_exchange(std::span<uint64_t> words) {
+Status Transport::end_barrier(std::span<uint64_t> words) {
   Reference& reference = *reference_;
   const Config& config = config_;
   Reference::Generation& g = reference.generation[reference.sequence % 2];
   const double start = seconds_now();
-  Patience patience(spins_for(config.job.nranks * config.threads_per_rank));
+  Backoff patience(spins_for(config.job.nranks * config.threads_per_rank));
   while (g.received < config.job.nranks) {
     if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
     else if (!progress() && !patience.step()) sleep(0.001);
@@ -273,9 +273,9 @@ Status Transport::end_exchange(std::span<uint64_t> words) {
   return b < 0 ? Status() : unequal(config, a, b);
 }
 
-Status Transport::meet(uint64_t tag, std::span<const int>) {
+Status Transport::group_barrier(uint64_t tag, std::span<const int>) {
   std::vector<uint64_t> words(static_cast<size_t>(config_.job.nranks));
-  return exchange(tag, 0, words);
+  return barrier(tag, 0, words);
 }
 
 Status Transport::late(const Config& config, std::span<const int> missing) const {

@@ -14,11 +14,11 @@
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
 // - send: the handler runs once at the target, some time later, in the thread that drives progress there. Messages are
 //   not ordered.
-// - exchange: a barrier, and a fence: puts made before it are visible to everyone after it.
+// - barrier: a fence, too: puts made before it are visible to every rank after it.
 //
 // Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
 // they take no lock that the interrupted code might hold and allocate no memory. start, stop, attach, detach and
-// exchange are collective and made by one thread.
+// barriers are collective and made by one thread.
 //
 // Errors: offsets outside attached memory are our own mistakes (assert). A peer that is gone ends the job through
 // the launcher; a wait that exceeds Config::timeout returns a status.
@@ -76,11 +76,11 @@ struct Completion {
 };
 
 // A handler to run, with its payload, before a get reads.
-struct Note {
+struct Piggyback {
   int handler;
   const void* payload;
-  size_t bytes;  // at most max_note
-  static constexpr size_t max_note = 64;
+  size_t bytes;  // at most max_piggyback
+  static constexpr size_t max_piggyback = 64;
 };
 
 using Handler = void (*)(void* context, int source, const void* payload, size_t bytes);
@@ -120,9 +120,9 @@ class Transport {
   virtual bool progress() = 0;
   // Blocks until a message may have arrived, or for at most `seconds`.
   virtual void sleep(double seconds) = 0;
-  // Called where ranks that keep step ask each other for data, before this one goes on computing: a transport that
-  // answers others in software does so for a moment, as long as questions keep coming.
-  virtual void attend() {}
+  // Called where ranks that keep step request data from each other, before this one goes on computing: a transport that
+  // answers in software does so for a moment, as long as requests keep coming.
+  virtual void linger() {}
 
   // The number that messages name the handler by. Between construction and start; all ranks add the same ones in the
   // same order.
@@ -161,17 +161,18 @@ class Transport {
   }
 
   // Where this process can access that memory by itself; null if it cannot.
-  virtual char* reach(int rank, uint64_t offset) const;
+  virtual char* local_address(int rank, uint64_t offset) const;
   // A get that need not have arrived on return: await() waits for all that were started with this completion. The
   // note's handler runs before the memory is read, in a process that can reach it: this one, or the rank's. It must not
   // block. A transport that cannot reach all memory implements this itself.
-  virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note);
-  // A get of what will be there after the exchange (not: meeting) that this rank makes next, asked for before it, so
-  // that the answer comes without waiting for a question. Must not be awaited before its end. Only where
-  // gets_ahead(rank); else it is nothing that could be asked for before it is there.
-  virtual bool gets_ahead(int rank) const;
-  virtual void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                               const Note* note);
+  virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                         const Piggyback* piggyback);
+  // A get of what will be there after the next barrier of all (not: group barrier), requested before it, so that the
+  // answer comes without a wait for the request. Must not be awaited before the end of that barrier. Only where
+  // defers_gets(rank); else it is nothing that could be asked for before it is there.
+  virtual bool defers_gets(int rank) const;
+  virtual void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                                  const Piggyback* piggyback);
   virtual void await(Completion& completion);
 
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
@@ -186,17 +187,17 @@ class Transport {
   // one is a status that names a pair of ranks and what the board says of them. Between its halves a rank may do
   // anything but meet others again; who has ended it may wait for an answer of one that has not. Puts made in between
   // belong to the next fence or exchange.
-  virtual void start_exchange(uint64_t tag, uint64_t word);
-  virtual Status end_exchange(std::span<uint64_t> words);
-  Status exchange(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-    start_exchange(tag, word);
-    return end_exchange(words);
+  virtual void start_barrier(uint64_t tag, uint64_t word);
+  virtual Status end_barrier(std::span<uint64_t> words);
+  Status barrier(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+    start_barrier(tag, word);
+    return end_barrier(words);
   }
 
-  // As exchange, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
+  // As barrier, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
   // after it. Every rank makes the call, and whoever names a rank is named by it. A transport that cannot do it for
   // less meets all.
-  virtual Status meet(uint64_t tag, std::span<const int> others);
+  virtual Status group_barrier(uint64_t tag, std::span<const int> others);
 
   // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
   struct Traffic {
@@ -211,7 +212,7 @@ class Transport {
   virtual void faulting(bool inside);
 
   // The source of earlier gets in this range will not be needed soon: give back what mapping it costs.
-  virtual void forget(uint64_t offset, uint64_t bytes);
+  virtual void release_mapping(uint64_t offset, uint64_t bytes);
 
  protected:
   void deliver(int handler, int source, const void* payload, size_t bytes) const {
@@ -256,7 +257,7 @@ class Wrapper : public Transport {
   void send_after_puts(int r, int h, const void* p, size_t n) override { inner_->send_after_puts(r, h, p, n); }
   bool progress() override { return inner_->progress(); }
   void sleep(double seconds) override { inner_->sleep(seconds); }
-  void attend() override { inner_->attend(); }
+  void linger() override { inner_->linger(); }
   void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
     inner_->put_strided(r, to, from, b);
   }
@@ -268,18 +269,19 @@ class Wrapper : public Transport {
   void start_put_packed(int r, std::span<const PackedWord> p, Completion& c) override {
     inner_->start_put_packed(r, p, c);
   }
-  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
-    inner_->start_get(to, r, from, n, c, note);
+  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Piggyback* piggyback) override {
+    inner_->start_get(to, r, from, n, c, piggyback);
   }
-  bool gets_ahead(int r) const override { return inner_->gets_ahead(r); }
-  void start_get_ahead(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
-    inner_->start_get_ahead(to, r, from, n, c, note);
+  bool defers_gets(int r) const override { return inner_->defers_gets(r); }
+  void start_deferred_get(void* to, int r, uint64_t from, size_t n, Completion& c,
+                          const Piggyback* piggyback) override {
+    inner_->start_deferred_get(to, r, from, n, c, piggyback);
   }
   void await(Completion& completion) override { inner_->await(completion); }
   bool accumulate(int r, uint64_t to, const void* from, Number type, size_t n) override {
     return inner_->accumulate(r, to, from, type, n);
   }
-  char* reach(int r, uint64_t offset) const override { return inner_->reach(r, offset); }
+  char* local_address(int r, uint64_t offset) const override { return inner_->local_address(r, offset); }
   Traffic traffic() const override { return inner_->traffic(); }
   size_t communicator(void* out, size_t room) override { return inner_->communicator(out, room); }
   void faulting(bool inside) override { inner_->faulting(inside); }
@@ -295,10 +297,10 @@ class Wrapper : public Transport {
     return inner_->await_change(r, at, old, s);
   }
   void wake(int r, uint64_t at) override { inner_->wake(r, at); }
-  void start_exchange(uint64_t t, uint64_t w) override { inner_->start_exchange(t, w); }
-  Status end_exchange(std::span<uint64_t> ws) override { return inner_->end_exchange(ws); }
-  Status meet(uint64_t t, std::span<const int> others) override { return inner_->meet(t, others); }
-  void forget(uint64_t o, uint64_t n) override { inner_->forget(o, n); }
+  void start_barrier(uint64_t t, uint64_t w) override { inner_->start_barrier(t, w); }
+  Status end_barrier(std::span<uint64_t> ws) override { return inner_->end_barrier(ws); }
+  Status group_barrier(uint64_t t, std::span<const int> others) override { return inner_->group_barrier(t, others); }
+  void release_mapping(uint64_t o, uint64_t n) override { inner_->release_mapping(o, n); }
 
  protected:
   Transport& inner() const { return *inner_; }

@@ -47,7 +47,7 @@ class Window {
   }
 
   // Reading through the window leaves page-table entries behind that count as this process's memory.
-  void forget(uint64_t offset, uint64_t bytes) { madvise(base_ + offset, bytes, MADV_DONTNEED); }
+  void release_mapping(uint64_t offset, uint64_t bytes) { madvise(base_ + offset, bytes, MADV_DONTNEED); }
 
   char* at(uint64_t offset) const { return base_ + offset; }
   template <typename Word>

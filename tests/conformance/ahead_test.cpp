@@ -36,16 +36,16 @@ class Ahead : public testing::Test {
 
   void exchange(uint64_t tag, useconds_t pause = 0) {
     std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
-    t.transport->start_exchange(tag, 0);
+    t.transport->start_barrier(tag, 0);
     usleep(pause);
-    ASSERT_TRUE(t.transport->end_exchange(words).ok());
+    ASSERT_TRUE(t.transport->end_barrier(words).ok());
   }
 
   void ask(std::vector<char>& seen, size_t range, Completion& completion) {
     seen.assign(size_of(range), 0);
-    if (t.transport->gets_ahead(t.right()))
-      t.transport->start_get_ahead(seen.data(), t.right(), t.at(t.right(), offset_of(range)), seen.size(), completion,
-                                   nullptr);
+    if (t.transport->defers_gets(t.right()))
+      t.transport->start_deferred_get(seen.data(), t.right(), t.at(t.right(), offset_of(range)), seen.size(),
+                                      completion, nullptr);
   }
 
   void write_mine(size_t range, unsigned round) {
@@ -83,7 +83,7 @@ Round draw(std::mt19937& random, int ranks) {
 }
 
 void Ahead::run(unsigned seed, unsigned buffers) {
-  const bool ahead = t.transport->gets_ahead(t.right());
+  const bool ahead = t.transport->defers_gets(t.right());
   std::mt19937 random(seed);
   const size_t n = static_cast<size_t>(t.ranks());
   std::vector<std::array<uint64_t, ranges>> puts(n), sums(n);  // what is in those words

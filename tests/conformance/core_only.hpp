@@ -28,10 +28,10 @@ class CoreOnly final : public Wrapper {
   }
   void send_after_puts(int r, int h, const void* p, size_t n) override { Transport::send_after_puts(r, h, p, n); }
   void put_packed(int r, std::span<const PackedWord> p) override { Transport::put_packed(r, p); }
-  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Note* note) override {
+  void start_get(void* to, int r, uint64_t from, size_t n, Completion& c, const Piggyback* note) override {
     Transport::start_get(to, r, from, n, c, note);
   }
-  bool gets_ahead(int r) const override { return Transport::gets_ahead(r); }
+  bool defers_gets(int r) const override { return Transport::defers_gets(r); }
   void await(Completion& completion) override { Transport::await(completion); }
   uint64_t fetch_add64(int r, uint64_t at, uint64_t v) override { return Transport::fetch_add64(r, at, v); }
   uint64_t compare_swap64(int r, uint64_t at, uint64_t e, uint64_t d) override {
@@ -45,10 +45,10 @@ class CoreOnly final : public Wrapper {
     return Transport::await_change(r, at, old, s);
   }
   void wake(int r, uint64_t at) override { Transport::wake(r, at); }
-  void start_exchange(uint64_t t, uint64_t w) override { Transport::start_exchange(t, w); }
-  Status end_exchange(std::span<uint64_t> ws) override { return Transport::end_exchange(ws); }
-  Status meet(uint64_t t, std::span<const int> others) override { return Transport::meet(t, others); }
-  void forget(uint64_t o, uint64_t n) override { Transport::forget(o, n); }
+  void start_barrier(uint64_t t, uint64_t w) override { Transport::start_barrier(t, w); }
+  Status end_barrier(std::span<uint64_t> ws) override { return Transport::end_barrier(ws); }
+  Status group_barrier(uint64_t t, std::span<const int> others) override { return Transport::group_barrier(t, others); }
+  void release_mapping(uint64_t o, uint64_t n) override { Transport::release_mapping(o, n); }
 };
 
 }  // namespace hiroba

@@ -58,7 +58,7 @@ TEST_F(Meeting, NeighboursAloneAreABarrierAndAFence) {
     const size_t size = round % 2 == 0 ? bytes : 64;
     std::fill(sent.begin(), sent.end(), static_cast<uint64_t>(round * 1000 + t.rank()));
     t.transport->put(t.right(), t.at(t.right(), slot(round)), sent.data(), size);
-    ASSERT_TRUE(t.transport->meet(7, others).ok());
+    ASSERT_TRUE(t.transport->group_barrier(7, others).ok());
     std::memcpy(seen.data(), t.mine(slot(round)), size);
     ASSERT_EQ(static_cast<uint64_t>(round * 1000 + left), seen[0]) << "round " << round;
     ASSERT_EQ(seen[0], seen[size / 8 - 1]) << "round " << round;
@@ -215,13 +215,13 @@ TEST_F(Meeting, AnExchangeInTwoHalvesIsABarrierAndAFence) {
   for (uint64_t i = 1; i <= 200; ++i) {
     t.transport->put(t.right(), t.at(t.right(), 640), &i, sizeof i);
     if (t.rank() == static_cast<int>(i) % t.ranks()) usleep(200);
-    t.transport->start_exchange(1, i * 1000 + static_cast<uint64_t>(t.rank()));
+    t.transport->start_barrier(1, i * 1000 + static_cast<uint64_t>(t.rank()));
     t.transport->put(t.right(), t.at(t.right(), 704), &i, sizeof i);
     t.transport->fence();
     uint64_t between = 0;
     t.transport->get(&between, t.right(), t.at(t.right(), 704), sizeof between);
     ASSERT_EQ(i, between);
-    ASSERT_TRUE(t.transport->end_exchange(words).ok());
+    ASSERT_TRUE(t.transport->end_barrier(words).ok());
     for (int r = 0; r < t.ranks(); ++r) ASSERT_EQ(i * 1000 + static_cast<uint64_t>(r), words[static_cast<size_t>(r)]);
     uint64_t arrived = 0;
     std::memcpy(&arrived, t.mine(640), sizeof arrived);
@@ -238,16 +238,16 @@ TEST_F(Meeting, AnExchangeGoesOnWhileARankComputes) {
   if (!native || t.job.nnodes < t.ranks()) GTEST_SKIP() << "it does not promise that, or ranks share a node";
   std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
   meet();
-  t.transport->start_exchange(1, 0);
+  t.transport->start_barrier(1, 0);
   if (t.rank() == 0) sleep(1);
   const double start = seconds_now();
-  ASSERT_TRUE(t.transport->end_exchange(words).ok());
+  ASSERT_TRUE(t.transport->end_barrier(words).ok());
   const double limit = t.rank() == 0 ? 20 : 0.9;
   EXPECT_LT(seconds_now() - start, limit);
 }
 
 // What a rank has been asked by the time that it comes to an exchange it answers then, and not when it has computed.
-// Run without a helper thread, too, which would answer as well.
+// Run without a progress thread, too, which would answer as well.
 TEST_F(Meeting, WhoComesAnswersWhatHasBeenAsked) {
   if (t.job.nnodes < t.ranks() || t.ranks() < 2) GTEST_SKIP() << "where every rank has a node of its own";
   std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
@@ -258,14 +258,14 @@ TEST_F(Meeting, WhoComesAnswersWhatHasBeenAsked) {
   const double start = seconds_now();
   if (t.rank() == 1) t.transport->start_get(&seen, 0, t.at(0, 768), sizeof seen, completion, nullptr);
   else usleep(200000);
-  t.transport->start_exchange(1, 0);
+  t.transport->start_barrier(1, 0);
   if (t.rank() == 0) sleep(1);
   t.transport->await(completion);
   if (t.rank() == 1) {
     EXPECT_EQ(0x0707070707070707u, seen);
     EXPECT_LT(seconds_now() - start, 0.9);
   }
-  ASSERT_TRUE(t.transport->end_exchange(words).ok());
+  ASSERT_TRUE(t.transport->end_barrier(words).ok());
 }
 
 TEST(Capabilities, AreNamed) {

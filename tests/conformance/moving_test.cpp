@@ -146,12 +146,12 @@ TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
 
 // Asked for before the exchange, read after it: what the owner wrote in between must come.
 TEST_F(Moving, GetsAheadOfAnExchangeReadWhatIsThereAfterIt) {
-  const bool ahead = t.transport->gets_ahead(t.right());
+  const bool ahead = t.transport->defers_gets(t.right());
   for (unsigned round = 1; round <= 60; ++round)
     for (const size_t bytes : {8, 4096, 200000}) {
       std::vector<char> seen(bytes, 0);
       Completion completion;
-      if (ahead) t.transport->start_get_ahead(seen.data(), t.right(), t.at(t.right()), bytes, completion, nullptr);
+      if (ahead) t.transport->start_deferred_get(seen.data(), t.right(), t.at(t.right()), bytes, completion, nullptr);
       if ((round + static_cast<unsigned>(t.rank())) % 3 == 0) usleep(200);  // the question is there before the answer
       const auto data = pattern(t.rank(), bytes, round);
       std::memcpy(t.mine(), data.data(), bytes);
@@ -327,7 +327,7 @@ TEST_F(Moving, ForgettingTheWindowKeepsTheData) {
   const auto data = pattern(t.rank(), 100000, 5);
   t.transport->put(t.right(), t.at(t.right()), data.data(), data.size());
   t.transport->fence();
-  t.transport->forget(t.at(t.right()), 1 << 17);
+  t.transport->release_mapping(t.at(t.right()), 1 << 17);
   std::vector<char> back(data.size());
   t.transport->get(back.data(), t.right(), t.at(t.right()), back.size());
   EXPECT_EQ(data, back);

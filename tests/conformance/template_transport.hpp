@@ -32,7 +32,7 @@ class TemplateTransport final : public Transport {
   bool fence() override { return false; }
 
   // Everything is here. A transport whose memory is not must override start_get instead.
-  char* reach(int, uint64_t offset) const override { return config().base + offset; }
+  char* local_address(int, uint64_t offset) const override { return config().base + offset; }
 
   void send(int, int handler, const void* payload, size_t bytes) override {
     const std::lock_guard guard(mutex_);

@@ -172,7 +172,7 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
-  hiroba::require(process_memory("sms_promise_preload").promise_preload(array));
+  hiroba::require(process_memory("sms_promise_preload").preload_only(array));
 }
 
 SMS_EXPORT void sms_barrier(void) {

@@ -41,15 +41,16 @@ class Chaos final : public Wrapper {
     Wrapper::get(to, rank, from, bytes);
   }
 
-  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override {
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                 const Piggyback* piggyback) override {
     delay();
-    Wrapper::start_get(to, rank, from, bytes, completion, note);
+    Wrapper::start_get(to, rank, from, bytes, completion, piggyback);
   }
 
-  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                       const Note* note) override {
+  void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                          const Piggyback* piggyback) override {
     delay();
-    Wrapper::start_get_ahead(to, rank, from, bytes, completion, note);
+    Wrapper::start_deferred_get(to, rank, from, bytes, completion, piggyback);
   }
 
   bool fence() override {
@@ -105,23 +106,23 @@ class Chaos final : public Wrapper {
     return now;
   }
 
-  void start_exchange(uint64_t tag, uint64_t word) override {
+  void start_barrier(uint64_t tag, uint64_t word) override {
     delay();
     release();
-    Wrapper::start_exchange(tag, word);
+    Wrapper::start_barrier(tag, word);
   }
 
-  Status end_exchange(std::span<uint64_t> words) override {
+  Status end_barrier(std::span<uint64_t> words) override {
     delay();
-    const Status status = Wrapper::end_exchange(words);
+    const Status status = Wrapper::end_barrier(words);
     delay();
     return status;
   }
 
-  Status meet(uint64_t tag, std::span<const int> others) override {
+  Status group_barrier(uint64_t tag, std::span<const int> others) override {
     delay();
     release();
-    return Wrapper::meet(tag, others);
+    return Wrapper::group_barrier(tag, others);
   }
 
  private:

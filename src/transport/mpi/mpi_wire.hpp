@@ -16,11 +16,11 @@
 namespace hiroba {
 
 // Requests in flight, with what has to be known of each when it ends; kept dense for MPI_Testsome.
-template <typename Note>
+template <typename Piggyback>
 class Requests {
  public:
   size_t count() const { return requests_.size(); }
-  void add(MPI_Request request, const Note& note) {
+  void add(MPI_Request request, const Piggyback& note) {
     requests_.push_back(request);
     notes_.push_back(note);
   }
@@ -38,7 +38,8 @@ class Requests {
                                    statuses_.data());
     if (error != MPI_SUCCESS) return false;
     if (finished == MPI_UNDEFINED || finished <= 0) return true;
-    std::vector<std::pair<Note, MPI_Status>> done;  // reported when this is in order again: a report may add requests
+    std::vector<std::pair<Piggyback, MPI_Status>>
+        done;  // reported when this is in order again: a report may add requests
     for (size_t i = 0; i < static_cast<size_t>(finished); ++i)
       done.push_back({notes_[static_cast<size_t>(indices_[i])], statuses_[i]});
     size_t kept = 0;
@@ -52,7 +53,7 @@ class Requests {
 
  private:
   std::vector<MPI_Request> requests_;
-  std::vector<Note> notes_;
+  std::vector<Piggyback> notes_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };

@@ -3,7 +3,7 @@
 // silence. Virtual nodes of one host do not watch each other: there is no network to cut, the launcher knows who ends,
 // and whoever is silent waits for a core.
 //
-// Owner: the network transport. tick() and heard() are called under the engine's lock; the helper thread sees to it
+// Owner: the network transport. tick() and heard() are called under the engine's lock; the progress thread sees to it
 // that tick() comes often enough also while the program computes.
 #pragma once
 

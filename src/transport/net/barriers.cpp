@@ -43,7 +43,7 @@ void Net::begin_epoch() {
   if (asked) channel_.engine().with_wire([this] { serve_deferred(); });
 }
 
-void Net::start_exchange(uint64_t tag, uint64_t word) {
+void Net::start_barrier(uint64_t tag, uint64_t word) {
   counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) channel_.send_gathered();  // else it goes along
   barrier_.arrive(tag, word, counted_);
@@ -52,7 +52,7 @@ void Net::start_exchange(uint64_t tag, uint64_t word) {
   while (more) more = channel_.engine().drive();
 }
 
-Status Net::end_exchange(std::span<uint64_t> words) {
+Status Net::end_barrier(std::span<uint64_t> words) {
   const SplitBarrier::Outcome outcome = barrier_.await(words, config().timeout);
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {
@@ -94,9 +94,9 @@ void Net::learn_place(int rank) {
 // ---- group barrier -------------------------------------------------------------------------------------------------
 
 // Ranks that share a node's memory see each other's puts by other means, so then all meet.
-Status Net::meet(uint64_t tag, std::span<const int> others) {
+Status Net::group_barrier(uint64_t tag, std::span<const int> others) {
   const Job& job = config().job;
-  if (job.nranks != job.nnodes) return Transport::meet(tag, others);
+  if (job.nranks != job.nnodes) return Transport::group_barrier(tag, others);
   one_sided_.await_puts();
   if (!puts_.fenced_but_for(one_sided_.usable() ? std::span<const int>() : others)) puts_.fence();
   if (const int late_rank = group_.wait(others, config().timeout); late_rank >= 0) {

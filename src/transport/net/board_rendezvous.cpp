@@ -44,7 +44,7 @@ class BoardRendezvous final : public Rendezvous {
   Status await(std::atomic<uint32_t> Stand::* counter) {
     const double deadline = seconds_now() + patience_seconds;
     for (int r = 0; r < size_; ++r)
-      for (Patience patience(100); (stands_[r].*counter).load() < round_;) {
+      for (Backoff patience(100); (stands_[r].*counter).load() < round_;) {
         if (patience.step()) continue;
         usleep(500);
         if (seconds_now() > deadline)

@@ -47,10 +47,10 @@ Status Engine::start(const Config& config) {
   bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (bell_fd_ < 0) return Status::error(format("cannot make an event descriptor (%s)", explain_error(errno).c_str()));
   if (config.placement.kind == Placement::Kind::none) return {};
-  const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->help(), nullptr; };
-  HIROBA_TRY(start_thread(helper_, "hiroba-progress", run, this));
-  helping_ = true;
-  return place(helper_);
+  const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->run_progress_thread(), nullptr; };
+  HIROBA_TRY(start_thread(progress_thread_, "hiroba-progress", run, this));
+  has_progress_thread_ = true;
+  return place(progress_thread_);
 }
 
 Status Engine::place(pthread_t thread) const {
@@ -68,12 +68,12 @@ Status Engine::place(pthread_t thread) const {
 }
 
 void Engine::stop() {
-  if (helping_) {
+  if (has_progress_thread_) {
     stopping_.store(true);
     ring();
-    wake_helper();
-    pthread_join(helper_, nullptr);
-    helping_ = false;
+    wake_progress_thread();
+    pthread_join(progress_thread_, nullptr);
+    has_progress_thread_ = false;
   }
   if (bell_fd_ >= 0) close(bell_fd_);
   bell_fd_ = -1;
@@ -84,10 +84,10 @@ void Engine::release() {
   lock_.unlock();
 }
 
-bool Engine::drive(bool as_helper) {
+bool Engine::drive(bool as_progress_thread) {
   if (!lock_.try_lock()) return false;
   owner_.store(pthread_self(), std::memory_order_relaxed);
-  if (!as_helper) uses_.fetch_add(1, std::memory_order_relaxed);
+  if (!as_progress_thread) uses_.fetch_add(1, std::memory_order_relaxed);
   config_.before_poll(config_.context);
   bool any = config_.wire->poll();
   any = config_.after_poll(config_.context) || any;
@@ -96,7 +96,7 @@ bool Engine::drive(bool as_helper) {
   return any;
 }
 
-void Engine::attend() {
+void Engine::linger() {
   constexpr double quiet = 5e-6, most = 100e-6;
   const double start = seconds_now();
   for (double last = start, now = start; now - last < quiet && now - start < most; now = seconds_now())
@@ -137,11 +137,11 @@ void Engine::doze_on_event(uint32_t seen) {
   if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // nobody rang
 }
 
-// The helper hears the network and its own bell only: what other threads bring about is theirs to see.
-void Engine::doze_as_helper(uint32_t called, double seconds) {
-  if (config_.wire->event() < 0) return futex_wait(helper_bell_, called, seconds);
+// The progress thread hears the network and its own bell only: what other threads bring about is theirs to see.
+void Engine::doze_as_progress_thread(uint32_t called, double seconds) {
+  if (config_.wire->event() < 0) return futex_wait(progress_bell_, called, seconds);
   if (!lock_.try_lock()) {
-    stand_back(called, first_behind);
+    back_off(called, first_back_off);
     return;
   }
   const bool armed = config_.wire->arm();
@@ -173,13 +173,13 @@ void Engine::sleep(double seconds) {
   if (!drive()) doze(seen, seconds, true);
 }
 
-void Engine::wake_helper() {
-  if (!helping_) return;
-  helper_bell_.fetch_add(1);
-  futex_wake_all(helper_bell_);
+void Engine::wake_progress_thread() {
+  if (!has_progress_thread_) return;
+  progress_bell_.fetch_add(1);
+  futex_wake_all(progress_bell_);
 }
 
-void Engine::help() {
+void Engine::run_progress_thread() {
   // A thread that has to poll stands back behind those that compute. It still gets some time when they take all cores:
   // with SCHED_IDLE it could be stopped for milliseconds with the engine's lock in its hands.
   constexpr int polite = 10;
@@ -188,17 +188,17 @@ void Engine::help() {
   // A wire with an event calls when there is something to do. One without is asked again and again for a while after
   // this rank has been asked for something; what comes for a program that computes can wait.
   const bool called_by_event = config_.wire->event() >= 0;
-  const Patience patient = called_by_event ? Patience(100, 0, 0) : Patience(100, long_yielding);
-  Patience patience = patient;
-  double nap = first_nap, behind = first_behind;
+  const Backoff patient = called_by_event ? Backoff(100, 0, 0) : Backoff(100, long_yielding);
+  Backoff patience = patient;
+  double nap = first_nap, behind = first_back_off;
   uint32_t seen = 0;
   bool needed = false;  // since it has taken over
   while (!stopping_.load()) {
-    const uint32_t called = helper_bell_.load(), uses = uses_.load();
+    const uint32_t called = progress_bell_.load(), uses = uses_.load();
     if (drivers_.load() != 0 || uses != seen) {
-      if (needed) behind = first_behind;
-      const bool parked = stand_back(called, behind);
-      behind = parked ? first_behind : std::min(2 * behind, longest_behind);
+      if (needed) behind = first_back_off;
+      const bool parked = back_off(called, behind);
+      behind = parked ? first_back_off : std::min(2 * behind, longest_back_off);
       seen = uses, needed = false;
       continue;
     }
@@ -210,22 +210,22 @@ void Engine::help() {
       patience = patient;
     } else if (any && called_by_event && !config_.moving(config_.context)) {
       // What comes for the program's own threads they will see: to be called for each message costs them more.
-      stand_back(called, behind);
-      behind = std::min(2 * behind, longest_behind);
+      back_off(called, behind);
+      behind = std::min(2 * behind, longest_back_off);
     } else if (!any && !patience.step() && (called_by_event || !yield_to_moving())) {
-      doze_as_helper(called, nap);
+      doze_as_progress_thread(called, nap);
       nap = longer(nap);
     }
   }
 }
 
-// Somebody else drives, or has just done so and may go on. If one waits for long, the helper sleeps until it is called;
-// true then. Calling it after every wait, or letting the network wake it, would cost those who talk much more than
-// their waits.
-bool Engine::stand_back(uint32_t called, double seconds) {
-  const bool park = seconds >= longest_behind && drivers_.load() != 0;
+// Somebody else drives, or has just done so and may go on. If one waits for long, the progress thread sleeps until it
+// is called; true then. Calling it after every wait, or letting the network wake it, would cost those who talk much
+// more than their waits.
+bool Engine::back_off(uint32_t called, double seconds) {
+  const bool park = seconds >= longest_back_off && drivers_.load() != 0;
   parked_.store(park);
-  if (!park || drivers_.load() != 0) futex_wait(helper_bell_, called, park ? event_seconds : seconds);
+  if (!park || drivers_.load() != 0) futex_wait(progress_bell_, called, park ? event_seconds : seconds);
   parked_.store(false);
   return park;
 }

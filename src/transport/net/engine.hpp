@@ -1,7 +1,7 @@
 // The progress engine: who drives the wire, and when. One per rank.
 //
 // Whoever waits drives: a waiting thread polls the wire under the engine's lock, first spinning, then yielding, then
-// dozing. A helper thread covers the time when nobody waits: it serves other ranks and moves this rank's transfers
+// dozing. A progress thread covers the time when nobody waits: it serves other ranks and moves this rank's transfers
 // while the program computes. Dozing means sleeping on the wire's event where it has one, else on the bell for half a
 // millisecond at a time; whoever makes something happen rings the bell.
 //
@@ -25,7 +25,7 @@
 
 namespace hiroba {
 
-// Where the helper thread runs (option progress).
+// Where the progress thread runs (option progress).
 struct Placement {
   enum class Kind { none, thread, spare, pin } kind = Kind::thread;
   int cpu = -1;  // pin
@@ -38,8 +38,8 @@ class Engine {
     Wire* wire = nullptr;
     Placement placement;
     int spins = 0;
-    // The program calls the network library itself: a thread that faults may be inside it, so only the helper drives
-    // for it.
+    // The program calls the network library itself: a thread that faults may be inside it, so only the progress thread
+    // drives for it.
     bool program_uses_library = false;
     // Called under the lock before each poll, to send what has been gathered for it.
     void (*before_poll)(void* context) = nullptr;
@@ -67,9 +67,9 @@ class Engine {
   }
 
   // Polls unless somebody else does; true if anything happened.
-  bool drive(bool as_helper = false);
+  bool drive(bool as_progress_thread = false);
   // Drives although this thread waits for nothing, until nothing has come for some microseconds.
-  void attend();
+  void linger();
   // Whether this thread is in a hook of the wire.
   bool inside() const { return owner_.load(std::memory_order_relaxed) == pthread_self(); }
 
@@ -82,13 +82,13 @@ class Engine {
     const double deadline = forever ? seconds : seconds_now() + seconds;
     // As long as what it waits for may well take: to be woken costs more than most answers, and a nap too early makes
     // the others wait and nap in turn.
-    Patience patience(config_.spins, long_yielding);
+    Backoff patience(config_.spins, long_yielding);
     double nap = first_nap;
     for (;;) {
       const uint32_t seen = bell_.load();
       if (done()) return true;
       if (waiting.may_drive && drive()) {
-        patience = Patience(config_.spins, long_yielding);
+        patience = Backoff(config_.spins, long_yielding);
         nap = first_nap;
       } else if (!patience.step() && !yield_to_moving()) {
         const double left = deadline - seconds_now();
@@ -107,16 +107,17 @@ class Engine {
     if (done(word.load())) return true;
     {
       const Waiting waiting(*this);
-      for (Patience patience(config_.spins, long_yielding); patience.step();) {
+      for (Backoff patience(config_.spins, long_yielding); patience.step();) {
         if (done(word.load())) return true;
-        if (drive()) patience = Patience(config_.spins, long_yielding);
+        if (drive()) patience = Backoff(config_.spins, long_yielding);
       }
     }
-    for (double nap = first_nap; seconds_now() < deadline; nap = longer(nap)) {  // the helper drives from here on
+    for (double nap = first_nap; seconds_now() < deadline;
+         nap = longer(nap)) {  // the progress thread drives from here on
       const uint32_t now = word.load();
       if (done(now)) return true;
-      futex_wait(word, now, helping_ ? 0.1 : nap);
-      if (!helping_) drive();
+      futex_wait(word, now, has_progress_thread_ ? 0.1 : nap);
+      if (!has_progress_thread_) drive();
     }
     return done(word.load());
   }
@@ -133,18 +134,18 @@ class Engine {
  private:
   struct Waiting {
     explicit Waiting(Engine& e)
-        : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library || !e.helping_) {
+        : engine(e), may_drive(in_fault == 0 || !e.config_.program_uses_library || !e.has_progress_thread_) {
       if (may_drive) engine.drivers_.fetch_add(1);
-      else engine.wake_helper();
+      else engine.wake_progress_thread();
     }
     ~Waiting() {
-      if (may_drive && engine.drivers_.fetch_sub(1) == 1 && engine.parked_.load()) engine.wake_helper();
+      if (may_drive && engine.drivers_.fetch_sub(1) == 1 && engine.parked_.load()) engine.wake_progress_thread();
     }
     Engine& engine;
     const bool may_drive;
     const double since = seconds_now();
   };
-  // A page fault in the middle of a call of the network library, whose locks the helper needs to serve it.
+  // A page fault in the middle of a call of the network library, whose locks the progress thread needs to serve it.
   static constexpr double stuck_seconds = 5;
   [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
@@ -152,19 +153,19 @@ class Engine {
   // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
   // memory while it computes, rare enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
-  // The helper takes over when nobody has driven for so long: longer each time that nobody needed it. To look costs a
-  // timer and two switches of threads.
-  static constexpr double first_behind = 0.5e-3, longest_behind = 20e-3;
+  // The progress thread takes over when nobody has driven for so long: longer each time that nobody needed it. To look
+  // costs a timer and two switches of threads.
+  static constexpr double first_back_off = 0.5e-3, longest_back_off = 20e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
   void release();
   void doze(uint32_t seen, double seconds, bool on_wire);
   void doze_on_event(uint32_t seen);
-  void doze_as_helper(uint32_t called, double seconds);
+  void doze_as_progress_thread(uint32_t called, double seconds);
   bool yield_to_moving() const;
-  void wake_helper();
-  void help();
-  bool stand_back(uint32_t called, double seconds);
+  void wake_progress_thread();
+  void run_progress_thread();
+  bool back_off(uint32_t called, double seconds);
   Status place(pthread_t thread) const;
 
   Config config_;
@@ -173,15 +174,15 @@ class Engine {
   std::atomic<uint32_t> bell_{0};     // futex: counts rings
   std::atomic<uint32_t> dozing_{0};   // threads that a ring must wake
   std::atomic<uint32_t> drivers_{0};  // threads that wait and drive meanwhile
-  std::atomic<uint32_t> uses_{0};     // counts how often others than the helper drove
+  std::atomic<uint32_t> uses_{0};     // counts how often others than the progress thread drove
   int bell_fd_ = -1;                  // for those who doze on the wire's event
   std::atomic<uint32_t> dozing_on_event_{0};
 
-  pthread_t helper_{};
-  bool helping_ = false;
+  pthread_t progress_thread_{};
+  bool has_progress_thread_ = false;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> parked_{false};       // the helper sleeps until it is called
-  std::atomic<uint32_t> helper_bell_{0};  // futex
+  std::atomic<bool> parked_{false};         // the progress thread sleeps until it is called
+  std::atomic<uint32_t> progress_bell_{0};  // futex
 };
 
 }  // namespace hiroba

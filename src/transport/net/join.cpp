@@ -194,7 +194,7 @@ Status find_files(const Hello& first, Job& job, int& memory) {
   HIROBA_TRY(take_over(first.pid, first.mailbox, "a mailbox", mailbox));
   Files files = {-1, -1};
   const double deadline = seconds_now() + mailbox_seconds;
-  for (Patience patience(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
+  for (Backoff patience(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
     if (!patience.step()) usleep(500);
   close(mailbox);
   if (files.board < 0)

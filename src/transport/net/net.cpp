@@ -89,7 +89,7 @@ void Net::detach(uint64_t offset, uint64_t bytes) {
   channel_.engine().with_wire([&] { one_sided_.memory().detach(offset, bytes); });
   window_.detach(offset, bytes);
 }
-void Net::forget(uint64_t offset, uint64_t bytes) { window_.forget(offset, bytes); }
+void Net::release_mapping(uint64_t offset, uint64_t bytes) { window_.release_mapping(offset, bytes); }
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
@@ -157,15 +157,15 @@ void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Complet
 
 // ---- get -----------------------------------------------------------------------------------------------------------
 
-void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback,
                     uint32_t epoch) {
   Head h = head_of(bytes <= max_inline ? Frame::get : Frame::get_bulk);
   h.offset = from;
   h.bytes = static_cast<uint32_t>(bytes);
   h.epoch = epoch;
-  if (note == nullptr) return request(rank, h, to, bytes, completion, nullptr, 0);
-  h.handler = static_cast<uint8_t>(note->handler), h.expected = note->bytes;
-  request(rank, h, to, bytes, completion, note->payload, note->bytes);
+  if (piggyback == nullptr) return request(rank, h, to, bytes, completion, nullptr, 0);
+  h.handler = static_cast<uint8_t>(piggyback->handler), h.expected = piggyback->bytes;
+  request(rank, h, to, bytes, completion, piggyback->payload, piggyback->bytes);
 }
 
 // What does not fit into a frame will come as bulk data, and is waited for from now on.
@@ -187,21 +187,22 @@ void Net::request(int rank, Head head, void* into, size_t bytes, Completion& com
   else channel_.send(rank, head, payload, payload_bytes);
 }
 
-void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) {
-  if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, note);
-  else if (note != nullptr || !one_sided_.get(to, rank, from, bytes, completion))
-    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, deferred_.epoch());
+void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                    const Piggyback* piggyback) {
+  if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, piggyback);
+  else if (piggyback != nullptr || !one_sided_.get(to, rank, from, bytes, completion))
+    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, piggyback, deferred_.epoch());
 }
 
 // `epoch`: what the home must have reached.
-void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
-                       uint32_t epoch) {
+void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                       const Piggyback* piggyback, uint32_t epoch) {
   const size_t piece = joined_.wire->get_piece(bytes, deferred_.is_ahead(epoch));
   while (bytes > 0) {
     const size_t part = std::min(bytes, piece);
-    get_piece(to, rank, from, part, completion, note, epoch);
+    get_piece(to, rank, from, part, completion, piggyback, epoch);
     to += part, from += part, bytes -= part;
-    note = nullptr;
+    piggyback = nullptr;
   }
 }
 

@@ -43,8 +43,8 @@ class Net final : public Transport {
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return channel_.engine().drive(); }
   // Whoever has asked ahead of the exchange asks no more now.
-  void attend() override {
-    if (!asked_ahead_.load(std::memory_order_relaxed)) channel_.engine().attend();
+  void linger() override {
+    if (!asked_ahead_.load(std::memory_order_relaxed)) channel_.engine().linger();
   }
   void sleep(double seconds) override { channel_.engine().sleep(seconds); }
   void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) override;
@@ -52,27 +52,28 @@ class Net final : public Transport {
   void get_strided(void* to, int rank, uint64_t from, const Strided& box) override;
   void put_packed(int rank, std::span<const PackedWord> pieces) override;
   void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) override;
-  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override;
-  bool gets_ahead(int rank) const override { return !here(rank); }
-  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                       const Note* note) override {
-    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, note, deferred_.epoch() + 1);
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                 const Piggyback* piggyback) override;
+  bool defers_gets(int rank) const override { return !here(rank); }
+  void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                          const Piggyback* piggyback) override {
+    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
   void await(Completion& completion) override { channel_.await(completion); }
-  char* reach(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
+  char* local_address(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
   uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
   uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override;
   uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override;
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
   void wake(int rank, uint64_t at) override;
-  void start_exchange(uint64_t tag, uint64_t word) override;
-  Status end_exchange(std::span<uint64_t> words) override;
-  Status meet(uint64_t tag, std::span<const int> others) override;
+  void start_barrier(uint64_t tag, uint64_t word) override;
+  Status end_barrier(std::span<uint64_t> words) override;
+  Status group_barrier(uint64_t tag, std::span<const int> others) override;
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override {
     return one_sided_.accumulate(rank, to, from, type, count);
   }
-  void forget(uint64_t offset, uint64_t bytes) override;
+  void release_mapping(uint64_t offset, uint64_t bytes) override;
   Traffic traffic() const override { return channel_.outbox().traffic(); }
   size_t communicator(void* out, size_t room) override {
     return joined_.wire->make_communicator(config().job.rank, out, room);
@@ -89,9 +90,9 @@ class Net final : public Transport {
   bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
 
   // ---- asking ----
-  void start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+  void start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback,
                     uint32_t epoch);
-  void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note,
+  void get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback,
                  uint32_t epoch);
   void request(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
                size_t payload_bytes);

@@ -70,7 +70,7 @@ class Shm final : public Transport {
     return false;
   }
 
-  char* reach(int, uint64_t offset) const override { return window_.at(offset); }
+  char* local_address(int, uint64_t offset) const override { return window_.at(offset); }
 
   void put_packed(int, std::span<const PackedWord> pieces) override {
     for_each_piece(pieces, [this](uint64_t offset, const PackedWord* data, size_t bytes) {
@@ -97,7 +97,7 @@ class Shm final : public Transport {
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
     auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
-    for (Patience patience(spins_, long_yielding); futex.load() == old && patience.step();) {
+    for (Backoff patience(spins_, long_yielding); futex.load() == old && patience.step();) {
     }
     if (futex.load() == old) futex_wait(futex, old, seconds);
     return futex.load();
@@ -139,7 +139,7 @@ class Shm final : public Transport {
     inbox.sleepers.fetch_sub(1);
   }
 
-  void start_exchange(uint64_t tag, uint64_t word) override {
+  void start_barrier(uint64_t tag, uint64_t word) override {
     const int n = config().job.nranks;
     Shared::Word& mine = shared_->word(sequence_, n, config().job.rank);
     mine.tag.store(tag, std::memory_order_relaxed);
@@ -150,7 +150,7 @@ class Shm final : public Transport {
     if (shared_->sleepers.load() != 0) futex_wake_all(shared_->generation);
   }
 
-  Status end_exchange(std::span<uint64_t> words) override {
+  Status end_barrier(std::span<uint64_t> words) override {
     const int n = config().job.nranks;
     HIROBA_TRY(await_generation(static_cast<uint32_t>(sequence_ + 1)));
     for (int r = 0; r < n; ++r)
@@ -160,7 +160,7 @@ class Shm final : public Transport {
     return pair == 0 ? Status() : unequal(config(), static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
   }
 
-  void forget(uint64_t offset, uint64_t bytes) override { window_.forget(offset, bytes); }
+  void release_mapping(uint64_t offset, uint64_t bytes) override { window_.release_mapping(offset, bytes); }
 
  private:
   Ring& ring(int r) const { return *reinterpret_cast<Ring*>(rings_ + (static_cast<size_t>(r) << 20)); }
@@ -203,7 +203,7 @@ class Shm final : public Transport {
     const auto reached = [&] {
       return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
     };
-    for (Patience patience(spins_, long_yielding); patience.step();)
+    for (Backoff patience(spins_, long_yielding); patience.step();)
       if (reached()) return {};
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);

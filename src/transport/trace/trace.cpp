@@ -54,14 +54,15 @@ class Trace final : public Wrapper {
     packed_.add(pieces.size_bytes());
     Wrapper::start_put_packed(rank, pieces, completion);
   }
-  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Note* note) override {
+  void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                 const Piggyback* piggyback) override {
     get_.add(bytes);
-    Wrapper::start_get(to, rank, from, bytes, completion, note);
+    Wrapper::start_get(to, rank, from, bytes, completion, piggyback);
   }
-  void start_get_ahead(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                       const Note* note) override {
+  void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                          const Piggyback* piggyback) override {
     get_.add(bytes);
-    Wrapper::start_get_ahead(to, rank, from, bytes, completion, note);
+    Wrapper::start_deferred_get(to, rank, from, bytes, completion, piggyback);
   }
   void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override {
     strided_.add(bytes_of(box));
@@ -87,13 +88,13 @@ class Trace final : public Wrapper {
     atomic_.add(4);
     return Wrapper::compare_swap32(rank, at, expected, desired);
   }
-  Status end_exchange(std::span<uint64_t> words) override {
+  Status end_barrier(std::span<uint64_t> words) override {
     exchange_.add(words.size_bytes());
-    return Wrapper::end_exchange(words);
+    return Wrapper::end_barrier(words);
   }
-  Status meet(uint64_t tag, std::span<const int> others) override {
+  Status group_barrier(uint64_t tag, std::span<const int> others) override {
     exchange_.add(0);
-    return Wrapper::meet(tag, others);
+    return Wrapper::group_barrier(tag, others);
   }
 
  private:
