@@ -53,9 +53,8 @@ constexpr std::array table = {
            "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
            "and for whom. 0: wait for ever."},
     Option{"still", OptionKind::number, "30", "SECONDS",
-           "Print where all ranks are when a rank waits and none has advanced for this long, and once more after ten "
-           "times "
-           "as long. 0: never."},
+           "Print where all ranks are when a rank waits and none has advanced for this long, and once more after "
+           "ten times as long. 0: never."},
     Option{
         "check", OptionKind::flag, "no", "yes|no",
         "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "

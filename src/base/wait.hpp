@@ -84,11 +84,11 @@ constexpr double long_yielding = 3e-3;
 class SignalSafeLock {
  public:
   void lock() {
-    Backoff patience(200);
+    Backoff backoff(200);
     uint32_t free = 0;
     while (!word_.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
       free = 0;
-      if (!patience.step() && word_.exchange(2, std::memory_order_acquire) == 0) return;
+      if (!backoff.step() && word_.exchange(2, std::memory_order_acquire) == 0) return;
       if (word_.load(std::memory_order_relaxed) == 2) futex_wait(word_, 2, 0.01);
     }
   }

@@ -52,7 +52,7 @@ struct World {
   // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
-    for (Backoff patience(spins, long_yielding); patience.step();) {
+    for (Backoff backoff(spins, long_yielding); backoff.step();) {
       if (done()) return {};
       drive();
     }

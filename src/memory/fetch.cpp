@@ -304,18 +304,18 @@ void Cache::finish_preloads(uint64_t first, uint64_t end) {
     return (first == 0 && end == UINT64_MAX) || (fetch.page < end && fetch.page + fetch.pages > first);
   };
   for (Fetch& fetch : fetches_)
-    for (Backoff patience(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
-      if (!finish_slot(fetch) && !patience.step()) usleep(20);
+    for (Backoff backoff(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
+      if (!finish_slot(fetch) && !backoff.step()) usleep(20);
 }
 
 // Looks at the slots again and again: the page may have been claimed for a fetch that is only just getting under way.
 void Cache::wait_while_busy(uint64_t page) {
-  for (Backoff patience(200); config_.states->state(page) == PageState::busy;) {
+  for (Backoff backoff(200); config_.states->state(page) == PageState::busy;) {
     bool finished = false;
     for (Fetch& fetch : fetches_)
       if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)
         finished = finish_slot(fetch) || finished;
-    if (!finished && !patience.step()) usleep(20);
+    if (!finished && !backoff.step()) usleep(20);
   }
 }
 

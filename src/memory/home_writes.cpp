@@ -68,8 +68,8 @@ void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
       *reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news_slot(job_.first_rank_of(job_.node), index));
   const uint64_t lap = news_word(index, 0, 0);
   uint64_t word = slot.load(std::memory_order_acquire);
-  for (Backoff patience(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
-    if (!patience.step()) usleep(20);  // its writer has counted it and is about to store it
+  for (Backoff backoff(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
+    if (!backoff.step()) usleep(20);  // its writer has counted it and is about to store it
   const Notice notice = {word};
   const uint64_t end = notice.page() + notice.pages();
   for (uint64_t p = notice.page(), n = 0; p < end; p += n + 1, n = 0) {

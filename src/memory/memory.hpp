@@ -140,7 +140,7 @@ class Memory {
   bool record_trap(ucontext_t& context);
 
  private:
-  // Tags of exchanges that may have other names in each rank.
+  // Tags of barriers that may have other names in each rank.
   enum Tag : uint64_t { startup = 1, shutdown, at_barrier, at_sync_drop, at_check };
   struct AtomicPlace {
     int rank;

@@ -38,7 +38,7 @@ struct Arrival {
   uint64_t sequence, tag, word;
 };
 
-// Part of the result of an exchange: words[first..first+count), or two ranks whose tags differ (a < b).
+// Part of the result of a barrier: words[first..first+count), or two ranks whose tags differ (a < b).
 struct Verdict {
   static constexpr int most = 256;
   uint64_t sequence;
@@ -51,7 +51,7 @@ struct Verdict {
 struct Transport::Reference {
   Transport* owner;
   Config config;
-  // Two generations, because a rank may enter the next exchange while others still leave this one.
+  // Two generations, because a rank may enter the next barrier while others still leave this one.
   struct Generation {
     std::vector<uint64_t> tags, words;
     std::vector<bool> here;
@@ -88,9 +88,9 @@ struct Transport::Reference {
     AtomicRequest copy = request;
     copy.reply = &reply;
     owner->send(rank, on_atomic, &copy, sizeof copy);
-    Backoff patience(100);
+    Backoff backoff(100);
     while (reply.done.load(std::memory_order_acquire) == 0)
-      if (!owner->progress() && !patience.step()) owner->sleep(0.001);
+      if (!owner->progress() && !backoff.step()) owner->sleep(0.001);
     return reply.value;
   }
 
@@ -170,7 +170,7 @@ std::vector<Capability> Transport::capabilities() const {
           {"packed put", false},
           {"atomics", false},
           {"wait for a word", false},
-          {"exchange", false}};
+          {"barrier with words", false}};
 }
 
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
@@ -255,10 +255,10 @@ Status Transport::end_barrier(std::span<uint64_t> words) {
   const Config& config = config_;
   Reference::Generation& g = reference.generation[reference.sequence % 2];
   const double start = seconds_now();
-  Backoff patience(spins_for(config.job.nranks * config.threads_per_rank));
+  Backoff backoff(spins_for(config.job.nranks * config.threads_per_rank));
   while (g.received < config.job.nranks) {
     if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
-    else if (!progress() && !patience.step()) sleep(0.001);
+    else if (!progress() && !backoff.step()) sleep(0.001);
     if (config.timeout > 0 && seconds_now() - start > config.timeout) {
       std::vector<int> missing;
       for (int r = 0; r < config.job.nranks && config.job.rank == 0; ++r)

@@ -92,7 +92,7 @@ class Transport {
     Board* board = nullptr;
     char* base = nullptr;      // address of offset 0 here; memory whose home is on this node is mapped at base+offset
     uint64_t extent = 0;       // offsets are below this
-    double timeout = 0;        // seconds that exchange may wait; 0: for ever
+    double timeout = 0;        // seconds that a barrier may wait; 0: for ever
     int threads_per_rank = 1;  // for deciding how long to spin
   };
 
@@ -185,8 +185,8 @@ class Transport {
 
   // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
   // one is a status that names a pair of ranks and what the board says of them. Between its halves a rank may do
-  // anything but meet others again; who has ended it may wait for an answer of one that has not. Puts made in between
-  // belong to the next fence or exchange.
+  // anything but begin another barrier; a rank that has ended it may wait for an answer of one that has not. Puts made in between
+  // belong to the next fence or barrier.
   virtual void start_barrier(uint64_t tag, uint64_t word);
   virtual Status end_barrier(std::span<uint64_t> words);
   Status barrier(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
@@ -195,7 +195,7 @@ class Transport {
   }
 
   // As barrier, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
-  // after it. Every rank makes the call, and whoever names a rank is named by it. A transport that cannot do it for
+  // after it. Every rank makes the call, and a rank that names another one is named by it. A transport that cannot do it for
   // less meets all.
   virtual Status group_barrier(uint64_t tag, std::span<const int> others);
 

@@ -125,7 +125,7 @@ class FakeRank {
     Wire::Start start;
     start.hooks = {this, on_frame, on_done, nullptr};
     EXPECT_TRUE(wire.open(start).ok());
-    channel.start(&wire, 42, &wire_ranks_);
+    channel.start(&wire, secret, &wire_ranks_);
     Engine::Config config;
     config.wire = &wire;
     config.placement.kind = Placement::Kind::none;
@@ -147,14 +147,12 @@ class FakeRank {
   virtual bool answer() { return false; }
 
  private:
+  static constexpr uint64_t secret = 42;
   static void on_frame(void* self, int source, const void* bytes, size_t size) {
-    const char* const message = static_cast<const char*>(bytes);
-    Head head;
-    for (size_t at = 0; at < size; at += sizeof head + head.payload) {
-      std::memcpy(&head, message + at, sizeof head);
-      ASSERT_EQ(42U, head.secret);
-      static_cast<FakeRank*>(self)->serve(source, head, message + at + sizeof head);
-    }
+    const auto serve = [&](const Head& head, const char* payload) {
+      static_cast<FakeRank*>(self)->serve(source, head, payload);
+    };
+    EXPECT_TRUE(for_each_frame(bytes, size, secret, serve));
   }
   static void on_done(void* self, uint64_t ticket) { static_cast<FakeRank*>(self)->channel.transfers().end(ticket); }
   bool after_poll_() {

@@ -31,7 +31,6 @@ class PartsRank final : public FakeRank {
   SplitBarrier barrier;
   std::atomic<uint64_t> words[most_ranks] = {};  // the greatest value that each has put
   std::vector<std::unique_ptr<uint64_t>> outgoing;
-  std::vector<uint64_t> incoming = std::vector<uint64_t>(Transfers::most);
 
  private:
   void arrive(int source, uint64_t number, uint64_t value) {
@@ -139,7 +138,7 @@ TEST_P(NetPartsTest, TheLedgerKnowsWhoHasPutsThatNobodyFenced) {
     self.puts.acknowledge(counts[0]);
     EXPECT_TRUE(self.puts.number_if_only_to(counts[1].rank) > 0);
     self.puts.fence();
-    EXPECT_EQ(5U, self.puts.sent(1) * 5);
+    EXPECT_EQ(1U, self.puts.sent(1));
   });
 }
 
@@ -274,7 +273,7 @@ TEST(TransfersTest, WhatEndsMayStartAnotherAndDeferredOnesDoNotMove) {
   transfers.end(ticket);
   for (uint64_t t = 1; t <= 100; ++t) transfers.end(t);
   EXPECT_FALSE(transfers.moving());
-  EXPECT_EQ(0U, transfers.add(nullptr, nullptr) / 101) << "tickets are used again";
+  EXPECT_LE(transfers.add(nullptr, nullptr), 100U) << "tickets are used again";
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace hiroba {
 // ---- split barrier -------------------------------------------------------------------------------------------------
 
 // The puts that are still on their way are counted in the barrier, and the rank that they go to waits for them at its
-// end; that saves asking and answering. Puts to many ranks are fenced; and all, where others get without asking,
-// because then a rank that has left the barrier may read at once.
+// end; that saves a round trip. Puts to many ranks are fenced; and all puts where gets are one-sided, because then a
+// rank that has left the barrier may read at once.
 SplitBarrier::PutCounts Net::count_puts() {
   SplitBarrier::PutCounts counts;
   one_sided_.await_puts();
@@ -19,23 +19,20 @@ SplitBarrier::PutCounts Net::count_puts() {
   return counts;
 }
 
-// After the barrier: everything that was put to this node before it is here, and everybody's memory may be asked for.
+// After the barrier: everything that was put to this node before it is here.
 void Net::await_counted_puts() {
   bool any_here = false;
   barrier_.for_each_put([&](int source, const PutCount& put) {
     any_here = any_here || here(put.rank);
     if (put.rank != config().job.rank) return;
-    const auto arrived = [&] {
-      return static_cast<int32_t>(static_cast<uint32_t>(puts_.arrived_up_to(source)) - put.count) >= 0;
-    };
-    channel_.engine().wait(arrived);
+    channel_.engine().wait([&] { return puts_.have_arrived(source, put.count); });
   });
   if (any_here && config().job.ranks_on(config().job.node) > 1) barrier_.await_node();
   for (const PutCount& put : counted_)
     if (put.rank >= 0) puts_.acknowledge(put);
 }
 
-// What others have asked for ahead can be answered.
+// Answers the gets that were deferred to this barrier.
 void Net::begin_epoch() {
   const bool asked = deferred_.pass();
   channel_.transfers().release_deferred();
@@ -47,7 +44,7 @@ void Net::start_barrier(uint64_t tag, uint64_t word) {
   counted_ = count_puts();
   if (config().job.ranks_on(config().job.node) > 1) channel_.send_gathered();  // else it goes along
   barrier_.arrive(tag, word, counted_);
-  // README.md, "Barriers and epochs". Where others asked this rank ahead, they ask nothing else.
+  // README.md, "Barriers and epochs". A rank that has deferred gets for others gets no other requests.
   bool more = !asked_ahead_.load(std::memory_order_relaxed);
   while (more) more = channel_.engine().drive();
 }

@@ -42,18 +42,18 @@ class BoardRendezvous final : public Rendezvous {
 
  private:
   Status await(std::atomic<uint32_t> Stand::* counter) {
-    const double deadline = seconds_now() + patience_seconds;
+    const double deadline = seconds_now() + join_seconds;
     for (int r = 0; r < size_; ++r)
-      for (Backoff patience(100); (stands_[r].*counter).load() < round_;) {
-        if (patience.step()) continue;
+      for (Backoff backoff(100); (stands_[r].*counter).load() < round_;) {
+        if (backoff.step()) continue;
         usleep(500);
         if (seconds_now() > deadline)
-          return Status::error(format("rank %d has not started within %.0f s", r, patience_seconds));
+          return Status::error(format("rank %d has not started within %.0f s", r, join_seconds));
       }
     return {};
   }
 
-  static constexpr double patience_seconds = 60;
+  static constexpr double join_seconds = 60;
   const int rank_, size_;
   Stand* const stands_;
   uint32_t round_ = 0;

@@ -46,13 +46,6 @@ void Channel::await(Completion& completion) {
   engine_.wait([&] { return completion.left.load(std::memory_order_acquire) == 0; });
 }
 
-uint64_t Channel::add_transfer(Completion& completion) {
-  const auto ended = [](void* context, Transfer&) {
-    static_cast<Completion*>(context)->left.fetch_sub(1, std::memory_order_release);
-  };
-  return transfers_.add(ended, &completion);
-}
-
 void Channel::send_bulk_as(int rank, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) {
   outbox_.count(bytes);
   wire_->send_bulk(wire_rank(rank), tag, data, bytes, ticket);
@@ -71,8 +64,22 @@ void Channel::send_bulk(int rank, Head head, const void* data, size_t bytes, Com
     head.bytes = static_cast<uint32_t>(bytes);
     outbox_.gather(rank, head, nullptr, 0);
     if (!transfers_.moving()) outbox_.send();  // else with the next poll, which what is moving will bring about
-    send_bulk_as(rank, head.tag, data, bytes, add_transfer(sent));
+    send_bulk_as(rank, head.tag, data, bytes, transfers_.add(sent));
   });
+}
+
+void Channel::request_bulk(int rank, Head head, const void* payload, size_t payload_bytes, void* into, size_t bytes,
+                           Completion& completion, bool deferred) {
+  completion.left.fetch_add(1, std::memory_order_relaxed);
+  await_slot();
+  engine_.with_wire([&] {
+    if (deferred) transfers_.defer();
+    head.tag = next_tag(true);
+    receive_bulk(rank, head.tag, into, bytes, transfers_.add(completion));
+    outbox_.gather(rank, head, payload, payload_bytes);
+    if (!deferred) outbox_.send();
+  });
+  await_room();
 }
 
 uint64_t Channel::ask(int rank, Head head) {

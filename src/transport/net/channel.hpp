@@ -2,7 +2,7 @@
 // the transfers under way. The parts of the network transport send through it and wait in its engine.
 //
 // Owner: Net. Threads: any, but for what says "with the wire": under the engine's lock, as in a hook of the wire.
-// Blocks: send, send_later and send_bulk while there is no room; ask and await.
+// Blocks: send, send_later, send_bulk and request_bulk while there is no room; ask and await.
 #pragma once
 
 #include <vector>
@@ -36,13 +36,14 @@ class Channel {
 
   // A frame that announces bulk data, and the data; `sent`: the data may be changed again.
   void send_bulk(int rank, Head head, const void* data, size_t bytes, Completion& sent);
+  // A frame that requests bulk data, and its receipt. `deferred`: the other rank answers after its next barrier.
+  void request_bulk(int rank, Head head, const void* payload, size_t payload_bytes, void* into, size_t bytes,
+                    Completion& completion, bool deferred);
   // With the wire: data that the other side waits for with this tag already; data that is announced.
   void send_bulk_as(int rank, uint32_t tag, const void* data, size_t bytes, uint64_t ticket);
   void receive_bulk(int rank, uint32_t tag, void* into, size_t bytes, uint64_t ticket);
   // With the wire. Tags of transfers to us and from us differ, because each side numbers its own.
   uint32_t next_tag(bool to_us) { return (tag_++ * 2 + (to_us ? 0 : 1)) % Wire::tags; }
-  // With the wire: a ticket at whose end the completion has one less left.
-  uint64_t add_transfer(Completion& completion);
   // Until another transfer may begin.
   void await_slot();
   void await(Completion& completion);

@@ -189,7 +189,7 @@ void Engine::run_progress_thread() {
   // this rank has been asked for something; what comes for a program that computes can wait.
   const bool called_by_event = config_.wire->event() >= 0;
   const Backoff patient = called_by_event ? Backoff(100, 0, 0) : Backoff(100, long_yielding);
-  Backoff patience = patient;
+  Backoff backoff = patient;
   double nap = first_nap, behind = first_back_off;
   uint32_t seen = 0;
   bool needed = false;  // since it has taken over
@@ -207,12 +207,12 @@ void Engine::run_progress_thread() {
     if (any) nap = first_nap;
     if (config_.served(config_.context) != served) {
       needed = true;
-      patience = patient;
+      backoff = patient;
     } else if (any && called_by_event && !config_.moving(config_.context)) {
       // What comes for the program's own threads they will see: to be called for each message costs them more.
       back_off(called, behind);
       behind = std::min(2 * behind, longest_back_off);
-    } else if (!any && !patience.step() && (called_by_event || !yield_to_moving())) {
+    } else if (!any && !backoff.step() && (called_by_event || !yield_to_moving())) {
       doze_as_progress_thread(called, nap);
       nap = longer(nap);
     }

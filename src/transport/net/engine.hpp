@@ -82,15 +82,15 @@ class Engine {
     const double deadline = forever ? seconds : seconds_now() + seconds;
     // As long as what it waits for may well take: to be woken costs more than most answers, and a nap too early makes
     // the others wait and nap in turn.
-    Backoff patience(config_.spins, long_yielding);
+    Backoff backoff(config_.spins, long_yielding);
     double nap = first_nap;
     for (;;) {
       const uint32_t seen = bell_.load();
       if (done()) return true;
       if (waiting.may_drive && drive()) {
-        patience = Backoff(config_.spins, long_yielding);
+        backoff = Backoff(config_.spins, long_yielding);
         nap = first_nap;
-      } else if (!patience.step() && !yield_to_moving()) {
+      } else if (!backoff.step() && !yield_to_moving()) {
         const double left = deadline - seconds_now();
         if (left <= 0) return done();
         if (!waiting.may_drive && !debugging() && seconds_now() - waiting.since > stuck_seconds) report_stuck();
@@ -107,9 +107,9 @@ class Engine {
     if (done(word.load())) return true;
     {
       const Waiting waiting(*this);
-      for (Backoff patience(config_.spins, long_yielding); patience.step();) {
+      for (Backoff backoff(config_.spins, long_yielding); backoff.step();) {
         if (done(word.load())) return true;
-        if (drive()) patience = Backoff(config_.spins, long_yielding);
+        if (drive()) backoff = Backoff(config_.spins, long_yielding);
       }
     }
     for (double nap = first_nap; seconds_now() < deadline;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "transport/net/wire.hpp"
 
@@ -18,7 +19,7 @@ enum class Frame : uint8_t {
   strided_bulk,   // the same; `bytes` of both come as bulk data with tag `tag`
   flush,          // say when my puts up to number `count` have arrived
   flushed,        // yours up to `count` have
-  get,            // send `bytes` from `offset` in a frame; payload: a note, if `handler` is not none
+  get,            // send `bytes` from `offset` in a frame; payload: a Piggyback, if `handler` is not none
   got,            // payload for memory at `address` of the asker
   get_bulk,       // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
   get_strided,    // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into
@@ -65,6 +66,20 @@ inline Head head_of(Frame frame) {
   head.frame = frame;
   head.handler = no_handler;
   return head;
+}
+
+// visit(head, payload) for each frame of a message. False if it is not a whole one of this job: then it is a stranger's.
+template <typename Visit>
+bool for_each_frame(const void* bytes, size_t size, uint64_t secret, const Visit& visit) {
+  const char* const message = static_cast<const char*>(bytes);
+  Head head;
+  for (size_t at = 0; at < size; at += sizeof head + head.payload) {
+    if (size - at < sizeof head) return false;
+    std::memcpy(&head, message + at, sizeof head);
+    if (head.secret != secret || head.payload > size - at - sizeof head) return false;
+    visit(head, message + at + sizeof head);
+  }
+  return true;
 }
 
 constexpr size_t max_inline = Wire::max_frame - sizeof(Head);

@@ -194,8 +194,8 @@ Status find_files(const Hello& first, Job& job, int& memory) {
   HIROBA_TRY(take_over(first.pid, first.mailbox, "a mailbox", mailbox));
   Files files = {-1, -1};
   const double deadline = seconds_now() + mailbox_seconds;
-  for (Backoff patience(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
-    if (!patience.step()) usleep(500);
+  for (Backoff backoff(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
+    if (!backoff.step()) usleep(500);
   close(mailbox);
   if (files.board < 0)
     return Status::error(
@@ -204,7 +204,7 @@ Status find_files(const Hello& first, Job& job, int& memory) {
   return take_over(first.pid, files.memory, "memory", memory);
 }
 
-// The first rank of each node creates its files; the others open them before they come to the first exchange, up to
+// The first rank of each node creates its files; the others open them before they come to the first barrier, up to
 // which it is there. Through a mailbox, because telling all takes many ranks on few cores a quarter of a second.
 Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
   Job& job = out.job;

@@ -35,7 +35,7 @@ std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool ac
           {"accumulate", accumulates},
           {"atomics", true},
           {"wait for a word", true},
-          {"exchange", true}};
+          {"barrier with words", true}};
 }
 
 std::vector<Capability> Net::capabilities() const {
@@ -168,22 +168,16 @@ void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion&
   request(rank, h, to, bytes, completion, piggyback->payload, piggyback->bytes);
 }
 
-// What does not fit into a frame will come as bulk data, and is waited for from now on.
+// What does not fit into a frame comes as bulk data.
 void Net::request(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
                   size_t payload_bytes) {
+  const bool deferred = deferred_.is_ahead(head.epoch);  // the answer waits for the barrier
+  if (bytes > max_inline)
+    return channel_.request_bulk(rank, head, payload, payload_bytes, into, bytes, completion, deferred);
   completion.left.fetch_add(1, std::memory_order_relaxed);
   head.completion = reinterpret_cast<uint64_t>(&completion);
   head.address = reinterpret_cast<uint64_t>(into);
-  const bool in_frame = bytes <= max_inline, ahead = deferred_.is_ahead(head.epoch);
-  if (!in_frame) {
-    channel_.await_slot();
-    channel_.engine().with_wire([&] {
-      if (ahead) channel_.transfers().defer();
-      head.tag = channel_.next_tag(true);
-      channel_.receive_bulk(rank, head.tag, into, bytes, channel_.add_transfer(completion));
-    });
-  }
-  if (ahead) channel_.send_later(rank, head, payload, payload_bytes);  // the answer waits for the barrier
+  if (deferred) channel_.send_later(rank, head, payload, payload_bytes);
   else channel_.send(rank, head, payload, payload_bytes);
 }
 

@@ -42,7 +42,7 @@ class Net final : public Transport {
   void send(int rank, int handler, const void* payload, size_t bytes) override;
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return channel_.engine().drive(); }
-  // Whoever has asked ahead of the exchange asks no more now.
+  // Not where the others have sent their gets for this epoch before the barrier: they need nothing more.
   void linger() override {
     if (!asked_ahead_.load(std::memory_order_relaxed)) channel_.engine().linger();
   }

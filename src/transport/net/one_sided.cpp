@@ -44,7 +44,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, size_t bytes, Completion& 
   channel_->await_slot();
   with_owner(rank, bytes, [&] {
     channel_->engine().with_wire(
-        [&] { channel_->wire().get(place.handle, place.offset, to, bytes, channel_->add_transfer(completion)); });
+        [&] { channel_->wire().get(place.handle, place.offset, to, bytes, channel_->transfers().add(completion)); });
   });
   return true;
 }
@@ -85,7 +85,7 @@ bool OneSided::move_box(int rank, uint64_t offset, const Strided& box, bool is_p
       done.left.fetch_add(1, std::memory_order_relaxed);
       channel_->await_slot();
       channel_->engine().with_wire(
-          [&] { move(place, part, local, is_put ? add_put(done) : channel_->add_transfer(done)); });
+          [&] { move(place, part, local, is_put ? add_put(done) : channel_->transfers().add(done)); });
     });
     channel_->await(done);
   });
@@ -149,13 +149,10 @@ RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) 
 
 uint64_t OneSided::add_put(Completion& done) {
   puts_.fetch_add(1, std::memory_order_relaxed);
-  const auto ended = [](void* self, Transfer& transfer) {
+  const auto ended = [](void* self, Transfer&) {
     static_cast<OneSided*>(self)->puts_.fetch_sub(1, std::memory_order_release);
-    reinterpret_cast<Completion*>(transfer.offset)->left.fetch_sub(1, std::memory_order_release);
   };
-  const uint64_t ticket = channel_->transfers().add(ended, this);
-  channel_->transfers().of(ticket).offset = reinterpret_cast<uint64_t>(&done);
-  return ticket;
+  return channel_->transfers().add(ended, this, &done);
 }
 
 void OneSided::await_puts() {

@@ -70,8 +70,8 @@ bool PutLedger::fence() {
     channel_->engine().with_wire([&] {
       for (size_t i = 0; i < n; ++i)
         channel_->outbox().gather_flush(asked[i].source, head_of(Frame::flush), asked[i].count);
+      channel_->outbox().send();
     });
-    channel_->send_gathered();
     for (size_t i = 0; i < n; ++i) {
       const Puts& puts = of(asked[i].source);
       channel_->engine().wait([&] { return puts.acknowledged.load(std::memory_order_acquire) >= asked[i].count; });

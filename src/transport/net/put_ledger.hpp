@@ -41,6 +41,10 @@ class PutLedger {
 
   // ---- others' puts ----
   uint64_t arrived_up_to(int source) const { return of(source).arrived.all_up_to(); }
+  // Whether as many as the source has counted are here: `count` is modulo 2^32, as in PutCount.
+  bool have_arrived(int source, uint32_t count) const {
+    return static_cast<int32_t>(static_cast<uint32_t>(arrived_up_to(source)) - count) >= 0;
+  }
   // With the wire.
   void arrived(int source, uint64_t number) { of(source).arrived.add(number); }
   void serve_flush(int source, uint64_t count);

@@ -10,20 +10,11 @@ namespace hiroba {
 
 void Net::on_frame(void* self, int source, const void* bytes, size_t size) {
   Net& net = *static_cast<Net*>(self);
-  const char* const message = static_cast<const char*>(bytes);
   const int rank = net.rank_of_wire_[static_cast<size_t>(source)];
-  Head head;
-  for (size_t at = 0; at < size; at += sizeof head + head.payload) {
-    const bool whole = size - at >= sizeof head;
-    if (whole) std::memcpy(&head, message + at, sizeof head);
-    if (!whole || head.secret != net.joined_.secret || head.payload > size - at - sizeof head) {
-      if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
-      net.stranger_seen_ = true;
-      return;
-    }
-    if (at == 0) net.failures_.heard(rank);
-    net.serve(rank, head, message + at + sizeof head, head.payload);
-  }
+  const auto serve = [&](const Head& head, const char* payload) { net.serve(rank, head, payload, head.payload); };
+  if (for_each_frame(bytes, size, net.joined_.secret, serve)) return net.failures_.heard(rank);
+  if (!net.stranger_seen_) log_line("a stranger's message was refused (%zu bytes)", size);
+  net.stranger_seen_ = true;
 }
 
 void Net::serve(int source, const Head& head, const char* payload, size_t bytes) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/transport.hpp"
+
 namespace hiroba {
 
 struct Transfer {
@@ -15,6 +17,7 @@ struct Transfer {
   using Ended = void (*)(void* context, Transfer& transfer);
   Ended ended = nullptr;
   void* context = nullptr;
+  Completion* completion = nullptr;  // has one less left after that
   int source = 0;  // of a put, with its number and where its data belongs
   uint64_t number = 0, offset = 0;
   std::vector<uint64_t> buffer;  // packed data on its way
@@ -25,21 +28,23 @@ class Transfers {
   static constexpr uint32_t most = 4096;  // at once; far fewer than tags
 
   // The ticket. A buffer keeps its memory from one transfer with the ticket to the next.
-  uint64_t add(Transfer::Ended ended, void* context) {
+  uint64_t add(Transfer::Ended ended, void* context, Completion* completion = nullptr) {
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(slots_.size()));
       slots_.emplace_back();
     }
     const uint32_t ticket = free_.back();
     free_.pop_back();
-    slots_[ticket].ended = ended, slots_[ticket].context = context;
+    slots_[ticket].ended = ended, slots_[ticket].context = context, slots_[ticket].completion = completion;
     change_busy(1);
     return ticket;
   }
+  uint64_t add(Completion& completion) { return add(nullptr, nullptr, &completion); }
   Transfer& of(uint64_t ticket) { return slots_[ticket]; }
   void end(uint64_t ticket) {
     Transfer transfer = std::move(slots_[ticket]);  // slots may move while another transfer is started
     if (transfer.ended != nullptr) transfer.ended(transfer.context, transfer);
+    if (transfer.completion != nullptr) transfer.completion->left.fetch_sub(1, std::memory_order_release);
     slots_[ticket].buffer = std::move(transfer.buffer);
     free_.push_back(static_cast<uint32_t>(ticket));
     change_busy(-1);

@@ -24,7 +24,7 @@ struct Ring {
   alignas(64) std::atomic<uint32_t> consumer;  // 1 while somebody reads
   std::atomic<uint32_t> bell;                  // futex: counts arrivals
   std::atomic<uint32_t> sleepers;
-  std::atomic<uint32_t> in_exchange;  // 1 while the rank sleeps there
+  std::atomic<uint32_t> in_barrier;  // 1 while the rank sleeps there
   alignas(64) Slot slot[slots];
 
   bool push(int source, int handler, const void* payload, size_t bytes) {

@@ -16,14 +16,14 @@ namespace {
 
 // The transport's part of the board: 2 MiB with this at its start, then one Ring per rank at 1 MiB each.
 struct Shared {
-  alignas(64) std::atomic<uint64_t> arrivals;    // of all exchanges together
-  alignas(64) std::atomic<uint32_t> generation;  // exchanges completed (futex)
+  alignas(64) std::atomic<uint64_t> arrivals;    // of all barriers together
+  alignas(64) std::atomic<uint32_t> generation;  // barriers completed (futex)
   std::atomic<uint32_t> sleepers;
   std::atomic<uint64_t> unequal;  // 0, or 1 + (a << 32 | b) of two ranks whose tags differ
   struct Word {
     std::atomic<uint64_t> tag, word;
   };
-  // Word[2][nranks]: two generations, because a rank may enter the next exchange while others read this one.
+  // Word[2][nranks]: two generations, because a rank may enter the next barrier while others read this one.
   Word& word(uint64_t sequence, int nranks, int r) {
     return reinterpret_cast<Word*>(reinterpret_cast<char*>(this) +
                                    4096)[(sequence % 2) * static_cast<uint64_t>(nranks) + static_cast<uint64_t>(r)];
@@ -41,7 +41,7 @@ class Shm final : public Transport {
             {"packed put", true},
             {"atomics", true},
             {"wait for a word", true},
-            {"exchange", true}};
+            {"barrier with words", true}};
   }
 
   Status start(const Config& config) override {
@@ -97,7 +97,7 @@ class Shm final : public Transport {
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
     auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
-    for (Backoff patience(spins_, long_yielding); futex.load() == old && patience.step();) {
+    for (Backoff backoff(spins_, long_yielding); futex.load() == old && backoff.step();) {
     }
     if (futex.load() == old) futex_wait(futex, old, seconds);
     return futex.load();
@@ -112,7 +112,7 @@ class Shm final : public Transport {
       if (!progress()) sched_yield();
     inbox.bell.fetch_add(1);
     if (inbox.sleepers.load() != 0) futex_wake_all(inbox.bell);
-    if (inbox.in_exchange.load() != 0) futex_wake_all(shared_->generation);
+    if (inbox.in_barrier.load() != 0) futex_wake_all(shared_->generation);
   }
 
   // A handler that sends may find the target's inbox full, whose owner does the same with this one: so it makes room
@@ -203,12 +203,12 @@ class Shm final : public Transport {
     const auto reached = [&] {
       return static_cast<int32_t>(shared_->generation.load(std::memory_order_acquire) - done) >= 0;
     };
-    for (Backoff patience(spins_, long_yielding); patience.step();)
+    for (Backoff backoff(spins_, long_yielding); backoff.step();)
       if (reached()) return {};
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);
-    std::atomic<uint32_t>& in_exchange = ring(config().job.rank).in_exchange;
-    in_exchange.store(1);
+    std::atomic<uint32_t>& in_barrier = ring(config().job.rank).in_barrier;
+    in_barrier.store(1);
     Status status;
     while (!reached() && status.ok()) {
       progress();  // somebody may wait for a reply from this rank before it can come here
@@ -216,7 +216,7 @@ class Shm final : public Transport {
       if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
         status = late(config(), missing());
     }
-    in_exchange.store(0);
+    in_barrier.store(0);
     shared_->sleepers.fetch_sub(1);
     return status;
   }
@@ -238,7 +238,7 @@ class Shm final : public Transport {
   Window window_;
   Shared* shared_ = nullptr;
   char* rings_ = nullptr;
-  uint64_t sequence_ = 0;  // exchanges made
+  uint64_t sequence_ = 0;  // barriers made
   int spins_ = 0;
   std::atomic<pthread_t> consumer_{};  // the thread that reads this rank's ring
   std::deque<Aside> aside_;            // its, in order, before those of the ring

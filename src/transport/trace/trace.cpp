@@ -16,7 +16,7 @@ class Trace final : public Wrapper {
 
   void stop() override {
     Wrapper::stop();
-    for (const Count* c : {&put_, &get_, &packed_, &strided_, &send_, &atomic_, &exchange_, &fence_})
+    for (const Count* c : {&put_, &get_, &packed_, &strided_, &send_, &atomic_, &barrier_, &fence_})
       if (c->calls.load() != 0)
         log_line("trace: %-8s %10llu calls  %s", c->name, static_cast<unsigned long long>(c->calls.load()),
                  show_bytes(c->bytes.load()).c_str());
@@ -89,11 +89,11 @@ class Trace final : public Wrapper {
     return Wrapper::compare_swap32(rank, at, expected, desired);
   }
   Status end_barrier(std::span<uint64_t> words) override {
-    exchange_.add(words.size_bytes());
+    barrier_.add(words.size_bytes());
     return Wrapper::end_barrier(words);
   }
   Status group_barrier(uint64_t tag, std::span<const int> others) override {
-    exchange_.add(0);
+    barrier_.add(0);
     return Wrapper::group_barrier(tag, others);
   }
 
@@ -108,7 +108,7 @@ class Trace final : public Wrapper {
   };
 
   Count put_{"put"}, get_{"get"}, packed_{"packed"}, strided_{"strided"}, send_{"send"}, atomic_{"atomic"},
-      exchange_{"exchange"}, fence_{"fence"};
+      barrier_{"barrier"}, fence_{"fence"};
 };
 
 }  // namespace
