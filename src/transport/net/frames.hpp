@@ -68,7 +68,8 @@ inline Head head_of(Frame frame) {
   return head;
 }
 
-// visit(head, payload) for each frame of a message. False if it is not a whole one of this job: then it is a stranger's.
+// visit(head, payload) for each frame of a message. False if it is not a whole one of this job: then it is a
+// stranger's.
 template <typename Visit>
 bool for_each_frame(const void* bytes, size_t size, uint64_t secret, const Visit& visit) {
   const char* const message = static_cast<const char*>(bytes);
