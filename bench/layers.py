@@ -36,7 +36,7 @@ def known(build: Path) -> list[Layer]:
             if name and not missing and not any(layer.name.startswith(f"{name}-") for layer in found):
                 found.append(Layer(name, ("--transport", name)))
             name, missing = start[1], False
-        elif kind := re.match(r"    (openmpi|mpich): (yes|no)", line):
+        elif kind := re.match(r"    (\w+): (yes|no)", line):
             missing = True  # the transport's own name stands for no MPI in particular
             if kind[2] == "yes":
                 found.append(Layer(f"{name}-{kind[1]}", ("--transport", name, "--mpi", kind[1])))

@@ -4,7 +4,8 @@ target_compile_options(hiroba_flags INTERFACE -Wall -Wextra -Wpointer-arith
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -fno-exceptions -fno-rtti -fvisibility=hidden>
   $<$<BOOL:${HIROBA_WERROR}>:-Werror>)
 target_compile_definitions(hiroba_flags INTERFACE HIROBA_VERSION="${PROJECT_VERSION}")
-target_include_directories(hiroba_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include/hiroba)
+target_include_directories(hiroba_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include/hiroba
+  ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(hiroba_flags INTERFACE Threads::Threads)
 if(HIROBA_SANITIZE)
   add_compile_options(-fsanitize=${HIROBA_SANITIZE} -fno-omit-frame-pointer)

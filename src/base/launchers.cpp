@@ -4,6 +4,12 @@
 
 namespace hiroba {
 
+const Mpi* find_mpi(std::string_view name) {
+  for (const Mpi& mpi : mpis)
+    if (name == mpi.name) return &mpi;
+  return nullptr;
+}
+
 std::string launching_mpi() {
   const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
   if (is_set("OMPI_COMM_WORLD_SIZE")) return "openmpi";

@@ -1,11 +1,29 @@
-// Which other launcher has started this process, by what it leaves in the environment.
+// The MPIs whose launchers Hiroba can use, and which launcher has started this process, by what it leaves in the
+// environment.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace hiroba {
 
-// "openmpi" or "mpich": whose messages the processes of this launch can use; "" if no such launcher started us.
+struct Mpi {
+  const char* name;         // as option --mpi and wires have it
+  const char* title;        // for people
+  const char* library;      // how the file name of its library begins
+  const char* launcher[2];  // its mpirun: the command, and what it is called elsewhere
+  const char* package;      // Debian's
+};
+inline constexpr Mpi mpis[] = {
+    {"openmpi", "Open MPI", "libmpi.so", {"mpirun.openmpi", "orterun"}, "openmpi-bin"},
+    {"mpich", "MPICH", "libmpich.so", {"mpirun.mpich", "mpiexec.hydra"}, "mpich"},
+};
+inline constexpr char mpi_choices[] = "openmpi|mpich";
+
+// Null if there is none of this name.
+const Mpi* find_mpi(std::string_view name);
+
+// The name of the MPI whose messages the processes of this launch can use; "" if no such launcher started us.
 std::string launching_mpi();
 
 // The number that it has given to this process; 0 if it is alone, or if nobody says.

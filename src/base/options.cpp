@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "base/wires.hpp"
 
 extern char** environ;
 
@@ -16,9 +17,8 @@ namespace hiroba {
 namespace {
 
 constexpr std::array table = {
-    Option{"transport", OptionKind::choice, "auto", "auto|shm|mpi|ucx|gasnet|armci",
-           "What moves bytes between nodes. shm: memory of this machine. mpi: messages of the MPI that starts the "
-           "program. ucx: UCX (TCP, InfiniBand, RoCE). gasnet: GASNet-EX, started by an MPI. armci: ARMCI on an MPI. "
+    Option{"transport", OptionKind::choice, "auto", "auto|shm" HIROBA_WIRE_CHOICES,
+           "What moves bytes between nodes. shm: memory of this machine. " HIROBA_WIRE_HELP
            "auto: shm for ranks on one machine, mpi under mpirun or srun."},
     Option{
         "progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",

@@ -11,6 +11,7 @@
 #include "base/launchers.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "base/wires.hpp"
 
 namespace hiroba {
 
@@ -111,12 +112,11 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
       ->envname("HIROBA_HOSTS")
       ->type_name("HOST[:N],...")
       ->group(group);
-  app.add_option(
-         "--mpi", words.mpi,
-         "Whose mpirun starts ranks for --hosts and the transports mpi, gasnet, armci (default: the MPI that the "
-         "program is linked with, or the transport sits on, else the first found).")
+  app.add_option("--mpi", words.mpi,
+                 "Whose mpirun starts ranks for --hosts and the transports " HIROBA_WIRES_ON_MPI
+                 " (default: the MPI that the program is linked with, or the transport sits on, else the first found).")
       ->envname("HIROBA_MPI")
-      ->type_name("openmpi|mpich")
+      ->type_name(mpi_choices)
       ->group(group);
   app.add_option("--threads", words.threads,
                  "OpenMP threads per rank: sets OMP_NUM_THREADS (default: OMP_NUM_THREADS "
@@ -260,8 +260,8 @@ Status check(const Words& words, Launch& out) {
   if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
   out.mpi = words.mpi;
-  if (!out.mpi.empty() && out.mpi != "openmpi" && out.mpi != "mpich")
-    return Status::error(format("option --mpi: '%s' is not one of openmpi|mpich", out.mpi.c_str()));
+  if (!out.mpi.empty() && find_mpi(out.mpi) == nullptr)
+    return Status::error(format("option --mpi: '%s' is not one of %s", out.mpi.c_str(), mpi_choices));
   HIROBA_TRY(whole_number("--nodes", words.nodes, 1, most_ranks, out.nodes));
   if (out.nodes > out.ranks && !started)
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",

@@ -47,12 +47,12 @@ std::string describe_tracking() {
   return text;
 }
 
-std::string describe_transports() {
+std::string transports() {
   std::string text;
-  for (const TransportEntry& entry : transport_registry()) {
+  for (const TransportEntry& entry : describe_transports()) {
     text += line(entry.name, entry.summary);
-    for (const std::string& found : entry.found()) text += "    " + found + "\n";
-    for (const Capability& capability : entry.capabilities())
+    for (const std::string& found : entry.found) text += "    " + found + "\n";
+    for (const Capability& capability : entry.capabilities)
       text +=
           format("    %-22s %s\n", capability.name, capability.native ? "native" : "emulated on put, get and messages");
   }
@@ -76,8 +76,8 @@ std::string describe_installation(std::string& why_bad) {
   Options options;
   why_bad = Options::from_environment(options).message();
   return "Hiroba " HIROBA_VERSION "\n\nThis machine\n" + describe_machine() +
-         "\nWays to see an access that this kernel offers\n" + describe_tracking() + "\nTransports\n" +
-         describe_transports() + "\nOptions: name, variable, value now, values\n" + describe_options() +
+         "\nWays to see an access that this kernel offers\n" + describe_tracking() + "\nTransports\n" + transports() +
+         "\nOptions: name, variable, value now, values\n" + describe_options() +
          "\nhirobarun --help tells what each option does.\n";
 }
 

@@ -16,8 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/launchers.hpp"
 #include "base/limits.hpp"
 #include "base/options.hpp"
+#include "base/wires.hpp"
 #include "launcher/exit_status.hpp"
 #include "launcher/signals.hpp"
 
@@ -53,17 +55,20 @@ std::string absolute(const std::string& program) {
   return found;
 }
 
-// "openmpi" or "mpich", by the libraries that the program names; "" if it calls no MPI itself, or is a script.
-std::string mpi_of_program(const std::string& program) {
+// By the libraries that the program names; null if it calls no MPI itself, or is a script.
+const Mpi* mpi_of_program(const std::string& program) {
   const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info;
-  if (fd < 0 || fstat(fd, &info) != 0 || info.st_size == 0) return "";
+  if (fd < 0 || fstat(fd, &info) != 0 || info.st_size == 0) return nullptr;
   const size_t size = static_cast<size_t>(info.st_size);
   void* const bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
-  if (bytes == MAP_FAILED) return "";
-  const auto names = [&](const char* library) { return memmem(bytes, size, library, std::strlen(library)) != nullptr; };
-  const std::string found = names("libmpich.so.") ? "mpich" : names("libmpi.so.") ? "openmpi" : "";
+  if (bytes == MAP_FAILED) return nullptr;
+  const Mpi* found = nullptr;
+  for (const Mpi& mpi : mpis) {
+    const std::string library = std::string(mpi.library) + ".";
+    if (memmem(bytes, size, library.data(), library.size()) != nullptr) found = &mpi;
+  }
   munmap(bytes, size);
   return found;
 }
@@ -84,49 +89,45 @@ std::string transport_of(const Launch& launch) {
   return given == nullptr ? "auto" : given;
 }
 
-bool sits_on_mpi(const std::string& transport) { return transport == "gasnet" || transport == "armci"; }
+// The command by which this MPI starts a job.
+std::string mpirun_of(const Mpi& mpi) { return mpi.launcher[in_path(mpi.launcher[0]) ? 0 : 1]; }
 
-// For transports that sit on an MPI: which one, in this installation. `mpi` is what is wished, or empty.
-Status choose_mpi_below(const std::string& transport, std::string& mpi) {
+// For a transport that sits on an MPI: which one, in this installation. `mpi` is what is wished, or null.
+Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   const char* const given = std::getenv("HIROBA_PLUGINS");
   const std::string folder = given == nullptr ? library_folder() : given;
-  std::string found;
-  for (const char* const candidate : {"openmpi", "mpich"}) {
-    const std::string plugin = format("%s/wire-%s-%s.so", folder.c_str(), transport.c_str(), candidate);
-    if (access(plugin.c_str(), R_OK) == 0 && (found.empty() || mpi == candidate)) found = candidate;
+  const Mpi* found = nullptr;
+  for (const char* const name : kind.mpis) {
+    const Mpi* const candidate = find_mpi(name);
+    if (access((folder + "/" + kind.plugin_file(name)).c_str(), R_OK) != 0) continue;
+    if (found == nullptr || (mpi == nullptr ? !in_path(mpirun_of(*found)) : candidate == mpi)) found = candidate;
   }
-  if (found.empty())
+  if (found == nullptr)
     return Status::error(
         format("transport %s is not part of this installation (no %s/wire-%s-...); its library was not there when "
                "Hiroba was built",
-               transport.c_str(), folder.c_str(), transport.c_str()));
-  if (!mpi.empty() && mpi != found)
+               kind.transport, folder.c_str(), kind.transport));
+  if (mpi != nullptr && mpi != found)
     return Status::error(format("transport %s of this installation sits on %s, and the program or --mpi wants %s",
-                                transport.c_str(), found.c_str(), mpi.c_str()));
+                                kind.transport, found->name, mpi->name));
   mpi = found;
   return {};
 }
 
-struct Mpirun {
-  std::string mpi, path;
-};
-
-// The mpirun of the MPI that was asked for, that the program or the transport needs, or that is there.
-Status choose_mpirun(const Launch& launch, Mpirun& out) {
-  std::string mpi = launch.mpi.empty() ? mpi_of_program(path_of(launch.program[0])) : launch.mpi;
-  const auto mpirun_of = [](const std::string& name) {
-    return name == "openmpi"         ? in_path("mpirun.openmpi") ? "mpirun.openmpi" : "orterun"
-           : in_path("mpirun.mpich") ? "mpirun.mpich"
-                                     : "mpiexec.hydra";
-  };
-  if (sits_on_mpi(transport_of(launch))) HIROBA_TRY(choose_mpi_below(transport_of(launch), mpi));
-  if (mpi.empty()) mpi = in_path(mpirun_of("openmpi")) ? "openmpi" : "mpich";
-  out = {mpi, mpirun_of(mpi)};
-  if (in_path(out.path)) return {};
+// The MPI that was asked for, that the program or the transport needs, or that is there; and its mpirun.
+Status choose_mpirun(const Launch& launch, const Mpi*& mpi, std::string& mpirun) {
+  mpi = launch.mpi.empty() ? mpi_of_program(path_of(launch.program[0])) : find_mpi(launch.mpi);
+  if (const WireKind* const kind = find_wire(transport_of(launch)); kind != nullptr && kind->sits_on_mpi())
+    HIROBA_TRY(choose_mpi_below(*kind, mpi));
+  for (const Mpi& candidate : mpis)
+    if (mpi == nullptr && in_path(mpirun_of(candidate))) mpi = &candidate;
+  if (mpi == nullptr) mpi = std::end(mpis) - 1;
+  mpirun = mpirun_of(*mpi);
+  if (in_path(mpirun)) return {};
   return Status::error(
       format("cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
              "another with --mpi",
-             out.path.c_str(), mpi == "openmpi" ? "Open MPI" : "MPICH", mpi == "openmpi" ? "openmpi-bin" : "mpich"));
+             mpirun.c_str(), mpi->title, mpi->package));
 }
 
 using Words = std::vector<std::string>;
@@ -136,6 +137,14 @@ std::string host_list(const Launch& launch) {
   for (const Host& host : launch.hosts)
     list += (list.empty() ? "" : ",") + host.name + ":" + std::to_string(host.ranks);
   return list;
+}
+
+// Open MPI's mpirun hands variables on if it is told to: ours, OpenMP's, and those of the wires' libraries (UCX_TLS).
+bool reaches_ranks(const std::string& variable) {
+  for (const WireKind& kind : wire_kinds)
+    if (const size_t end = std::strlen(kind.transport); variable[std::min(end, variable.size())] == '_')
+      if (strncasecmp(variable.c_str(), kind.transport, end) == 0) return true;
+  return variable.starts_with("HIROBA_") || variable.starts_with("OMP_") || variable == "LD_LIBRARY_PATH";
 }
 
 Words openmpi_words(const Launch& launch) {
@@ -151,9 +160,7 @@ Words openmpi_words(const Launch& launch) {
   if (launch.tag) words.push_back("--tag-output");
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name(*entry, std::strcspn(*entry, "="));
-    if (name.starts_with("HIROBA_") || name.starts_with("OMP_") || name.starts_with("UCX_") ||
-        name.starts_with("GASNET_") || name.starts_with("ARMCI_") || name == "LD_LIBRARY_PATH")
-      words.insert(words.end(), {"-x", name});
+    if (reaches_ranks(name)) words.insert(words.end(), {"-x", name});
   }
   return words;
 }
@@ -212,14 +219,14 @@ std::string guard() {
 }
 
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
-void reach_by_agent(const Launch& launch, const std::string& mpi, const Options& options) {
+void reach_by_agent(const Launch& launch, bool with_hydra, const Options& options) {
   const std::string agent = library_folder() + "/reach";
   if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
-  const char* const name = mpi == "openmpi" ? "OMPI_MCA_plm_rsh_agent" : "HYDRA_LAUNCHER_EXEC";
+  const char* const name = with_hydra ? "HYDRA_LAUNCHER_EXEC" : "OMPI_MCA_plm_rsh_agent";
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
   setenv("REACH_PROGRAM", launch.program[0].c_str(), 1);
-  if (mpi == "mpich") {
+  if (with_hydra) {
     setenv("REACH_GUARD", guard().c_str(), 1);
     setenv("REACH_SILENCE", format("%g", options.number("silence")).c_str(), 1);
   }
@@ -229,24 +236,23 @@ void reach_by_agent(const Launch& launch, const std::string& mpi, const Options&
 }  // namespace
 
 Refusal start_with_mpi(const Launch& launch) {
-  const std::string mpi = !needs_mpirun(launch) ? mpi_of_program(path_of(launch.program[0])) : "";
+  const Mpi* const mpi = !needs_mpirun(launch) ? mpi_of_program(path_of(launch.program[0])) : nullptr;
   const std::string transport = transport_of(launch);
-  if (mpi.empty() || (launch.ranks == 1 && transport != "auto")) return {};
-  const char* const name = mpi == "openmpi" ? "Open MPI" : "MPICH";
+  if (mpi == nullptr || (launch.ranks == 1 && transport != "auto")) return {};
   if (transport != "auto")
     return {Status::error(format("%s is linked with %s, which would see %d worlds of one rank with transport %s; "
                                  "leave out --transport, or give --transport mpi",
-                                 launch.program[0].c_str(), name, launch.ranks, transport.c_str())),
+                                 launch.program[0].c_str(), mpi->title, launch.ranks, transport.c_str())),
             cannot_start};
   std::fprintf(stderr, "hirobarun: %s is linked with %s, whose mpirun starts it, with transport mpi\n",
-               launch.program[0].c_str(), name);
+               launch.program[0].c_str(), mpi->title);
   setenv("HIROBA_TRANSPORT", "mpi", 1);
   return {};
 }
 
 bool needs_mpirun(const Launch& launch) {
-  const std::string transport = transport_of(launch);
-  return !launch.hosts.empty() || transport == "mpi" || sits_on_mpi(transport);
+  const WireKind* const kind = find_wire(transport_of(launch));
+  return !launch.hosts.empty() || (kind != nullptr && kind->sits_on_mpi());
 }
 
 Refusal become_mpirun(const Launch& wish) {
@@ -255,20 +261,22 @@ Refusal become_mpirun(const Launch& wish) {
   if (!read.ok()) return {read, cannot_start};
   Launch launch = wish;
   launch.program[0] = absolute(wish.program[0]);
-  Mpirun mpirun;
-  const Status chosen = choose_mpirun(launch, mpirun);
+  const Mpi* mpi = nullptr;
+  std::string mpirun;
+  const Status chosen = choose_mpirun(launch, mpi, mpirun);
   if (!chosen.ok()) return {chosen, not_found};
+  const bool with_hydra = mpi == find_mpi("mpich");
   if (transport_of(launch) == "shm")
     return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
             cannot_start};
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
-  if (!launch.hosts.empty()) reach_by_agent(launch, mpirun.mpi, options);
-  Words words = mpirun.mpi == "openmpi" ? openmpi_words(launch) : mpich_words(launch);
-  words.insert(words.begin(), mpirun.path);
+  if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
+  Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
+  words.insert(words.begin(), mpirun);
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
-  if (mpirun.mpi == "mpich" && !guard().empty()) words.push_back(guard());
+  if (with_hydra && !guard().empty()) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
-  if (mpirun.mpi == "mpich") stay_behind_hydra();
+  if (with_hydra) stay_behind_hydra();
   return become(std::move(words));
 }
 

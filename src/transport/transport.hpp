@@ -185,8 +185,8 @@ class Transport {
 
   // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
   // one is a status that names a pair of ranks and what the board says of them. Between its halves a rank may do
-  // anything but begin another barrier; a rank that has ended it may wait for an answer of one that has not. Puts made in between
-  // belong to the next fence or barrier.
+  // anything but begin another barrier; a rank that has ended it may wait for an answer of one that has not. Puts made
+  // in between belong to the next fence or barrier.
   virtual void start_barrier(uint64_t tag, uint64_t word);
   virtual Status end_barrier(std::span<uint64_t> words);
   Status barrier(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
@@ -195,8 +195,8 @@ class Transport {
   }
 
   // As barrier, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
-  // after it. Every rank makes the call, and a rank that names another one is named by it. A transport that cannot do it for
-  // less meets all.
+  // after it. Every rank makes the call, and a rank that names another one is named by it. A transport that cannot do
+  // it for less meets all.
   virtual Status group_barrier(uint64_t tag, std::span<const int> others);
 
   // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
@@ -309,16 +309,14 @@ class Wrapper : public Transport {
   std::unique_ptr<Transport> inner_;
 };
 
-// Transports by name. One line each in registry.cpp; nothing else names them.
+// A transport that option transport can name.
 struct TransportEntry {
   const char* name;
   const char* summary;
-  Status (*make)(const Options& options, Job& job, std::unique_ptr<Transport>& out);
-  std::vector<Capability> (*capabilities)();
-  // One line for each form in which this installation may have it: "openmpi: yes", "mpich: no: ...".
-  std::vector<std::string> (*found)();
+  std::vector<std::string> found;  // a line for each plug-in that it may have: "openmpi: yes", "mpich: no: ..."
+  std::vector<Capability> capabilities;
 };
-std::span<const TransportEntry> transport_registry();
+std::vector<TransportEntry> describe_transports();
 
 // Joins the job, by the transport that the options ask for, wrapped as they ask (chaos, trace); null with a status if
 // that fails. Collective.

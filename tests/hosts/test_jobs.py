@@ -1,7 +1,7 @@
 """Jobs of Hiroba over several hosts give the results that they give on one: over Open MPI, MPICH or UCX, on a good
 network and on one that is slow and loses packets.
 
-    test_jobs.py openmpi|mpich|ucx --build BUILD [--long] [TEST ...]
+    test_jobs.py WIRE --build BUILD [--long] [TEST ...]
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Strangers on the network of a job: who listens while a job runs, and that random bytes to all of them do no harm.
 
-test_strangers.py openmpi|mpich|ucx --build BUILD [--long] [TEST ...]
+test_strangers.py WIRE --build BUILD [--long] [TEST ...]
 """
 
 import pathlib

@@ -40,6 +40,17 @@ class Info(LauncherTest):
         self.assertRegex(result.stdout, rf"\n  TCP congestion control {tcp}\b")
         self.assertEqual("tcp_congestion_control=cubic" in result.stdout, tcp.startswith("bbr"))
 
+    def test_wires_that_are_not_installed(self) -> None:
+        """Each transport that can be chosen is shown, and why it cannot be had: here none has a plug-in."""
+        text = self.hiroba("info", env={"HIROBA_PLUGINS": "/nowhere"}).stdout
+        shown = re.findall(r"^  (\w+) ", text.partition("\nTransports\n")[2].partition("\n\n")[0], re.MULTILINE)
+        choices = re.search(r"^  --transport .* auto\|(\S+)$", text, re.MULTILINE)
+        assert choices is not None
+        self.assertEqual(shown, choices[1].split("|"))
+        self.assertNotRegex(text, r"(plug-in|openmpi|mpich): yes")
+        self.assertRegex(text, r"\n  ucx .*\n    plug-in: no: its library was not there when Hiroba was built\n")
+        self.assertRegex(text, r"\n  mpi .*\n    openmpi: no: .*\n    mpich: no: ")
+
     def test_info_of_a_described_machine(self) -> None:
         text = self.hiroba("info", env={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}).stdout
         self.assertRegex(text, r"cores +8, with 16 hardware threads")

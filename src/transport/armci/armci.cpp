@@ -179,12 +179,8 @@ class ArmciWire final : public MpiWire {
   std::vector<uint64_t> putting_, finished_;  // tickets: of puts that nobody has waited for, of what has ended
 };
 
-Wire* make() { return new ArmciWire; }
-constexpr WirePlugin plugin = {HIROBA_VERSION, "armci", make, WirePlugin::always, true};
-
 }  // namespace
-}  // namespace hiroba
 
-extern "C" __attribute__((visibility("default"))) const hiroba::WirePlugin* HIROBA_WIRE_PLUGIN() {
-  return &hiroba::plugin;
-}
+HIROBA_WIRE_PLUGIN(ArmciWire, WirePlugin::always, true)
+
+}  // namespace hiroba

@@ -340,13 +340,8 @@ void GasnetWire::get_strided(int handle, uint64_t offset, void* to, const Stride
   finished_.push_back(ticket);
 }
 
-Wire* make() { return new GasnetWire; }
-constexpr WirePlugin plugin = {HIROBA_VERSION, "gasnet", make,
-                               reaches_all_memory ? WirePlugin::always : WirePlugin::never};
-
 }  // namespace
-}  // namespace hiroba
 
-extern "C" __attribute__((visibility("default"))) const hiroba::WirePlugin* HIROBA_WIRE_PLUGIN() {
-  return &hiroba::plugin;
-}
+HIROBA_WIRE_PLUGIN(GasnetWire, reaches_all_memory ? WirePlugin::always : WirePlugin::never)
+
+}  // namespace hiroba

@@ -2,11 +2,6 @@
 
 namespace hiroba {
 
-static Wire* make() { return new MpiWire; }
-static constexpr WirePlugin plugin = {HIROBA_VERSION, "mpi", make};
+HIROBA_WIRE_PLUGIN(MpiWire)
 
 }  // namespace hiroba
-
-extern "C" __attribute__((visibility("default"))) const hiroba::WirePlugin* HIROBA_WIRE_PLUGIN() {
-  return &hiroba::plugin;
-}

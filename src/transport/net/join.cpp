@@ -219,7 +219,8 @@ Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
 }
 
 Status choose_wire(const std::string& transport, Joined& out) {
-  if (transport == "ucx") return load_wire("ucx", "", out.wire);
+  const WireKind& kind = *find_wire(transport);
+  if (!kind.sits_on_mpi()) return load_wire(kind, "", out.wire);
   const std::string launcher = launching_mpi(), program = loaded_mpi();
   if (!launcher.empty() && !program.empty() && launcher != program)
     return Status::error(
@@ -227,17 +228,19 @@ Status choose_wire(const std::string& transport, Joined& out) {
                "of %s, or link the program with the other one",
                program.c_str(), launcher.c_str(), program.c_str()));
   out.program_uses_library = !program.empty();
-  const std::string flavour = !launcher.empty() ? launcher : program;
-  const std::string other = flavour == "openmpi" ? "mpich" : "openmpi";
-  if (!flavour.empty() && !has_plugin(transport, flavour) && has_plugin(transport, other))
-    return Status::error(
-        format("transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
-               "hirobarun",
-               transport.c_str(), other.c_str(), launcher.empty() ? "linked with" : "started by the launcher of",
-               flavour.c_str(), other.c_str()));
-  if (!flavour.empty()) return load_wire(transport, flavour, out.wire);
-  const Status found = load_wire(transport, "openmpi", out.wire);
-  return found.ok() ? found : load_wire(transport, "mpich", out.wire);
+  const std::string mpi = !launcher.empty() ? launcher : program;
+  Status status;
+  for (const char* const other : kind.mpis) {
+    if (mpi.empty()) status = load_wire(kind, other, out.wire);
+    else if (!has_plugin(kind, mpi) && has_plugin(kind, other))
+      return Status::error(
+          format("transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
+                 "hirobarun",
+                 transport.c_str(), other, launcher.empty() ? "linked with" : "started by the launcher of", mpi.c_str(),
+                 other));
+    if (out.wire != nullptr) return {};
+  }
+  return mpi.empty() ? status : load_wire(kind, mpi, out.wire);
 }
 
 // What all processes find wrong alike, process 0 says; its end takes the others along.

@@ -30,7 +30,7 @@ struct Joined {
 
 Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out);
 
-// The transport that join_job() would choose, without starting anything: "shm", "mpi", "ucx".
+// The name of the transport that join_job() would choose, without starting anything.
 std::string chosen_transport(const Options& options);
 
 }  // namespace hiroba

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/launchers.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -27,69 +29,53 @@ std::string plugin_folder() {
   return folder_of(folder_of(std::string(program, static_cast<size_t>(std::max<ssize_t>(length, 0))))) + "/lib/hiroba";
 }
 
-std::string plugin_path(const std::string& transport, const std::string& flavour) {
-  return plugin_folder() + "/wire-" + transport + (flavour.empty() ? "" : "-" + flavour) + ".so";
+std::string plugin_path(const WireKind& kind, const std::string& mpi) {
+  return plugin_folder() + "/" + kind.plugin_file(mpi);
 }
 
-// The table of a library that is loaded, if it is ours.
-Status table_of(void* library, const std::string& path, const WirePlugin*& out) {
+// The plug-in's table; null, with the reason, if it cannot be loaded.
+const WirePlugin* load(const std::string& path, int how, void*& library, std::string& why_not) {
+  library = dlopen(path.c_str(), how);
+  if (library == nullptr) return why_not = dlerror(), nullptr;
   const auto get = reinterpret_cast<WirePluginFunction>(dlsym(library, "hiroba_wire_plugin"));
-  if (get == nullptr) return Status::error(format("%s is no plug-in of Hiroba", path.c_str()));
-  const WirePlugin* const plugin = get();
-  if (std::strcmp(plugin->version, HIROBA_VERSION) != 0)
-    return Status::error(format("%s belongs to Hiroba %s, and this is Hiroba %s; install both together", path.c_str(),
-                                plugin->version, HIROBA_VERSION));
-  out = plugin;
-  return {};
+  if (get == nullptr) return why_not = path + " is no plug-in of Hiroba", nullptr;
+  if (std::strcmp(get()->version, HIROBA_VERSION) == 0) return get();
+  why_not = format("%s belongs to Hiroba %s, and this is Hiroba %s; install both together", path.c_str(),
+                   get()->version, HIROBA_VERSION);
+  return nullptr;
 }
 
-Status open_plugin(const std::string& transport, const std::string& flavour, const WirePlugin*& out) {
-  const std::string path = plugin_path(transport, flavour);
-  const std::string name = flavour.empty() ? transport : transport + " (" + flavour + ")";
-  if (access(path.c_str(), R_OK) != 0)
-    return Status::error(
-        format("transport %s is not part of this installation (no %s); its library was not there when "
-               "Hiroba was built",
-               name.c_str(), path.c_str()));
-  // Global, because MPI loads components of its own that look for its symbols.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) return Status::error(format("transport %s cannot be loaded: %s", name.c_str(), dlerror()));
-  return table_of(library, path, out);
-}
+constexpr char absent[] = "its library was not there when Hiroba was built";
 
 }  // namespace
 
-std::vector<WireEntry> known_wires() {
-  std::vector<WireEntry> entries = {{"mpi", "openmpi"},    {"mpi", "mpich"},    {"ucx", ""},
-                                    {"gasnet", "openmpi"}, {"gasnet", "mpich"}, {"armci", "mpich"}};
-  for (WireEntry& entry : entries) {
-    // In a process of its own, as it were: without RTLD_GLOBAL and only resolved, so that two MPIs do not meet.
-    const std::string path = plugin_path(entry.transport, entry.flavour);
-    if (access(path.c_str(), R_OK) != 0) {
-      entry.why_not = "its library was not there when Hiroba was built";
-      continue;
-    }
-    void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) {
-      entry.why_not = dlerror();
-      continue;
-    }
-    const WirePlugin* plugin = nullptr;
-    entry.why_not = table_of(library, path, plugin).message();
-    if (plugin == nullptr) continue;
-    entry.one_sided = plugin->one_sided, entry.accumulates = plugin->accumulates;
-    dlclose(library);
-  }
-  return entries;
+std::string look_at_plugin(const WireKind& kind, const std::string& mpi, WirePlugin& out) {
+  if (!has_plugin(kind, mpi)) return absent;
+  void* library = nullptr;
+  std::string why_not;
+  // As if in a process of its own: without RTLD_GLOBAL and only resolved, so that two MPIs do not meet.
+  const WirePlugin* const plugin = load(plugin_path(kind, mpi), RTLD_LAZY | RTLD_LOCAL, library, why_not);
+  if (plugin != nullptr) out = *plugin;
+  if (library != nullptr) dlclose(library);
+  return why_not;
 }
 
-bool has_plugin(const std::string& transport, const std::string& flavour) {
-  return access(plugin_path(transport, flavour).c_str(), R_OK) == 0;
+bool has_plugin(const WireKind& kind, const std::string& mpi) {
+  return access(plugin_path(kind, mpi).c_str(), R_OK) == 0;
 }
 
-Status load_wire(const std::string& transport, const std::string& flavour, std::unique_ptr<Wire>& out) {
-  const WirePlugin* plugin = nullptr;
-  HIROBA_TRY(open_plugin(transport, flavour, plugin));
+Status load_wire(const WireKind& kind, const std::string& mpi, std::unique_ptr<Wire>& out) {
+  const std::string path = plugin_path(kind, mpi);
+  const std::string name = mpi.empty() ? kind.transport : format("%s (%s)", kind.transport, mpi.c_str());
+  if (!has_plugin(kind, mpi))
+    return Status::error(
+        format("transport %s is not part of this installation (no %s); %s", name.c_str(), path.c_str(), absent));
+  void* library = nullptr;
+  std::string why_not;
+  // Global, because MPI loads components of its own that look for its symbols.
+  const WirePlugin* const plugin = load(path, RTLD_NOW | RTLD_GLOBAL, library, why_not);
+  if (plugin == nullptr)
+    return Status::error(format("transport %s cannot be loaded: %s", name.c_str(), why_not.c_str()));
   out.reset(plugin->make());
   return {};
 }
@@ -99,9 +85,9 @@ std::string loaded_mpi() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* result) {
         const char* const slash = std::strrchr(info->dlpi_name, '/');
-        const char* const file = slash == nullptr ? info->dlpi_name : slash + 1;
-        if (std::strncmp(file, "libmpi.so", 9) == 0) *static_cast<std::string*>(result) = "openmpi";
-        if (std::strncmp(file, "libmpich.so", 11) == 0) *static_cast<std::string*>(result) = "mpich";
+        const std::string_view file = slash == nullptr ? info->dlpi_name : slash + 1;
+        for (const Mpi& mpi : mpis)
+          if (file.starts_with(mpi.library)) *static_cast<std::string*>(result) = mpi.name;
         return 0;
       },
       &found);

@@ -4,30 +4,22 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "base/wires.hpp"
 #include "transport/net/wire.hpp"
 
 namespace hiroba {
 
-// A wire that Hiroba knows of, and why it cannot be had here (empty if it can).
-struct WireEntry {
-  const char* transport;  // "mpi", "ucx", "gasnet", "armci"
-  const char* flavour;    // the MPI that it is or sits on: "openmpi", "mpich", ""
-  std::string why_not = {};
-  WirePlugin::OneSided one_sided = WirePlugin::never;
-  bool accumulates = false;
-};
+// What a plug-in says that it can do (no more of `out` may be used, because it is unloaded again); returns why it
+// cannot be had here, or nothing.
+std::string look_at_plugin(const WireKind& kind, const std::string& mpi, WirePlugin& out);
 
-// Looks at all plug-ins without starting them.
-std::vector<WireEntry> known_wires();
-
-bool has_plugin(const std::string& transport, const std::string& flavour);
+bool has_plugin(const WireKind& kind, const std::string& mpi);
 
 // Loads the plug-in and makes its wire; the process keeps it for good.
-Status load_wire(const std::string& transport, const std::string& flavour, std::unique_ptr<Wire>& out);
+Status load_wire(const WireKind& kind, const std::string& mpi, std::unique_ptr<Wire>& out);
 
-// The MPI whose library is in this process already ("openmpi", "mpich", or "" for none): the program calls it.
+// The name of the MPI whose library is in this process already, or "": the program calls it.
 std::string loaded_mpi();
 
 }  // namespace hiroba

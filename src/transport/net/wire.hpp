@@ -130,17 +130,23 @@ class Wire {
   }
 };
 
-// What a plug-in exports: a function of this name and type. `version` is compared with the library's own before
-// anything else is touched, because both sides must have been compiled from the same sources.
+// What a plug-in exports. `version` is compared with the library's own before anything else is touched, because both
+// sides must have been compiled from the same sources. Its name stands in src/CMakeLists.txt (hiroba_wire), because it
+// is known where the plug-in is absent, too.
 struct WirePlugin {
   const char* version;
-  const char* name;  // "mpi", "ucx"
   Wire* (*make)();
   // For lists of what it can do, without starting it: has_remote_memory(), has_accumulate().
   enum OneSided { never, with_rdma, always } one_sided = never;
   bool accumulates = false;
 };
 using WirePluginFunction = const WirePlugin* (*)();
-#define HIROBA_WIRE_PLUGIN hiroba_wire_plugin
+
+// HIROBA_WIRE_PLUGIN(CLASS, one_sided, accumulates): in the plug-in, within namespace hiroba.
+#define HIROBA_WIRE_PLUGIN(Class, ...)                                                                       \
+  extern "C" __attribute__((visibility("default"))) const WirePlugin* hiroba_wire_plugin() {                 \
+    static constexpr WirePlugin plugin = {HIROBA_VERSION, []() -> Wire* { return new Class; }, __VA_ARGS__}; \
+    return &plugin;                                                                                          \
+  }
 
 }  // namespace hiroba

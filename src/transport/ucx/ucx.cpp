@@ -263,11 +263,6 @@ bool UcxWire::arm() {
   return armed_;
 }
 
-static Wire* make() { return new UcxWire; }
-static constexpr WirePlugin plugin = {HIROBA_VERSION, "ucx", make, WirePlugin::with_rdma};
+HIROBA_WIRE_PLUGIN(UcxWire, WirePlugin::with_rdma)
 
 }  // namespace hiroba
-
-extern "C" __attribute__((visibility("default"))) const hiroba::WirePlugin* HIROBA_WIRE_PLUGIN() {
-  return &hiroba::plugin;
-}
