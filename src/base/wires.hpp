@@ -24,10 +24,10 @@ struct WireKind {
 inline constexpr WireKind wire_kinds[] = {HIROBA_WIRE_KINDS};
 
 // Null if the transport is no wire's.
-inline const WireKind* find_wire(std::string_view transport) {
-  for (const WireKind& kind : wire_kinds)
-    if (kind.transport == transport) return &kind;
-  return nullptr;
-}
+const WireKind* find_wire(std::string_view transport);
+
+// Where plug-ins and agents lie, for a program of this installation: beside its folder bin, in the folder of libraries
+// that CMake was given, or, in a build folder, in lib.
+std::string library_folder();
 
 }  // namespace hiroba

@@ -73,15 +73,6 @@ const Mpi* mpi_of_program(const std::string& program) {
   return found;
 }
 
-// Where agents and plug-ins of this installation lie.
-std::string library_folder() {
-  char self[4096];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  std::string folder(self, static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  for (int levels = 2; levels > 0; --levels) folder.erase(std::min(folder.rfind('/'), folder.size()));  // out of bin
-  return folder + "/lib/hiroba";
-}
-
 std::string transport_of(const Launch& launch) {
   for (const Setting& setting : launch.settings)
     if (setting.variable == "HIROBA_TRANSPORT") return setting.value;
@@ -114,20 +105,19 @@ Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   return {};
 }
 
-// The MPI that was asked for, that the program or the transport needs, or that is there; and its mpirun.
-Status choose_mpirun(const Launch& launch, const Mpi*& mpi, std::string& mpirun) {
+// The MPI that was asked for, that the program or the transport needs, or that is there.
+Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
   mpi = launch.mpi.empty() ? mpi_of_program(path_of(launch.program[0])) : find_mpi(launch.mpi);
   if (const WireKind* const kind = find_wire(transport_of(launch)); kind != nullptr && kind->sits_on_mpi())
     HIROBA_TRY(choose_mpi_below(*kind, mpi));
   for (const Mpi& candidate : mpis)
     if (mpi == nullptr && in_path(mpirun_of(candidate))) mpi = &candidate;
   if (mpi == nullptr) mpi = std::end(mpis) - 1;
-  mpirun = mpirun_of(*mpi);
-  if (in_path(mpirun)) return {};
+  if (in_path(mpirun_of(*mpi))) return {};
   return Status::error(
       format("cannot find %s, which starts the ranks of this job; install %s (Debian: %s), or choose "
              "another with --mpi",
-             mpirun.c_str(), mpi->title, mpi->package));
+             mpirun_of(*mpi).c_str(), mpi->title, mpi->package));
 }
 
 using Words = std::vector<std::string>;
@@ -262,8 +252,7 @@ Refusal become_mpirun(const Launch& wish) {
   Launch launch = wish;
   launch.program[0] = absolute(wish.program[0]);
   const Mpi* mpi = nullptr;
-  std::string mpirun;
-  const Status chosen = choose_mpirun(launch, mpi, mpirun);
+  const Status chosen = choose_mpi(launch, mpi);
   if (!chosen.ok()) return {chosen, not_found};
   const bool with_hydra = mpi == find_mpi("mpich");
   if (transport_of(launch) == "shm")
@@ -272,7 +261,7 @@ Refusal become_mpirun(const Launch& wish) {
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
   Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
-  words.insert(words.begin(), mpirun);
+  words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
   if (with_hydra && !guard().empty()) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());

@@ -13,20 +13,13 @@ namespace hiroba {
 
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 std::string plugin_folder() {
   if (const char* const given = std::getenv("HIROBA_PLUGINS")) return given;
   Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_folder), &here) != 0 && here.dli_fname != nullptr &&
-      std::strstr(here.dli_fname, "libhiroba") != nullptr)
-    return folder_of(here.dli_fname) + "/hiroba";
-  char program[4096];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  return folder_of(folder_of(std::string(program, static_cast<size_t>(std::max<ssize_t>(length, 0))))) + "/lib/hiroba";
+  if (dladdr(reinterpret_cast<const void*>(&plugin_folder), &here) != 0 && here.dli_fname != nullptr)
+    if (const std::string file = here.dli_fname; file.find("libhiroba") != std::string::npos)
+      return file.substr(0, file.rfind('/')) + "/hiroba";
+  return library_folder();
 }
 
 std::string plugin_path(const WireKind& kind, const std::string& mpi) {

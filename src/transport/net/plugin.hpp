@@ -1,5 +1,5 @@
 // Finding and loading wires. Plug-ins lie in the folder hiroba/ beside libhiroba.so (for a static program: in
-// ../lib/hiroba beside the program), or where HIROBA_PLUGINS says. Called at start only, by one thread.
+// library_folder()), or where HIROBA_PLUGINS says. Called at start only, by one thread.
 #pragma once
 
 #include <memory>

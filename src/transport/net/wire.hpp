@@ -45,7 +45,8 @@ class Wire {
   };
   struct Start {
     Hooks hooks;
-    Rendezvous* rendezvous = nullptr;   // of the launcher, on one machine; null: the wire's own (MPI, PMIx)
+    // Of the launcher, on one machine, until all have joined; null: the wire's own (MPI, PMIx).
+    Rendezvous* rendezvous = nullptr;
     bool program_uses_library = false;  // the program calls the same library (MPI) itself, from threads of its own
   };
   static constexpr size_t max_frame = 8192;
