@@ -129,7 +129,7 @@ class Faults(JobsTest):
 
     def test_no_route_between_hosts(self) -> None:
         """Each side can be the one that knows no way to the other. MPICH's library then ends the job inside MPI_Init by
-        itself, with status 15; in one of some 200 such runs Hydra ends before it has read what the library said.
+        itself, with status 15; in one of some 300 such runs Hydra ends before it has read what the library said.
         """
         for sender, receiver in (("h1", "h2"), ("h2", "h1")):
             with Hosts(2) as self.hosts:
