@@ -65,8 +65,7 @@ static ptrdiff_t place(const job* job, int z, int y, int x) {
 
 static double points(const job* job) { return (double)job->nx * job->ny * job->nz; }
 
-/* ---- options ------------------------------------------------------------------------------------------------------
- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 typedef enum { SIZE, NUMBER, TEXT, FLAG, NO_FLAG } kind;
 
@@ -300,8 +299,7 @@ static void check_writable(const job* job, const char* option, const char* path)
   agree(job, good, BAD_INPUT, "cannot write %s %s: %s", option, path, strerror(problem));
 }
 
-/* ---- start --------------------------------------------------------------------------------------------------------
- */
+/* ---- start ------------------------------------------------------------------------------------------------------- */
 
 /* sin(m pi i / (n+1)), exactly 0 at both ends. */
 static double* sine(int m, int n) {
@@ -404,8 +402,7 @@ void job_fill(const job* job, double* a, double* b) {
   close(file);
 }
 
-/* ---- while it runs ------------------------------------------------------------------------------------------------
- */
+/* ---- while it runs ----------------------------------------------------------------------------------------------- */
 
 void job_start(job* job) {
   if (isatty(STDERR_FILENO)) job->progress = true;
@@ -429,8 +426,7 @@ void job_step(job* job, int step, const double* field) {
 
 void job_stop(job* job) { job->seconds = max_of_team(job, now() - job->started); }
 
-/* ---- end ------------------------------------------------------------------------------------------------------------
- */
+/* ---- end --------------------------------------------------------------------------------------------------------- */
 
 /* The largest difference from the exact solution: the mode of the start times lambda^steps. */
 static double largest_error(const job* job, const double* field) {

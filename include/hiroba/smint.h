@@ -48,8 +48,7 @@ int smint_single(void);
 /* Every rank gets rank 0's bytes. Collective; orders execution only. At most 128 MiB. */
 void smint_copy(void* data, size_t bytes, const char* place);
 
-/* ---- loops that all ranks share -----------------------------------------------------------------------------------
- */
+/* ---- loops that all ranks share ---------------------------------------------------------------------------------- */
 
 #define SMINT_LOOPS 8
 #define SMINT_DIMS 8
@@ -137,8 +136,7 @@ void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT or SMINT_LATER */
 void smint_settle(void);          /* the barrier that SMINT_LATER has put off, if there is one; collective and blocks */
 
-/* ---- reductions over ranks (collective, blocking; in rank order)
- * ----------------------------------------------------- */
+/* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
 
 enum smint_operator {
   SMINT_SUM,

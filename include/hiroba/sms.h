@@ -143,8 +143,7 @@ void sms_atomic_store(int64_t* address, int64_t value);
 int32_t sms_fetch_add32(int32_t* address, int32_t value);
 int32_t sms_compare_swap32(int32_t* address, int32_t expected, int32_t desired);
 
-/* ---- reductions (collective, blocking) -----------------------------------------------------------------------------
- */
+/* ---- reductions (collective, blocking) --------------------------------------------------------------------------- */
 
 enum sms_op { SMS_SUM = 0, SMS_MIN = 1, SMS_MAX = 2, SMS_PROD = 3 };
 /* Combine one value per rank, in rank order, so every rank gets the same bits each time. They synchronise execution
@@ -152,8 +151,7 @@ enum sms_op { SMS_SUM = 0, SMS_MIN = 1, SMS_MAX = 2, SMS_PROD = 3 };
 double sms_reduce_double(double value, enum sms_op op);
 int64_t sms_reduce_int64(int64_t value, enum sms_op op);
 
-/* ---- statistics -----------------------------------------------------------------------------------------------------
- */
+/* ---- statistics -------------------------------------------------------------------------------------------------- */
 
 typedef struct sms_statistics {
   uint64_t read_faults;     /* accesses that the runtime had to serve */
@@ -174,8 +172,7 @@ typedef struct sms_statistics {
 /* Of this rank: for one array, or for all with NULL. */
 void sms_stats(const void* array, sms_statistics* out);
 
-/* ---- allocation sites
- * -------------------------------------------------------------------------------------------------- */
+/* ---- allocation sites -------------------------------------------------------------------------------------------- */
 
 /* The calls above, with the place to name in messages; the macros below fill it in. */
 void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* place);

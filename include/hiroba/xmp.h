@@ -23,8 +23,7 @@
 extern "C" {
 #endif
 
-/* ---- start and end ------------------------------------------------------------------------------------------------
- */
+/* ---- start and end ----------------------------------------------------------------------------------------------- */
 
 /* Starts the job, if it has not started yet, and ends it when the program ends with status 0: what hirobacc puts at the
  * beginning of main(). argc and argv may be NULL. Collective over all images; blocks. */
@@ -37,8 +36,7 @@ void xmp_exit(int status) __attribute__((noreturn));
 double xmp_wtime(void); /* seconds since some time in the past */
 double xmp_wtick(void); /* seconds between two values of it */
 
-/* ---- images and node arrays ---------------------------------------------------------------------------------------
- */
+/* ---- images and node arrays -------------------------------------------------------------------------------------- */
 
 /* Constants, which preprocessed text can name, too. */
 enum {
@@ -92,8 +90,7 @@ int xmp_image_at(const xmp_node_reference* one, const char* place);
 int xmp_task_begin(const xmp_node_reference* on, const char* place);
 void xmp_task_end(void);
 
-/* ---- coarrays ------------------------------------------------------------------------------------------------------
- */
+/* ---- coarrays ---------------------------------------------------------------------------------------------------- */
 
 typedef struct xmp_coarray {
   /* Said by the program: */
@@ -123,8 +120,7 @@ void xmp_free(xmp_coarray* coarray);
 /* xmp_malloc(xmp_desc_of(y), n, m): gives a descriptor whose element and codims are set its extents, and memory. */
 void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place);
 
-/* ---- elements: no call if the image is on this node ----------------------------------------------------------------
- */
+/* ---- elements: no call if the image is on this node -------------------------------------------------------------- */
 
 /* An image index of any integer type: one that is too large stays too large. `| 0` refuses what is no integer. */
 static inline int xmp_image(int64_t index) {
@@ -193,8 +189,7 @@ static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int6
 /* This image's index where those of the coarray count; ends the job if it is not among them. */
 int xmp_own_image(const xmp_coarray* coarray, const char* place);
 
-/* ---- sections -------------------------------------------------------------------------------------------------------
- */
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 /* Elements of a coarray on an image, or of this image's memory: count[d] of them in dimension d (outermost first),
  * stride[d] bytes apart. No dims is a single element. */
@@ -261,8 +256,7 @@ xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, siz
 void xmp_request_wait(xmp_request* request);
 int xmp_request_test(xmp_request* request); /* 1 if it is complete */
 
-/* ---- compound assignment --------------------------------------------------------------------------------------------
- */
+/* ---- compound assignment ----------------------------------------------------------------------------------------- */
 
 enum xmp_type {
   XMP_BOOL,
@@ -314,8 +308,7 @@ void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section*
 void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type, const void* value,
                         enum xmp_type type, enum xmp_operator op, const char* place);
 
-/* ---- synchronisation ------------------------------------------------------------------------------------------------
- */
+/* ---- synchronisation --------------------------------------------------------------------------------------------- */
 
 #define XMP_STAT_SUCCESS 0
 #define XMP_STAT_STOPPED_IMAGE 1 /* never given: an image that stops ends the job */
@@ -358,8 +351,7 @@ int64_t xmp_atomic_fetch_add_at(const xmp_coarray* coarray, int image, void* add
 int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void* address, size_t bytes, int64_t expected,
                           int64_t desired, const char* place);
 
-/* ---- collective data movement (of the images of `on`, or of the executing set if it is NULL; blocking)
- * --------------- */
+/* ---- collective data movement (of the images of `on`, or of the executing set if it is NULL; blocking) ----------- */
 
 /* Combines `count` elements of all images, in the order of the images, so that all get the same bits. */
 void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op, const xmp_node_reference* on,
@@ -382,8 +374,7 @@ enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                const char* place);
 
-/* ---- what goes on while the program computes ------------------------------------------------------------------------
- */
+/* ---- what goes on while the program computes --------------------------------------------------------------------- */
 
 /* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has said so. Until then
  * the variables may be neither read nor written; results come into place in these calls, and in xmp_wait_async. Of an
@@ -409,8 +400,7 @@ void xmp_async(int64_t id, xmp_request request, const char* what, const char* pl
 void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place);
 int xmp_test_async(int64_t id); /* 1 if all of them are complete, as if they had been waited for */
 
-/* ---- inquiry, as the specification has it: dimensions and indices of node arrays count from 1
- * ------------------------ */
+/* ---- inquiry, as the specification has it: dimensions and indices of node arrays count from 1 -------------------- */
 
 typedef void* xmp_desc_t; /* xmp_desc_of(p) is the address of a descriptor */
 int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims);
@@ -421,8 +411,7 @@ int xmp_nodes_equiv(xmp_desc_t nodes, xmp_desc_t* of, int first[], int last[], i
 int xmp_array_ndims(xmp_desc_t coarray, int* ndims);
 int xmp_array_gsize(xmp_desc_t coarray, int dimension, int* size);
 
-/* ---- the calls without a place, with one; the macros below fill it in
- * ------------------------------------------------------------------------------- */
+/* ---- the calls without a place, with one; the macros below fill it in -------------------------------------------- */
 
 void xmp_free_at(xmp_coarray* coarray, const char* place);
 void xmp_sync_memory_at(int* status, const char* place);

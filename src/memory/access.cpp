@@ -273,8 +273,7 @@ bool Memory::preload_box(Array& array, std::span<const Range> section, PageRun& 
   }
 }
 
-// ---- atomics
-// ---------------------------------------------------------------------------------------------------------
+// ---- atomics --------------------------------------------------------------------------------------------------------
 
 Status Memory::locate(void* address, unsigned bytes, AtomicPlace& out) const {
   Array* array = nullptr;

@@ -199,8 +199,7 @@ bool Cache::fault(Array& array, uint64_t page) {
   return true;
 }
 
-// ---- fetches that go on while the program computes
-// --------------------------------------------------------------------
+// ---- fetches that go on while the program computes ------------------------------------------------------------------
 
 bool Cache::start_preload(Array& array, uint64_t first, uint64_t end) {
   foresight_.note(first, end);

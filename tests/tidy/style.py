@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from functions import c_functions
+from markdown import check_page
 from source import File, Finding
 
 MOST_LINES, MOST_FUNCTION_LINES, MOST_COLUMNS, MOST_FOLDERS = 500, 70, 120, 3
@@ -55,6 +56,21 @@ def check_length(file: File) -> Iterator[Finding]:
         if len(line) > MOST_COLUMNS:
             what = f"{len(line)} columns, more than {MOST_COLUMNS}"
             yield finding(file, number, "columns", what, "two files fit side by side", "break it (./dev lint --fix)")
+
+
+RULER = re.compile(r"\s*(?://|/?\*|#) ?-{4,}")
+WHOLE_RULER = re.compile(r"\s*(?://|#|(/\*)) ---- \S.*? -{4,}(?(1) \*/)$")
+
+
+def check_ruler(file: File) -> Iterator[Finding]:
+    """A ruler is one line, as a comment of its own: `// ---- words ----`."""
+    if not file.is_program_text:
+        return
+    for number, line in enumerate(file.lines, 1):
+        if RULER.match(line) and not WHOLE_RULER.match(line):
+            why = "a ruler over two lines, which a formatter makes of a long one, separates nothing"
+            remedy = f"write ---- words ---- in one line of at most {MOST_COLUMNS} columns"
+            yield finding(file, number, "ruler", "the ruler is not one whole line", why, remedy)
 
 
 def check_depth(file: File) -> Iterator[Finding]:
@@ -188,6 +204,8 @@ def check_links(file: File, tree: dict[str, File]) -> Iterator[Finding]:
 RULES = [
     check_blanks,
     check_length,
+    check_ruler,
+    check_page,
     check_depth,
     check_functions,
     check_header,

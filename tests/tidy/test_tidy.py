@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import markdown
 import tidy
 from functions import c_functions
 from source import blank_comments
@@ -125,7 +126,19 @@ class TidyTest(unittest.TestCase):
         self.broken("apps/x.c", "int x;\n" * 500)
         self.broken("apps/x.c", "int x;\n" * 501, "apps/x.c:501 file-length")
         self.broken("apps/x.c", "/" * 121 + "\n", "apps/x.c:1 columns")
-        self.broken("docs/x.md", "word " * 30 + "end\n")
+
+    def test_ruler(self) -> None:
+        self.broken("src/base/b.cpp", f"// ---- words {'-' * 106}\n/* ---- words ---- */\n  // ---- words ----\n")
+        self.broken("src/base/b.cpp", "/* ---- words -----\n */\n", "src/base/b.cpp:1 ruler")
+        two = ["src/base/b.cpp:1 ruler", "src/base/b.cpp:2 ruler"]
+        self.broken("src/base/b.cpp", "/* ---- words\n * ------ */\n", *two)
+        self.broken("tools/tool.py", '"""A tool."""\n# ------\n', "tools/tool.py:2 ruler")
+
+    def test_page_columns(self) -> None:
+        long = "word " * 24 + "x"  # 121 columns
+        self.broken("docs/page.md", f"{long}\n", "docs/page.md:1 page-columns")
+        self.broken("docs/page.md", f"```\n{long}\n```\n", "docs/page.md:2 page-columns")
+        self.broken("docs/page.md", f"| {long} |\n{'x' * 121}\n{long[:119]}x\n")
 
     def test_depth(self) -> None:
         self.broken("apps/a/b/x.c", "int x;\n")
@@ -182,6 +195,15 @@ class ParsingTest(unittest.TestCase):
         self.assertEqual(blank_comments('a("x//y"); // b\n/* c\n */ d'), 'a("    ");     \n    \n    d')
         self.assertEqual(blank_comments('c(\'"\', 1\'000) + "\\"" x'), "c(' ', 1'000) + \"  \" x")
         self.assertEqual(blank_comments('R"(a\n")" b'), 'R   \n  " b')
+
+    def test_reflow(self) -> None:
+        long = "word " * 24 + "[two words](x.md) `a  b` "
+        page = f"# {long}\n\nshort\nlines\n\n- {long}\n  more\n- {long}- 2. c\n\n```\n{long}\n```\n\n| {long}|\n"
+        lines = "word " * 22 + "word"
+        item = f"- {lines}\n  word [two words](x.md) `a  b`"
+        filled = f"# {long}\n\nshort\nlines\n\n{item} more\n{item} - 2. c\n\n```\n{long}\n```\n\n| {long}|\n"
+        self.assertEqual(markdown.reflow(page), filled)
+        self.assertEqual(markdown.reflow(filled), filled)
 
     def test_functions(self) -> None:
         text = """namespace a {

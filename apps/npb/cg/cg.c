@@ -16,8 +16,7 @@ static const struct class_constants {
 };
 static const double condition = 0.1, tolerance = 1e-10;
 
-/* ---- who has what -------------------------------------------------------------------------------------------------
- */
+/* ---- who has what ------------------------------------------------------------------------------------------------ */
 
 static int first_of(int order, int block, int blocks) {
   const int least = order / blocks, more = order % blocks; /* the first `more` blocks have one more */
@@ -49,9 +48,7 @@ static void take_place(cg_job* job, int rank, int ranks) {
   job->transpose_part = half * first_half;
 }
 
-/* ---- the matrix
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the matrix -------------------------------------------------------------------------------------------------- */
 
 /* The matrix is a sum over i of size_i v_i v_i^T, where v_i has few elements, and of a diagonal. */
 typedef struct vectors {
@@ -217,9 +214,7 @@ cg_job cg_begin(npb* n, cg_sum* sum, cg_exchange* exchange) {
   return job;
 }
 
-/* ---- work, and the end
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- work, and the end ------------------------------------------------------------------------------------------- */
 
 static void multiply_block(const cg_job* job, const double* restrict p, double* restrict w) {
   const int* restrict start = job->start;
