@@ -130,6 +130,7 @@ class TidyTest(unittest.TestCase):
     def test_ruler(self) -> None:
         self.broken("src/base/b.cpp", f"// ---- words {'-' * 106}\n/* ---- words ---- */\n  // ---- words ----\n")
         self.broken("src/base/b.cpp", "/* ---- words -----\n */\n", "src/base/b.cpp:1 ruler")
+        self.broken("src/base/b.cpp", "// ---- words\n", "src/base/b.cpp:1 ruler")
         two = ["src/base/b.cpp:1 ruler", "src/base/b.cpp:2 ruler"]
         self.broken("src/base/b.cpp", "/* ---- words\n * ------ */\n", *two)
         self.broken("tools/tool.py", '"""A tool."""\n# ------\n', "tools/tool.py:2 ruler")
