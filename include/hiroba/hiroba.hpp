@@ -9,9 +9,9 @@
 //   hiroba::section{buffer} = a[all](3, 5);          // of all images: the first dimension
 //   hiroba::request r = hiroba::start(buffer, a[j](3, all));  ...  r.wait();
 //
-// Everything stands on the calls of xmp.h, which says what is collective, what blocks and what threads may do; the
-// other calls there (xmp_sync_all, xmp_post...) go together with this header. Elements are of any type that is copied
-// by its bytes. Errors end the job with a message that names the place of the call.
+// All of this uses the calls of xmp.h, which defines what is collective, what blocks and what threads may do; programs
+// use the other calls there (xmp_sync_all, xmp_post...) with this header. Elements have any type that is copied by its
+// bytes. Errors end the job with a message that names the place of the call.
 #pragma once
 
 #include <version>
@@ -98,7 +98,7 @@ constexpr bool is_range = std::is_base_of_v<range, std::remove_cvref_t<I>>;
 template <typename I>
 concept index = is_range<I> || (std::convertible_to<I, int64_t> && !std::floating_point<I>);
 
-// A range whose memory the call sees, not a temporary that is gone before an assignment is complete.
+// A range whose memory the caller keeps, not a temporary that is destroyed before an assignment is complete.
 template <typename R, typename T>
 concept elements_of = std::ranges::contiguous_range<R> && std::ranges::borrowed_range<R> &&
                       std::is_same_v<std::remove_const_t<std::ranges::range_value_t<R>>, std::remove_const_t<T>>;
@@ -126,7 +126,7 @@ class element {
   }
   const element& operator=(const element& other) const { return *this = static_cast<T>(other); }
 
-  // The old value is not returned; accumulates to one element do not lose each other.
+  // The old value is not returned; no accumulate to an element is lost.
   template <typename U>
   void operator+=(const U& v) const {
     update<XMP_ADD>(v);
@@ -274,7 +274,7 @@ class section {
     for (int d = 0; d < parts_.dims; ++d) product *= parts_.count[d];
     return product;
   }
-  // The elements in order, fetched if they are elsewhere.
+  // The elements in order, fetched if they are on another node.
   std::vector<value_type> values() const {
     const auto count = static_cast<size_t>(size());
     if constexpr (std::is_same_v<value_type, bool>) {  // a vector of them is no memory of them
@@ -326,7 +326,7 @@ class section {
     } else {
       const auto values = from.values();
       const std::vector<C> converted(values.begin(), values.end());
-      xmp_section shaped = from.parts();  // the shape stays
+      xmp_section shaped = from.parts();  // keeps the shape
       shaped.coarray = nullptr;
       shaped.address = const_cast<C*>(converted.data());
       int64_t bytes = sizeof(C);
@@ -345,7 +345,7 @@ class section {
 template <std::ranges::contiguous_range R>
 section(R&&) -> section<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
-// An assignment that may still be under way: neither side may be used before wait().
+// An assignment that may still be in progress: neither side may be used before wait().
 class request {
  public:
   request() = default;
@@ -379,7 +379,7 @@ request start(const section<T>& to, R&& from) {
   return start(to, section<const T>(from, to.where()));
 }
 
-// Collective: made, destroyed by all images of the job together; xmp_finalize destroys what is left.
+// Collective: all images of the job make and destroy it together; xmp_finalize destroys the rest.
 template <typename T, int N>
 class coarray {
  public:

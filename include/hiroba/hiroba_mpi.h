@@ -2,8 +2,9 @@
  *
  * A program that calls MPI itself must be started with --transport mpi, over the same MPI. Either side may initialise
  * MPI: the program, with MPI_Init_thread and MPI_THREAD_MULTIPLE, before sms_startup; or sms_startup, and then the
- * program leaves MPI_Init and MPI_Finalize out (MPI_Initialized tells). Who initialised MPI finalises it, the program
- * after sms_shutdown. Shared memory may be passed to MPI's calls in files that include this (mpi_calls.h). */
+ * program does not call MPI_Init and MPI_Finalize (MPI_Initialized returns the state). The side that initialised MPI
+ * finalises it, the program after sms_shutdown. Shared memory may be passed to MPI's calls in files that include this
+ * (mpi_calls.h). */
 #ifndef HIROBA_MPI_H
 #define HIROBA_MPI_H
 
@@ -27,8 +28,8 @@ static inline MPI_Comm hiroba_comm(void) {
   return comm;
 }
 
-/* XcalableMP's names for beginning MPI before Hiroba and ending it after: as above, and nothing where Hiroba has begun
- * it, as in programs of hirobacc, whose coarrays are there before main. */
+/* XcalableMP's names for the start of MPI before Hiroba and its end after: as above, and no operation where Hiroba has
+ * started MPI, as in programs of hirobacc, whose coarrays exist before main. */
 __attribute__((weak)) int hiroba_program_began_mpi; /* one for all files that include this */
 static inline void xmp_init_mpi(int* argc, char*** argv) {
   int begun, provided;

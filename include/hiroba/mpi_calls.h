@@ -1,11 +1,12 @@
 /* MPI's calls on shared memory: included by hiroba_mpi.h, and by hirobacc for files that include mpi.h. The network and
- * the kernel take no page faults for MPI, so each call here first brings the pages of its buffers that are on other
- * nodes (datatypes from their true lower bound to their end), and is then MPI's own. A buffer of private memory costs a
- * few comparisons, and the size of a predefined type.
+ * the kernel cannot handle page faults for MPI, so each call here first fetches the pages of its buffers that are on
+ * other nodes (datatypes from their true lower bound to their end), and then calls MPI. A buffer of private memory
+ * costs a few comparisons, and the size of a predefined type.
  *
- * What is begun (MPI_Isend, MPI_Irecv, ...) finds its pages here; they stay unless the cache needs their room for what
- * is fetched meanwhile. Not covered: persistent requests, MPI_Alltoallw, MPI_BOTTOM, windows in shared memory. Call
- * sms_preload_bytes for these, or use a private buffer. (MPI_Send)(...), the name in brackets, is MPI's own call. */
+ * Started calls (MPI_Isend, MPI_Irecv, ...) fetch their pages at the start; the pages stay unless the cache needs their
+ * room for other pages before the end. Not covered: persistent requests, MPI_Alltoallw, MPI_BOTTOM, windows in shared
+ * memory. Call sms_preload_bytes for these, or use a private buffer. (MPI_Send)(...), the name in brackets, calls MPI
+ * directly. */
 #ifndef HIROBA_MPI_CALLS_H
 #define HIROBA_MPI_CALLS_H
 
@@ -15,16 +16,16 @@
 extern "C" {
 #endif
 
-/* Brings the pages of these bytes that are not here, so that the system may read or write them. If the cache has no
- * room for them, ends the job with a message that names `call`. */
+/* Fetches the pages of these bytes that are not in the cache, so that the system may read or write them. If the cache
+ * has no room for them, ends the job with a message that names `call`. */
 void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call);
-int hiroba_may_need_pages(const void* address); /* whether the byte is in shared memory that may not be here */
+int hiroba_may_need_pages(const void* address); /* whether the byte is in shared memory that may not be valid here */
 
 #ifdef __cplusplus
 }
 #endif
 
-/* Not there: the file includes mpi.h under a condition that is false here. */
+/* MPI is not included: the file includes mpi.h under a condition that is false here. */
 #if __has_include(<mpi.h>)
 #include <mpi.h>
 
@@ -67,8 +68,8 @@ static inline void hiroba_mpi_bring_parts(const void* address, const int* counts
 #define HIROBA_WRITES_PARTS(address, counts, places, type, comm) \
   hiroba_mpi_bring_parts(address, counts, places, type, comm, 1, __func__ + 7)
 
-/* A call with its parameters, what it brings and its arguments; the started form of it, too; and calls that share all
- * of this. __func__ is hiroba_NAME. */
+/* A call with its parameters, the buffers that it fetches and its arguments; the started form of it, too; and calls
+ * that share all of this. __func__ is hiroba_NAME. */
 #define HIROBA_MPI_CALL(name, parameters, brings, arguments) \
   static inline int hiroba_##name parameters {               \
     brings;                                                  \

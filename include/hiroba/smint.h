@@ -1,5 +1,6 @@
 /* smint.h: serial C plus directives, after the SMint notation of the mSMS paper (Midorikawa et al., jh190039-ISH,
- * 2019). hirobacc turns each directive into the calls below, so the same program can be written with any C compiler:
+ * 2019). hirobacc translates each directive into the calls below, so the same program can be written with any C
+ * compiler:
  *
  *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
  *   #pragma SMint parallel for                      smint_begin, smint_next, smint_end
@@ -8,9 +9,8 @@
  *   #pragma SMint barrier                           sms_barrier
  *   #pragma SMint preload A[0:n][0:m]               sms_preload
  *
- * What code outside these constructs means (every rank runs it), and what a loop promises, is said in
- * docs/memory-model.md. Threads: these calls are for the thread that calls sms_barrier. Errors end the job.
- */
+ * docs/memory-model.md defines the meaning of code outside these constructs (every rank runs it), and of loops.
+ * Threads: the thread that calls sms_barrier makes these calls. Errors end the job. */
 #ifndef HIROBA_SMINT_H
 #define HIROBA_SMINT_H
 
@@ -23,27 +23,26 @@ extern "C" {
 #define MYPID sms_rank
 #define NPROCS sms_nprocs
 
-/* Starts the job, if it has not started yet, and ends it when the program ends with status 0: what hirobacc puts at
+/* Starts the job, if it has not started yet, and ends it when the program ends with status 0; hirobacc inserts it at
  * the beginning of main(). argc and argv may be NULL. Collective; blocks. */
 void smint_start(int* argc, char*** argv);
 
 /* ---- shared arrays at file scope ------------------------------------------------------------------------------- */
 
-/* An array that sms_startup allocates, in the order of the declarations: place() does it. To be called before
- * sms_startup, by a constructor function; `array` must stay. */
+/* An array that sms_startup allocates, in the order of the declarations: place() allocates it. A constructor function
+ * calls this before sms_startup; `array` must remain valid. */
 typedef struct smint_array {
   void (*place)(void);
   struct smint_array* next;
 } smint_array;
 void smint_declare(smint_array* array);
 
-/* As sms_mapalloc_large, for a name in the program, but a program need not know how many ranks it gets: a first rank
- * that the job does not have is counted around (rank r is r % NPROCS), and a dimension is cut into fewer pieces if
- * there are not so many ranks, or indices. */
+/* As sms_mapalloc_large, for a name in the program, and for any number of ranks: the first rank counts modulo NPROCS,
+ * and a dimension is divided into fewer pieces if there are fewer ranks, or fewer indices. */
 void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
                      const char* place);
 
-/* True on rank 0, after all ranks have come here and their writes are visible to it. A barrier must follow. */
+/* True on rank 0, after all ranks have made the call and their writes are visible to it. A barrier must follow. */
 int smint_single(void);
 /* Every rank gets rank 0's bytes. Collective; orders execution only. At most 128 MiB. */
 void smint_copy(void* data, size_t bytes, const char* place);
@@ -52,10 +51,10 @@ void smint_copy(void* data, size_t bytes, const char* place);
 
 #define SMINT_LOOPS 8
 #define SMINT_DIMS 8
-#define SMINT_SHARED 3 /* so many perfectly nested loops may be shared out together */
+#define SMINT_SHARED 3 /* at most so many perfectly nested loops are distributed together */
 
-/* What an affine access touches: with loop variables v[0] (of the loop that is shared out), v[1].. (of loops inside
- * it), index d runs from low[d] to high[d], each plus the sum of factor[d][k] * v[k]. */
+/* The elements of an affine access: with loop variables v[0] (of the distributed loop), v[1].. (of loops inside it),
+ * index d runs from low[d] to high[d], each plus the sum of factor[d][k] * v[k]. */
 typedef struct smint_access {
   const char* text; /* "src[z-1][y][x]", for messages */
   const void* base; /* the element whose indices are all 0 */
@@ -69,7 +68,7 @@ typedef struct smint_access {
 enum {
   SMINT_READS = 1,
   SMINT_WRITES = 2,
-  SMINT_OWNS = 4,     /* iterations go to the home of this one */
+  SMINT_OWNS = 4,     /* the home of this element computes the iteration */
   SMINT_PERHAPS = 8,  /* not in every iteration; for smint_touches */
   SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
 };
@@ -93,48 +92,45 @@ enum {
   SMINT_NOWAIT = 1,   /* no barrier at the end */
   SMINT_COLLAPSE = 8, /* iterations of the loops nested inside are independent, too, whatever arrays overlap */
   SMINT_KNOWN = 4,    /* the accesses are all there are; for option check */
-  SMINT_DROP = 2,     /* the barrier is sms_sync_drop: all that the loop reads is fetched ahead of the next */
-  /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, for those ranks only with which one of
-   * the two has data in common, or smint_settle for all: over a network in smint_begin; elsewhere smint_next
-   * may first hand out what has none. Until then the program touches nothing shared and synchronises in no other way.
-   */
+  SMINT_DROP = 2,     /* the barrier is sms_sync_drop: the next loop fetches all that it reads */
+  /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, but only for ranks with which one of
+   * the two loops shares data, or smint_settle for all: over a network in smint_begin; elsewhere smint_next may first
+   * return iterations that share none. Until then the program uses no shared data and synchronises in no other way. */
   SMINT_LATER = 16
 };
 
-/* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's
- * iterations, and returns 0 when there is none left: in any order, for what needs nothing from other nodes is done
- * while the rest is on its way. first[k] and end[k] are those of the loops nested inside, if they are shared out, too.
- */
+/* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's iterations,
+ * and returns 0 when there is none left: in any order, because iterations without data of other nodes run while that
+ * data is in transit. first[k] and end[k] are those of the loops nested inside, if they are distributed, too. */
 typedef struct smint_loop {
   int64_t first[SMINT_SHARED], end[SMINT_SHARED];
   int64_t opaque[14];
 } smint_loop;
 
-/* Decides which iterations are this rank's, and begins to fetch what they touch. Of the `depth` loops the first
- * `shared` are nested perfectly and shared out together. `place`, "file:line", is for messages.
- * Waits for other ranks only where an earlier loop has put its barrier off (SMINT_LATER): then this call is collective
- * and may block. Else it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins.
- */
+/* Determines the iterations of this rank, and starts to fetch the data that they use. Of the `depth` loops the first
+ * `shared` are nested perfectly and distributed together. `place`, "file:line", is for messages. Waits for other ranks
+ * only where an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block.
+ * Otherwise it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins. */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
                  int shared, int flags, const char* place);
-int smint_next(smint_loop* loop); /* may block until data has come */
-/* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: at the
+int smint_next(smint_loop* loop); /* may block until data has arrived */
+/* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: the
  * first execution with these arrays (those of the accesses that are not affine, in their order: swapped pointers make
- * two first executions) notes which pages of other nodes the loop uses, and from then on begins to fetch them all at
+ * two first executions) records the pages of other nodes that the loop uses, and later ones start to fetch them all at
  * once. `memo` is zero at first, and belongs to this loop. Not collective; does not block. */
 typedef struct smint_memo {
   void* pages;
 } smint_memo;
 void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count);
 
-/* For option check, between smint_begin and smint_end: what the loop touches, each access as it stands in the program,
- * so that it is found where two ranks have touched the same bytes between two barriers. Worth its time only where
- * smint_checking() is true; does nothing where it is not. Neither is collective nor blocks. */
+/* For option check, between smint_begin and smint_end: the accesses of the loop, each with the text of the program, to
+ * detect that two ranks access the same bytes between two barriers. Call it only where smint_checking() is true;
+ * otherwise it does nothing. Neither is collective nor blocks. */
 int smint_checking(void);
 void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT or SMINT_LATER */
-void smint_settle(void);          /* the barrier that SMINT_LATER has put off, if there is one; collective and blocks */
+void smint_settle(void);          /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
 
 /* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
 

@@ -1,17 +1,19 @@
 /* xmp.h: coarrays, images and the directives of XcalableMP's local view, as calls of C.
  *
- * hirobacc turns `a[1:8]:[i] += b[0:8];` and `#pragma xmp ...` into the calls below, so the same program can be
- * written with any C compiler. docs/coarrays.md teaches them; docs/memory-model.md says what is ordered with what.
+ * hirobacc translates `a[1:8]:[i] += b[0:8];` and `#pragma xmp ...` into the calls below, so the same program can be
+ * written with any C compiler. docs/coarrays.md is a guide to them; docs/memory-model.md defines their order.
  *
  * Words: an image is a rank. Image indices count from 0 in the executing set: all images at first, those of a task
- * inside it. A coarray is an array of which each image has a part; parts of images on this node are reached by loads
+ * inside it. A coarray is an array of which each image has a part; parts of images on this node are accessed by loads
  * and stores.
- * Who owns what: a coarray belongs to the job; a descriptor to whoever declared it, and must stay while it is used.
+ * Who owns what: a coarray belongs to the job; a descriptor to the program that declared it, and must exist while it is
+ * used.
  * Collective: every image of the executing set makes the call, in the same order, with the same arguments.
  * Blocking: puts (assignments to another image) do not wait: they are complete after the next xmp_sync_memory or any
- * other synchronisation of this image, and what they read may be changed on return. Gets wait, unless started.
+ * other synchronisation of this image, and their source may be changed on return. Gets wait, unless started.
  * Threads: everything that moves data, post, wait, locks and atomics may be called by many threads at once. Collective
- * calls, xmp_sync_* but xmp_sync_memory, and xmp_task_* are for one thread at a time, outside of parallel regions.
+ * calls, xmp_sync_* except xmp_sync_memory, and xmp_task_* are made by one thread at a time, outside of parallel
+ * regions.
  * Errors: misuse ends the job with one message that names image, place, limit and value. `place` is "file:line".
  */
 #ifndef HIROBA_XMP_H
@@ -25,10 +27,10 @@ extern "C" {
 
 /* ---- start and end ----------------------------------------------------------------------------------------------- */
 
-/* Starts the job, if it has not started yet, and ends it when the program ends with status 0: what hirobacc puts at the
- * beginning of main(). argc and argv may be NULL. Collective over all images; blocks. */
+/* Starts the job, if it has not started yet, and ends it when the program ends with status 0; hirobacc inserts it at
+ * the beginning of main(). argc and argv may be NULL. Collective over all images; blocks. */
 void xmp_start(int* argc, char*** argv);
-/* The same for programs that say where the job ends. Collective over all images; block. */
+/* The same for programs that end the job explicitly. Collective over all images; block. */
 void xmp_init(int* argc, char*** argv);
 void xmp_finalize(void);
 /* Ends the program of this image, as exit(); if status is not 0, the whole job with it. */
@@ -45,15 +47,15 @@ enum {
   XMP_SELF = INT32_MIN, /* an index of a node: this image's */
   /* No number that an index can be by mistake, as -1 is on the left of image 0: */
   XMP_EACH_IMAGE = INT32_MIN, /* an image: all of them, one after the other */
-  XMP_ANY_IMAGE = INT32_MIN   /* an image to wait for: whichever it is */
+  XMP_ANY_IMAGE = INT32_MIN   /* an image to wait for: any */
 };
 
 /* An ordered set of ranks: first, first + step, ..., or those of the table. Opaque but to the functions below. */
 typedef struct xmp_images {
   int first, step, count;
-  const int* table; /* NULL: first and step say it */
+  const int* table; /* NULL: first and step define it */
 } xmp_images;
-extern xmp_images xmp_executing; /* what image indices count in; changed by xmp_task_begin and xmp_task_end */
+extern xmp_images xmp_executing; /* the set in which image indices count; changed by xmp_task_begin and xmp_task_end */
 
 int xmp_num_images(void), xmp_num_nodes(void), xmp_all_num_nodes(void); /* of the executing set; all_: of the job */
 int xmp_node_num(void), xmp_all_node_num(void);                         /* this image, counted from 1 */
@@ -63,7 +65,7 @@ int xmp_this_image(void), xmpc_this_image(void), xmpc_node_num(void), xmpc_all_n
 typedef struct xmp_nodes {
   const char *name, *place;
   int dims;
-  int extent[XMP_DIMS];                /* one of them may be 0: as many as there are images for */
+  int extent[XMP_DIMS];                /* one of them may be 0: as many as the number of images allows */
   int first_fastest;                   /* the form p(2,*), in which the first index changes fastest */
   const struct xmp_node_reference* of; /* nodes p[..] = q[1:2][*]; NULL: the executing set; XMP_ALL_NODES */
   xmp_images images;                   /* set by xmp_nodes_define, in the order of the array */
@@ -80,8 +82,8 @@ typedef struct xmp_node_reference {
 } xmp_node_reference;
 #define XMP_ALL_NODES ((const xmp_node_reference*)1) /* nodes p[..] = **: all images of the job */
 
-/* Fills in extent and images. Not collective, but what it says must be the same on all images of the executing set.
- * Ends the job if there are not enough images, or if they do not divide. May be repeated: the last one counts. */
+/* Fills in extent and images. Not collective, but its content must be the same on all images of the executing set. Ends
+ * the job if there are too few images, or if their number is not divisible. May be repeated: the last call is valid. */
 void xmp_nodes_define(xmp_nodes* nodes);
 /* The index, in the executing set, of the one image that the reference names. */
 int xmp_image_at(const xmp_node_reference* one, const char* place);
@@ -93,42 +95,45 @@ void xmp_task_end(void);
 /* ---- coarrays ---------------------------------------------------------------------------------------------------- */
 
 typedef struct xmp_coarray {
-  /* Said by the program: */
+  /* Set by the program: */
   const char *name, *place;
   size_t element; /* bytes */
   int dims, codims;
   int64_t extent[XMP_DIMS]; /* elements, in C order */
   int coextent[XMP_DIMS];   /* :[2][*] is {2, 0}; the first changes fastest. The last is not read. codims 0 is 1 */
-  const xmp_nodes* on;      /* NULL, or what its image indices count in instead of the executing set */
+  const xmp_nodes* on;      /* NULL, or the node array in which its image indices count, instead of the executing set */
   /* Set by the allocation: */
-  void* data;                       /* this image's part; zero, but for first values */
+  void* data;                       /* this image's part; zero, or the first values */
   size_t bytes;                     /* of a part */
   ptrdiff_t stride;                 /* bytes from one part to the next, of images on this node */
   int rank, near_first, near_count; /* this rank; the ranks on this node */
-  const xmp_images* images;         /* what image indices count in */
+  const xmp_images* images;         /* the set in which image indices count */
   void* opaque;
 } xmp_coarray;
 
-/* Allocates what the descriptor says, and returns `data`. `initial` is what each part begins with (element times all
- * extents bytes), or NULL. Collective over all images, with the same sizes; blocks until all may use it. To have it
- * called at the start for file scope, see smint_declare. */
+/* Allocates the coarray of the descriptor, and returns `data`. `initial` is the first content of each part (element
+ * times all extents bytes), or NULL. Collective over all images, with the same sizes; blocks until all may use it. For
+ * coarrays at file scope see smint_declare. */
 void* xmp_coarray_allocate(xmp_coarray* coarray, const void* initial);
 /* The same with a descriptor made by the library. */
 xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64_t extent[], const char* name, const char* place);
 /* Frees either. Collective over all images; blocks. */
 void xmp_free(xmp_coarray* coarray);
-/* xmp_malloc(xmp_desc_of(y), n, m): gives a descriptor whose element and codims are set its extents, and memory. */
+/* xmp_malloc(xmp_desc_of(y), n, m): sets the extents of a descriptor whose element and codims are set, and allocates
+ * it. */
 void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const char* place);
 
 /* ---- elements: no call if the image is on this node -------------------------------------------------------------- */
 
-/* An image index of any integer type: one that is too large stays too large. `| 0` refuses what is no integer. */
+/* An image index of any integer type: one that is too large remains too large. `| 0` does not compile for other
+ * types. */
 static inline int xmp_image(int64_t index) {
   return index > INT32_MAX ? INT32_MAX : index <= INT32_MIN ? INT32_MIN + 1 : (int)index;
 }
 
-/* Where this image can load and store what `address`, in its own part, stands for on another image; NULL if that image
- * is on another node, does not exist, if `bytes` there do not lie in the coarray, or with option check. */
+/* The address at which this image can load and store the element of another image that is at `address` in its own part;
+ * NULL if that image is on another node or does not exist, if `bytes` there are not in the coarray, or with option
+ * check. */
 /* NOLINTBEGIN(modernize-use-nullptr): C, too */
 static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* address, size_t bytes) {
   const xmp_images* const images = coarray->images;
@@ -142,7 +147,7 @@ static inline void* xmp_near(const xmp_coarray* coarray, int image, const void* 
 }
 /* NOLINTEND(modernize-use-nullptr) */
 
-/* What xmp_near cannot do: copies one element, or gives the reason why not. */
+/* For elements for which xmp_near returns NULL: copies one, or ends the job with the reason. */
 void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes, const char* place);
 void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes, const char* place);
 
@@ -171,8 +176,8 @@ void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* f
     xmp_value;                                                                                                  \
   })
 
-/* The image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checked but for the number of
- * images, which the use knows. */
+/* The image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checked except for the number
+ * of images, which the caller checks. */
 void xmp_coindex_error(const xmp_coarray* coarray, int dimension, int64_t index, const char* place)
     __attribute__((noreturn));
 static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int64_t index[], const char* place) {
@@ -186,7 +191,7 @@ static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int6
   return (int)image;
 }
 
-/* This image's index where those of the coarray count; ends the job if it is not among them. */
+/* This image's index in the set in which those of the coarray count; ends the job if it is not in the set. */
 int xmp_own_image(const xmp_coarray* coarray, const char* place);
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
@@ -194,7 +199,7 @@ int xmp_own_image(const xmp_coarray* coarray, const char* place);
 /* Elements of a coarray on an image, or of this image's memory: count[d] of them in dimension d (outermost first),
  * stride[d] bytes apart. No dims is a single element. */
 typedef struct xmp_section {
-  const xmp_coarray* coarray; /* NULL: memory of this image, whatever it is */
+  const xmp_coarray* coarray; /* NULL: any memory of this image */
   int image;                  /* or XMP_EACH_IMAGE: the first dimension is the image (stride[0] is not read) */
   void* address;              /* the first element, in this image's own part */
   int dims;
@@ -202,8 +207,8 @@ typedef struct xmp_section {
   int64_t stride[XMP_DIMS]; /* may be negative */
 } xmp_section;
 
-/* The length of base:length:step in a dimension of `extent` elements; XMP_REST stands for all the rest, extent
- * XMP_UNKNOWN for memory behind a pointer. Ends the job if it does not lie inside. `text` is what the program wrote. */
+/* The length of base:length:step in a dimension of `extent` elements; XMP_REST means all the rest, extent XMP_UNKNOWN
+ * memory that a pointer names. Ends the job if the section is not inside. `text` is the text of the program. */
 #define XMP_UNKNOWN INT64_MAX
 void xmp_range_error(int64_t base, int64_t length, int64_t step, int64_t extent, int dimension, const char* text,
                      const char* place) __attribute__((noreturn));
@@ -298,23 +303,22 @@ enum xmp_operator {
   XMP_LASTMIN
 };
 
-/* to = to op from, for elements of type `to_type`. `from` has values of type `type`, which is what C computes in: the
- * common type of both sides after promotion, for shifts the promoted left side. Accumulates to one element, by
- * whatever images and threads, do not lose one another; they are complete when puts are. A plain access in the same
- * segment is a race. */
+/* to = to op from, for elements of type `to_type`. `from` has values of type `type`, in which C computes: the common
+ * type of both sides after promotion, for shifts the promoted left side. No accumulate to an element is lost, whatever
+ * images and threads make them; they are complete when puts are. A plain access in the same segment is a race. */
 void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
                 enum xmp_operator op, const char* place);
-/* The same for one element and a value here. */
+/* The same for one element and a value of this image. */
 void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type, const void* value,
                         enum xmp_type type, enum xmp_operator op, const char* place);
 
 /* ---- synchronisation --------------------------------------------------------------------------------------------- */
 
 #define XMP_STAT_SUCCESS 0
-#define XMP_STAT_STOPPED_IMAGE 1 /* never given: an image that stops ends the job */
+#define XMP_STAT_STOPPED_IMAGE 1 /* never returned: an image that stops ends the job */
 
 /* `status` may be NULL, and is set to XMP_STAT_SUCCESS. */
-void xmp_sync_memory(int* status);           /* what this image has put is there. Not collective */
+void xmp_sync_memory(int* status);           /* puts of this image have arrived. Not collective */
 void xmp_sync_all(int* status);              /* collective: a barrier of the executing set, and sync_memory */
 void xmp_sync_image(int image, int* status); /* with that image, which must do the same with this one */
 void xmp_sync_images(int count, const int images[], int* status);
@@ -322,8 +326,8 @@ void xmp_sync_images_all(int* status); /* pair by pair with all others of the ex
 void xmp_barrier(void);                /* as xmp_sync_all */
 void xmp_barrier_on(const xmp_node_reference* on, const char* place); /* of these; others do nothing. NULL: executing */
 
-/* What came before the post is complete before what comes after the wait that it ends. Posts are queued, however many
- * there are; a wait takes the oldest that matches, and returns the image that posted it. */
+/* Operations before the post are complete before those after the wait that it ends. Posts are queued without limit; a
+ * wait takes the oldest that matches, and returns the image that posted it. */
 #define XMP_ANY_TAG INT64_MIN
 void xmp_post(int image, int64_t tag, const char* place);
 int xmp_wait(int image, int64_t tag, const char* place);
@@ -331,8 +335,8 @@ int xmp_wait(int image, int64_t tag, const char* place);
 void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place);
 int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place);
 
-/* A lock is an element of a coarray, zero at first. Served in order of arrival; held by a thread; acquire and release.
- */
+/* A lock is an element of a coarray, zero at first. Given in the order of requests; held by a thread; acquire and
+ * release. */
 typedef struct xmp_lock_t {
   uint32_t next, serving;
   uint64_t holder, reserved;
@@ -365,10 +369,10 @@ typedef struct xmp_location {
 void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                           const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                           const char* place);
-/* What the image `from` has, to all. NULL: the first image. `data` has no coarray. */
+/* Copies the data of the image `from` to all. NULL: the first image. `data` has no coarray. */
 void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from, const xmp_node_reference* on,
                const char* place);
-/* gmove: an assignment that all do together: what was written before is what is read, and it is complete everywhere on
+/* gmove: an assignment that all make together: it reads what was written before it, and is complete on all images on
  * return. in, out: each image gets or puts by itself, and its own part is complete on return. */
 enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
@@ -376,12 +380,12 @@ void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_sectio
 
 /* ---- what goes on while the program computes --------------------------------------------------------------------- */
 
-/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has said so. Until then
- * the variables may be neither read nor written; results come into place in these calls, and in xmp_wait_async. Of an
- * image that does not take part, complete at once. Started collective calls stand in one order with all others: each
- * image of a set makes the calls of that set, waiting or not, in the same order. xmp_gmove_start, without in and out:
- * what was written before it is what is read, and who has waited for it knows that it is complete everywhere. It goes
- * on in calls that wait for other images (but barriers of all images) or test. */
+/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has returned 1. Until then
+ * the variables may be neither read nor written; these calls, and xmp_wait_async, store the results. On an image that
+ * does not take part, complete at once. Each image of a set makes the collective calls of that set, started or not, in
+ * the same order. xmp_gmove_start, without in and out: it reads what was written before it, and is complete on all
+ * images when the wait of one has returned. It advances in calls that wait for other images (except barriers of all
+ * images) or test. */
 xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                 const xmp_node_reference* on, const char* place);
 xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
@@ -392,13 +396,13 @@ xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_n
 xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                             const char* place);
 
-/* async(id): gives a request to the library, under a number of this image, which many may share. `what` it is,
- * "reduction", is for messages. All must have been waited for when the program ends. One thread at a time. */
+/* async(id): registers a request under a number of this image, which many may share. `what`, "reduction", is for
+ * messages. The program must wait for all before it ends. One thread at a time. */
 void xmp_async(int64_t id, xmp_request request, const char* what, const char* place);
 /* Waits for all requests with these numbers; a number that this image has never used is an error. Images that are not
  * in `on` do nothing. */
 void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place);
-int xmp_test_async(int64_t id); /* 1 if all of them are complete, as if they had been waited for */
+int xmp_test_async(int64_t id); /* 1 if all of them are complete; then as after a wait */
 
 /* ---- inquiry, as the specification has it: dimensions and indices of node arrays count from 1 -------------------- */
 
@@ -406,12 +410,12 @@ typedef void* xmp_desc_t; /* xmp_desc_of(p) is the address of a descriptor */
 int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims);
 int xmp_nodes_index(xmp_desc_t nodes, int dimension, int* index);
 int xmp_nodes_size(xmp_desc_t nodes, int dimension, int* size);
-int xmp_nodes_rank(xmp_desc_t nodes, int* rank); /* this image in the array, from 1; 0 if it is not there */
+int xmp_nodes_rank(xmp_desc_t nodes, int* rank); /* this image in the array, from 1; 0 if it is not in it */
 int xmp_nodes_equiv(xmp_desc_t nodes, xmp_desc_t* of, int first[], int last[], int step[]);
 int xmp_array_ndims(xmp_desc_t coarray, int* ndims);
 int xmp_array_gsize(xmp_desc_t coarray, int dimension, int* size);
 
-/* ---- the calls without a place, with one; the macros below fill it in -------------------------------------------- */
+/* ---- calls with a place, which the macros below provide ---------------------------------------------------------- */
 
 void xmp_free_at(xmp_coarray* coarray, const char* place);
 void xmp_sync_memory_at(int* status, const char* place);

@@ -2,9 +2,9 @@
  *
  *   shared double A[NZ][NY][NX]::[NPROCS][1][1](0, NPROCS);
  *
- * is an array of which dimension d is cut into as many pieces as the d-th bracket says, on ranks 0 .. NPROCS-1; see
- * sms_mapalloc in sms.h. For hirobacc, which allocates such arrays in mpc_init. Pointers to them are plain pointers.
- */
+ * is an array of which dimension d is divided into as many pieces as the d-th bracket names, on ranks 0 .. NPROCS-1;
+ * see sms_mapalloc in sms.h. For hirobacc, which allocates such arrays in mpc_init. Pointers to them are plain
+ * pointers. */
 #ifndef HIROBA_MPC_H
 #define HIROBA_MPC_H
 
