@@ -22,14 +22,14 @@ inline char* reserve_addresses(uint64_t bytes) {
   return reinterpret_cast<char*>(aligned);
 }
 
-// Gathers mapped memory, whole huge pages of it, into huge pages; false if the kernel does not (Linux 6.1) or has none
-// left. Works whatever the system's settings for transparent huge pages; the data stays as it is.
+// Collapses mapped memory, whole huge pages of it, into huge pages; false if the kernel cannot (before Linux 6.1) or
+// has none left. Independent of the system's settings for transparent huge pages; the data does not change.
 inline bool collapse(char* address, uint64_t bytes) {
-  constexpr int madv_collapse = 25;  // newer than the headers that we may be built with
+  constexpr int madv_collapse = 25;  // newer than the headers of old systems
   return madvise(address, bytes, madv_collapse) == 0;
 }
 
-// The same for huge pages of a file, wherever it is mapped; what was a hole there takes memory then.
+// The same for huge pages of a file, in all its mappings; holes then use memory.
 inline bool collapse_file(int fd, uint64_t offset, uint64_t bytes) {
   char* const window = reserve_addresses(bytes);
   if (window == nullptr) return false;

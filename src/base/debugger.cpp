@@ -16,8 +16,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 
-// Set by the commands that gdb is started with: a debugger that leaves before this process runs again leaves no other
-// trace.
+// Set by the commands with which gdb is started: no other state shows that a debugger attached and detached before this
+// process runs again.
 extern "C" {
 __attribute__((visibility("default"))) volatile int hiroba_debugger_came = 0;
 }
@@ -28,10 +28,10 @@ namespace {
 
 Debugging wanted;
 int this_rank = 0;
-std::atomic<bool> stopping{false};  // one thread waits for the debugger; the others stand still with the process
+std::atomic<bool> stopping{false};  // one thread waits for the debugger; the others stop with the process
 
-// Exit status: 0, gdb is in a window that the user sees; 1, it is in the tmux session "hiroba"; 2, nowhere to open it.
-// The first rank on a machine makes the session, the others split it.
+// Exit status: 0, gdb is in a visible window; 1, it is in the tmux session "hiroba"; 2, nowhere to open it. The first
+// rank on a machine makes the session, the others split it.
 constexpr const char* open_window = R"(
 if command -v tmux >/dev/null 2>&1; then
   if [ -n "$TMUX" ] && tmux split-window -d -t "$TMUX_PANE" "$1" 2>/dev/null; then
@@ -58,7 +58,7 @@ bool has_debugger() {
   return line != nullptr && std::atoi(line + std::strlen("TracerPid:")) != 0;
 }
 
-// Runs open_window; nothing of this process stays open in what it starts.
+// Runs open_window; its processes inherit no descriptors of this process.
 int open_debugger(const char* command, const char* title) {
   const pid_t child = fork();
   if (child == 0) {
@@ -75,7 +75,7 @@ int open_debugger(const char* command, const char* title) {
 
 void stop(const char* what) {
   if (has_debugger()) {
-    log_line("%s; the debugger has it", what);
+    log_line("%s; a debugger is attached", what);
     raise(SIGTRAP);
     return;
   }
@@ -92,7 +92,7 @@ void stop(const char* what) {
                 pid);
   std::snprintf(title, sizeof title, "rank %d", this_rank);
   const int opened = open_debugger(command, title);
-  if (opened == 0) log_line("%s; gdb opens beside", what);
+  if (opened == 0) log_line("%s; gdb opens in a new pane", what);
   else if (opened == 1) log_line("%s; gdb is in tmux on %s: tmux attach -t hiroba", what, host);
   else
     log_line("%s; on %s: %s; from another machine: gdb -ex 'target remote | ssh %s gdbserver --once --attach - %d'",

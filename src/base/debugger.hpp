@@ -1,7 +1,7 @@
 // A debugger on chosen ranks (option debug): at the start, or where a rank crashes or ends the job by a message. The
 // process waits until a debugger has attached; gdb is opened in a pane of tmux or a terminal on the rank's machine,
-// where there is one, and a line on stderr says where, or what to type. One per process, set at the start; all calls
-// from any thread, and from a signal handler of a process that has crashed.
+// where there is one, and a line on stderr names the place, or the command to type. One per process, set at the start;
+// all calls from any thread, and from a signal handler of a process that has crashed.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace hiroba {
 
-// What option debug says to this rank.
+// The value of option debug for this rank.
 struct Debugging {
   bool any_rank = false, at_start = false, at_crash = false;  // whether any rank has one; whether this one
   // "no", "all", "crash", or ranks: "0,2-3". An error: none of these, or a rank that the job does not have.
   static Status from_option(const std::string& text, int rank, int nranks, Debugging& out);
 };
 
-// Keeps it for this process; where crashes are wanted, SIGABRT, SIGFPE and SIGILL are from now on among them.
+// Stores it for this process; with `crash`, SIGABRT, SIGFPE and SIGILL count as crashes from now on.
 void set_debugging(const Debugging& debugging, int rank);
 
-bool debugging();  // whether any rank may stand still in a debugger
+bool debugging();  // whether a debugger may stop any rank
 
-// If option debug wants a debugger there: waits for one, and returns when it lets the process go on.
+// If option debug requires a debugger there: waits for one, and returns when it continues the process.
 void stop_at_start();
 void stop_at_crash(const char* what);
 

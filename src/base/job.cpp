@@ -16,7 +16,7 @@ namespace hiroba {
 
 namespace {
 
-// Room for the transport behind the rank slots: 2 MiB for the job and 1 MiB per rank, sparse.
+// Room for the transport after the rank slots: 2 MiB for the job and 1 MiB per rank, sparse.
 size_t board_bytes(int nranks) {
   return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
 }
@@ -67,7 +67,7 @@ Status Job::create(int nranks, int nnodes, Job& out) {
   HIROBA_TRY(create_board(nranks, nnodes, out.board_fd));
   for (int n = 0; n < nnodes; ++n) {
     int fd = -1;
-    HIROBA_TRY(memory_file("hiroba-node", 0, fd));  // ranks give it its size, which options decide
+    HIROBA_TRY(memory_file("hiroba-node", 0, fd));  // ranks set its size, which depends on options
     out.node_fds.push_back(fd);
   }
   return {};

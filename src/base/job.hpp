@@ -1,13 +1,13 @@
-// What a rank knows of its job, and the board on which ranks and launcher see each other's state.
+// A rank's data about its job, and the board on which ranks and launcher read each other's state.
 //
 // There are two kinds of anonymous memory files: the board, and one memory file per node, which holds all memory whose
-// home is on that node. On one machine the launcher (src/launcher) creates them and hands them to the ranks as
+// home is on that node. On one machine the launcher (src/launcher) creates them and passes them to the ranks as
 // inherited descriptors, named in the variable HIROBA_JOB. On several hosts, the first rank of each node creates that
-// node's, with a board for each host, and the other ranks there take them over (src/transport/net/join.hpp). Nothing
-// has a name in a file system, so nothing survives the job.
+// node's, with a board for each host, and the other ranks there receive the descriptors (src/transport/net/join.hpp).
+// Nothing has a name in a file system, so nothing survives the job.
 //
-// Board fields are written by the rank they belong to and read by anyone; all are atomics or plain text that is only
-// ever used in messages.
+// Board fields are written by the rank that owns them and read by all; all are atomics or plain text that is only ever
+// used in messages.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@ struct alignas(128) RankBoard {
   std::atomic<uint64_t> calls;    // collective calls entered so far
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
-  std::atomic<double> came[2];    // option stats: when it came to the latest two collective calls, seconds_now()
+  std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
 };
 
 struct Board {
@@ -59,7 +59,7 @@ struct Job {
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
   // Ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
-  // Distributes the ranks over the nodes evenly, or as told: how many ranks each node has.
+  // Distributes the ranks over the nodes evenly, or by the given number of ranks of each node.
   void place_evenly();
   void place(const std::vector<int>& ranks_per_node);
 

@@ -26,10 +26,10 @@ const Mpi* find_mpi(std::string_view name);
 // The name of the MPI whose messages the processes of this launch can use; "" if no such launcher started us.
 std::string launching_mpi();
 
-// The number that it has given to this process; 0 if it is alone, or if nobody says.
+// This process's rank by that launcher; 0 if there is none.
 int launched_number();
 
-// What Hydra, MPICH's launcher, has to be told (PMI-1) about a process that ends badly; "%d" is the exit status.
+// The message (PMI-1) by which Hydra, MPICH's launcher, learns of a process that fails; "%d" is the exit status.
 constexpr char hydra_abort[] = "cmd=abort exitcode=%d\n";
 
 }  // namespace hiroba

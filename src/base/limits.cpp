@@ -44,7 +44,7 @@ std::string limit_behind(int error) {
 }  // namespace
 
 std::string explain_error(int error) {
-  const int before = errno;  // callers look at it once more
+  const int before = errno;  // callers read it again
   std::string words = std::strerror(error) + limit_behind(error);
   errno = before;
   return words;

@@ -1,4 +1,4 @@
-// What a machine does not allow, said with the limit and its value, so that a user knows what to lift.
+// Errors from limits of the machine, with the limit and its value, so that a user can change it.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace hiroba {
 
-// The system's words for `error` (an errno), with the limit that may be behind it: "Too many open files; ulimit -n is
+// The system's words for `error` (an errno), with the limit that may be its cause: "Too many open files; ulimit -n is
 // 1024".
 std::string explain_error(int error);
 
 // ulimit -l: "64 KiB", "unlimited".
 std::string locked_memory_limit();
 
-// ftruncate; but beyond `ulimit -f` it is an error, and not the signal that ends the process without a word.
+// ftruncate; but beyond `ulimit -f` it is an error, and not a signal that ends the process without a message.
 Status size_file(int fd, uint64_t bytes, const char* what);
 
 }  // namespace hiroba

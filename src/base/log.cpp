@@ -16,7 +16,7 @@ namespace hiroba {
 
 namespace {
 
-// The one piece of process-wide state here: a message needs to know whose it is.
+// The only process-wide state here: a message contains its rank.
 int log_rank = -1;
 std::atomic<uint32_t>* aborting = nullptr;
 
@@ -32,7 +32,7 @@ void write_line(const char* pattern, va_list arguments) {
   const int more = std::vsnprintf(text + used, sizeof text - static_cast<size_t>(used) - 1, pattern, arguments);
   used = std::min(used + more, static_cast<int>(sizeof text) - 2);
   text[used++] = '\n';
-  if (write(STDERR_FILENO, text, static_cast<size_t>(used)) < 0) return;  // nobody is left to tell
+  if (write(STDERR_FILENO, text, static_cast<size_t>(used)) < 0) return;  // stderr is closed
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ void tell_launcher(int status) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const int size = std::snprintf(text, sizeof text, launcher_word, status);
 #pragma GCC diagnostic pop
-  usleep(100000);  // Hydra ends at once then, and loses what it has not read yet: the message
-  if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it is gone
+  usleep(100000);  // Hydra ends at once after it, and loses output that it has not read, such as the message
+  if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it has ended
 }
 
 void end_job(int status, const char* pattern, ...) {

@@ -1,5 +1,5 @@
-// Messages to the user, on stderr, each in one write so that ranks do not tear each other's lines. Safe in a signal
-// handler: no allocation, no locks. Nothing else in the library prints.
+// Messages to the user, on stderr, each in one write so that lines of ranks do not mix. Safe in a signal handler: no
+// allocation, no locks. Nothing else in the library prints.
 #pragma once
 
 #include <atomic>
@@ -7,18 +7,18 @@
 
 namespace hiroba {
 
-// Whose messages these are, and the job's flag that an error has been reported. Set once at start.
+// The rank that messages name, and the job's flag that an error has been reported. Set once at start.
 void set_reporter(int rank, std::atomic<uint32_t>* job_aborting);
 
-// A word for the launcher that started us, which end_job (or tell_launcher) writes to `descriptor`; "%d" in it becomes
-// the exit status. For launchers that do not end the job by themselves when a process ends with a bad status.
+// A message for the launcher of this process, which end_job (or tell_launcher) writes to `descriptor`; "%d" in it
+// becomes the exit status. For launchers that do not end the job by themselves when a process ends with a bad status.
 void set_launcher_word(int descriptor, const char* word);
 void tell_launcher(int status);
 
 // "hiroba: rank 2: " + text + newline.
 [[gnu::cold]] void log_line(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
-// The same for what option check finds wrong: the program goes on, and its exit status is then not 0.
+// The same for errors that option check finds: the program continues, and its exit status is then not 0.
 [[gnu::cold]] void log_finding(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 // How many of these this process has printed.
 int findings();
@@ -27,7 +27,7 @@ int findings();
 // status `status`; the launcher ends the other ranks.
 [[noreturn, gnu::cold]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
 
-// True for the one rank that gets to report why the job ends, with which exit status.
+// True for the one rank that reports why the job ends, with its exit status.
 bool first_to_report(int status);
 
 }  // namespace hiroba

@@ -20,21 +20,21 @@ constexpr std::array table = {
     Option{"transport", OptionKind::choice, "auto", "auto|shm" HIROBA_WIRE_CHOICES,
            "What moves bytes between nodes. shm: memory of this machine. " HIROBA_WIRE_HELP
            "auto: shm for ranks on one machine, mpi under mpirun or srun."},
-    Option{
-        "progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
-        "Who lets communication advance while the program computes. thread: a progress thread, of low priority if it "
-        "has to poll. spare: the same on a core that OpenMP leaves to it. pin:CPU: the same on that CPU. "
-        "none: nobody; only calls of Hiroba do. Transport shm needs none."},
+    Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
+           "What advances communication while the program computes. thread: a progress thread, of low priority if it "
+           "has to poll. spare: the same on a core that OpenMP leaves free. pin:CPU: the same on that CPU. "
+           "none: no thread; only calls of Hiroba do. Transport shm needs none."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
-           "End the job if nothing has been heard of another host for so long, or it has given no answer for three "
-           "quarters of that: it is down, or the network is cut. 0: wait for ever. With progress=none, where ranks "
-           "that compute are silent, only while the job starts."},
+           "End the job if no message from another host has arrived for this time, or no answer for three quarters of "
+           "it: the host is down, or the network is cut. 0: wait for ever. With progress=none, where ranks that "
+           "compute send nothing, only while the job starts."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},
     Option{"tracking", OptionKind::choice, "auto", "auto|uffd-async|uffd|mprotect",
-           "How accesses to absent pages and writes are seen. uffd-async: userfaultfd with asynchronous write tracking "
-           "(Linux 6.7). uffd: userfaultfd (5.14). mprotect: any kernel. auto: the first of these that works here."},
+           "How accesses to absent pages and writes are detected. uffd-async: userfaultfd with asynchronous write "
+           "tracking (Linux 6.7). uffd: userfaultfd (5.14). mprotect: any kernel. auto: the first of these that works "
+           "here."},
     Option{"twin", OptionKind::choice, "write", "write|fetch",
            "When the unmodified copy of a cached page is made. write: by the kernel, at the first write (memory only "
            "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "
@@ -43,26 +43,25 @@ constexpr std::array table = {
            "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
            "4K: one page, no readahead."},
     Option{"huge", OptionKind::flag, "yes", "yes|no",
-           "Gather shared memory into huge pages once it is in use: home memory at the first two barriers after its "
+           "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
            "allocation (with several nodes, only parts of 32 MiB and more), cached memory when 2 MiB of it are fetched "
            "again (Linux 6.1; without, this option does nothing)."},
-    Option{"space", OptionKind::bytes, "8T", "SIZE", "Size of the shared address range. Costs nothing until used."},
+    Option{"space", OptionKind::bytes, "8T", "SIZE",
+           "Size of the shared address range. Unused addresses need no memory."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
            "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
     Option{"timeout", OptionKind::number, "0", "SECONDS",
-           "End the job if a rank waits longer than this in a collective call or for a lock, naming who waits where "
-           "and for whom. 0: wait for ever."},
+           "End the job if a rank waits longer than this in a collective call or for a lock. The message names the "
+           "ranks that wait, where, and for which ranks. 0: wait for ever."},
     Option{"still", OptionKind::number, "30", "SECONDS",
            "Print where all ranks are when a rank waits and none has advanced for this long, and once more after "
            "ten times as long. 0: never."},
     Option{
         "check", OptionKind::flag, "no", "yes|no",
-        "End shared arrays exactly at a guard page, so that the first element past the end is caught (they then "
-        "start unaligned), and check the space before them when they are freed. Report races between ranks on shared "
-        "arrays. Parallel loops of hirobacc report "
-        "races in their own words, and pages that they touched other than their subscripts said; accesses to coarrays "
-        "in "
-        "segments that nothing orders are reported, too."},
+        "End shared arrays exactly at a guard page, so that an access to the first element past the end is an error "
+        "(they then start unaligned), and check the space before them when they are freed. Report races between ranks "
+        "on shared arrays. Parallel loops of hirobacc report races with the text of the program, and accesses to pages "
+        "that their subscripts do not name. Report accesses to coarrays in segments that nothing orders."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{
@@ -71,10 +70,9 @@ constexpr std::array table = {
         "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
     Option{"trace", OptionKind::flag, "no", "yes|no",
            "Print counts and bytes of every kind of communication when the program ends."},
-    Option{
-        "stats", OptionKind::flag, "no", "yes|no",
-        "Print when the program ends, per rank: where its time went and whom it waited for; per array: faults, pages, "
-        "bytes and evictions; per coarray: accesses to other images by calls."},
+    Option{"stats", OptionKind::flag, "no", "yes|no",
+           "Print when the program ends, per rank: how it spent its time and for which ranks it waited; per array: "
+           "faults, pages, bytes and evictions; per coarray: accesses to other images by calls."},
 };
 
 size_t index_of(std::string_view name) {
@@ -94,7 +92,7 @@ bool in_choices(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// Not options of the runtime: what hirobarun tells its ranks and is told itself, and where plug-ins are.
+// Not options of the runtime: settings from hirobarun to its ranks, settings of hirobarun, and the folder of plug-ins.
 constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",   "HIROBA_PLUGINS", "HIROBA_MPI",
                                          "HIROBA_HOSTS", "HIROBA_THREADS", "HIROBA_BIND",    "HIROBA_TAG"};
 
@@ -181,7 +179,7 @@ Status Options::from_environment(Options& out) {
     return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
                                 unknown_option(plain).c_str()));
   }
-  // A rank that a debugger holds is silent.
+  // A rank that a debugger has stopped sends nothing.
   if (out.text("debug") != "no" && std::getenv("HIROBA_SILENCE") == nullptr) out.values_[index_of("silence")] = "0";
   return {};
 }

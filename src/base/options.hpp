@@ -18,7 +18,7 @@ enum class OptionKind { text, choice, bytes, number, flag };
 struct Option {
   const char* name;  // lower case, words joined by '-'
   OptionKind kind;
-  const char* fallback;  // value when nobody sets it
+  const char* fallback;  // value when it is not set
   const char* choices;   // for choice: "a|b|c"; else what to show for the value, e.g. "SIZE"
   const char* help;      // one sentence or two
 };
@@ -28,7 +28,7 @@ std::span<const Option> option_table();
 // "HIROBA_" + the name in capitals with '_' for '-'.
 std::string environment_name(const Option& option);
 
-// Why `value` is no value for `option`, or ok.
+// An error if `value` is not valid for `option`.
 Status check_option(const Option& option, std::string_view value);
 
 // "no option 'cahe'; did you mean 'cache'?"

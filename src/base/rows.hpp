@@ -7,7 +7,7 @@
 
 namespace hiroba {
 
-// `count` blocks of `block` bytes; strides in bytes. The two rows have nothing in common.
+// `count` blocks of `block` bytes; strides in bytes. The two rows do not overlap.
 void copy_row(char* to, const char* from, size_t block, int64_t count, int64_t to_stride, int64_t from_stride);
 
 }  // namespace hiroba

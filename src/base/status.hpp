@@ -1,6 +1,6 @@
-// The result of an operation that can fail for a reason outside the program's control or by the user's doing.
-// Policy (docs/hacking.md): a status travels inward to outward; the first who knows writes the message into it;
-// callers pass it on unchanged. Asserts are for our own mistakes only.
+// The result of an operation that can fail for a reason outside the program's control or because of the user. Policy
+// (docs/hacking.md): the function that detects an error writes the message into a status; its callers return it
+// unchanged. Asserts are for errors in this library only.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace hiroba {
 
-// A word wide, and failures are cold, so that the code that succeeds stays together: what is spread over many pages and
-// lines is what a message of 8 bytes waits for.
+// One word wide, and failures are cold, so that the code without errors is contiguous: the latency of a message of 8
+// bytes depends on the number of code pages and cache lines.
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
@@ -31,7 +31,7 @@ class [[nodiscard]] Status {
 
 }  // namespace hiroba
 
-// Hands a failure to the caller.
+// Returns a failure to the caller.
 #define HIROBA_TRY(expression)                  \
   do {                                          \
     ::hiroba::Status try_status = (expression); \

@@ -18,7 +18,7 @@ namespace hiroba {
 
 namespace {
 
-// What is used of libdw.
+// The functions of libdw in use.
 struct Libdw {
   decltype(&dwfl_begin) begin = nullptr;
   decltype(&dwfl_report_begin) report_begin = nullptr;
@@ -74,7 +74,7 @@ std::string demangled(const char* name) {
   return out;
 }
 
-// The file that holds the code; "" if none does.
+// The file that contains the code; "" if none does.
 std::string_view object_of(const void* code) {
   Dl_info info;
   return dladdr(code, &info) == 0 || info.dli_fname == nullptr ? std::string_view() : name_of(info.dli_fname);
@@ -119,13 +119,13 @@ void print_stack() {
   void* frames[64];
   const int count = backtrace(frames, 64);
   const auto write_line = [](const std::string& text) {
-    if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody is left to tell
+    if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // stderr is closed
   };
   int first = 0;
   while (first < count && is_library(frames[first])) ++first;
   int folded = 0;
   for (int i = first < count ? first : 0; i < count; ++i) {
-    // A return address belongs to the instruction before it, but not where a signal came.
+    // A return address belongs to the instruction before it, except in a frame that a signal interrupted.
     const bool exact = i > 0 && is_after_signal(frames[i - 1]);
     const void* const code = static_cast<char*>(frames[i]) - (exact ? 0 : 1);
     const bool library = is_library(code);
@@ -136,7 +136,7 @@ void print_stack() {
     folded = 0;
     const std::string place = source_location(code);
     write_line(format("    %s\n", place.c_str()));
-    if (place.starts_with("main (")) return;  // what has called it is the same in every program
+    if (place.starts_with("main (")) return;  // its callers are the same in every program
   }
 }
 

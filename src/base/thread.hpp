@@ -1,4 +1,4 @@
-// A thread of the runtime: it takes no signals, which are for the program's threads, and has a name that debuggers and
+// A thread of the runtime: it blocks all signals, which the program's threads handle, and has a name that debuggers and
 // `top -H` show (15 characters). The caller joins it.
 #pragma once
 

@@ -21,7 +21,7 @@ inline double seconds_now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// The same to some milliseconds, for a fifth of the price.
+// The same with a resolution of some milliseconds, in a fifth of the time.
 inline double seconds_about_now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -47,8 +47,8 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-// The first two stages of a wait: so many spins, then yields, for some seconds at least. step() returns false when it
-// is time to sleep in the kernel.
+// The first two stages of a wait: a number of spins, then yields, for at least some seconds. step() returns false when
+// it is time to sleep in the kernel.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
@@ -75,8 +75,8 @@ class Backoff {
 // How long to spin when `busy` threads compete for this machine's cores.
 inline int spins_for(int busy) { return busy <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 50; }
 
-// For waits for other ranks: as long as ranks with equal work may well differ. A core that sleeps meanwhile is slower
-// afterwards, on a virtual machine above all: a loop of 5 ms between barriers by 15 %.
+// For waits for other ranks: as long as the usual difference between ranks with equal work. A core that has slept is
+// slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.
 constexpr double long_yielding = 3e-3;
 
 // A mutual-exclusion lock between threads of one process that a signal handler may take, as long as no holder

@@ -58,8 +58,8 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
 std::string not_come(Board& board, int rank) {
   const RankBoard& other = board.rank(rank);
   const std::string_view where = std::string_view(other.where).substr(0, std::string_view(other.where).find(": "));
-  if (where.empty()) return format("rank %d has not come", rank);
-  return format("rank %d has not come; it %s %.*s", rank, other.waiting.load() != 0 ? "waits in" : "computes after",
+  if (where.empty()) return format("rank %d has not arrived", rank);
+  return format("rank %d has not arrived; it %s %.*s", rank, other.waiting.load() != 0 ? "waits in" : "computes after",
                 static_cast<int>(where.size()), where.data());
 }
 
@@ -109,7 +109,7 @@ void StillWatch::run() {
     const double seconds = stillness.look(*board_, ranks_);
     const std::string where = seconds > 0 ? whereabouts(*board_, ranks_) : "";
     if (seconds > 0 && (always_ || where.find("compute") != std::string::npos))
-      log_line("no rank on %s has come further for %.3g s: %s %s", host, seconds, where.c_str(), still_advice);
+      log_line("no rank on %s has advanced for %.3g s: %s %s", host, seconds, where.c_str(), still_advice);
   }
 }
 

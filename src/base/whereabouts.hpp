@@ -1,5 +1,5 @@
-// Where the ranks of a job are, as text for people, from the job's board. Reads what ranks may be changing, so a text
-// may be half of one moment and half of the next; nothing blocks.
+// Where the ranks of a job are, as text for people, from the job's board. Reads state that ranks may be changing, so
+// parts of a text may be from different times; nothing blocks.
 #pragma once
 
 #include <pthread.h>
@@ -16,33 +16,33 @@ namespace hiroba {
 // together; of at most `most` places. "" if none has started.
 std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most = 8);
 
-// That a rank has not come, and where it is instead, if that is known here.
+// That a rank has not arrived, and where it is instead, if its state is on this board.
 std::string not_come(Board& board, int rank);
 
 // "rank 2", "ranks 0-2, 5".
 std::string list_ranks(const std::vector<int>& ranks);
 
-// Notices that some of the ranks wait and none comes further, as calls of look() show, which should come every second
-// or more often. Not thread-safe.
+// Detects that some of the ranks wait and none advances, by calls of look(), which should be made every second or more
+// often. Not thread-safe.
 class Stillness {
  public:
   explicit Stillness(double seconds) : limit_(seconds) {}  // option still; 0: never
-  // For how many seconds, when that is to be told: after `seconds`, and once more after ten times as long. Else 0.
+  // The number of seconds, when a message is due: after `seconds`, and once more after ten times as long. Else 0.
   double look(Board& board, const std::vector<int>& ranks);
 
  private:
   double limit_;
-  uint64_t calls_ = 0;  // of all ranks, when last looked
+  uint64_t calls_ = 0;  // of all ranks, at the last call
   double since_ = 0;
   int told_ = 0;
 };
 
-// What to add for the user.
+// The end of the message to the user.
 inline constexpr const char* still_advice =
-    "(--timeout SECONDS ends a job that waits longer; --still 0 leaves out this line)";
+    "(--timeout SECONDS ends a job that waits longer; --still 0 suppresses this line)";
 
-// A thread that looks after the ranks of this rank's node, where no launcher of ours does, and tells on stderr: of node
-// 0, and of nodes where a rank does not wait. It runs in the first rank of a node.
+// A thread that watches the ranks of this rank's node where hirobarun does not, and reports on stderr: for node 0, and
+// for nodes where a rank does not wait. It runs in the first rank of a node.
 class StillWatch {
  public:
   Status start(Board& board, const Job& job, double seconds);

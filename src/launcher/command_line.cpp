@@ -101,14 +101,14 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
   const char* group = "Ranks and where they run";
   app.add_option("-n", words.ranks, "How many ranks to start.")->type_name("N")->group(group);
   app.add_option("--nodes", words.nodes,
-                 "Deal the ranks to K virtual nodes, 1 to N: ranks of one node share memory, "
+                 "Distribute the ranks over K virtual nodes, 1 to N: ranks of one node share memory, "
                  "others do not (default: 1).")
       ->envname("HIROBA_NODES")
       ->type_name("K")
       ->group(group);
   app.add_option("--hosts", words.hosts,
                  "Start the ranks on these hosts, through mpirun: names, each with the number of its ranks "
-                 "(default: -n shared out evenly, or one each).")
+                 "(default: -n divided evenly, or one each).")
       ->envname("HIROBA_HOSTS")
       ->type_name("HOST[:N],...")
       ->group(group);
@@ -149,7 +149,7 @@ Status unknown(const CLI::App& app, const std::string& word) {
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  // One letter is near to every other; only a slip of the shift key can be told.
+  // One letter is near to every other; only a wrong case is certain.
   const std::string_view near = word.size() > 2 ? nearest(word, views) : word == "-N" ? "-n" : "";
   std::string text = format("no option '%s'", word.c_str());
   if (!near.empty()) text += format("; did you mean '%.*s'?", static_cast<int>(near.size()), near.data());
@@ -176,8 +176,8 @@ bool chooses_ranks(const std::string& word) {
          (!word.empty() && word.find_first_not_of("0123456789,-") == std::string::npos);
 }
 
-// Splits the words into the launcher's (`ours`) and the program's. Accepts what fingers type: -np N as mpirun has it,
-// --stats for --stats yes, and --debug for --debug all.
+// Splits the words into the launcher's (`ours`) and the program's. Also accepts -np N, as in mpirun, --stats for
+// --stats yes, and --debug for --debug all.
 Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string>& ours,
              std::vector<std::string>& program) {
   std::set<const CLI::Option*> seen;
@@ -201,7 +201,7 @@ Status split(const CLI::App& app, int argc, char** argv, std::vector<std::string
     } else if (option->check_lname("debug") && value == std::string::npos && !chooses_ranks(next)) {
       word += "=all";
     } else if (takes_value && value == std::string::npos) {
-      if (i + 1 == argc) return Status::error(format("option %s wants a value", word.c_str()));
+      if (i + 1 == argc) return Status::error(format("option %s needs a value", word.c_str()));
       ours.push_back(word);
       word = argv[++i];
     }
@@ -252,11 +252,12 @@ Status check_hosts(const Words& words, Launch& out) {
 Status check(const Words& words, Launch& out) {
   const bool started = !launching_mpi().empty();
   if (words.ranks.empty() && words.hosts.empty() && !started)
-    return Status::error("how many ranks? write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
+    return Status::error(
+        "no number of ranks given: write hirobarun -n 4 PROGRAM (hirobarun --help describes the options)");
   if (started && !(words.ranks.empty() && words.hosts.empty()))
     return Status::error(
-        "mpirun or srun has started hirobarun as one of its processes, and says how many ranks there "
-        "are; leave out -n and --hosts");
+        "mpirun or srun has started hirobarun as one of its processes, and determines the number of "
+        "ranks; leave out -n and --hosts");
   if (!words.ranks.empty()) HIROBA_TRY(whole_number("-n", words.ranks, 1, most_ranks, out.ranks));
   if (!words.hosts.empty()) HIROBA_TRY(check_hosts(words, out));
   out.mpi = words.mpi;
@@ -282,7 +283,7 @@ Status check(const Words& words, Launch& out) {
   for (const Setting& setting : out.settings)
     if (setting.variable == "HIROBA_STILL") out.still = std::strtod(setting.value.c_str(), nullptr);
   if (out.program.empty())
-    return Status::error("no program given: write hirobarun -n 4 PROGRAM (hirobarun --help tells more)");
+    return Status::error("no program given: write hirobarun -n 4 PROGRAM (hirobarun --help describes the options)");
   return {};
 }
 

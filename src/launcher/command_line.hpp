@@ -1,5 +1,5 @@
-// What the user typed after `hirobarun`, checked. Everything from the first word that is not an option belongs to the
-// program and is not looked at. Called once, at start, by the only thread.
+// What the user typed after `hirobarun`, checked. The first word that is not an option, and all after it, belong to the
+// program and are not read. Called once, at start, by the only thread.
 #pragma once
 
 #include <optional>
@@ -22,18 +22,17 @@ struct Host {
 struct Launch {
   int ranks = 0;            // 0: mpirun or srun has started us as one of its processes
   std::vector<Host> hosts;  // empty: this machine
-  std::string mpi;          // whose mpirun starts ranks on hosts; "": what suits the program
+  std::string mpi;          // the MPI whose mpirun starts ranks on hosts; "": the one that suits the program
   int nodes = 1;
   int threads = 0;  // OpenMP threads per rank; 0: not given
   Bind bind = Bind::none;
   bool tag = false;
-  double still = 30;                 // seconds after which a job that stands still is told of; 0: never
+  double still = 30;                 // seconds after which a job that does not advance is reported; 0: never
   std::vector<Setting> settings;     // runtime options given on the command line
   std::vector<std::string> program;  // and its arguments
 };
 
-// Nothing: `out` is complete and makes sense, go on. A number: the exit status to end with; the help or what is wrong
-// has been printed.
+// Nothing: `out` is complete and valid. A number: the exit status to end with; the help or the error has been printed.
 std::optional<int> parse_command_line(int argc, char** argv, Launch& out);
 
 }  // namespace hiroba

@@ -54,7 +54,7 @@ bool Forwarder::wait(int other_fd, int milliseconds) {
 }
 
 void Forwarder::drain(int rank) {
-  // A process that the rank left behind may write for ever, so not more than a pipe holds.
+  // A process that the rank started may still write, without end: so read no more than a pipe holds.
   for (const auto& stream : streams_)
     if (stream->rank == rank) take_in(*stream, size_t{1} << 20);
 }
@@ -71,7 +71,7 @@ void Forwarder::message(const std::string& text) {
   if (!err_.broken) err_.queue += "hirobarun: " + text + "\n";
 }
 
-// Reads about `limit` bytes, less if less is there.
+// Reads about `limit` bytes, or fewer if the pipe has fewer.
 void Forwarder::take_in(Stream& stream, size_t limit) {
   for (size_t taken = 0; stream.fd >= 0 && taken < limit;) {
     if (stream.held.empty()) stream.since = Clock::now();
@@ -135,7 +135,7 @@ void Forwarder::finish_line(Output& to) {
   to.unfinished = nullptr;
 }
 
-// poll has said that the output can take something: a pipe or terminal then takes PIPE_BUF bytes without blocking.
+// poll has reported that the output is writable: a pipe or terminal then accepts PIPE_BUF bytes without blocking.
 void Forwarder::write_some(Output& to) {
   size_t done = 0;
   while (done < to.queue.size() && !to.broken) {

@@ -1,11 +1,11 @@
-// Brings what ranks write to the launcher's stdout and stderr, in whole lines, so that ranks never tear each other's.
+// Forwards what ranks write to the launcher's stdout and stderr, in whole lines, so that lines of ranks never mix.
 //
-// A line that has no end yet waits in memory until its end comes, its rank closes the pipe, or it grows beyond
-// longest_line; on a terminal it waits a tenth of a second at most, so that prompts and progress show. Whoever writes
-// after an unfinished line gets a line of his own.
+// A line without an end is kept in memory until its end arrives, its rank closes the pipe, or it grows beyond
+// longest_line; on a terminal it is kept a tenth of a second at most, so that prompts and progress appear. Output of
+// another rank after an unfinished line begins on a new line.
 //
-// When a reader of ours is slow, at most full_queue bytes wait here, then in the ranks' pipes, then the ranks wait; the
-// launcher itself never blocks in a write. Owns the pipes. One thread; only wait() blocks.
+// If the reader of an output is slow, at most full_queue bytes are queued here, then the ranks' pipes fill, then the
+// ranks block; the launcher itself never blocks in a write. Owns the pipes. One thread; only wait() blocks.
 #pragma once
 
 #include <chrono>
@@ -32,10 +32,10 @@ class Forwarder {
   // readable. Returns whether it is.
   bool wait(int other_fd, int milliseconds);
 
-  // Takes in what a rank that has ended left in its pipes, so that it comes before what is said about it.
+  // Reads what a rank that has ended left in its pipes, so that it precedes messages about the rank.
   void drain(int rank);
 
-  // Takes in everything from every rank, unfinished lines too, and closes the pipes.
+  // Reads all output of every rank, unfinished lines too, and closes the pipes.
   void drain_all();
 
   // A line of the launcher's own, on stderr.
@@ -43,7 +43,7 @@ class Forwarder {
 
   bool flushed() const { return out_.queue.empty() && err_.queue.empty(); }
 
-  // Set once an output of ours can take no more: its reader has closed it (`reader_left`), or it failed.
+  // Set when an output can accept no more: its reader has closed it (`reader_left`), or it failed.
   bool reader_left() const { return reader_left_; }
   const Status& failure() const { return failure_; }
 

@@ -1,16 +1,16 @@
-// What MPICH's launcher misses, on every host.
+// Detects on every host what MPICH's launcher does not.
 //
 //   guard PROGRAM [ARGUMENT ...]
 //
-// Started in the place of a rank's program: starts it, waits for its end, and tells the launcher if that was a bad one.
-// Hydra by itself takes no notice of a process that ends with a bad status, nor always of one that is killed while the
-// job starts; all others would wait for it for ever. Ends with the program if Hydra's part on this host is gone.
+// Started instead of a rank's program: starts it, waits for its end, and reports a failure to the launcher. Hydra by
+// itself ignores a process that ends with a non-zero status, and sometimes one that is killed while the job starts; all
+// others would wait for it for ever. Ends with the program if Hydra's part on this host has ended.
 //
 //   guard --heard SECONDS COMMAND [ARGUMENT ...]
 //
-// Started by reach.cpp in the place of Hydra's part on a host: starts that, and ends it when reach has not been heard
-// for so long. On a host that is cut off while the job starts, Hydra and its ranks may wait for a word that was lost,
-// while nothing that this host has sent is unanswered: nobody else there would ever know.
+// Started by reach.cpp instead of Hydra's part on a host: starts that, and ends it when nothing has arrived from reach
+// for this time. On a host that is cut off while the job starts, Hydra and its ranks may wait for a message that was
+// lost, while nothing that this host has sent is unacknowledged: no other process there could detect it.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,7 +33,7 @@
 
 namespace {
 
-// Sent to the whole group, of which the program is a part: it decides, and we wait for it.
+// The signal goes to the whole process group, which contains the program: it decides, and guard waits for it.
 constexpr std::array for_the_program = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
 constexpr int not_found = 127, not_executable = 126;
 
@@ -50,7 +50,7 @@ std::string rank() {
   _exit(error == ENOENT ? not_found : not_executable);
 }
 
-// A rank that has reported its end itself has told Hydra before; then we do not come to this.
+// Not reached for a rank that has reported its end itself: Hydra then ends the job first.
 int report(const char* how, int number, const char* meaning, int status) {
   std::fprintf(stderr, "hirobarun: rank %s on host %s %s %d%s\n", rank().c_str(), hiroba::host_name().c_str(), how,
                number, meaning);
@@ -72,12 +72,13 @@ int guard_program(int hydra, char** words) {
     for (size_t i = 0; i < before.size(); ++i) sigaction(for_the_program[i], &before[i], nullptr);
     become(words);
   }
-  if (program < 0) become(words);  // as good as without
+  if (program < 0) become(words);  // without guard's checks
   close(STDIN_FILENO), close(STDOUT_FILENO);
   int status = 0;
   while (waitpid(program, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-  // Whom Hydra knows to have failed, it ends with us meanwhile. One message is enough: rank 0's end takes others along.
+  // Hydra ends guard, too, if it has detected the failure itself. One message is enough: the end of rank 0 makes others
+  // fail.
   usleep(rank() == "0" ? 500000 : 1000000);
   hiroba::set_launcher_word(hydra, hiroba::hydra_abort);
   if (WIFEXITED(status)) return report("ended with status", WEXITSTATUS(status), "", hiroba::exit_status(status));
@@ -86,8 +87,8 @@ int guard_program(int hydra, char** words) {
   return report("was ended by signal", WTERMSIG(status), meaning, hiroba::exit_status(status));
 }
 
-// Hydra's part on this host. Nobody is missed before the first word: what the user has put in the place of ssh need not
-// pass on what it is given.
+// Hydra's part on this host. The time counts from the first message of reach, because a replacement of ssh that the
+// user has set may not forward its input.
 int guard_host(double silence, char** words) {
   const timespec limit = {static_cast<time_t>(silence), static_cast<long>(std::fmod(silence, 1) * 1e9)};
   sigset_t child_ended, before;
@@ -112,8 +113,8 @@ int guard_host(double silence, char** words) {
     switch (ppoll(&reach, 1, heard ? &limit : nullptr, &before)) {
       case -1: continue;  // the child's end
       case 0:
-        kill(hydra, SIGKILL);  // first: who would read the message may be gone
-        std::fprintf(stderr, "hirobarun: host %s has heard nothing of its launcher for %.3g s (option silence)\n",
+        kill(hydra, SIGKILL);  // first, because the reader of the message may have ended
+        std::fprintf(stderr, "hirobarun: host %s has received nothing from its launcher for %.3g s (option silence)\n",
                      hiroba::host_name().c_str(), silence);
         break;
       default: heard = read(STDIN_FILENO, words_of_reach, sizeof words_of_reach) > 0;

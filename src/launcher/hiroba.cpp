@@ -1,4 +1,4 @@
-// hiroba: tells about the installation. Compiled with exceptions, because CLI11 throws; none leaves main.
+// hiroba: prints facts about the installation. Compiled with exceptions, because CLI11 throws; none leaves main.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -20,13 +20,13 @@ int info(bool options_markdown) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Tells about this installation of Hiroba. Programs are started with hirobarun."};
+  CLI::App app{"Describes this installation of Hiroba. hirobarun starts programs."};
   app.set_version_flag("--version", "hiroba " HIROBA_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   bool options_markdown = false;
   const char* about = "This machine, transports, and options with their present values";
   app.add_subcommand("info", about)
-      ->add_flag("--options-markdown", options_markdown, "Print the options as docs/options.md has them");
+      ->add_flag("--options-markdown", options_markdown, "Print the options in the format of docs/options.md");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const std::exception& unexpected) {  // a mistake of ours in declaring the options
+  } catch (const std::exception& unexpected) {  // an error in the declaration of the options
     std::fprintf(stderr, "hiroba: %s\n", unexpected.what());
     return 1;
   }

@@ -1,5 +1,5 @@
 // hirobarun: starts a program as the ranks of a job, on this machine by itself, on hosts through mpirun. `hirobarun
-// --help` tells the rest.
+// --help` describes the rest.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ int refuse(const Status& why, int exit_status) {
 
 int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
-// If we were started with one of them closed, a descriptor of ours would get its number and the program's output.
+// If hirobarun is started with one of them closed, another descriptor would get its number and the program's output.
 void open_standard_descriptors() {
   int fd;
   do fd = open("/dev/null", O_RDWR);
@@ -48,7 +48,7 @@ int launch(Launch wish) {
     std::fprintf(stderr, "hirobarun: --bind core: %d ranks share %d core%s\n", wish.ranks, machine.cores(),
                  machine.cores() == 1 ? "" : "s");
 
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of ranks become ours, so that we can end them
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of ranks become children of this process, which ends them
   Signals signals;
   const Status taken = take_signals(signals);
   if (!taken.ok()) return refuse(taken, cannot_launch);

@@ -21,7 +21,7 @@ std::string line(const char* what, const std::string& value) { return format("  
 std::string describe_tcp() {
   std::string name = tcp_congestion_control();
   if (!is_paced(name)) return name;
-  return name + ", which holds data back; between the hosts of a cluster more moves with\n" + std::string(25, ' ') +
+  return name + ", which paces data; between the hosts of a cluster more bandwidth with\n" + std::string(25, ' ') +
          "sysctl net.ipv4.tcp_congestion_control=cubic";
 }
 

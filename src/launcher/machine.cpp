@@ -21,7 +21,7 @@ Status Machine::load() {
   if (hwloc_topology_init(&topology_) != 0 || hwloc_topology_load(topology_) != 0)
     return Status::error(format("hwloc cannot read this machine's topology (%s)", explain_error(errno).c_str()));
   if (!hwloc_topology_is_thissystem(topology_)) return {};  // a described machine (HWLOC_SYNTHETIC, HWLOC_XMLFILE)
-  // What taskset or a batch system left us is all there is.
+  // Use only the cores that taskset or a batch system allows.
   hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
   if (hwloc_get_cpubind(topology_, allowed, HWLOC_CPUBIND_PROCESS) == 0)
     hwloc_topology_restrict(topology_, allowed, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);

@@ -1,5 +1,5 @@
-// The machine as hwloc sees it, cut down to what this process may use, and the placement of ranks on it. A Machine owns
-// its topology; after load it is read-only. Forked children use their copy.
+// The machine as hwloc describes it, restricted to what this process may use, and the placement of ranks on it. A
+// Machine owns its topology; after load it is read-only. Forked children use their copy.
 #pragma once
 
 #include <hwloc.h>

@@ -1,4 +1,4 @@
-// What /proc tells the launcher about processes and memory. No state.
+// Facts about processes and memory from /proc. No state.
 #pragma once
 
 #include <sys/types.h>

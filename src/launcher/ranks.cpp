@@ -20,7 +20,7 @@ namespace {
 
 constexpr int not_found = 127, not_executable = 126, cannot_start = 1;
 
-// What a child tells when it could not become the program. Smaller than PIPE_BUF, so written whole.
+// What a child reports when it could not execute the program. Smaller than PIPE_BUF, so written whole.
 struct StartFailure {
   int rank;
   int error;
@@ -44,7 +44,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
 [[noreturn]] void give_up(int report, int rank, int error, const char* step) {
   StartFailure failure{rank, error, {}};
   std::strncpy(failure.step, step, sizeof failure.step - 1);
-  if (write(report, &failure, sizeof failure) < 0) _exit(cannot_start);  // the launcher is gone
+  if (write(report, &failure, sizeof failure) < 0) _exit(cannot_start);  // the launcher has ended
   _exit(cannot_start);
 }
 
@@ -52,7 +52,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
 [[noreturn]] void become_program(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
                                  int rank, pid_t launcher, const int (&streams)[2], int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher) _exit(cannot_start);  // it died before the kernel knew what to do then
+  if (getppid() != launcher) _exit(cannot_start);  // it ended before PR_SET_PDEATHSIG was set
   give_back_signals(signals);
   if (rank != 0) {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -140,12 +140,12 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   int ranks_here = std::max(1, launch.ranks);  // on the host with most of them
   if (!launch.hosts.empty()) ranks_here = 1;
   for (const Host& host : launch.hosts) ranks_here = std::max(ranks_here, host.ranks);
-  // A rank leaves one of its cores to its progress thread if it is told to.
+  // With option progress=spare a rank leaves one of its cores to its progress thread.
   const int spare = options.text("progress") == "spare" ? 1 : 0;
   const int shared_out = std::max(1, machine.cores() / ranks_here - spare);
   const long threads = keep ? std::strtol(given, nullptr, 10) : launch.threads != 0 ? launch.threads : shared_out;
   if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-  // Threads that spin at a barrier while others want their core cost milliseconds each time.
+  // Threads that spin at a barrier while others need their core cost milliseconds each time.
   if (threads * ranks_here > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
   return {};
 }
@@ -161,7 +161,7 @@ Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine
     if (!forked.ok()) refusal = {forked, cannot_start};
   }
   close(report[1]);
-  // The end of file comes when every child has executed the program, which closes its copy of the pipe.
+  // The pipe is at its end when every child has executed the program, which closes its copy.
   StartFailure failure;
   if (refusal.exit_status == 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
     const std::string reason = failure.error != 0 ? format(" (%s)", explain_error(failure.error).c_str()) : "";

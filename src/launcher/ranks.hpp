@@ -1,5 +1,5 @@
-// Starting the ranks: finding the program, setting up its environment, forking. A rank inherits the job's memory files
-// and nothing else of ours; the kernel kills it when the launcher dies, however that happens.
+// Starting the ranks: finding the program, setting up its environment, forking. A rank inherits only the job's memory
+// files; the kernel kills it when the launcher ends, for whatever reason.
 #pragma once
 
 #include <sys/types.h>
@@ -30,11 +30,11 @@ struct Refusal {
 std::string prefer_here(const std::string& program);
 Refusal check_program(const std::string& program);
 
-// Puts the runtime options and the OpenMP settings into our own environment, which the ranks inherit, and checks every
-// HIROBA_ variable.
+// Sets the runtime options and the OpenMP settings in this process's environment, which the ranks inherit, and checks
+// every HIROBA_ variable.
 Status set_environment(const Launch& launch, const Machine& machine);
 
-// Forks all ranks and waits until each has become the program. If one cannot, none is left.
+// Forks all ranks and waits until each has executed the program. If one cannot, all are ended.
 Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
                     std::vector<Rank>& out);
 

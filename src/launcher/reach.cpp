@@ -1,10 +1,11 @@
-// What mpirun calls instead of ssh to reach a host: calls ssh (or what the user has set in its place) with the same
-// words, checks that the program is there, and if the host cannot be reached, now or later, says so and ends mpirun,
-// which would wait for ever. Over MPICH it lets guard.cpp know over there, once a second, that the connection stands.
+// mpirun executes this instead of ssh: it executes ssh (or the user's replacement) with the same arguments, and checks
+// that the program exists on the host. If the host is unreachable, now or later, it prints a message and ends mpirun,
+// which would wait for ever. Over MPICH it sends guard.cpp on that host a message each second while the connection
+// exists.
 //
 // From hirobarun, in the environment: REACH_AGENT, the user's own agent with its options, if any; REACH_PROGRAM, the
-// program; REACH_GUARD, where guard lies, if it is needed; REACH_SILENCE, the seconds after which guard ends its host's
-// part of the job, 0 for never.
+// program; REACH_GUARD, the path of guard, if it is needed; REACH_SILENCE, the seconds after which guard ends its
+// host's part of the job, 0 for never.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -61,7 +62,8 @@ std::vector<std::string> agent() {
   _exit(unreachable);
 }
 
-// Ends with the agent's exit status. `speaks`: what it reads is a word of ours each second, else what we were given.
+// Ends with the agent's exit status. `speaks`: its input is a message of reach each second, else the standard input of
+// reach.
 int run(const std::vector<std::string>& words, bool speaks) {
   sigset_t child_ended, before;
   sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);
@@ -95,7 +97,7 @@ int main(int argc, char** argv) {
   const pid_t launcher = getppid();
   const size_t at = host_index(given);
   if (at >= given.size()) {
-    std::fprintf(stderr, "reach: no host among the words that mpirun gave\n");
+    std::fprintf(stderr, "reach: no host among the arguments from mpirun\n");
     return unreachable;
   }
   const std::string program = variable("REACH_PROGRAM"), guard = variable("REACH_GUARD");
@@ -117,7 +119,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "hirobarun: host %s has no '%s'; Hiroba must lie on all hosts in the same place\n",
                  host.c_str(), guard.c_str());
   else return status;
-  sleep(1);                                            // if mpirun ends the job itself, it has the time
+  sleep(1);                                            // gives mpirun time to end the job itself
   if (getppid() == launcher) kill(launcher, SIGKILL);  // SIGTERM crashes Open MPI's while it aborts
   return status;
 }

@@ -33,7 +33,7 @@ constexpr int not_found = 127, cannot_start = 1;
 
 bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
 
-// Where PATH has a program that is named without a folder; else as it is.
+// The path, by PATH, of a program that is named without a folder; else the name unchanged.
 std::string path_of(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* const variable = std::getenv("PATH");
@@ -47,7 +47,7 @@ std::string path_of(const std::string& program) {
   return program;
 }
 
-// The program's place, the same on every host: where PATH or this folder has it here.
+// The program's path, the same on every host: from PATH or this folder on this host.
 std::string absolute(const std::string& program) {
   std::string found = path_of(program);
   char here[4096];
@@ -140,7 +140,7 @@ bool reaches_ranks(const std::string& variable) {
 Words openmpi_words(const Launch& launch) {
   static constexpr const char* bind[] = {"none", "core", "numa"};
   Words words = {"--bind-to", bind[static_cast<int>(launch.bind)], "--map-by", "slot", "--oversubscribe"};
-  // A host that is gone is noticed within seconds, not after the five minutes of Open MPI's default.
+  // A lost host is detected within seconds, not after the five minutes of Open MPI's default.
   for (const char* setting : {"time 2", "intvl 1", "probes 3"}) {
     const std::string text = setting;
     const size_t space = text.find(' ');
@@ -172,8 +172,8 @@ Refusal become(Words words) {
           errno == ENOENT ? not_found : cannot_start};
 }
 
-// MPICH's launcher ends with status 0 when it has been told to end. So what becomes it is a child, and this process
-// stays to tell it of signals, and everybody else that the job did not end well.
+// MPICH's launcher ends with status 0 when a signal ends it. So a child executes it, and this process forwards signals
+// to it, and ends with a status that shows the failure.
 void stay_behind_hydra() {
   Signals signals;
   const bool taken = take_signals(signals).ok();
@@ -182,7 +182,7 @@ void stay_behind_hydra() {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(cannot_start);
   }
-  if (child <= 0) {  // where there can be no child, this process is as good as before
+  if (child <= 0) {  // if fork fails, this process executes it
     give_back_signals(signals);
     return;
   }

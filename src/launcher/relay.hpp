@@ -1,5 +1,5 @@
-// Starting ranks through somebody else's launcher: on several hosts through mpirun, which knows how to reach them; and
-// as what mpirun or srun has started already.
+// Starting ranks by another launcher: on several hosts by mpirun, which is configured for them; and as processes that
+// mpirun or srun has already started.
 #pragma once
 
 #include "launcher/command_line.hpp"
@@ -7,17 +7,17 @@
 
 namespace hiroba {
 
-// A program that calls MPI itself must be started by that MPI, or it sees a world of one rank in each: chooses the
-// transport that is. Refuses where another transport was asked for.
+// A program that calls MPI itself must be started by that MPI; otherwise MPI_COMM_WORLD of each process has one rank.
+// Chooses the transport that is started so; an error if another transport was requested.
 Refusal start_with_mpi(const Launch& launch);
 
-// Whether this launch is mpirun's to carry out.
+// Whether mpirun has to execute this launch.
 bool needs_mpirun(const Launch& launch);
 
-// Becomes mpirun. Returns only if that fails.
+// Executes mpirun in this process. Returns only if that fails.
 Refusal become_mpirun(const Launch& launch);
 
-// We are one of the processes that mpirun or srun has started: becomes the program. Returns only if that fails.
+// In a process that mpirun or srun has started: executes the program. Returns only if that fails.
 Refusal become_program(const Launch& launch);
 
 }  // namespace hiroba

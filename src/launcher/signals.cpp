@@ -15,7 +15,7 @@ Status take_signals(Signals& out) {
     struct sigaction now;
     sigaction(signal, nullptr, &now);
     if (signal == SIGHUP && now.sa_handler == SIG_IGN) continue;
-    // A shell starts background jobs with SIGINT ignored; whoever sends it to a launcher means it.
+    // A shell starts background jobs with SIGINT ignored; the launcher handles it all the same.
     std::signal(signal, SIG_DFL);
     sigaddset(&wanted, signal);
   }

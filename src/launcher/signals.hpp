@@ -1,5 +1,5 @@
 // The signals that the launcher waits for by descriptor instead of by handler: the end of children and the user's
-// wish to stop. Taken once, before ranks are started; children give them back.
+// signals to stop. Blocked once, before ranks are started; children restore the mask.
 #pragma once
 
 #include <csignal>

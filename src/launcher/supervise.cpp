@@ -17,14 +17,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int tick_milliseconds = 100;          // how often the board is looked at
+constexpr int tick_milliseconds = 100;          // interval of reads of the board
 constexpr milliseconds failure_grace{1000};     // from SIGTERM to SIGKILL after a rank has failed
 constexpr milliseconds stop_grace{3000};        // after a signal by the user: a program may want to save its state
-constexpr milliseconds unkillable_after{2000};  // from SIGKILL until we stop waiting
+constexpr milliseconds unkillable_after{2000};  // from SIGKILL to the end of the wait
 constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
-constexpr milliseconds leftover_grace{300};     // for what ends by itself when its rank has
-constexpr milliseconds flush_grace{1000};       // for a reader of our output, after a signal by the user
-constexpr int stop_exit_base = 128;             // as shells have it: 128 + signal
+constexpr milliseconds leftover_grace{300};     // for processes that end by themselves after their rank
+constexpr milliseconds flush_grace{1000};       // for the reader of the output, after a signal by the user
+constexpr int stop_exit_base = 128;             // as in shells: 128 + signal
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Supervisor::read_signals() {
   signalfd_siginfo info;
   while (read(signals_.fd, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
-    // A terminal sends to its whole foreground group, so ranks have had it too.
+    // A terminal sends to its whole foreground group, so ranks have received it, too.
     if (signal != SIGCHLD) on_stop_signal(signal, info.ssi_code == SI_KERNEL);
   }
 }
@@ -75,7 +75,7 @@ void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
 void Supervisor::reap() {
   int wait_status;
   for (pid_t pid; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) {
-    read_signals();  // if a Ctrl-C ended this rank, it has reached us before; see it first
+    read_signals();  // if a Ctrl-C ended this rank, it has arrived here before; read it first
     for (size_t r = 0; r < members_.size(); ++r)
       if (members_[r].pid == pid && members_[r].alive) on_exit(static_cast<int>(r), wait_status);
   }
@@ -86,7 +86,7 @@ void Supervisor::on_exit(int rank, int wait_status) {
   member.alive = false;
   --alive_;
   forwarder_.drain(rank);
-  watch_board();  // someone may wait for a rank that left early: that is then the first failure
+  watch_board();  // a rank may wait for one that left early: that is then the first failure
   if (state_ != State::running) return;
 
   const Phase phase = board_.rank(rank).phase;
@@ -99,7 +99,7 @@ void Supervisor::on_exit(int rank, int wait_status) {
   const int exit_status = reported != 0              ? static_cast<int>(reported & ~Board::reported)
                           : WIFSIGNALED(wait_status) ? stop_exit_base + WTERMSIG(wait_status)
                                                      : std::max(1, WEXITSTATUS(wait_status));
-  if (phase == Phase::finished && reported == 0) {  // nobody needs it any more
+  if (phase == Phase::finished && reported == 0) {  // no rank needs it any more
     if (exit_status_ == 0) forwarder_.message(describe_exit(rank, wait_status, phase));
     if (exit_status_ == 0) exit_status_ = exit_status;
     return;
@@ -131,10 +131,11 @@ std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) co
     const MemoryState now = memory_state();
     text += format("; %s of %s memory are free now, and ", show_bytes(now.available).c_str(),
                    show_bytes(now.total).c_str());
-    text += now.oom_kills > memory_at_start_.oom_kills
-                ? "the kernel's out-of-memory killer has struck since the job began: use fewer ranks, smaller arrays "
-                  "or less --cache"
-                : "the kernel's out-of-memory killer has not struck since the job began: someone else sent the signal";
+    text +=
+        now.oom_kills > memory_at_start_.oom_kills
+            ? "the kernel's out-of-memory killer has killed processes since the job began: use fewer ranks, smaller "
+              "arrays or less --cache"
+            : "the kernel's out-of-memory killer has killed none since the job began: another process sent the signal";
   }
   return text;
 }
@@ -144,8 +145,8 @@ std::string Supervisor::others_ended() const {
   return alive_ == 1 ? "; ending the other rank" : format("; ending the other %d ranks", alive_);
 }
 
-// Finds what no exit of a process tells: a rank that others wait for although it has left, and a rank that has reported
-// an error but does not end.
+// Finds failures that no exit of a process shows: a rank that others wait for although it has left, and a rank that has
+// reported an error but does not end.
 void Supervisor::watch_board() {
   if (state_ != State::running) return;
   const int ranks = static_cast<int>(members_.size());
@@ -168,14 +169,14 @@ std::vector<int> Supervisor::alive() const {
   return ranks;
 }
 
-// A job in which some rank waits, and no rank makes a call, for long: the user learns who waits for whom.
+// A job in which some rank waits, and no rank makes a call, for long: prints which ranks wait for which.
 void Supervisor::watch_progress() {
   if (state_ != State::running) return;
   const std::vector<int> ranks = alive();
   const double seconds = stillness_.look(board_, ranks);
   if (seconds > 0)
-    forwarder_.message(format("no rank has come further for %.3g s: %s %s", seconds, whereabouts(board_, ranks).c_str(),
-                              still_advice));
+    forwarder_.message(
+        format("no rank has advanced for %.3g s: %s %s", seconds, whereabouts(board_, ranks).c_str(), still_advice));
 }
 
 void Supervisor::watch_outputs() {
@@ -203,7 +204,7 @@ void Supervisor::kill_all() {
 }
 
 void Supervisor::end_what_is_due() {
-  if (state_ == State::killing) signal_descendants(SIGKILL);  // also what was forked meanwhile
+  if (state_ == State::killing) signal_descendants(SIGKILL);  // also processes that were forked since
   if (state_ == State::running || Clock::now() < due_) return;
   if (state_ == State::asked) {
     if (stop_signal_ != 0)
@@ -224,10 +225,10 @@ std::string Supervisor::ranks_alive() const {
   return text;
 }
 
-// Ranks have ended; what they started may not have.
+// Ranks have ended; processes that they started may not have.
 void Supervisor::end_leftovers() {
   const Clock::time_point begun = Clock::now();
-  bool told = state_ != State::running;  // then nobody asks who was still there
+  bool told = state_ != State::running;  // then no message about leftovers is needed
   while (true) {
     while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
     const std::vector<Process> left = descendants();
@@ -244,7 +245,7 @@ void Supervisor::end_leftovers() {
   }
 }
 
-// Waits for the reader of our output as long as it likes, unless the user wants to stop.
+// Waits for the reader of the output without limit, unless the user stops the job.
 void Supervisor::flush() {
   const Clock::time_point begun = Clock::now();
   forwarder_.drain_all();

@@ -1,9 +1,9 @@
-// Watches over a running job: passes output on, hears of ranks that end, decides whether that is right, and sees to it
-// that nothing is left. Single-threaded; run() blocks until the job is over.
+// Supervises a running job: forwards output, waits for ranks that end, decides whether that is a failure, and ends all
+// processes of the job. Single-threaded; run() blocks until the job is over.
 //
-// A job is in one of three states. Running: all is well. Asked to end: ranks have got a signal and have until due_.
-// Killing: SIGKILL to whatever descends from us, again and again until nothing does. What ranks do after they were
-// asked to end is our doing and is not reported.
+// A job is in one of three states. Running: no failure. Asked to end: ranks have received a signal and have time until
+// due_. Killing: SIGKILL to all descendants, repeated until there is none. The end of ranks after that signal is not
+// reported as a failure.
 #pragma once
 
 #include <chrono>
@@ -64,7 +64,7 @@ class Supervisor {
 
   State state_ = State::running;
   int exit_status_ = 0;
-  int stop_signal_ = 0;  // what the user sent
+  int stop_signal_ = 0;  // the user's signal
   bool gave_up_ = false;
   Clock::time_point due_, aborting_since_;
   bool aborting_seen_ = false;

@@ -55,7 +55,7 @@ class Guard(Agents):
         self.say(process)
         said = self.ends(process, 0.9, 3)
         self.assertEqual(process.returncode, 137)
-        self.assertRegex(said, r"^begun\nhirobarun: host \S+ has heard nothing of its launcher for 1 s")
+        self.assertRegex(said, r"^begun\nhirobarun: host \S+ has received nothing from its launcher for 1 s")
 
     def test_nobody_is_missed_who_has_never_spoken(self) -> None:
         self.assertEqual(self.ends(self.guard("0.2", "sleep 1"), 0.9, 3), "")
@@ -93,7 +93,7 @@ class Reach(Agents):
         time.sleep(2.5)
         self.assertEqual([pid for pid in marked_processes(self.mark.encode()) if pid != process.pid], [])
         process.send_signal(signal.SIGCONT)
-        self.assertRegex(self.ends(process, 0, 3), "has heard nothing of its launcher for 1.5 s")
+        self.assertRegex(self.ends(process, 0, 3), "has received nothing from its launcher for 1.5 s")
 
     def test_with_silence_0_it_says_nothing(self) -> None:
         process = self.reach("sh -c 'cat; sleep 1; echo end'", "0")

@@ -36,13 +36,13 @@ class Options(LauncherTest):
 
     def test_mistakes(self) -> None:
         for words, parts in (
-            ([], ["how many ranks?", "hirobarun -n 4 PROGRAM"]),
+            ([], ["no number of ranks given", "hirobarun -n 4 PROGRAM"]),
             (["-n", 2], ["no program given"]),
             (["-n", "x", "true"], ["-n", "'x'", "1 to 65536"]),
             (["-n", 0, "true"], ["'0'"]),
             (["-n", "99999999999999999999", "true"], ["1 to 65536"]),
             (["-n", -1, "true"], ["'-1'"]),
-            (["-n"], ["-n wants a value"]),
+            (["-n"], ["-n needs a value"]),
             (["-n", 2, "-n", 3, "true"], ["-n is given twice"]),
             (["-n", 2, "--cahe", "64M", "true"], ["no option '--cahe'", "did you mean '--cache'?"]),
             (["-n", 2, "--cahe=64M", "true"], ["did you mean '--cache'?"]),

@@ -41,11 +41,11 @@ class Stopping(LauncherTest):
     def test_a_job_that_stands_still_is_told_of_twice(self) -> None:
         steps = ["0:start,print=half,sleep=4500", "*:start,where=sms_barrier,all-started,sleep=4500"]
         ended = self.launch("-n", 2, "--still", "0.4", PHASES, *steps)
-        told = [line for line in ended.stderr.splitlines() if "no rank has come further for" in line]
+        told = [line for line in ended.stderr.splitlines() if "no rank has advanced for" in line]
         self.assertEqual(len(told), 2, ended.stderr)
         self.assertIn("rank 0 computes before its first collective call; rank 1 waits in sms_barrier", told[0])
         self.assertIn("--timeout SECONDS", told[0])
-        self.assertEqual(self.launch("-n", 2, "--still", "0", PHASES, *steps).stderr.count("come further"), 0)
+        self.assertEqual(self.launch("-n", 2, "--still", "0", PHASES, *steps).stderr.count("has advanced"), 0)
 
     def test_a_job_that_only_computes_is_not_told_of(self) -> None:
         ended = self.launch("-n", 2, "--still", "0.3", PHASES, "*:start,all-started,sleep=1000,finish")

@@ -249,13 +249,15 @@ COARRAYS = [
     coarray("wait_left_of_first", RANK1, XMP_PLACE, r"image -1 of xmp_wait", r"images 0\.\.1"),
     coarray_late("wait_wrong_tag", RANK1, r"anybody with tag 42", r"from rank 0 with tag 7"),
     coarray_late("sync_image_alone", XMP_PLACE, r"xmp_sync_image", r"rank 0\b"),
-    coarray_late("barrier_of_some", RANK1, XMP_PLACE, r"xmp_barrier_on", r"rank 0 has not come", ranks=3, nodes=2),
+    coarray_late("barrier_of_some", RANK1, XMP_PLACE, r"xmp_barrier_on", r"rank 0 has not arrived", ranks=3, nodes=2),
     coarray("async_unknown", RANK1, XMP_PLACE, r"nothing with async\(9\), but with -6, 4"),
     coarray("async_test_unknown", RANK1, r"xmp_test_async", r"nothing with async\(9\), nor with any other"),
     coarray_late(
         "async_never", RANK1, XMP_PLACE, r"xmp_wait_async", r"async\(4\), reduction at .*misuse\.c:\d+: rank 0 has not"
     ),
-    coarray_late("async_gmove_never", RANK1, XMP_PLACE, r"async\(4\), gmove at .*misuse\.c:\d+: rank 0 has not come"),
+    coarray_late(
+        "async_gmove_never", RANK1, XMP_PLACE, r"async\(4\), gmove at .*misuse\.c:\d+: rank 0 has not arrived"
+    ),
     coarray("async_left", r"nobody has waited for the reduction at .*misuse\.c:\d+", r"wait_async \(4\)"),
     coarray("async_too_large", XMP_PLACE, r"5008 bytes", r"3904 with async"),
     coarray("unlock_by_stranger", RANK1, XMP_PLACE, r"unlock of lock\[1\] of rank 0", r"rank 0 holds it"),
