@@ -12,7 +12,7 @@ namespace hiroba {
 
 namespace {
 
-// With positive strides, the largest first, as sections of arrays of C have them.
+// With positive strides, the largest first, as in arrays of C.
 Box upright(Box box, int64_t& low) {
   for (int d = 0; d < box.dims; ++d)
     if (box.stride[d] < 0) low += (box.count[d] - 1) * box.stride[d], box.stride[d] = -box.stride[d];
@@ -27,11 +27,11 @@ Box upright(Box box, int64_t& low) {
 // The byte of [at, at + bytes) that an upright box has; -1 if none.
 int64_t touches(const Box& box, size_t element, int64_t at, int64_t bytes) {
   const auto size = static_cast<int64_t>(element);
-  int64_t base = 0;  // the nearest element that does not begin behind `at`, and the one after it
+  int64_t base = 0;  // the last element that begins at or before `at`, and the one after it
   for (int d = 0; d < box.dims; ++d) {
     const int64_t rest = at - base;
     const int64_t index = box.stride[d] == 0 || rest < 0 ? 0 : std::min(rest / box.stride[d], box.count[d] - 1);
-    // If no smaller dimension reaches it, the next index may begin inside the range.
+    // If no smaller dimension contains it, the next index may begin inside the range.
     const int64_t next = base + (index + 1) * box.stride[d];
     if (index + 1 < box.count[d] && next >= at && next < at + bytes) return next;
     base += index * box.stride[d];
@@ -104,8 +104,9 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
     if (*old == note) return;
   if (notes_.size() < most_notes) return notes_.push_back(note);
   if (!too_many_)
-    log_line("check: more than %zu accesses to coarrays until all images meet; those after %s are not compared",
-             most_notes, note.place);
+    log_line(
+        "check: more than %zu accesses to coarrays between barriers of all images; those after %s are not compared",
+        most_notes, note.place);
   too_many_ = true;
 }
 
@@ -121,7 +122,7 @@ Checker::Stamp Checker::release() {
 }
 
 void Checker::join(Stamp& into, std::span<const uint32_t> other) {
-  if (other.size() != into.size() || other[0] != into[0]) return;  // from before all met
+  if (other.size() != into.size() || other[0] != into[0]) return;  // from before the last barrier of all ranks
   for (size_t i = 1; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 

@@ -1,10 +1,10 @@
 // With option check: accesses by different ranks to the same elements of a coarray, in segments that nothing orders.
 //
-// Each rank has a vector clock. What synchronises carries it in a stamp: posts, pairs, barriers of sets, and, by way of
-// words at the home of a lock or an atomic, these. Each access is noted with the clock of its segment; when all ranks
-// meet, rank 0 gets the notes of all, names the pairs that conflict, and all begin anew. So what is plain memory to the
-// program (a[i] without an image) is not seen.
-// Thread-safe. Without the option, nothing but on() is called.
+// Each rank has a vector clock. Synchronisations carry it in a stamp: posts, pairs, barriers of sets, and, in words at
+// their home, locks and atomics. Each access is recorded with the clock of its segment; at a barrier of all ranks, rank
+// 0 receives the records of all and reports the pairs that conflict, and all records are cleared. Accesses to plain
+// memory of the program (a[i] without an image) are not recorded. Thread-safe. Without the option, nothing but on() is
+// called.
 #pragma once
 
 #include <mutex>
@@ -23,8 +23,8 @@ struct Section;
 
 class Checker {
  public:
-  using Stamp = Words;                    // the number of meetings, and the clock; empty without the option
-  static constexpr int most_ranks = 900;  // whose stamp fits into a message
+  using Stamp = Words;  // the number of barriers of all ranks, and the clock; empty without the option
+  static constexpr int most_ranks = 900;  // a stamp for so many fits into a message
 
   void start(Memory& memory, bool wanted);
   bool on() const { return on_; }
@@ -39,7 +39,7 @@ class Checker {
   Stamp release();  // ends the segment
   void acquire(std::span<const uint32_t> stamp);
   static void join(Stamp& into, std::span<const uint32_t> other);
-  // All ranks: compares, and forgets. Collective.
+  // All ranks: compares and clears the records. Collective.
   Status meet();
 
  private:
@@ -57,7 +57,7 @@ class Checker {
   struct Notes {
     const Note* notes;
     size_t count;
-    const uint32_t* clocks;  // of the segments, one behind the other
+    const uint32_t* clocks;  // of the segments, one after the other
   };
   static constexpr size_t most_notes = 4000;
 
@@ -68,7 +68,7 @@ class Checker {
   Memory* memory_ = nullptr;
   int rank_ = 0, nranks_ = 1;
   bool on_ = false, too_many_ = false;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   uint32_t meetings_ = 0;
   Stamp clock_;
   bool new_segment_ = true;
@@ -78,8 +78,7 @@ class Checker {
   std::set<std::string> reported_;
 };
 
-// Where two sections meet: the first byte of one of `a` that `b` has, too; -1 if there is none. Offsets count from
-// anywhere.
+// The first byte of `a` that is in `b`, too; -1 if there is none. Both offsets count from the same origin.
 int64_t common_byte(int64_t a_low, const Box& a, size_t a_element, int64_t b_low, const Box& b, size_t b_element);
 
 }  // namespace hiroba

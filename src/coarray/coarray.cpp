@@ -31,7 +31,7 @@ Status Coarrays::start(Memory& memory) {
   return {};
 }
 
-// What was put is there before the memory goes.
+// Puts have arrived before the memory is freed.
 Status Coarrays::stop() {
   HIROBA_TRY(requests().none_left());
   HIROBA_TRY(sync_all(Team::all(world_->nranks), {"xmp_finalize", ""}));
@@ -45,8 +45,8 @@ constexpr uint64_t most_guard_bytes = uint64_t{256} << 20;
 
 Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
   Memory& memory = *memory_;
-  // With option check pages after each part are closed, so that a part's overrun does not become the neighbour's data:
-  // as many as the part has, for an index that is up to twice too large. They take addresses, not memory.
+  // With option check pages after each part are protected, so that an overrun of a part does not change the neighbour's
+  // data: as many as the part has, for an index that is up to twice too large. They take addresses, not memory.
   const bool guarded = memory.checking() && !coarray.name.empty();
   const uint64_t whole = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes;
   const uint64_t guard = guarded ? std::clamp<uint64_t>(whole, page_bytes, most_guard_bytes) : 0;
@@ -121,7 +121,7 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
   return {};
 }
 
-// Memory here that others, or a holder of locks, must not touch because it may not be there.
+// Memory here that other threads, or a holder of locks, must not access because it may be absent.
 bool Coarrays::may_fault(const Place& place, const Box& box, size_t element) const {
   int64_t low, high;
   box.bounds(element, low, high);
@@ -162,8 +162,8 @@ Status Coarrays::start_assign(const Section& to, const Section& from, size_t ele
   return move(to, from, element, false, assignment);
 }
 
-// What cannot go directly goes through a buffer: when it is all there, the assignment is finished. `at_once`: it is
-// finished next.
+// Data that cannot be moved directly goes through a buffer: when all of it has arrived, finish() completes the
+// assignment. `at_once`: finish() follows immediately.
 Status Coarrays::move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& a) {
   HIROBA_TRY(check_shapes(to, from));
   if (to.box.elements() == 0) return {};
@@ -254,7 +254,7 @@ std::unique_ptr<char[]> Coarrays::read_packed(const Place& from, const Box& box,
 
 Status Coarrays::update(const Section& to, const Section& from, const Arithmetic& arithmetic) {
   const size_t to_bytes = bytes_of(arithmetic.to()), from_bytes = bytes_of(arithmetic.values());
-  constexpr size_t each_by_itself = 0;  // neighbours become no blocks if they are taken for elements of no size
+  constexpr size_t each_by_itself = 0;  // neighbours form no blocks if elements count as having no size
   const bool single = from.box.dims == 0;
   if (!single) HIROBA_TRY(check_shapes(to, from));
   if (to.box.elements() == 0) return {};

@@ -1,13 +1,13 @@
-// The contract of this floor: coarrays, arrays of which every rank has a part, and what images do with them.
+// The contract of this floor: coarrays, arrays of which every rank has a part, and the operations of images on them.
 //
-// A Coarrays object is one rank's part of that. A coarray is an allocation of the memory floor, cut into one part per
-// rank whose home is on that rank; so parts of this node are mapped here, at addresses that lie `stride` apart, and
-// others are reached by the transport. Accesses never go through the page cache.
+// A Coarrays object is one rank's part of that. A coarray is an allocation of the memory floor, divided into one part
+// per rank whose home is that rank; so parts of this node are mapped here, at addresses `stride` apart, and the
+// transport accesses the others. Accesses never go through the page cache.
 //
-// start, stop, allocate, free are collective over all ranks, what takes a team over that team; one thread makes them.
-// Everything else is thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
-// what they read may be changed on return. What is started goes on until it is waited for (collective/requests.hpp).
-// Everything else blocks until it is done. Errors come back as a status; the caller (src/notation/xmp) ends the job
+// start, stop, allocate, free are collective over all ranks, calls with a team over that team; one thread makes them.
+// All other calls are thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
+// their source may be changed on return. Started operations are in progress until a wait (collective/requests.hpp). All
+// other calls block until they are complete. Errors come back as a status; the caller (src/notation/xmp) ends the job
 // with it.
 #pragma once
 
@@ -58,7 +58,7 @@ class Coarrays {
   Status start_assign(const Section& to, const Section& from, size_t element, Assignment& assignment);
   Status fill(const Section& to, const void* value, size_t element);
   Status update(const Section& to, const Section& from, const Arithmetic& arithmetic);
-  // For the checker: what the program does to memory here by itself.
+  // For the checker: accesses of the program itself to memory here.
   void touch(const Section& section, size_t element, bool writes);
 
   // ---- synchronisation ----
@@ -76,7 +76,7 @@ class Coarrays {
   Words release_order();
   void acquire_order(const Words& words);
   static void join_order(Words& into, std::span<const uint32_t> other);
-  void report_statistics() const;  // option stats: a line for each coarray; those that are freed get it then
+  void report_statistics() const;  // option stats: a line for each coarray; for a freed one when it is freed
 
   // A lock is 24 zero bytes of a coarray: a ticket lock, and its holder.
   Status lock(const Section& lock, const Call& call);
@@ -106,10 +106,10 @@ class Coarrays {
   const World* world_ = nullptr;
   std::unique_ptr<Parts> parts_;
   std::vector<const Coarray*> counted_;  // option stats
-  std::atomic<bool> unfenced_{false};    // posts have gone out with puts that are counted only
+  std::atomic<bool> unfenced_{false};    // posts were sent whose puts are counted, not fenced
 };
 
-// An assignment that is under way. Neither side may be used before finish(). Not thread-safe.
+// An assignment in progress. Neither side may be used before finish(). Not thread-safe.
 class Coarrays::Assignment final : public Request {
  public:
   void finish();

@@ -72,7 +72,7 @@ Status Mail::wait(int rank, int64_t tag, const Call& call, int& from, Checker::S
 std::string Mail::queued() const {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   if (posts_.empty()) return "no post has come";
-  std::string text = format("of the posts that have come, %zu match no wait: ", posts_.size());
+  std::string text = format("of the posts that have arrived, %zu match no wait:  ", posts_.size());
   constexpr size_t shown = 4;
   for (size_t i = 0; i < posts_.size() && i < shown; ++i)
     text += format("%sfrom rank %d with tag %lld", i == 0 ? "" : ", ", posts_[i].rank,

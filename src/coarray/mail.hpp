@@ -1,8 +1,8 @@
 // Messages between images: posts, and the counts of pairwise synchronisation.
 //
 // Messages are not ordered, so nothing here depends on their order: posts are matched by sender and tag, counts add up.
-// What arrives is kept in this process's own memory, however much it is. Thread-safe. Handlers may run in any thread,
-// and in the page-fault handler; so the lock is held only around code that touches private memory.
+// Messages that arrive are stored in this process's own memory, without limit. Thread-safe. Handlers may run in any
+// thread, and in the page-fault handler; so the lock is held only around code that touches private memory.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ class Mail {
   void start(const World& world);
 
   // ---- post and wait ----
-  // What posts and arrivals carry for the checker is handed on as it is.
+  // The checker's data in posts and arrivals is passed on unchanged.
   void post(int rank, int64_t tag, const Checker::Stamp& stamp);
-  // Takes the oldest post that matches and says who made it.
+  // Takes the oldest post that matches and returns its sender.
   Status wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp);
 
   // ---- barriers of two: arrive(r) and await_pair(r) here, the same there ----
@@ -47,7 +47,7 @@ class Mail {
   const World* world_ = nullptr;
   std::unique_ptr<Pair[]> pairs_;
   int on_post_ = 0, on_pair_sync_ = 0;  // handlers
-  mutable SignalSafeLock lock_;         // guards what follows
+  mutable SignalSafeLock lock_;         // guards the members below
   std::deque<Post> posts_;              // that the program has not waited for yet
 };
 

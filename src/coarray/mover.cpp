@@ -6,7 +6,7 @@ namespace hiroba {
 
 namespace {
 
-// From this size on a piece is worth going by itself, without being packed.
+// Pieces of at least this size are sent separately, not packed.
 constexpr size_t large_block = size_t{16} << 10;
 
 // The innermost dimensions that fit, as a box of the transport; the others stay in `outer`.

@@ -1,7 +1,7 @@
-// Moving sections between images: put, get, and both. What this process can reach by itself it copies; the rest goes
-// by the transport, as one piece, as large pieces, or as strided boxes.
+// Moving sections between images: put, get, and both. It copies where this process can access the memory; the transport
+// moves the rest, as one piece, as large pieces, or as strided boxes.
 //
-// Thread-safe. What is started goes on until await(); puts are complete at the next fence after it.
+// Thread-safe. Started moves are in progress until await(); puts are complete at the next fence after it.
 #pragma once
 
 #include "coarray/section.hpp"
@@ -13,11 +13,11 @@ class Mover {
  public:
   void start(const World& world) { world_ = &world; }
 
-  // What lies at `from`, of a walk's from side, to memory here that cannot fault. There after await(); boxes are on
+  // Moves data at `from`, of a walk's from side, to memory here that cannot fault. Complete after await(); boxes on
   // return.
   void start_get(char* to, const Place& from, const Walk& walk, Completion& completion) const;
   void await(Completion& completion) const { world_->transport->await(completion); }
-  // Memory here that cannot fault, to a walk's to side. put: it may be changed on return; started: after await().
+  // Moves memory here that cannot fault to a walk's to side. put: it may be changed on return; started: after await().
   void start_put(const Place& to, const char* from, const Walk& walk, Completion& completion) const;
   void put(const Place& to, const char* from, const Walk& walk) const;
 

@@ -1,4 +1,4 @@
-// What Coarrays is made of, for the files that implement it. Owner: Coarrays; each part says what is thread-safe.
+// The parts of Coarrays, for the files that implement it. Owner: Coarrays; each part states what is thread-safe.
 #pragma once
 
 #include "coarray/checker.hpp"

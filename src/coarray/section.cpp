@@ -48,7 +48,7 @@ Box without_ones(const Box& box) {
   return out;
 }
 
-// Adds a dimension around those that there are, innermost first: it makes neighbours one block, and is joined with the
+// Adds a dimension around the present ones, innermost first: it joins neighbours into one block, and is merged with the
 // last one if it follows that in memory on both sides.
 void surround(Walk& walk, int64_t count, int64_t to, int64_t from) {
   const int last = walk.dims - 1;
@@ -81,7 +81,7 @@ bool pair_up(const Box& to, const Box& from, size_t element, Walk& walk) {
   walk.dims = 0, walk.block = element;
   int i = a.dims - 1, j = b.dims - 1;
   while (i >= 0 && j >= 0) {
-    // The dimension with more elements is cut in two, if that is possible.
+    // The dimension with more elements is divided in two, if possible.
     const int64_t count = std::min(a.count[i], b.count[j]);
     if (count == 0) return walk.dims = 0, walk.block = 0, true;
     if (a.count[i] % count != 0 || b.count[j] % count != 0) return false;

@@ -1,8 +1,8 @@
-// Sections of arrays, and how two of them are walked together: pure functions on descriptions.
+// Sections of arrays, and traversals of two of them together: pure functions on descriptions.
 //
-// A section is count[d] elements in dimension d (outermost first), stride[d] bytes apart. A Walk is what remains of one
-// or two of them when all that can be said more simply has been: dimensions of length 1 are gone, neighbours are one
-// block, and dimensions that follow each other in memory are one.
+// A section is count[d] elements in dimension d (outermost first), stride[d] bytes apart. A Walk is the simplest form
+// of one or two of them: without dimensions of length 1, with neighbours as one block, and with dimensions that follow
+// each other in memory as one.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,12 @@ namespace hiroba {
 // The first element of a section, and where it is.
 struct Place {
   int rank = 0;
-  uint64_t offset = 0;   // if not here
+  uint64_t offset = 0;   // if it is not on this node
   char* here = nullptr;  // where this process can access it; null: through the transport
 };
 
-// Of the arrays, only the first `dims` say anything: to clear and copy all would take longer than to move a few bytes.
+// Only the first `dims` entries of the arrays are set: to clear and copy all would take longer than to move a few
+// bytes.
 struct Box {
   static constexpr int max_dims = 8;
   int dims = 0;
@@ -37,9 +38,9 @@ struct Box {
   }
 
   int64_t elements() const;
-  // The bytes that it touches around its first element, [low, high); not of an empty box.
+  // The range of its bytes relative to its first element, [low, high); not of an empty box.
   void bounds(size_t element, int64_t& low, int64_t& high) const;
-  // The same elements in the same order, lying one behind the other.
+  // The same elements in the same order, one after the other.
   Box packed(size_t element) const;
   // "[4][1:8]": counts, for messages.
   std::string shape() const;
@@ -106,16 +107,16 @@ void for_rows(const Walk& walk, int64_t first, int64_t blocks, const Visit& visi
 // such dimensions but as many elements in all.
 bool conform(const Box& to, const Box& from);
 
-// How to walk both; false if there is no common walk (6x4 and 8x3): then one side must be packed first.
+// The common walk of both; false if there is none (6x4 and 8x3): then one side must be packed first.
 bool pair_up(const Box& to, const Box& from, size_t element, Walk& out);
 
-// The elements of a section, in order, without regard to where they go.
+// The elements of a section, in order, independent of the target.
 Walk walk_packed(const Box& from, size_t element);
 
-// Copies what a walk says, in the order of its blocks; the sides do not overlap.
+// Copies the blocks of a walk, in their order; the sides do not overlap.
 void copy(char* to, const char* from, const Walk& walk);
 
-// `blocks` blocks of a walk's from side, beginning with the block numbered `first`, packed one behind the other.
+// `blocks` blocks of a walk's from side, beginning with the block numbered `first`, packed one after the other.
 void gather(char* packed, const char* from, const Walk& walk, int64_t first, int64_t blocks);
 
 // Writes one element over a section.

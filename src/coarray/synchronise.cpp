@@ -7,7 +7,7 @@
 
 namespace hiroba {
 
-// A rank that spins on its own memory, calling this, also serves the others.
+// A rank that calls this while it spins on its own memory also answers requests of others.
 Status Coarrays::sync_memory(const Call& call) {
   HIROBA_TRY(parts_->updater.settle(call));
   unfenced_.store(false, std::memory_order_relaxed);
@@ -15,8 +15,8 @@ Status Coarrays::sync_memory(const Call& call) {
   return {};
 }
 
-// The fence comes first although an exchange is one, too: a rank may leave the exchange while another still waits for
-// puts in it, and what the first then puts would race with them.
+// The fence is needed although a barrier is one, too: a rank may leave the barrier while another still waits for puts
+// in it, and later puts of the first would race with them.
 Status Coarrays::sync_all(const Team& team, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!team.is_all(world_->nranks)) return sync_team(team, call);
@@ -49,7 +49,8 @@ Status Coarrays::sync_ranks(std::span<const int> ranks, const Call& call) {
   return {};
 }
 
-// The post takes the puts before it along, so they need not be acknowledged until something else passes this order on.
+// The post carries the count of the puts before it, so they need no acknowledgement until another operation transfers
+// this order.
 Status Coarrays::post(int rank, int64_t tag, const Call& call) {
   HIROBA_TRY(parts_->updater.settle(call));
   unfenced_.store(true, std::memory_order_relaxed);
@@ -64,8 +65,8 @@ Status Coarrays::wait(int rank, int64_t tag, const Call& call, int& from) {
   return {};
 }
 
-// For the checker: what synchronises through a word passes the clock on at the word's home. Atomics order nothing by
-// themselves, but programs may build an order with them, so they count as if they did.
+// For the checker: a synchronisation by a word transfers the clock at the word's home. Atomics order nothing by
+// themselves, but programs may build an order with them, so they count as synchronisations.
 void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
   if (!parts_->checker.on()) return;
   Transport& transport = *world_->transport;
@@ -84,7 +85,7 @@ void Coarrays::pass_order(const Place& word, bool release, bool acquire) {
 }
 
 // ---- locks ---------------------------------------------------------------------------------------------------------
-// A ticket lock, and its holder, which is a rank and a thread, plus one, so that 0 is nobody.
+// A ticket lock, and its holder, which is a rank and a thread, plus one, so that 0 means no holder.
 
 namespace {
 
@@ -113,7 +114,7 @@ uint64_t Coarrays::holder_of(const Place& lock) const {
   return world_->transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
 }
 
-// The field changes only in the hands of who holds the lock.
+// Only the holder of the lock changes the field.
 void Coarrays::take_lock(const Place& lock, uint64_t holder) const {
   const uint64_t before = holder_of(lock);
   world_->transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);

@@ -18,7 +18,7 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
-  // Elements of a row that begins at `offset`; `to` is where that is for this process.
+  // Elements of a row that begins at `offset`; `to` is its address in this process.
   void apply(const Arithmetic& arithmetic, char* to, uint64_t offset, int64_t stride, const char* from,
              int64_t from_stride, int64_t count) {
     while (count > 0) {
@@ -60,10 +60,10 @@ struct Head {
   int32_t dims;
   uint8_t to, values, op;
   uint8_t single;  // one value for all
-  int32_t room;    // one more than the number of that where the values are; 0: they follow the dimensions
+  int32_t room;    // one more than the number of the room with the values; 0: they follow the dimensions
 };
 
-// So many values are worth the two messages more that a room takes.
+// From this number of values on a room, with its two more messages, is faster.
 constexpr size_t least_for_room = size_t{24} << 10;
 
 }  // namespace
@@ -178,7 +178,7 @@ void Updater::send_by_room(int rank, const char* from, const Walk& values, Messa
 
 int Updater::take_room(int rank) const {
   constexpr int rooms = static_cast<int>(Control::rooms);
-  for (int turn = world_->rank;; ++turn) {  // not all begin with the same one
+  for (int turn = world_->rank;; ++turn) {  // ranks begin with different rooms
     const int number = turn % rooms;
     if (world_->transport->compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
     if (!world_->transport->progress()) sched_yield();

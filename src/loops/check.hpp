@@ -1,5 +1,5 @@
-// With option check: whether a loop touched what its subscripts said, by counters before and after it, and what it
-// touched, for races.hpp. Made by smint_begin, used by the thread that made it, on every rank for itself.
+// With option check: whether a loop accessed the pages that its subscripts name, by counters before and after it, and
+// its accesses, for races.hpp. Made by smint_begin, used by the thread that made it, on each rank separately.
 #pragma once
 
 #include <set>
@@ -13,14 +13,14 @@ namespace hiroba {
 
 class LoopCheck {
  public:
-  // `place` is a text of the program, which stays; `known`: all subscripts of the loop are affine; `values`: this
-  // rank's iterations.
+  // `place` is a text of the program, which remains valid; `known`: all subscripts of the loop are affine; `values`:
+  // this rank's iterations.
   LoopCheck(const Memory& memory, const char* place, bool known, std::span<const Values> values);
 
   void touches(LoopRaces& races, const Access& access) const;
 
-  // Behind the barrier that ends the loop: says, once for each loop and array, which pages went through the page cache
-  // although the analysis knew better. That is slow, but never wrong.
+  // After the barrier that ends the loop: reports, once for each loop and array, the pages that the page cache fetched
+  // although all subscripts are known. That is slow, but correct.
   void report(std::set<std::string>& reported) const;
 
  private:

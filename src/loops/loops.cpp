@@ -16,7 +16,7 @@ namespace {
 
 // ---- what ----------------------------------------------------------------------------------------------------------
 
-// The contiguous indices of the outermost dimension that lie in pages of this node.
+// The contiguous indices of the outermost dimension in pages of this node.
 Interval indices_here(const View& view, const Job& job) {
   Interval here = {0, 0};
   view.array->for_each_run_of([&](int rank) { return job.node_of(rank) == job.node; },
@@ -36,7 +36,7 @@ Interval indices_here(const View& view, const Job& job) {
   return here;
 }
 
-// Rows that lie less than a page apart are fetched with what is between them.
+// Rows less than a page apart are fetched with the bytes between them.
 void fill_gaps(const View& view, Range section[]) {
   for (int d = view.dims - 1; d > 0; --d) {
     Range& r = section[d];
@@ -45,7 +45,7 @@ void fill_gaps(const View& view, Range section[]) {
   }
 }
 
-// Begins to fetch these rows.
+// Starts to fetch these rows.
 Status fetch(Memory& memory, const View& view, Interval outermost, Range section[]) {
   outermost = meet(outermost, {0, view.extent[0]});
   if (outermost.empty()) return {};
@@ -63,8 +63,8 @@ struct Mine {
   int64_t step;
 };
 
-// What an access touches over a rank's iterations: a section, with `rows` of the outermost dimension; `here`: the rows
-// of this node.
+// The elements of an access over a rank's iterations: a section, with `rows` of the outermost dimension; `here`: the
+// rows of this node.
 struct Extent {
   const Access* access;
   Interval rows, here;
@@ -104,7 +104,7 @@ std::vector<Extent> extents_of(const Memory& memory, std::span<const Access> acc
   return extents;
 }
 
-// Those of a rank's values for which an access touches nothing outside of this node.
+// A rank's values for which an access uses only data of this node.
 Interval inner_of(const Extent& extent, std::span<const Values> values, const Mine& mine) {
   const View& view = extent.access->view;
   if (extent.here.empty()) return {0, 0};
@@ -120,7 +120,7 @@ Interval inner_of(std::span<const Extent> extents, std::span<const Values> value
   return inner;
 }
 
-// Begins to fetch what is touched of other nodes.
+// Starts to fetch the data of other nodes.
 Status fetch(Memory& memory, std::span<Extent> extents) {
   for (Extent& extent : extents) {
     const Access* const access = extent.access;
@@ -148,7 +148,7 @@ bool same_name(const Access& a, const Access& b) {
   return length == std::strcspn(b.text, "[") && std::strncmp(a.text, b.text, length) == 0;
 }
 
-// The loops nested inside were proved independent for accesses by one name; two names may mean one array.
+// The loops nested inside were proved independent for accesses by one name; two names may be one array.
 bool overlap(std::span<const Access> accesses) {
   for (const Access& w : accesses) {
     if ((w.flags & Access::writes) == 0 || w.view.array == nullptr) continue;
@@ -158,24 +158,24 @@ bool overlap(std::span<const Access> accesses) {
   return false;
 }
 
-// Divides this rank's values: the inner ones lie on the loop's grid and wait for nothing.
+// Divides this rank's values: the inner ones are values of the loop and need not wait.
 void divide(LoopProgress& p, Interval inner, LoopProgress::Awaited waiting) {
   p.inner = meet(p.mine, inner);
   if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
   p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
-  // The first value after it that is on the grid.
+  // The first value of the loop after it.
   p.inner.end = on_grid(p.mine.begin, std::max(p.inner.begin, p.inner.end), p.step);
   if (p.inner.begin != p.mine.begin || p.inner.end < p.mine.end) p.waiting = waiting;
 }
 
-// The inner part, once; then nothing.
+// The inner part, once; then an empty one.
 Interval take_inner(LoopProgress& p) {
   if (p.inner_done) return {0, 0};
   p.inner_done = true;
   return p.inner;
 }
 
-// As the program counts: downwards from the top, if `step` is negative there.
+// In the program's order: downwards from the top, if `step` is negative there.
 void tell(Loop& loop, size_t k, Interval part, const Values& ascends, bool down) {
   loop.first[k] = part.begin, loop.end[k] = part.end;
   if (!down) return;
@@ -196,7 +196,7 @@ struct Loops::Parts {
 Loops::Loops() : parts_(std::make_unique<Parts>()) {}
 Loops::~Loops() = default;
 
-// Waits for those ranks that have not come yet.
+// Waits for ranks that have not arrived yet.
 Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
   HIROBA_TRY(neighbours.finish(memory));
   const auto [share, values] = part_of(memory.job(), memory.job().rank, *p.whole);
@@ -205,13 +205,13 @@ Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
   return fetch(memory, extents);
 }
 
-// Empty if all has been done.
+// Empty if all is complete.
 Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) {
   using P = LoopProgress;
   for (part = {0, 0}; p.stage != P::done && part.empty();) {
     switch (p.stage) {
       case P::overlap: {
-        // Data of a network come by themselves; whether ranks have come must be looked at.
+        // Data of a network arrives without calls; the arrival of ranks must be polled.
         const bool work =
             p.waiting == P::ranks ? !neighbours.all_arrived(memory) : p.waiting == P::data && !p.boundary_first;
         if (work) part = take_inner(p);
@@ -238,10 +238,11 @@ Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) 
 Status Loops::enter(const char* place) {
   const char* const outer = place_.exchange(place);
   if (outer == nullptr) return {};
-  return Status::error(
-      format("parallel for at %s: begins within the parallel for at %s, of which each rank does other iterations (in a "
-             "function that it calls, or in another thread); all ranks have to come here, so share out one of the two",
-             place, outer));
+  return Status::error(format(
+      "parallel for at %s: begins within the parallel for at %s, of which each rank executes other iterations (in "
+      "a function that it calls, or in another thread); all ranks must execute this loop, so distribute only one of "
+      "the two",
+      place, outer));
 }
 
 Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, std::span<const Values> values,
@@ -254,7 +255,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   }
   const std::span<Values> loops(ordered, values.size());
 
-  // The program runs what is told in full if it is not shared out.
+  // A loop that is not distributed runs in full.
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
     tell(loop, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
   if (shared > 1 && (flags & Loop::collapse) == 0 && overlap(accesses)) shared = 1;
@@ -262,7 +263,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   Neighbours& neighbours = parts_->neighbours;
   LoopProgress& p = loop.progress = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
-  // A barrier may wait for the next loop, which knows who has to wait for whom.
+  // A barrier may be deferred to the next loop, which determines the ranks to wait for.
   if ((flags & Loop::later) != 0 && !memory.checking()) {
     p.whole = new Execution{accesses, {loops.begin(), loops.end()}, shared, false};
     std::erase_if(p.whole->accesses, [](const Access& a) { return a.view.array == nullptr; });
@@ -274,7 +275,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
     tell(loop, k, share[k], ordered[k], values[k].step < 0);
-    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // what is fetched is for these only
+    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // fetches are for these only
   }
   const Mine mine = {p.mine, p.step};
   std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
@@ -307,13 +308,13 @@ Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const 
   if (memo == nullptr) memo = new Recollection;
   LoopProgress& p = loop.progress;
   if (p.waiting == LoopProgress::ranks) HIROBA_TRY(parts_->fetch_after_barrier(memory, p));
-  p.boundary_first = false;  // what is recalled is not known to the others
+  p.boundary_first = false;  // other ranks do not have the recalled pages' list
   const auto [found, anew] = static_cast<Recollection*>(memo)->try_emplace(std::move(arrays));
   if (!anew) {
     memory.start_preload(found->second);
     return {};
   }
-  memory.sync();  // what is here at the end, the loop has used
+  memory.sync();  // pages in the cache at the end are those that the loop has used
   p.noting = &found->second;
   return {};
 }

@@ -1,9 +1,9 @@
-// The contract of this floor: loops that all ranks share: who does which iterations, what they touch of other nodes,
-// and in which order the parts are done. Everything follows from affine accesses, evaluated anew at each execution.
+// The contract of this floor: loops that all ranks share: the iterations of each rank, the data of other nodes that
+// they use, and the order of the parts. All of this follows from affine accesses, evaluated at each execution.
 //
 // A Loops object is one rank's part; the process owns it. A Loop is one execution, which belongs to the notation; until
-// its end no other begins. begin and next may block where an earlier loop has put its barrier off, settle and end
-// (unless told otherwise) are collective. For the thread that makes collective calls.
+// its end no other begins. begin and next may block where an earlier loop has deferred its barrier; settle and end
+// (unless its flags say otherwise) are collective. For the thread that makes collective calls.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ namespace hiroba {
 class LoopCheck;
 struct Execution;
 
-// Of the rank's values, the boundary is what lies on both sides of the inner part. While something is awaited, the
-// inner part is done; else it comes last. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose
-// values are told to the program from the top.
+// Of the rank's values, the boundary is on both sides of the inner part. While data or ranks are awaited, the inner
+// part runs; otherwise it is last. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose values
+// the program gets from the top.
 struct LoopProgress {
   enum Awaited : int32_t { nothing, data, ranks };  // before the boundary
   enum Stage : int32_t { overlap, lower_boundary, upper_boundary, rest, done };
@@ -33,10 +33,10 @@ struct LoopProgress {
   Awaited waiting;
   bool down;  // the program's loop counts downwards
   bool inner_done;
-  bool boundary_first;           // the others need not wait for the inner part
-  std::vector<PageRun>* noting;  // null: nothing is to be noted at the end
-  LoopCheck* check;              // null: nothing is to be checked
-  Execution* whole;              // null: the barrier at the end is not put off
+  bool boundary_first;           // other ranks need not wait for the inner part
+  std::vector<PageRun>* noting;  // null: no pages to record at the end
+  LoopCheck* check;              // null: no check
+  Execution* whole;              // null: the barrier at the end is not deferred
 };
 
 struct Loop {
@@ -55,17 +55,18 @@ class Loops {
  public:
   Loops();
   ~Loops();
-  // Decides which iterations are this rank's, and begins to fetch what they touch. Of the loops, `values` by depth, the
-  // first `shared` are shared out together. `place`, "main.c:12", outlives the loop.
+  // Determines the iterations of this rank, and starts to fetch the data that they use. Of the loops, `values` by
+  // depth, the first `shared` are distributed together. `place`, "main.c:12", outlives the loop.
   Status begin(Memory& memory, Loop& loop, std::vector<Access> accesses, std::span<const Values> values, int shared,
                int flags, const char* place);
-  // After begin: what the loop used when it was last run with these arrays is fetched at once. `memo` is null at first.
+  // After begin: starts to fetch all pages that the loop used at its last execution with these arrays. `memo` is null
+  // at first.
   Status recall(Memory& memory, Loop& loop, void*& memo, std::vector<const void*> arrays);
   // Sets the loop to the next part of this rank's iterations, if there is any.
   Status next(Memory& memory, Loop& loop, bool& any);
-  // barrier() is called if there is to be one now.
+  // Calls barrier() if one is due now.
   void end(Memory& memory, Loop& loop, void (*barrier)(bool drop));
-  // The barrier that a loop has put off, if there is one.
+  // The barrier that a loop has deferred, if any.
   Status settle(Memory& memory);
 
   // ---- option check ----
@@ -78,7 +79,8 @@ class Loops {
   Status enter(const char* place);
 
   std::unique_ptr<Parts> parts_;
-  std::atomic<const char*> place_{nullptr};  // of the loop that this process is in; another thread may come by mistake
+  std::atomic<const char*> place_{
+      nullptr};  // of the loop that this process executes; another thread may call by mistake
 };
 
 }  // namespace hiroba

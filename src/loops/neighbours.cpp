@@ -27,7 +27,7 @@ bool same(const Execution& a, const Execution& b) {
                     });
 }
 
-// What one access touches by one rank: between the least and the greatest index of each dimension.
+// The elements of one access by one rank: between the least and the greatest index of each dimension.
 struct Box {
   int flags;
   const View* view;
@@ -64,7 +64,7 @@ bool conflict(const std::vector<Box>& some, const std::vector<Box>& others) {
   return false;
 }
 
-// The values of the outermost loop for which an access, over those of the other loops, may touch the box.
+// The values of the outermost loop for which an access, over those of the other loops, may be in the box.
 Interval touching(const View& view, const std::vector<Values>& values, const Box& box) {
   Interval all = {-far, far};
   if (view.exact != box.view->exact) return all;
@@ -77,7 +77,7 @@ Interval touching(const View& view, const std::vector<Values>& values, const Box
   return all;
 }
 
-// What is left of a rank's values of the outermost loop without those that conflict with the boxes: the longer side.
+// A rank's values of the outermost loop without those that conflict with the boxes: the longer side.
 void leave_out(Interval& left, const Execution& next, const std::vector<Values>& values,
                const std::vector<Box>& boxes) {
   for (const auto& [flags, text, view] : next.accesses)
@@ -129,7 +129,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 
 void Neighbours::defer_barrier(Memory& memory, Execution loop) {
   deferred_ = true;
-  home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
+  home_writes_ = loop.home_writes && !done_.empty();  // code before the first loop may have written anywhere
   if (memory.collective().reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));

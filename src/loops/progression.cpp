@@ -21,7 +21,7 @@ Bezout bezout(int64_t a, int64_t b) {
   return {a, x};
 }
 
-// Steps that leave no gap are ones.
+// A step that leaves no gap is replaced by 1.
 Progression closed(Progression p) {
   if (p.count == 1) return {p.first, 1, p.width, 1};
   return p.step <= p.width ? Progression{p.first, 1, (p.count - 1) * p.step + p.width, 1} : p;
@@ -66,7 +66,7 @@ std::optional<int64_t> common(const Progression& a, const Progression& b) {
   const Progression p = closed(a), q = closed(b);
   if (p.first >= q.end() || q.first >= p.end()) return std::nullopt;
   std::optional<int64_t> best;
-  // Member u of a's width and member v of b's meet where their firsts are u - v apart.
+  // Member u of a's width and member v of b's are equal where their firsts differ by u - v.
   for (int64_t shift = 1 - p.width; shift < q.width; ++shift)
     if (const auto at = meeting(p, q, shift))
       best = std::min(best.value_or(INT64_MAX), *at + std::max<int64_t>(0, -shift));

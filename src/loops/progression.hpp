@@ -1,5 +1,5 @@
-// Sets of integers that loops touch: first, first + step, .., each with the `width` integers from it on. Values; exact
-// arithmetic, nothing overflows for elements of an array.
+// Sets of integers, for the elements of loops: first, first + step, .., each with the `width` integers from it on.
+// Values; exact arithmetic, nothing overflows for elements of an array.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace hiroba {
 struct Progression {
   int64_t first = 0, step = 1, count = 1, width = 1;  // step, count, width >= 1
 
-  int64_t end() const { return first + (count - 1) * step + width; }  // behind the last
+  int64_t end() const { return first + (count - 1) * step + width; }  // after the last
 
   // Adds every member of {0, by, 2 * by, .. (times - 1) * by} to every member. False if that is no progression: then
-  // this one contains more than it should.
+  // this one contains more members than the sum.
   bool spread(int64_t by, int64_t times);
 };
 

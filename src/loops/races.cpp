@@ -15,7 +15,7 @@ constexpr size_t most_touches = 4096;
 
 // ---- two touches ---------------------------------------------------------------------------------------------------
 
-// The bytes that index `row` of the outermost dimension contains, from the first that is touched to the last.
+// The bytes that index `row` of the outermost dimension contains, from the first that is accessed to the last.
 Progression bytes_of_row(const Distribution& d, const Touch& t, int64_t row) {
   int64_t stride = static_cast<int64_t>(d.element_bytes()), first = 0, last = 0;
   for (int i = d.dims() - 1; i > 0; stride *= d.dim(i--)) {
@@ -73,14 +73,14 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
   if ((a.flags & Access::writes) == 0) return compare(array, b, rank_b, a, rank_a);
   const auto found = meet(array.distribution, a, b);
   if (!found) return;
-  // Where pages stand for elements, each access of a loop would meet each of the other; one of them says it all.
+  // Where pages replace elements, each access of a loop would overlap each of the other; one pair is enough.
   const bool by_page = a.kind == Touch::pages || b.kind == Touch::pages;
   const char *const one = by_page ? "" : a.text, *const other = by_page ? "" : b.text;
   const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
   const std::string turned = format("%s %s %s %s %s", array.name, b.place, other, a.place, one);
   if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
   const std::string at = (by_page ? "the page of " : "") + element_name(array, std::max<int64_t>(found->byte, 0));
-  // What is only possible is told, but does not make the run a failure.
+  // A possible race is reported, but does not make the run a failure.
   array.race_told = array.race_told || found->sure;
   (found->sure ? log_finding : log_line)(
       "check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
@@ -95,7 +95,7 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
 
 namespace {
 
-// Where subscripts are unknown: the pages of other nodes that are here, or that were written.
+// Where subscripts are unknown: the pages of other nodes that are in the cache, or that were written.
 void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<const PageRun> read,
                std::span<const PageRun> written) {
   std::vector<Touch> out;
@@ -125,7 +125,7 @@ Status LoopRaces::find(Memory& memory) {
   if (memory.job().nranks == 1) return {};
   std::vector<Touch> mine = std::move(touches_);
   touches_.clear(), too_many_ = false;
-  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home knows then who has copied what
+  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home then has the list of copies
   add_pages(memory, mine, memory.cached_pages(), memory.written_pages());
   std::vector<std::vector<char>> all;
   const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
@@ -150,7 +150,7 @@ namespace {
 
 int64_t nearest(int64_t a, int64_t b) { return floor_div(a + b / 2, b); }
 
-// A view as bytes in the array's own dimensions, if that is what it is: a[i * N + j] in a program, a[N][N] in memory.
+// A view of bytes in the array's own dimensions, if it has that form: a[i * N + j] in a program, a[N][N] in memory.
 bool in_dimensions(View& view, std::span<const Values> values) {
   const Distribution& d = view.array->distribution;
   View out = {};
@@ -181,7 +181,7 @@ bool in_dimensions(View& view, std::span<const Values> values) {
   return true;
 }
 
-// The members of a dimension's subscripts; false if they are known only to lie within.
+// The members of a dimension's subscripts; false if only their bounds are known.
 bool members(const View& view, int d, std::span<const Values> values, Progression& out) {
   bool exact = !view.exact || view.low[d] == view.high[d];
   out = {view.low[d], 1, 1, view.high[d] - view.low[d] + 1};
@@ -211,7 +211,7 @@ void LoopRaces::note(const Access& access, std::span<const Values> values, const
   touch.kind = view.exact || in_dimensions(view, values) ? Touch::elements : Touch::bytes;
   bool exact = true;
   for (size_t k = 0; k < values.size(); ++k) {
-    int used = 0;  // a variable in two dimensions ties them together
+    int used = 0;  // with a variable in two dimensions these depend on each other
     for (int d = 0; d < view.dims; ++d) used += view.factor[d][k] != 0;
     exact = exact && (used <= 1 || count_of(values[k]) == 1);
   }

@@ -1,10 +1,10 @@
-// With option check: races between ranks. Each rank notes what its loops touch, as the exact sets of their affine
-// accesses; at each barrier rank 0 gathers them, and names the pairs that meet, once each. Where
-// subscripts are not known, the pages that a rank has fetched or written of other nodes stand for them, and the message
-// says "perhaps". Order by locks and atomics is not seen, nor by waiting for some ranks only: with option check, every
-// loop ends with a barrier of all.
+// With option check: races between ranks. Each rank records the accesses of its loops, as the exact sets of their
+// affine accesses; at each barrier rank 0 collects them, and reports each pair that overlaps once. Where subscripts are
+// unknown, the pages of other nodes that a rank has fetched or written replace them, and the message contains
+// "perhaps". The check does not include order by locks and atomics, nor by group barriers: with option check, every
+// loop ends with a barrier of all ranks.
 //
-// What is noted stays until the next barrier. Used by the thread that calls barriers.
+// Records are kept until the next barrier. Used by the thread that calls barriers.
 #pragma once
 
 #include <set>
@@ -29,9 +29,9 @@ class LoopRaces {
     char text[80], place[112];
   };
 
-  // This rank touches what the access says over all `values`.
+  // Records the elements of the access over all `values`, for this rank.
   void note(const Access& access, std::span<const Values> values, const char* place);
-  // At a barrier: names the races since the last one. Collective; every rank calls, whether it has had a loop or not.
+  // At a barrier: reports the races since the last one. Collective; every rank calls it, with or without a loop.
   Status find(Memory& memory);
 
  private:

@@ -32,7 +32,7 @@ Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
   return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
 }
 
-// The cut dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
+// The divided dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
 int cut_dimension(const View& view, size_t variable) {
   const Distribution& d = view.array->distribution;
   for (int i = 0; i < (view.exact ? view.dims : 1); ++i)
@@ -46,7 +46,8 @@ bool only_outermost_cut(const Distribution& d) {
   return d.div(0) > 1;
 }
 
-// Indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last reach beyond the array.
+// Indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last extend beyond the
+// array.
 Interval owned(const View& view, int dim, int rank) {
   const Distribution& d = view.array->distribution;
   const Range range = d.box(rank)[static_cast<size_t>(dim)];
@@ -68,14 +69,14 @@ Share everything(std::span<const Values> values, int shared) {
   return all;
 }
 
-// What the rank does if this view decides; false if it does not.
+// The rank's share if this view determines it; false if it does not.
 bool share_by(const View& view, const Job& job, int rank, std::span<const Values> values, int shared, Share& out) {
   std::array<int, most_shared> dims{};
   bool any = false;
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
     dims[k] = cut_dimension(view, k);
     for (size_t other = 0; other < k; ++other)
-      if (dims[other] == dims[k]) dims[k] = -1;  // the outer one decides
+      if (dims[other] == dims[k]) dims[k] = -1;  // the outer one determines the share
     any = any || dims[k] >= 0;
   }
   if (!any) return false;
@@ -99,12 +100,12 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
   }
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
     if (dims[k] < 0) continue;
-    // The first element that an iteration touches says whose it is.
+    // The owner of the first element of an iteration computes it.
     const int64_t first = offsets(view, dims[k], values, k).begin;
     const Interval all = out[k];
     const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
     if (piece.empty()) return out = nothing(), true;
-    // Onto the loop's own values: whoever owns the first value at or behind a border begins there.
+    // Round to the loop's values: the owner of the first value at or after a border begins there.
     out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};
     if (out[k].empty()) return out = nothing(), true;
   }

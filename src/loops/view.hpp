@@ -1,4 +1,4 @@
-// What a loop touches of a shared array, as affine functions of the loop's variables; and arithmetic on intervals.
+// The accesses of a loop to a shared array, as affine functions of the loop's variables; and arithmetic on intervals.
 // Values; the array is the memory floor's. Nothing here blocks.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Values {
   int64_t first, end, step;
 };
 
-// How many values a loop with step > 0 has; and the first of them at `at` or after it.
+// The number of values of a loop with step > 0; and the first of them at `at` or after it.
 inline int64_t count_of(const Values& v) { return std::max<int64_t>(0, ceil_div(v.end - v.first, v.step)); }
 inline int64_t on_grid(int64_t first, int64_t at, int64_t step) { return first + ceil_div(at - first, step) * step; }
 
@@ -43,14 +43,14 @@ struct View {
   int64_t factor[most_dims][most_loops];
 };
 
-// An access as it stands in a loop.
+// An access in a loop.
 struct Access {
   enum Flag {
     reads = 1,
     writes = 2,
-    owns = 4,      // iterations go to the home of this one
+    owns = 4,      // the home of this element computes the iteration
     perhaps = 8,   // not in every iteration
-    anywhere = 16  // subscripts that are not known
+    anywhere = 16  // unknown subscripts
   };
   int flags;
   const char* text;  // "src[z-1][y][x]", for messages; outlives the loop

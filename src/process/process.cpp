@@ -21,7 +21,7 @@ struct Process {
   Loops loops;
   int rank = 0;
   bool ended = false;
-  bool forked = false;  // a child that a rank has made by fork: a copy of all this, and no rank
+  bool forked = false;  // a child that a rank has forked: a copy of all this, and no rank
   const char* ends_by = "sms_shutdown";
   std::vector<Hook> start, end;
 };
@@ -36,7 +36,8 @@ void run(const std::vector<Hook>& hooks) {
   for (const Hook& hook : hooks) hook();
 }
 
-// Messages before the start carry the rank, too, if hirobarun has given it, and only the first rank that fails speaks.
+// Messages before the start carry the rank, too, if hirobarun has set it, and only the first rank that fails prints
+// one.
 void introduce() {
   if (!Job::in_environment()) return;
   Job job;
@@ -48,11 +49,11 @@ void introduce() {
   set_reporter(job.rank, &board->aborting);
 }
 
-// A program that leaves without the end of its job leaves the others waiting for it.
+// If a program exits without the end of its job, the others wait for it.
 void left_early(int status, void*) {
   Process& p = process();
   if (p.memory == nullptr) {
-    // With glibc, exit() in an exit handler goes on with the handlers that are left.
+    // With glibc, exit() in an exit handler continues with the remaining handlers.
     if (p.ended && status == 0 && findings() > 0) exit(1);
     return;
   }
@@ -83,8 +84,8 @@ void start_process(const char* call, const std::function<void()>& ready) {
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
-    setvbuf(stdout, nullptr, _IOLBF, 0);  // to hirobarun it is a pipe, where stdio would keep whole pages back
-    prctl(PR_SET_PDEATHSIG, SIGKILL);     // also behind a wrapper script, a killed hirobarun leaves nobody
+    setvbuf(stdout, nullptr, _IOLBF, 0);  // the output is a pipe to hirobarun, for which stdio would buffer whole pages
+    prctl(PR_SET_PDEATHSIG, SIGKILL);     // a killed hirobarun leaves no process, also below a wrapper script
   }
   on_exit(left_early, nullptr);
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });

@@ -1,8 +1,8 @@
-// One process of a job: its start and end, the objects of each floor, and what the notations have to do then. The
-// interfaces have no handle, so this is where the library's objects are; nothing else keeps them in globals.
+// One process of a job: its start and end, the objects of each floor, and the hooks of the notations. The interfaces
+// have no handle, so the library's objects are here; no other folder keeps them in globals.
 //
-// Start and end are for one thread, and collective. Everything that a user does wrong ends the job here, with a message
-// that names the call.
+// Start and end are for one thread, and collective. Every error of a user ends the job here, with a message that names
+// the call.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 
 namespace hiroba {
 
-// Joins the job; then calls ready(), and what is registered. Ends the job if this process has started already, or has
+// Joins the job; then calls ready(), and the registered hooks. Ends the job if this process has started already, or has
 // been in a job.
 void start_process(const char* call, const std::function<void()>& ready);
-// Leaves it, after all ranks have come.
+// Leaves it, after all ranks have made the call.
 void end_process();
 bool process_started();
-// What the program has to call before it ends, for messages: sms_shutdown unless told otherwise.
+// The call that the program must make before it ends, for messages: sms_shutdown unless set.
 void process_ends_by(const char* call);
 
 // Ends the job with a message that names the call if the process has not started, or has ended.
 Memory& process_memory(const char* call);
 [[noreturn]] void not_started(const char* call, const char* begin, const char* end);
-// Listens from the start of the process on; a notation that has coarrays starts it.
+// Its handlers exist from the start of the process on; a notation with coarrays starts it.
 Coarrays& process_coarrays();
 
 Loops& process_loops();
@@ -35,7 +35,7 @@ Loops& process_loops();
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
-// Before each barrier of the program: finds what is looked for at barriers (option check). Collective.
+// Before each barrier of the program: the checks at barriers (option check). Collective.
 void begin_barrier();
 
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----

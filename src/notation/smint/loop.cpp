@@ -1,4 +1,4 @@
-// Parallel loops of smint.h: arguments into the terms of the loops' floor.
+// Parallel loops of smint.h: translates arguments for the floor of loops.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -18,14 +18,14 @@ using hiroba::require;
 using hiroba::View;
 
 static_assert(View::most_dims == SMINT_DIMS && View::most_loops == SMINT_LOOPS && hiroba::most_shared == SMINT_SHARED);
-// Flags are handed on as numbers.
+// Flags are passed on as numbers.
 constexpr bool equal(int floor, int notation) { return floor == notation; }
 static_assert(equal(Access::reads, SMINT_READS) && equal(Access::writes, SMINT_WRITES) &&
               equal(Access::owns, SMINT_OWNS) && equal(Access::perhaps, SMINT_PERHAPS) &&
               equal(Access::anywhere, SMINT_ANYWHERE));
 static_assert(equal(Loop::no_wait, SMINT_NOWAIT) && equal(Loop::drop, SMINT_DROP) && equal(Loop::known, SMINT_KNOWN) &&
               equal(Loop::collapse, SMINT_COLLAPSE) && equal(Loop::later, SMINT_LATER));
-// What smint_loop keeps between calls.
+// The state of smint_loop between calls.
 static_assert(sizeof(Loop) <= sizeof(smint_loop) && sizeof(smint_loop::first) == sizeof(Loop::first));
 
 Memory& memory() { return hiroba::process_memory("parallel for"); }
@@ -78,7 +78,7 @@ Access access_of(const smint_access& access) {
   return out;
 }
 
-// The loop as the floor has it, and back into the program's when this ends.
+// The loop of the floor, copied back into the program's at the end of the scope.
 class Opened {
  public:
   explicit Opened(smint_loop* loop) : loop_(loop) { std::memcpy(static_cast<void*>(&opened_), loop, sizeof opened_); }

@@ -1,4 +1,4 @@
-// Reductions over ranks, in rank order, for all operators of C that OpenMP reduces with.
+// Reductions over ranks, in rank order, for all operators of C that OpenMP has.
 #include <algorithm>
 #include <initializer_list>
 #include <string>

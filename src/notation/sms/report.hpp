@@ -1,4 +1,4 @@
-// Statistics of arrays, as numbers and as a table. Reads counters while nothing else runs.
+// Statistics of arrays, as numbers and as a table. Reads counters while no other thread changes them.
 #pragma once
 
 #include "memory/memory.hpp"

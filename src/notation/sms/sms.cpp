@@ -1,4 +1,4 @@
-// The C entry points of sms.h: arguments into the memory floor's terms, and its errors into the end of the job.
+// The C entry points of sms.h: they translate arguments for the memory floor, and end the job on its errors.
 #define SMS_NO_PLACES
 #include "sms.h"
 

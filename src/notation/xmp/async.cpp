@@ -1,4 +1,4 @@
-// What is waited for later: requests, and the numbers of async(id).
+// Started operations: requests, and the numbers of async(id).
 #define SMS_NO_PLACES
 #include "notation/xmp/xmp_process.hpp"
 
@@ -15,7 +15,8 @@ xmp_request give(std::unique_ptr<Request> request) { return {request.release()};
 XMP_EXPORT void xmp_request_wait(xmp_request* request) {
   if (request->state == nullptr) return;
   const std::unique_ptr<Request> given(static_cast<Request*>(request->state));
-  if (!hiroba::process_coarrays().started()) return void(request->state = nullptr);  // the end has completed it
+  if (!hiroba::process_coarrays().started())
+    return void(request->state = nullptr);  // the end of the job has completed it
   require_at(coarrays("xmp_request_wait").requests().await(*given, {"xmp_request_wait", ""}), "xmp_request_wait");
   request->state = nullptr;
 }

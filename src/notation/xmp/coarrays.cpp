@@ -1,4 +1,4 @@
-// Start and end, coarrays, and what moves their data: arguments into the terms of the coarray floor.
+// Start and end, coarrays, and moves of their data: translates arguments for the coarray floor.
 #define SMS_NO_PLACES
 #include <time.h>
 
@@ -66,7 +66,7 @@ Section section_of(const xmp_section& section, const char* place) {
   if (section.coarray == nullptr && section.address == nullptr && elements > 0)
     end_job(1, "%s: a section%s of memory at address NULL; is a pointer not set?", place,
             section.dims == 0 ? "" : (" " + out.box.shape()).c_str());
-  constexpr int64_t most = INT64_MAX >> 16;  // no memory has so much, and no sum of such numbers overflows
+  constexpr int64_t most = INT64_MAX >> 16;  // larger than any memory, and no sum of such numbers overflows
   if (too_large || elements > most || reach > most)
     end_job(1, "%s: a section %s reaches further than any memory", place, out.box.shape().c_str());
   return out;
@@ -93,7 +93,7 @@ class EachImage {
       end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
               place, each.coarray->name, static_cast<long long>(images));
   }
-  // What belongs to one image. A single element stays what it is.
+  // The part for one image. A single element is unchanged.
   xmp_section at(int64_t image) const {
     xmp_section out = side_;
     if (side_.dims == 0) return out;
@@ -116,7 +116,7 @@ class EachImage {
   int64_t piece_ = 0;
 };
 
-// Calls move(to, from), for each image if one side says so. `from` may be null.
+// Calls move(to, from), for each image if one side has XMP_EACH_IMAGE. `from` may be null.
 template <typename Move>
 void for_images(const xmp_section* to, const xmp_section* from, const char* place, const Move& move) {
   const bool each_to = each_image(to), each_from = each_image(from);
@@ -272,7 +272,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   const hiroba::Job& job = hiroba::process_memory("xmp_coarray_allocate").job();
   c->data = coarray->data, c->bytes = coarray->bytes, c->stride = static_cast<ptrdiff_t>(coarray->stride);
   c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
-  if (hiroba::process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is seen
+  if (hiroba::process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is checked
   c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
   c->opaque = coarray.release();
   hiroba::remember(c);

@@ -1,4 +1,4 @@
-// Reduction and broadcast of xmp.h, and the same as something that was started.
+// Reduction and broadcast of xmp.h, and their started forms.
 #define SMS_NO_PLACES
 #include <algorithm>
 #include <charconv>
@@ -65,7 +65,7 @@ hiroba::Combine reduction(xmp_type type, xmp_operator op, int64_t count, const c
   return out;
 }
 
-// Values with what belongs to each, as records.
+// Values with their locations, as records.
 class Records {
  public:
   Records(void* data, size_t count, size_t value, std::span<const xmp_location> locations)
@@ -122,7 +122,7 @@ int root_of(const Team& set, const xmp_node_reference* from, const char* place) 
   return root;
 }
 
-// What a bcast works on: a section of this image's memory, as it lies in memory or as a packed copy.
+// The data of a bcast: a section of this image's memory, in place or as a packed copy.
 class Broadcasted {
  public:
   Broadcasted(const xmp_section& data, size_t element, const char* place) : element_(element) {
@@ -155,7 +155,7 @@ class Broadcasted {
   bool together_;
 };
 
-// A collective operation that was started; `store` puts its result in place.
+// A started collective operation; `store` writes its result.
 template <typename Store>
 class Later final : public Request {
  public:

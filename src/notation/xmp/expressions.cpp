@@ -1,4 +1,4 @@
-// What expressions over sections need beside xmp_assign: room, checks, and the coarray that an address lies in.
+// For expressions over sections, beside xmp_assign: temporary arrays, checks, and the coarray of an address.
 #define SMS_NO_PLACES
 #include <algorithm>
 #include <cstdlib>
@@ -14,8 +14,8 @@
 namespace hiroba {
 namespace {
 
-// Descriptors of all coarrays that are allocated, for what is known by its address alone; and the last of those that
-// the library made and that have been freed, so that a use of one is an error that can be told.
+// Descriptors of all allocated coarrays, to find one by an address; and the last ones of the library that have been
+// freed, so that a use of one gives a message.
 struct Allocated {
   std::shared_mutex mutex;
   std::vector<xmp_coarray*> descriptors;
@@ -23,7 +23,7 @@ struct Allocated {
 };
 
 Allocated& allocated() {
-  static Allocated& all = *new Allocated;  // never destroyed: the job may end behind the program's own destructors
+  static Allocated& all = *new Allocated;  // never destroyed: the job may end after the program's own destructors
   return all;
 }
 

@@ -1,5 +1,4 @@
-// gmove of xmp.h: assignments that all images of a set make together, or each by itself; and the same as something that
-// was started.
+// gmove of xmp.h: assignments that all images of a set make together, or each by itself; and their started forms.
 #define SMS_NO_PLACES
 #include "notation/xmp/xmp_process.hpp"
 
@@ -14,7 +13,7 @@ using hiroba::Team;
 
 namespace {
 
-// What an assignment reads, packed in memory of this image.
+// The source of an assignment, packed in memory of this image.
 class Packed {
  public:
   Packed(const xmp_section& from, size_t element) : section_(from) {
@@ -35,7 +34,7 @@ class Packed {
   std::unique_ptr<char[]> bytes_;
 };
 
-// What is read later. A single element of this image is read at once: it may be a value that nobody keeps.
+// A source that is read later. A single element of this image is read at once: it may be a temporary value.
 class Source {
  public:
   Source(const xmp_section& from, size_t element) : section_(from) {
@@ -56,7 +55,7 @@ bool of_this_image(const xmp_section& to, const xmp_section& from) {
   return to.coarray == nullptr && from.coarray == nullptr;
 }
 
-// All read before anybody writes.
+// All images read before any writes.
 void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
   const Team set = hiroba::executing();
   hiroba::synchronise(set, call);
@@ -68,8 +67,8 @@ void move_together(const xmp_section& to, const xmp_section& from, size_t elemen
   hiroba::synchronise(set, call);
 }
 
-// The same, in stages between which the images meet. They meet by parcels, in handlers; what is between, this image
-// does when it advances, perhaps in a task: so it is settled before which images are meant.
+// The same, in stages separated by group barriers. Handlers of parcels make the barriers; this image executes the
+// stages when it advances, perhaps in a task: so the start determines the images.
 class Together final : public Request {
  public:
   Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
@@ -126,7 +125,7 @@ class Together final : public Request {
   const Packed read_;
   const size_t element_;
   const std::string place_;
-  const bool here_;  // nothing of other images is moved
+  const bool here_;  // moves no data of other images
   const hiroba::Sequence sequence_;
   std::vector<hiroba::Move> reads_, writes_;
   Stage stage_ = Stage::coming;
@@ -134,7 +133,7 @@ class Together final : public Request {
   std::unique_ptr<Request> reading_;
 };
 
-// in and out: complete with what this image has put.
+// in and out: complete when the puts of this image are.
 class Alone final : public Request {
  public:
   Alone(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)

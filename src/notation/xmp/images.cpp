@@ -1,4 +1,4 @@
-// Images and node arrays: which ranks are meant.
+// Images and node arrays: the ranks that they name.
 #define SMS_NO_PLACES
 #include <algorithm>
 #include <set>
@@ -13,9 +13,9 @@ namespace hiroba {
 
 namespace {
 
-std::vector<xmp_images> outer_sets;  // of the tasks that this process is in
+std::vector<xmp_images> outer_sets;  // of the tasks that this process executes
 
-// Image sets that are not first, first + step, ...; each kept once, because node arrays live as long as the program.
+// Image sets that are not first, first + step, ...; each kept once, because node arrays exist until the program ends.
 const int* keep_table(std::vector<int> ranks) {
   static std::set<std::vector<int>> tables;
   return tables.insert(std::move(ranks)).first->data();
@@ -206,7 +206,7 @@ XMP_EXPORT int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims) {
 
 namespace {
 
-// Dimensions count from 1; -1 is what the specification calls an error.
+// Dimensions count from 1; -1 is the specification's error value.
 bool no_dimension(const xmp_nodes& nodes, int dimension) { return dimension < 1 || dimension > nodes.dims; }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace hiroba {
 
 namespace {
 
-// What messages begin with.
+// The beginning of messages.
 const char* place_of(const Call& call) { return *call.place == '\0' ? call.name : call.place; }
 
 }  // namespace
@@ -45,7 +45,7 @@ void sync_with(std::span<const int> images, const Call& call) {
   std::vector<int> ranks;
   for (const int image : images)
     ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call.text().c_str()));
-  // Each once: two images that name each other meet once.
+  // Each once: two images that name each other synchronise once.
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   require_at(all.sync_ranks(ranks, call), place_of(call));
@@ -202,7 +202,7 @@ XMP_EXPORT void xmp_atomic_define_at(const xmp_coarray* coarray, int image, void
 XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, const void* address, size_t bytes,
                                      const char* place) {
   const char* const call = "xmp_atomic_ref";
-  // A rank that spins on a flag serves the others meanwhile.
+  // A rank that spins on a flag also answers requests of others.
   coarrays(call, place);
   hiroba::process_memory(call).transport().progress();
   return widen(add(word_of(coarray, image, address, call, place), bytes, 0, call, place), bytes);

@@ -1,4 +1,4 @@
-// What the entry points of xmp.h share: this process's coarrays, image sets, and how errors end the job.
+// Common to the entry points of xmp.h: this process's coarrays, image sets, and the end of the job on errors.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace hiroba {
 
 // Ends the job with a message that names the call if the job has not started, or is over.
 Coarrays& coarrays(const char* call, const char* place = "");
-// Starts them if nobody has, with all ranks as the executing set; ends the job if it has not started. Collective.
+// Starts them at the first call, with all ranks as the executing set; ends the job if it has not started. Collective.
 void start_coarrays(const char* call, const char* place = "");
 
 // ---- images ----
@@ -27,8 +27,8 @@ std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place
 void synchronise(const Team& set, const Call& call);
 // The set that takes part in a collective operation; empty if this rank does not.
 Team participants(const xmp_node_reference* on, const char* place);
-// An image of a set, or the end of the job; `what` is the coarray or call.
-// The rank of the one node that is named, in the executing set or not; ends the job if there are more.
+// An image of a set, or the end of the job; `what` is the coarray or call. The rank of the one node of a reference, in
+// the executing set or not; ends the job if there are more.
 int rank_of_node(const xmp_node_reference& one, const char* place);
 int rank_of_image(const Team& set, int image, const char* what, const char* place);
 
@@ -39,7 +39,7 @@ struct OwnCoarray : xmp_coarray {
   std::string name_text, place_text;
 };
 
-// Descriptors of coarrays that are allocated: for xmp_coarray_of, and to know those that are not any more.
+// Descriptors of allocated coarrays: for xmp_coarray_of, and to detect freed ones.
 void remember(xmp_coarray* coarray);
 // Ends the job if it is not allocated.
 void require_allocated(const xmp_coarray* coarray, const char* place);
@@ -51,14 +51,15 @@ void forget_all();
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
 Section section_of(const xmp_section& section, const char* place);
 
-// What an assignment moves, image by image if one side says so. Images are looked up now, in the executing set.
+// The moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the executing
+// set.
 struct Move {
   Section to, from;
 };
 std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const char* place);
 void make(const std::vector<Move>& moves, size_t element, const char* place);
 
-// ---- what is started ----
+// ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);
 std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place);
 
