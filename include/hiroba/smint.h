@@ -51,7 +51,7 @@ void smint_copy(void* data, size_t bytes, const char* place);
 
 #define SMINT_LOOPS 8
 #define SMINT_DIMS 8
-#define SMINT_SHARED 3 /* at most so many perfectly nested loops are distributed together */
+#define SMINT_SHARED 3 /* the most perfectly nested loops that are distributed together */
 
 /* The elements of an affine access: with loop variables v[0] (of the distributed loop), v[1].. (of loops inside it),
  * index d runs from low[d] to high[d], each plus the sum of factor[d][k] * v[k]. */
