@@ -39,14 +39,14 @@ Examples:
         four ranks that share this machine's memory
   hirobarun -n 4 --nodes 2 --tag ./hello
         two virtual nodes, between which data moves only by the transport, as on a cluster;
-        each line of output says whose it is
+        each line of output begins with its rank
   hirobarun -n 8 --threads 2 --bind core --cache 64M --stats ./program input.dat
-        each rank with two OpenMP threads on cores of its own, holding at most 64 MiB of other
-        nodes' pages; statistics at the end
+        each rank with two OpenMP threads on cores of its own, and a cache of at most 64 MiB for
+        pages of other nodes; statistics at the end
   hirobarun -n 4 --debug crash ./program
         gdb opens on a rank that crashes; --debug 1: on rank 1, at the start
   hirobarun --hosts left:2,right:2 ./program
-        two ranks on each of two hosts, started by mpirun, which must be able to reach them
+        two ranks on each of two hosts, started by mpirun, which needs access to them by ssh
   srun -N 4 --ntasks-per-node 16 --mpi=pmix hirobarun --cache 4G ./program
         ranks that Slurm starts
 )";
@@ -54,10 +54,10 @@ Examples:
 constexpr const char* footer =
     R"(Each option above with two dashes is also an environment variable: --nodes is HIROBA_NODES.
 
-Everything after PROGRAM is the program's own. A PROGRAM without a folder is looked for in this folder first,
-then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport mpi. Rank 0
+All words after PROGRAM are arguments of the program. hirobarun searches a PROGRAM without a folder in this
+folder first, then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport mpi. Rank 0
 reads standard input. The exit status is that of the first rank that failed, 128 + the signal's number if it
-was killed. Ctrl-C tells where every rank is and ends them all, a second one kills them at once.
+was killed. Ctrl-C prints where every rank is and ends them all, a second one kills them at once.
 `hiroba info` shows this machine and the present value of every runtime option.)";
 
 // Breaks a text at spaces so that CLI11's right-hand column stays within help_width.
