@@ -55,9 +55,9 @@ constexpr const char* footer =
     R"(Each option above with two dashes is also an environment variable: --nodes is HIROBA_NODES.
 
 All words after PROGRAM are arguments of the program. hirobarun searches a PROGRAM without a folder in this
-folder first, then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport mpi. Rank 0
-reads standard input. The exit status is that of the first rank that failed, 128 + the signal's number if it
-was killed. Ctrl-C prints where every rank is and ends them all, a second one kills them at once.
+folder first, then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport
+mpi. Rank 0 reads standard input. The exit status is that of the first rank that failed, 128 + the signal's
+number if it was killed. Ctrl-C prints where every rank is and ends them all, a second one kills them at once.
 `hiroba info` shows this machine and the present value of every runtime option.)";
 
 // Breaks a text at spaces so that CLI11's right-hand column stays within help_width.
