@@ -9,6 +9,8 @@ from markdown import check_page
 from source import File, Finding
 
 MOST_LINES, MOST_FUNCTION_LINES, MOST_COLUMNS, MOST_FOLDERS = 500, 70, 120, 3
+# Python finds a package by the folder that holds it, which is empty but for packages: the search begins in it.
+PACKAGE_ROOT = "python"
 
 # Where printing is the job: the one place errors leave the library by, and the programs of the launcher.
 PRINTERS = ("src/base/log.cpp", "src/launcher/")
@@ -74,7 +76,7 @@ def check_ruler(file: File) -> Iterator[Finding]:
 
 
 def check_depth(file: File) -> Iterator[Finding]:
-    folders = len(file.parts) - 1
+    folders = len(file.parts) - 1 - (file.parts[0] == PACKAGE_ROOT)
     if folders > MOST_FOLDERS:
         what = f"{folders} folders deep, more than {MOST_FOLDERS}"
         yield finding(file, 1, "folder-depth", what, "a tree is searched by eye", "move it up, with a longer name")

@@ -1,7 +1,11 @@
 """hirobacc: a C compiler driver that also reads MpC, SMint and XcalableMP's coarrays. See docs/hirobacc.md.
 
-driver.py runs the user's C compiler; source.py holds preprocessed text and where it came from; notation.py and
-sections.py find what is Hiroba's, and declared.py what C declares. shared.py and directives.py rewrite MpC and SMint;
-loops.py and affine.py read subscripts, and independence.py what may be done at once. coarrays.py declares coarrays,
-references.py reads what stands behind their names, lowering.py and arrays.py make calls of expressions and of array
-assignments, and xmp_directives.py of #pragma xmp, with xmp_collectives.py and xmp_words.py below it."""
+driver.py runs the user's C compiler: headers.py says which of our headers a file needs, translate.py makes C of it,
+pointing.py corrects the C compiler's messages, link.py looks at object files before a link, and foreign.py refuses
+notation in C++. They find the notations in registry.py. Each notation is a folder, `mpc`, `smint` and `xmp`: its
+notation.py says how it looks and lists its directives, its part.py, if that is long, what it does with a file. Folders
+stand on `core` and do not know each other; tests/tidy checks it.
+
+core/: source.py holds preprocessed text and where it came from, declared.py what C declares; found.py what a notation
+found, notation.py what one is; shared.py rewrites shared variables; affine.py and counted.py read loops; every_rank.py
+warns of what every rank does although one should; pragmas.py corrects directives of OpenMP and OpenACC."""

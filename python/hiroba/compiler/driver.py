@@ -13,11 +13,12 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .core.every_rank import OPTION
+from .core.source import CompileError
 from .foreign import is_cxx, refuse_notation
 from .headers import header_words
 from .link import check
 from .pointing import Pointing
-from .source import CompileError
 from .translate import has_notation, translate
 
 USAGE = """\
@@ -42,7 +43,7 @@ WITH_VALUE_TEXT = (
     "-Xlinker -Xpreprocessor -Xassembler -Xcompiler -ccbin -framework -arch -aux-info"
 )
 WITH_VALUE = frozenset(WITH_VALUE_TEXT.split())
-OWN_WARNINGS = ("-Wno-error=every-rank", "-Wno-every-rank")
+OWN_WARNINGS = (f"-Wno-error={OPTION}", f"-Wno-{OPTION}")
 DEPENDENCIES = ("-MD", "-MMD", "-MP", "-MG", "-M", "-MM")
 DEPENDENCIES_WITH = ("-MF", "-MT", "-MQ")
 

@@ -6,15 +6,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .source import Source
+from .core.source import Source
+from .registry import NOTATIONS
 
 CXX = (".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx")
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|R"(\w*)\(.*?\)\1"', re.DOTALL)
-NOTATION = (
-    (re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:SMint|xmp)\b", re.MULTILINE | re.IGNORECASE), "directives are"),
-    (re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?shared[ \t]+\w", re.MULTILINE), "`shared` is"),
-    (re.compile(r"\]\s*:\s*\[|:\[\*\]"), "a[i]:[image] is"),
-)
 
 
 def is_cxx(word: str, language: str) -> bool:
@@ -33,7 +29,7 @@ def refuse_notation(files: list[str]) -> bool:
         except OSError:
             continue  # the compiler says so
         code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-        found = [(m.start(), what) for pattern, what in NOTATION if (m := pattern.search(code)) is not None]
+        found = [first for notation in NOTATIONS for first in notation.first_in_cxx(code)]
         if not found:
             continue
         at, what = min(found)

@@ -8,19 +8,11 @@ import re
 from pathlib import Path
 
 from .foreign import COMMENT
+from .registry import NOTATIONS
 
-MPC = re.compile(r"^[^#\n]*\bshared\b[^;{}]*::|\bmpc_(?:init|exit|barrier)\b", re.MULTILINE)
-GNU_MPC = re.compile(r"\bmpc_(?:t|init2|init3|clear)\b")
-OTHER_SHARED = re.compile(r"#[ \t]*define[ \t]+shared\b|\btypedef\b[^;]*\bshared\s*;")
 # What a program defines before its first #include, to choose what the C library's headers declare.
 CHOICE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(_\w+_SOURCE|_FILE_OFFSET_BITS)\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
-NOTATION = {
-    "smint.h": re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+SMint\b", re.MULTILINE | re.IGNORECASE),
-    "mpc.h": MPC,
-    "xmp.h": re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+xmp\b|[\w\])]\s*:\s*\[\s*\*\s*\]|\]\s*:\s*\[",
-                        re.MULTILINE | re.IGNORECASE),
-}  # fmt: skip
 
 
 def header_words(source: str, include: str) -> list[str]:
@@ -32,15 +24,14 @@ def header_words(source: str, include: str) -> list[str]:
         return ["-isystem", include]
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     words = ["-isystem", include]
-    own_shared = OTHER_SHARED.search(code) is not None
-    if re.search(r"include\s*<mpc\.h>", text) is not None and GNU_MPC.search(code) is None:
-        words += ["-isystem", f"{include}/mpc"]
     added = []
-    for header, notation in NOTATION.items():
-        if notation.search(code) is None or (header == "mpc.h" and own_shared):
-            continue
-        if re.search(rf"#\s*include\s*[<\"](?:hiroba/)?{header[:-2]}\.h", text) is None:
-            added.append("mpc/mpc.h" if header == "mpc.h" else header)
+    for notation in NOTATIONS:
+        header = re.escape(notation.header)
+        is_other = notation.namesake is not None and notation.namesake.search(code) is not None
+        if notation.folder and not is_other and re.search(rf"include\s*<{header}>", text) is not None:
+            words += ["-isystem", f"{include}/{notation.folder}"]
+        if notation.is_written(code) and re.search(rf"#\s*include\s*[<\"](?:hiroba/)?{header}", text) is None:
+            added.append(f"{notation.folder}/{notation.header}".lstrip("/"))
     mpi = MPI.search(text)
     if mpi is not None and not (mpi[1] == '"' and Path(source).with_name("mpi.h").exists()):
         added.append("mpi_calls.h")

@@ -9,9 +9,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .notation import STARTS
-from .notes import Note, notes_in
-from .source import as_written, original_line
+from .core.notes import Note, notes_in
+from .core.source import as_written, original_line
+from .registry import STARTS
 
 DECLARED = re.compile(rb"hiroba_declare_hiroba_([A-Za-z]\w*)")
 COARRAY = re.compile(rb"hiroba_coarray_([A-Za-z]\w*)")  # those of pointers, too, which are ordinary variables

@@ -7,7 +7,7 @@ import bisect
 import re
 from functools import cached_property
 
-from .source import LINE_MARKER, Source, as_written, original_line
+from .core.source import LINE_MARKER, Source, as_written, original_line
 
 COLOUR = r"(?:\x1b\[[0-9;]*[mK])*"
 HEAD = re.compile(rf"({COLOUR})([^\s:][^:\n]*):(\d+):(\d+)(:.*)")

@@ -1,0 +1,170 @@
+"""Counted loops, and what statements change."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .affine import integer
+from .declarators import innermost
+from .source import Node, text_of, walk
+
+# What a step may consist of.
+STEADY = ("identifier", "number_literal", "binary_expression", "parenthesized_expression", "sizeof_expression")
+REAL = ("float", "double", "long double")
+
+
+@dataclass
+class Counted:
+    """`for (v = first; v < end; v += step)`. `end` is exclusive in the loop's direction."""
+
+    name: str
+    variable: Node
+    first: Node
+    bound: Node
+    past: int  # added to the bound: 1 for <=, -1 for >=
+    step: int  # if it is no number, 1 or -1, as the comparison says
+    by: Node | None  # then the step, or what is subtracted
+    compare: Node  # the comparison, for rewriting
+    declared: str  # type, if declared here
+
+
+def read_for(loop: Node) -> Counted | str:
+    """A counted loop, or what is wrong with it."""
+    first, condition = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
+    update = loop.child_by_field_name("update")
+    if first is None or condition is None or update is None:
+        return "needs all three parts: for (i = first; i < end; i++)"
+    declared = ""
+    if first.type == "declaration":
+        declarators = first.children_by_field_name("declarator")
+        if len(declarators) != 1 or declarators[0].type != "init_declarator":
+            return "declares more than its variable"
+        variable, start = declarators[0].child_by_field_name("declarator"), declarators[0].child_by_field_name("value")
+        kind = first.child_by_field_name("type")
+        declared = text_of(kind) if kind is not None else "int"
+    elif first.type == "assignment_expression" and text_of(first.child_by_field_name("operator")) == "=":
+        variable, start = first.child_by_field_name("left"), first.child_by_field_name("right")
+    else:
+        return "does not begin with an assignment to its variable"
+    if variable is None or start is None or variable.type != "identifier":
+        return "has no simple variable"
+    name = text_of(variable)
+    found = read_step(update, name)
+    if found is None:
+        return f"does not change `{name}` by a number that stays the same"
+    step, by = found
+    if condition.type != "binary_expression":
+        return f"does not compare `{name}` with its end"
+    left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+    operator = text_of(condition.child_by_field_name("operator"))
+    if left is None or right is None:
+        return "has no condition"
+    if text_of(right) == name:
+        left, right = right, left
+        operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+    allowed = ("<", "<=") if step > 0 else (">", ">=")
+    one_by_one = operator == "!=" and abs(step) == 1 and by is None
+    if text_of(left) != name or not (operator in allowed or one_by_one):
+        return f"does not compare `{name}` by {allowed[0]} or {allowed[1]} with its end"
+    past = {"<=": 1, ">=": -1}.get(operator, 0)
+    return Counted(name, variable, start, right, past, step, by, condition, declared)
+
+
+def read_step(update: Node, name: str) -> tuple[int, Node | None] | None:
+    """A number; or 1 or -1, and what stands for the number."""
+    argument = update.child_by_field_name("argument")
+    if update.type == "update_expression" and argument is not None and text_of(argument) == name:
+        return (1 if "++" in text_of(update) else -1), None
+    left, right = update.child_by_field_name("left"), update.child_by_field_name("right")
+    if update.type != "assignment_expression" or left is None or right is None or text_of(left) != name:
+        return None
+    operator = text_of(update.child_by_field_name("operator"))
+    sign = {"+=": 1, "-=": -1}.get(operator)
+    if operator == "=" and right.type == "binary_expression":
+        parts = [right.child_by_field_name(p) for p in ("left", "operator", "right")]
+        words = [text_of(p) for p in parts if p is not None]
+        if words[:2] == [name, "+"] or words[:2] == [name, "-"]:
+            sign, right = (1 if words[1] == "+" else -1), parts[2]
+    if sign is None or right is None:
+        return None
+    value = integer(text_of(right))
+    if value is not None:
+        return (sign * value, None) if value else None
+    steady = all(n.type in STEADY or not n.is_named for n in walk(right)) and name not in identifiers(right)
+    return (sign, right) if steady else None
+
+
+def identifiers(node: Node) -> set[str]:
+    return {text_of(n) for n in walk(node) if n.type == "identifier"}
+
+
+def assignments(body: Node) -> list[Node]:
+    """Names where the body changes them, or takes their address."""
+    out: list[Node] = []
+    for node in walk(body):
+        target = None
+        if node.type == "assignment_expression":
+            target = node.child_by_field_name("left")
+        elif node.type == "update_expression" or node.type == "pointer_expression" and text_of(node).startswith("&"):
+            target = node.child_by_field_name("argument")
+        while target is not None and target.type == "parenthesized_expression":
+            target = target.named_children[0]
+        if target is not None and target.type == "identifier":
+            out.append(target)
+    return out
+
+
+def changes(node: Node) -> tuple[Node, str] | None:
+    """The target of an assignment, and its operator."""
+    if node.type == "assignment_expression":
+        left = node.child_by_field_name("left")
+        return (left, text_of(node.child_by_field_name("operator"))) if left is not None else None
+    if node.type == "update_expression":
+        argument = node.child_by_field_name("argument")
+        return (argument, f"{'+' if '++' in text_of(node) else '-'}=") if argument is not None else None
+    return None
+
+
+def assigned_names(body: Node) -> set[str]:
+    return {text_of(target) for target in assignments(body)}
+
+
+def declared_names(body: Node) -> dict[str, Node | None]:
+    """Local variables of the body and their first values."""
+    out: dict[str, Node | None] = {}
+    for node in walk(body):
+        if node.type != "declaration":
+            continue
+        for declarator in node.children_by_field_name("declarator"):
+            name = innermost(declarator)
+            if name is None:
+                continue
+            plain = declarator.type == "init_declarator" and declarator.child_by_field_name("declarator") == name
+            out[text_of(name)] = declarator.child_by_field_name("value") if plain else None
+    return out
+
+
+def declared_pointers(body: Node) -> set[str]:
+    out = set()
+    for declaration in (n for n in walk(body) if n.type == "declaration"):
+        for top in declaration.children_by_field_name("declarator"):
+            shape = top.child_by_field_name("declarator") if top.type == "init_declarator" else top
+            if shape is not None and any(n.type == "pointer_declarator" for n in walk(shape)):
+                out.add(text_of(innermost(top)))
+    return out
+
+
+def bounds_of(counted: Counted) -> list[Node]:
+    """The end of a loop; of `a < b ? a : b`, which ends at the smaller one, each of both is an end that it does not
+    pass."""
+    node = counted.bound
+    while node.type == "parenthesized_expression" and node.named_children:
+        node = node.named_children[0]
+    if node.type != "conditional_expression" or counted.step < 0:
+        return [node]
+    parts = [node.child_by_field_name(name) for name in ("condition", "consequence", "alternative")]
+    texts = [re.sub(r"[\s()]+", "", text_of(part)) for part in parts]
+    smaller = any(texts[0] == f"{texts[1]}{sign}{texts[2]}" for sign in ("<", "<="))
+    smaller = smaller or any(texts[0] == f"{texts[2]}{sign}{texts[1]}" for sign in (">", ">="))
+    return [part for part in parts[1:] if part is not None] if smaller else [node]

@@ -1,0 +1,202 @@
+"""A notation as the compiler sees it: how to recognise it, its header, its directives, and its part of the work on a
+file. Each folder beside this one registers one in ../registry.py."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .declared import Declared
+from .expand import Expand, Words
+from .found import Directive, Found, Kind, Line
+from .shared import Rewriter
+from .source import COMPLEX, Node, Source, blank, blank_all, parse
+from .statements import Statements
+
+NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+
+
+class Unit:
+    """A preprocessed file on its way to C: what all notations share."""
+
+    rewriter: Rewriter  # from parse() on
+    declared: Declared
+
+    def __init__(self, source: Source, self_starting: bool) -> None:
+        self.source, self.found = source, Found(blank_all(COMPLEX, source.text))
+        self.self_starting = self_starting  # its header is for programs whose main starts the job itself
+        self.covered: list[tuple[int, int]] = []  # what one rank does, or what is shared out
+        self.bounds: list[tuple[int, tuple[str, ...]]] = []  # where which variables stand that are the compiler's
+
+    def parse(self) -> None:
+        root = parse(self.found.text)
+        self.rewriter = Rewriter(self.source, self.found, root)
+        self.declared = declared = Declared(root, self.source.text)
+        self.rewriter.of_block = lambda node, top: declared.of_block(node, top, constants=False)
+
+    @property
+    def root(self) -> Node:
+        return self.rewriter.root
+
+
+class Part:
+    """What a notation does for one file. translate.py calls these methods in this order, each for all notations."""
+
+    def __init__(self, notation: Notation, unit: Unit) -> None:
+        self.notation, self.unit, self.source, self.found = notation, unit, unit.source, unit.found
+        self.explain: list[str] = []  # what --explain prints
+
+    def find(self) -> None:
+        """Takes what is no C, and no directive, out of the text that the C parser sees."""
+
+    def first_use(self) -> int | None:
+        """Where the notation is first used, if it is."""
+        return self.directives[0].at if self.directives else None
+
+    def declare(self) -> None:
+        """Does what has to be known before shared variables are declared. The text is parsed."""
+
+    def rewrite(self) -> None:
+        """Edits."""
+
+    def check(self) -> None:
+        """Warns of what is likely to be wrong. All edits are made."""
+
+    def starts_by_header(self) -> bool:
+        """Whether main starts the job because of what the file includes, though it has nothing else of Hiroba's."""
+        return False
+
+    def start(self) -> str:
+        """The function that main has to call first, if it does not start the job by itself."""
+        return ""
+
+    # ---- for those who implement them ----
+
+    @property
+    def rewriter(self) -> Rewriter:
+        return self.unit.rewriter
+
+    @property
+    def declared(self) -> Declared:
+        return self.unit.declared
+
+    @cached_property
+    def statements(self) -> Statements:
+        return Statements(self.rewriter)
+
+    @property
+    def directives(self) -> list[Directive]:
+        return [d for d in self.found.directives if d.family == self.notation.family]
+
+    @property
+    def is_included(self) -> bool:
+        return self.notation.symbol in self.source.text
+
+    def lower(self, directives: Iterable[Directive]) -> None:
+        for directive in directives:
+            if directive.kind.lower is not None:
+                directive.kind.lower(self, directive)
+
+
+@dataclass(frozen=True)
+class Notation:
+    name: str
+    part: Callable[[Notation, Unit], Part]
+    header: str  # of ours
+    symbol: str  # preprocessed text that includes it has this word
+    starts: tuple[str, ...]  # calls that start the job
+    self_starting: str = ""  # a word of headers whose programs start by themselves
+    family: str = ""  # of its directives: the word after #pragma
+    directives: tuple[Kind, ...] = ()  # in the order in which messages list them
+    absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
+    any_case: bool = False  # whether PARALLEL is parallel
+    # Before the preprocessor has run, beside directives: what the notation looks like, and what it may look like; in
+    # C++, where it is refused, with what messages call it; and what the same words are in programs without it.
+    looks: re.Pattern[str] | None = None
+    may_look: re.Pattern[str] | None = None
+    in_cxx: tuple[tuple[re.Pattern[str], str], ...] = ()
+    unless: re.Pattern[str] | None = None
+    folder: str = ""  # of the header, which only files that include it find ...
+    namesake: re.Pattern[str] | None = None  # ... unless they use that of another library with the same name
+
+    @property
+    def _line(self) -> re.Pattern[str]:
+        return directive_lines([self.family])
+
+    def is_written(self, text: str) -> bool:
+        """Whether a file has it, so that it needs the header."""
+        if self.unless is not None and self.unless.search(text) is not None:
+            return False
+        return bool(self.family and self._line.search(text)) or bool(self.looks and self.looks.search(text))
+
+    def may_be_written(self, text: str) -> bool:
+        return bool(self.family and self._line.search(text)) or bool(self.may_look and self.may_look.search(text))
+
+    def first_in_cxx(self, text: str) -> list[tuple[int, str]]:
+        patterns = [*([(self._line, "directives are")] if self.family else []), *self.in_cxx]
+        return [(found.start(), what) for pattern, what in patterns if (found := pattern.search(text)) is not None]
+
+    def words(self) -> set[str]:
+        """Of its directives, which are no macros of the program's."""
+        return {word for kind in self.directives for word in (kind.name, *kind.clauses, *kind.words)}
+
+    def take(self, source: Source, found: Found, line: Line) -> None:
+        """A line of its family."""
+        words = line.words.text
+        name = words[: len(words) - len(words.lstrip(NAME))]
+        name = name.lower() if self.any_case else name
+        kind = next((kind for kind in self.directives if kind.name == name), None)
+        if name in self.absent:
+            source.error(line.at, *self.absent[name])
+        elif kind is None:
+            self._unknown(source, line)
+        elif kind.take is not None:
+            kind.take(source, found, line)
+        else:
+            found.directives.append(directive(line, kind, self.family))
+            if kind.is_statement:
+                gap = blank(found.text[line.at + 1 : line.end], 0, line.end - line.at - 1)
+                found.text = f"{found.text[: line.at]};{gap}{found.text[line.end :]}"
+
+    def _unknown(self, source: Source, line: Line) -> None:
+        words = line.words
+        name = words.text[: len(words.text) - len(words.text.lstrip(NAME))]
+        remedy = meant(name.lower() if self.any_case else name, [d.name for d in self.directives], tuple(self.absent))
+        word = next(iter(words.text.split()), "")
+        shown = words.where(words.text.index(word)) if word else line.at
+        source.error(shown, f"unknown directive #pragma {self.family} {word}".rstrip(), remedy)
+
+
+def directive_lines(families: Iterable[str]) -> re.Pattern[str]:
+    """A line of one of these families: the family, and what follows it."""
+    return re.compile(rf"^[ \t]*#[ \t]*pragma[ \t]+({'|'.join(families)})\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+
+
+def find_directives(
+    source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[str], str]
+) -> None:
+    """Of all notations, in the order of the text."""
+    families = {notation.family.lower(): notation for notation in notations if notation.family}
+    lines = list(directive_lines(families).finditer(source.text))
+    expand = Expand([line[2] for line in lines], {word for n in notations for word in n.words()}, preprocess)
+    for line in lines:
+        if source.of_user(line.start()):
+            at = line.start() + line[0].index("#")
+            words = expand(line[2], line.start(2))
+            families[line[1].lower()].take(source, found, Line(at, line.end(), words))
+
+
+def directive(line: Line, kind: Kind, family: str) -> Directive:
+    words: Words = line.words
+    rest = words.text[len(kind.name) :]
+    begin = len(kind.name) + len(rest) - len(rest.lstrip())
+    return Directive(line.at, line.end, kind, family, rest.strip(), lambda i: words.where(begin + i))
+
+
+def meant(word: str, known: Sequence[str], also: tuple[str, ...] = ()) -> str:
+    """What to write instead of an unknown word: the nearest one, else all that are known."""
+    close = difflib.get_close_matches(word, [*known, *also], 1, 0.4)
+    return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"

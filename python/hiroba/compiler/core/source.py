@@ -1,0 +1,204 @@
+"""Preprocessed C text: where each character came from, edits that keep line numbers, and messages that point at it.
+
+Text is held as Latin-1, one character per byte, so that the parser's byte offsets are indices."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tree_sitter
+import tree_sitter_c
+
+LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
+HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
+COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # which the parser takes for a name; see Declared
+Node = tree_sitter.Node
+
+
+class CompileError(Exception):
+    """A message for the user has been printed, or is the text of this exception."""
+
+
+@dataclass(frozen=True)
+class Place:
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass
+class Source:
+    text: str
+    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    errors: int = 0
+    downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
+    silenced: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._starts: list[int] = []  # where the text behind each marker begins
+        self._markers: list[tuple[str, int, bool]] = []
+        for found in LINE_MARKER.finditer(self.text):
+            self._starts.append(found.end() + 1)
+            self._markers.append((found[2].replace("\\\\", "\\"), int(found[1]), " 3" in found[3]))
+
+    # ---- where things are ----
+
+    def _marker(self, at: int) -> int:
+        return bisect.bisect_right(self._starts, at) - 1
+
+    def of_user(self, at: int) -> bool:
+        """Whether this is not from a system header."""
+        marker = self._marker(at)
+        return marker < 0 or not self._markers[marker][2]
+
+    def _line(self, at: int) -> tuple[str, int]:
+        marker = self._marker(at)
+        if marker < 0:
+            return "<stdin>", self.text.count("\n", 0, at) + 1
+        file, line, _ = self._markers[marker]
+        return file, line + self.text.count("\n", self._starts[marker], at)
+
+    def place(self, at: int) -> Place:
+        file, line = self._line(at)
+        begin = self.text.rfind("\n", 0, at) + 1
+        return Place(file, line, self._column(file, line, begin, at))
+
+    def _written_before(self, begin: int, at: int) -> str:
+        """What stands before this place on the user's line, which macros of system headers cut in pieces."""
+        here, pieces = self._line(at), [self.text[begin:at]]
+        while begin > 0:
+            end, begin = begin - 1, self.text.rfind("\n", 0, begin - 1) + 1
+            if LINE_MARKER.match(self.text, begin):
+                continue
+            if self._line(begin) != here:
+                break
+            if self.of_user(begin):
+                pieces.append(self.text[begin:end])
+        return "\n".join(reversed(pieces))
+
+    def _column(self, file: str, line: int, begin: int, at: int) -> int:
+        """The preprocessor keeps words but not the space between them, so the n-th of a word is the n-th there."""
+        found = re.match(r"\w+|[^\w\s]", self.text[at:])
+        original = original_line(file, line)
+        if found is None or original is None:
+            return at - begin + 1
+        pattern = re.escape(found[0]) if not found[0][0].isalnum() else rf"\b{re.escape(found[0])}\b"
+        nth = len(re.findall(pattern, self._written_before(begin, at)))
+        places = [m.start() for m in re.finditer(pattern, original)]
+        return places[nth] + 1 if nth < len(places) else min(at - begin, len(original)) + 1
+
+    # ---- messages ----
+
+    def say(self, kind: str, at: int, message: str, remedy: str = "") -> None:
+        place = self.place(at)
+        line = original_line(place.file, place.line)
+        out = [f"{place}: {kind}: {message}"]
+        if line is not None:
+            shown, before = as_written(line.rstrip().expandtabs(1)), as_written(line[: place.column - 1])
+            out += [f"{place.line:5d} | {shown}", f"      | {' ' * len(before)}^"]
+        if remedy:
+            out.append(f"      = {remedy}")
+        print("\n".join(out), file=sys.stderr)
+        self.errors += kind == "error"
+
+    def error(self, at: int, message: str, remedy: str = "") -> None:
+        self.say("error", at, message, remedy)
+
+    def warn(self, at: int, message: str, remedy: str = "") -> None:
+        self.say("warning", at, message, remedy)
+
+    def complain(self, option: str, at: int, message: str, remedy: str = "") -> None:
+        """An error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing."""
+        if option in self.silenced:
+            return
+        kind = "warning" if option in self.downgraded else "error"
+        self.say(kind, at, message, f"{remedy} [-W{'error=' * (kind == 'error')}{option}]")
+
+    # ---- edits ----
+
+    def replace(self, begin: int, end: int, text: str) -> None:
+        old = self.text[begin:end]
+        if LINE_MARKER.search(old):  # macros of system headers leave markers around what they become
+            place = self.place(end)
+            text += f'\n# {place.line} "{place.file}"\n'
+        else:
+            text += "\n" * (old.count("\n") - text.count("\n"))
+        self.edits.append((begin, end, text))
+
+    def override(self, begin: int, end: int, text: str) -> None:
+        """The same, in place of what has been made of parts of it."""
+        self.edits = [edit for edit in self.edits if not (begin <= edit[0] < edit[1] <= end)]
+        self.replace(begin, end, text)
+
+    def insert(self, at: int, text: str) -> None:
+        self.edits.append((at, at, text))
+
+    def edited(self, begin: int = 0, end: int | None = None) -> str:
+        """The text between two places with the edits that lie between them."""
+        stop = len(self.text) if end is None else end
+        out, at = [], begin
+        for first, last, text in sorted(self.edits, key=lambda edit: (edit[0], edit[1])):
+            if first < at or last > stop or (last == begin and first < begin):
+                continue
+            out += [self.text[at:first], text]
+            at = last
+        return "".join([*out, self.text[at:stop]])
+
+
+_lines: dict[str, list[str]] = {}
+
+
+def original_line(file: str, line: int) -> str | None:
+    if file not in _lines:
+        try:
+            _lines[file] = Path(file).read_text(encoding="latin-1").split("\n")
+        except OSError:
+            _lines[file] = []
+    return _lines[file][line - 1] if 0 < line <= len(_lines[file]) else None
+
+
+def as_written(text: str) -> str:
+    return text.encode("latin-1").decode("utf-8", "replace")
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", LINE_MARKER.sub("", text)).strip()
+
+
+def blank(text: str, begin: int, end: int) -> str:
+    return text[:begin] + re.sub(r"[^\n]", " ", text[begin:end]) + text[end:]
+
+
+def blank_all(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def parse(text: str) -> Node:
+    """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may; and GNU's
+    attributes, which the parser does not know in all the places where they may stand."""
+    without = blank_all(ATTRIBUTE, blank_all(HASH_LINE, text))
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
+    return parser.parse(without.encode("latin-1")).root_node
+
+
+def text_of(node: Node | None) -> str:
+    return (node.text or b"").decode("latin-1") if node is not None else ""
+
+
+def walk(node: Node) -> list[Node]:
+    """The node and all below it, in the order of the text."""
+    out, stack = [], [node]
+    while stack:
+        top = stack.pop()
+        out.append(top)
+        stack += reversed(top.children)
+    return out

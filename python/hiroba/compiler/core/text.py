@@ -1,0 +1,64 @@
+"""Texts with brackets: where they close, what stands between commas, and the words of a directive with theirs."""
+
+from __future__ import annotations
+
+import re
+
+
+def matching(text: str, at: int) -> int:
+    """Where the text goes on after the bracket that closes the one at `at`; -1 if none does."""
+    closing = {"(": ")", "[": "]", "{": "}"}
+    stack = []
+    for i in range(at, len(text)):
+        c = text[i]
+        if c in closing:
+            stack.append(closing[c])
+        elif c in ")]}":
+            if not stack or stack.pop() != c:
+                return -1
+            if not stack:
+                return i + 1
+    return -1
+
+
+def split_list(text: str) -> list[str]:
+    """Parts between commas that are in no bracket."""
+    parts, depth, begin = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+    return [*parts, text[begin:].strip()]
+
+
+def split_at_colon(text: str) -> tuple[str, str]:
+    """What stands before and after the colon that belongs to no bracket and no ?:."""
+    depth = questions = 0
+    for i, c in enumerate(text):
+        depth += (c in "([{") - (c in ")]}")
+        if depth == 0 and c == "?":
+            questions += 1
+        elif depth == 0 and c == ":":
+            if questions == 0:
+                return text[:i], text[i + 1 :]
+            questions -= 1
+    return "", text
+
+
+def words_with_brackets(words: str) -> list[tuple[str, str]]:
+    """Words with what their brackets hold, in a directive of somebody else's, who will complain of what cannot be
+    read."""
+    out, at = [], 0
+    while (found := re.compile(r"(\w+)[ \t]*(\(?)").search(words, at)) is not None:
+        end = matching(words, found.start(2)) if found[2] else found.end()
+        if end < 0:
+            break
+        out.append((found[1], words[found.end() : end - 1].strip() if found[2] else ""))
+        at = end
+    return out
+
+
+def quoted(text: str) -> str:
+    """As a string literal of C."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,1 @@
+"""MpC: C with `shared` arrays that say where they lie, and calls of mpc.h."""

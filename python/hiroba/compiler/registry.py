@@ -1,0 +1,13 @@
+"""The notations that hirobacc reads. A new one is a folder beside this file, and a line here."""
+
+from __future__ import annotations
+
+from .core.notation import Notation
+from .mpc.notation import MPC
+from .smint.notation import SMINT
+from .xmp.notation import XMP
+
+# In the order in which they rewrite: what stands in expressions before the loops around it.
+NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT)
+# Calls that start the job.
+STARTS = frozenset({"sms_startup", *(name for notation in NOTATIONS for name in notation.starts)})

@@ -1,0 +1,52 @@
+"""For option check: what a loop touches, each access as it stands in the program. Races between ranks are found where
+such accesses meet; smint_touches has the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..core.source import Node, walk
+from .independence import conditional
+from .loops import Access, Analysis, used_flags, write_access
+
+JUMPS = ("break_statement", "continue_statement", "goto_statement")
+
+
+def key(access: Access) -> tuple[object, ...]:
+    return access.base, *((f.constant, f.text, *sorted(f.factors.items())) for f in access.low)
+
+
+def exact(
+    analysis: Analysis, loop: Node, locked: list[tuple[int, int]]
+) -> dict[tuple[object, ...], tuple[Access, bool]]:
+    """Accesses to the same elements are one; and whether it is done in every iteration."""
+    jumps = any(n.type in JUMPS for n in walk(loop))
+    out: dict[tuple[object, ...], tuple[Access, bool]] = {}
+    for access in analysis.single:
+        if any(begin <= access.node.start_byte < end for begin, end in locked):
+            continue
+        perhaps = jumps or analysis.loose or conditional(access.node, loop)
+        old, unsure = out.get(key(access), (access, True))
+        if access.writes and not old.writes:  # a write says all that a read would say
+            old, unsure = replace(access, reads=True), True
+        out[key(access)] = (old, unsure and perhaps if access.writes == old.writes else unsure)
+    return out
+
+
+def touches(analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> str:
+    """The call, as C. `locked`: where one rank at a time is, which are no races."""
+    known = exact(analysis, loop, locked).values()
+    words = [write_access(access, False, perhaps) for access, perhaps in known]
+    for access in analysis.unknown:
+        if any(begin <= access.node.start_byte < end for begin, end in locked):
+            continue
+        flags = [*used_flags(access), "SMINT_ANYWHERE"]
+        text = access.text.replace("\\", "\\\\").replace('"', '\\"')
+        words.append(f'{{.text = "{text}", .base = (const void*)({access.base}), .flags = {" | ".join(flags)}}}')
+    words = list(dict.fromkeys(words))
+    if not words:
+        return ""
+    return (
+        f" if (smint_checking()) smint_touches(&hiroba_loop, (const smint_access[]){{{', '.join(words)}}},"
+        f" {len(words)});"
+    )

@@ -1,0 +1,387 @@
+"""`parallel for`: which iterations are whose, what they touch, as the affine accesses of smint.h."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from ..core.affine import Form, Reader, add, integer
+from ..core.arithmetic import SMALL, computed, name_of
+from ..core.counted import (
+    REAL,
+    Counted,
+    assigned_names,
+    assignments,
+    bounds_of,
+    declared_names,
+    declared_pointers,
+    read_for,
+)
+from ..core.declarators import innermost
+from ..core.declared import POINTER, Declared
+from ..core.shared import Rewriter
+from ..core.source import Node, one_line, text_of, walk
+
+MAX_LOOPS, MAX_DIMS, MAX_SHARED, MERGE_WITHIN = 8, 8, 3, 64
+
+
+@dataclass
+class Access:
+    text: str
+    base: str
+    name: str
+    node: Node
+    writes: bool
+    reads: bool
+    low: list[Form]
+    high: list[Form]
+
+
+@dataclass
+class Values:
+    """What a loop variable becomes, as C."""
+
+    name: str
+    first: str
+    end: str
+    step: str
+
+    def known_step(self) -> int:
+        """0 if it is known at run time only."""
+        return integer(self.step) or 0
+
+
+@dataclass
+class Analysis:
+    accesses: list[Access] = field(default_factory=list)
+    single: list[Access] = field(default_factory=list)  # as they stand, before merging
+    loops: list[Values] = field(default_factory=list)
+    irregular: list[str] = field(default_factory=list)
+    unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
+    loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
+    shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
+
+
+def through_pointer(node: Node) -> bool:
+    """*p and p->x."""
+    if node.type == "pointer_expression":
+        return text_of(node).startswith("*")
+    return node.type == "field_expression" and "->" in [c.type for c in node.children]
+
+
+class LoopReader:
+    """Reads one `parallel for` nest."""
+
+    def __init__(self, rewriter: Rewriter, declared: Declared, loop: Node, counted: Counted) -> None:
+        self.declared = declared
+        self.rewriter, self.source, self.loop, self.counted = rewriter, rewriter.source, loop, counted
+        self.body = loop.child_by_field_name("body") or loop
+        changed = Counter(text_of(target) for target in assignments(loop))
+        self.assigned = set(changed)
+        self.once = {name for name, times in changed.items() if times == 1}
+        self.locals = declared_names(loop)
+        self.local_pointers = declared_pointers(loop)
+        self.calls = any(n.type == "call_expression" for n in walk(self.body))
+        self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
+        self.out = Analysis()
+        self.entered: set[int] = set()  # loops that are known already
+
+    def render(self, node: Node) -> str:
+        """An expression as C, with shared names and coindexed objects rewritten."""
+        coindexed = self.rewriter.coindexed(node)
+        if coindexed is not None:
+            return coindexed
+        shared = self.rewriter.resolve(node) if node.type == "identifier" else None
+        if shared is not None:
+            return shared.renamed
+        pieces, at = [], node.start_byte
+        for child in node.children:
+            pieces += [self.source.text[at : child.start_byte], self.render(child)]
+            at = child.end_byte
+        return one_line("".join([*pieces, self.source.text[at : node.end_byte]]))
+
+    def _invariant(self, node: Node) -> bool:
+        name = text_of(node)
+        if name in self.assigned or name in self.locals or self.rewriter.resolve(node) is not None:
+            return False
+        if not self.declared.is_declared(node):  # let the C compiler say so where it stands
+            return False
+        return name_of(self.declared.type_of(node)) not in REAL
+
+    def _values(self, counted: Counted, first: str, end: str) -> Values:
+        step = str(counted.step)
+        if counted.by is not None:
+            step = f"{'-' if counted.step < 0 else ''}({self.render(counted.by)})"
+        return Values(counted.name, first, end, step)
+
+    def _type_of_bound(self, counted: Counted) -> str | None:
+        return computed(counted.bound, self.declared.type_of)
+
+    def _end(self, counted: Counted) -> str:
+        """The first integer that is not reached; bounds may be real numbers."""
+        bound, kind = self.render(counted.bound), self._type_of_bound(counted)
+        if kind is not None and kind not in REAL:
+            return past(bound, counted.past)
+        rounded = f"smint_{'ceil' if (counted.step > 0) == (counted.past == 0) else 'floor'}((double)({bound}))"
+        if kind is None:
+            rounded = f"((__typeof__({bound}))0.5 != 0 ? {rounded} : (int64_t)({bound}))"
+        return past(rounded, counted.past)
+
+    def read(self) -> Analysis:
+        first, end = self.render(self.counted.first), self._end(self.counted)
+        self.out.loops.append(self._values(self.counted, first, end))
+        self.out.shared.append(self.counted)
+        self._nested(self.body)
+        self._walk(self.body)
+        return self.out
+
+    def _nested(self, body: Node) -> None:
+        """Loops that are all there is in the one around them, with bounds that stay, can be shared out with it."""
+        while len(self.out.shared) < MAX_SHARED:
+            inside = (
+                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
+            )
+            if len(inside) != 1 or inside[0].type != "for_statement":
+                return
+            counted, body_inside = read_for(inside[0]), inside[0].child_by_field_name("body")
+            if isinstance(counted, str) or body_inside is None or counted.name in assigned_names(body_inside):
+                return
+            parts = [counted.first, counted.bound, *([counted.by] if counted.by is not None else [])]
+            forms = [self.reader.read(part) for part in parts]
+            if any(form is None or form.factors for form in forms) or counted.name in self.reader.variables:
+                return
+            if self._type_of_bound(counted) in REAL:
+                return
+            self.reader.variables[counted.name] = Form(0, "", {len(self.out.loops): "1"})
+            first, bound = self.render(counted.first), self.render(counted.bound)
+            self.out.loops.append(self._values(counted, first, past(bound, counted.past)))
+            self.out.shared.append(counted)
+            self.entered.add(inside[0].id)
+            body = body_inside
+
+    def _walk(self, node: Node) -> None:
+        before = dict(self.reader.variables)
+        self._walk_inside(node)
+        if node.type in ("for_statement", "compound_statement"):  # behind it, names mean what they meant before
+            self.reader.variables = before
+
+    def _walk_inside(self, node: Node) -> None:
+        if node.type == "for_statement" and node.id not in self.entered:
+            self._enter(node)
+        elif node.type == "declaration":
+            self._copies(node)
+        elif node.type == "expression_statement":
+            self._copied(node)
+        if node.type == "subscript_expression":
+            self._access(node)
+            return
+        if through_pointer(node):
+            self.out.irregular.append(f"{text_of(node)}: what this pointer points to is not known")
+            self._unknown(node, node.child_by_field_name("argument"))
+        for child in node.named_children:
+            self._walk(child)
+
+    def _enter(self, loop: Node) -> None:
+        counted = read_for(loop)
+        if isinstance(counted, str):
+            return
+        self.reader.variables.pop(counted.name, None)
+        if len(self.out.loops) >= MAX_LOOPS or self._type_of_bound(counted) in REAL:
+            return
+        by = self.reader.read(counted.by) if counted.by is not None else Form()
+        if by is None or by.factors:
+            return
+        first, body = self.reader.read(counted.first), loop.child_by_field_name("body")
+        if first is None or body is None or counted.name in assigned_names(body):
+            return
+        variable = Form(0, "", {len(self.out.loops): "1"})
+        self.out.loose = self.out.loose or len(bounds_of(counted)) > 1
+        for bound in (self.reader.read(node) for node in bounds_of(counted)):
+            if bound is not None and not first.factors and not bound.factors:
+                self.reader.variables[counted.name] = variable
+                self.out.loops.append(self._values(counted, first.value(), past(bound.value(), counted.past)))
+                return
+            length = add(bound, first, -1) if bound is not None else first
+            if not length.factors:  # a block that begins where an outer variable is
+                self.reader.variables[counted.name] = add(first, variable)
+                self.out.loops.append(self._values(counted, "0", past(length.value(), counted.past)))
+                return
+
+    def _copies(self, declaration: Node) -> None:
+        """`int n = i;`: n stands for i, if nothing changes it."""
+        for declarator in declaration.children_by_field_name("declarator"):
+            name = innermost(declarator)
+            value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
+            if name is None or value is None or declarator.child_by_field_name("declarator") != name:
+                continue
+            if declaration.parent is not None and declaration.parent.type == "for_statement":
+                continue
+            if text_of(name) not in self.assigned:
+                self._stands_for(name, value)
+
+    def _copied(self, statement: Node) -> None:
+        """`n = i;`: the same for a variable that is set here, and nowhere else in the loop."""
+        inside = statement.named_children[0] if statement.named_children else statement
+        parent = statement.parent
+        if inside.type != "assignment_expression" or parent is None or parent.type != "compound_statement":
+            return
+        name, value = inside.child_by_field_name("left"), inside.child_by_field_name("right")
+        plain = text_of(inside.child_by_field_name("operator")) == "="
+        if name is None or value is None or not plain or text_of(name) not in self.once:
+            return
+        if name.type == "identifier" and self.rewriter.resolve(name) is None:
+            self._stands_for(name, value)
+
+    def _stands_for(self, name: Node, value: Node) -> None:
+        """From here to the end of the block, if it holds the value of any index."""
+        form = self.reader.read(value)
+        if form is not None and name_of(self.declared.type_of(name)) not in (*SMALL, *REAL):
+            self.reader.variables[text_of(name)] = form
+
+    # ---- accesses ----
+
+    def _access(self, node: Node) -> None:
+        subscripts: list[Node] = []
+        base: Node | None = node
+        while base is not None and base.type == "subscript_expression":
+            index = base.child_by_field_name("index")
+            if index is None:
+                return
+            subscripts.insert(0, index)
+            base = base.child_by_field_name("argument")
+        for index in subscripts:
+            self._walk(index)
+        if base is None or base.type != "identifier":
+            self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
+            self._unknown(node, base)
+            if base is not None:
+                self._walk(base)
+            return
+        name = text_of(base)
+        if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
+            return  # each image has its own part, and what is on other images is not the loop's to fetch
+        if name in self.local_pointers or len(subscripts) > MAX_DIMS:
+            self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
+            return
+        if name in self.locals:  # an array of each iteration's own
+            return
+        if name in self.assigned:
+            self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
+            self._unknown(node, base)
+            return
+        if len(subscripts) > 1 and self._by_pointers(base, len(subscripts)):
+            self.out.irregular.append(f"{text_of(node)}: `{name}` has pointers in it, not rows")
+            self._unknown(node, None)
+            return
+        forms = [self.reader.read(index) for index in subscripts]
+        if any(form is None for form in forms):
+            self.out.irregular.append(f"{text_of(node)}: a subscript is not affine")
+            self._unknown(node, base)
+            return
+        shared = self.rewriter.resolve(base)
+        if shared is not None and len(subscripts) < shared.dims:
+            self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
+            self._unknown(node, base)
+            return
+        if address_taken(node):
+            self.out.irregular.append(f"&{text_of(node)}: what is done with this address is not known")
+            self._unknown(node, base)
+            return
+        writes, reads = how_used(node)
+        access = Access(
+            text_of(node),
+            f"(*{shared.pointer})" if shared is not None else name,
+            name,
+            node,
+            writes,
+            reads,
+            [f for f in forms if f is not None],
+            [f for f in forms if f is not None],
+        )
+        self.out.single.append(replace(access))
+        self._merge(access)
+
+    def _by_pointers(self, base: Node, subscripts: int) -> bool:
+        """double **rows; double *rows[N]: each row may be anywhere."""
+        of = self.declared.type_of(base)
+        return of is not None and POINTER in of.derived[1:subscripts]
+
+    def _unknown(self, node: Node, base: Node | None) -> None:
+        """An access of which the array is known at most: that of a name, or of *name."""
+        while base is not None and base.type in ("parenthesized_expression", "pointer_expression"):
+            base = base.named_children[0] if base.named_children else None
+        if base is None or base.type != "identifier" or text_of(base) in {*self.locals, *self.reader.variables}:
+            return
+        shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
+        if shared is not None and shared.codims:
+            return
+        whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
+        self.out.unknown.append(Access(one_line(text_of(node)), whole, text_of(base), node, writes, reads, [], []))
+
+    def _merge(self, new: Access) -> None:
+        """Accesses that differ by small constants only are one, that touches all between them."""
+        for old in self.out.accesses:
+            if old.base != new.base or len(old.low) != len(new.low) or old.writes != new.writes:
+                continue
+            same = all(a.text == b.text and a.factors == b.factors for a, b in zip(old.low, new.low, strict=True))
+            close = all(abs(a.constant - b.constant) <= MERGE_WITHIN for a, b in zip(old.low, new.low, strict=True))
+            if not same or not close:
+                continue
+            old.low = [min(a, b, key=lambda f: f.constant) for a, b in zip(old.low, new.low, strict=True)]
+            old.high = [max(a, b, key=lambda f: f.constant) for a, b in zip(old.high, new.high, strict=True)]
+            old.reads = old.reads or new.reads
+            return
+        self.out.accesses.append(new)
+
+
+def past(bound: str, more: int) -> str:
+    return bound if more == 0 else f"({bound}) {'+' if more > 0 else '-'} 1"
+
+
+def how_used(node: Node) -> tuple[bool, bool]:
+    """Whether this expression is written, and whether it is read."""
+    parent = node.parent
+    while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
+        node, parent = parent, parent.parent
+    if parent is None:
+        return False, True
+    if parent.type == "assignment_expression" and parent.child_by_field_name("left") == node:
+        return True, text_of(parent.child_by_field_name("operator")) != "="
+    if parent.type == "update_expression":
+        return True, True
+    return False, True
+
+
+def address_taken(node: Node) -> bool:
+    parent = node.parent
+    while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
+        parent = parent.parent
+    return parent is not None and parent.type == "pointer_expression" and text_of(parent).startswith("&")
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def table(values: list[str]) -> str:
+    return "{" + ", ".join(values) + "}"
+
+
+def used_flags(access: Access) -> list[str]:
+    return ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes
+
+
+def write_access(access: Access, owns: bool, perhaps: bool = False) -> str:
+    element, strides = access.base, []
+    for _ in access.low:
+        element += "[0]"
+        strides.append(f"(int64_t)sizeof {element}")
+    flags = [*used_flags(access), *["SMINT_OWNS"] * owns, *["SMINT_PERHAPS"] * perhaps]
+    factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
+    text = access.text.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        f'{{"{re.sub(chr(10), " ", text)}", (const void*)&{element}, {" | ".join(flags)}, {len(access.low)},'
+        f" {strides[-1]},"
+        f" {table(strides)}, {table([f.value() for f in access.low])}, {table([f.value() for f in access.high])},"
+        f" {table(factors)}}}"
+    )

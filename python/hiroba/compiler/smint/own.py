@@ -1,0 +1,242 @@
+"""Warnings about private variables, of which each rank has its own: what a serial program means to be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from ..core.counted import changes, declared_names, identifiers
+from ..core.declarators import enclosing, innermost
+from ..core.declared import ARRAY, Declared
+from ..core.every_rank import OPTION
+from ..core.pragmas import COPIES, PRAGMA, clauses
+from ..core.shared import Rewriter
+from ..core.source import Node, text_of, walk
+from .loops import LoopReader
+
+PRIVATE = ("private", "firstprivate", "lastprivate")
+CONDITIONS = ("if_statement", "conditional_expression")
+
+
+def in_order(node: Node) -> Iterator[Node]:
+    """Identifiers, in the order in which they are used: what is assigned comes behind the value."""
+    if node.type == "identifier":
+        yield node
+        return
+    children = list(node.named_children)
+    if node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) == "=":
+        children.reverse()
+    for child in children:
+        yield from in_order(child)
+
+
+def is_set(use: Node) -> bool:
+    """Whether this use gives the variable a new value that has nothing to do with the old one."""
+    parent = use.parent
+    if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
+        return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
+    right = parent.child_by_field_name("right")
+    return text_of(parent.child_by_field_name("operator")) == "=" and (
+        right is None or text_of(use) not in identifiers(right)
+    )
+
+
+class OwnVariables:
+    def __init__(self, rewriter: Rewriter, declared: Declared) -> None:
+        self.rewriter, self.declared = rewriter, declared
+        self.singles: list[tuple[int, int, frozenset[str]]] = []  # and what all get a copy of
+        self._uses: dict[int, dict[str, list[Node]]] = {}  # by function and name, in order
+
+    def uses(self, function: Node | None, name: str) -> list[Node]:
+        if function is None:
+            return []
+        if function.id not in self._uses:
+            names: dict[str, list[Node]] = {}
+            for use in in_order(function):
+                names.setdefault(text_of(use), []).append(use)
+            self._uses[function.id] = names
+        return self._uses[function.id].get(name, [])
+
+    # ---- parallel for ----
+
+    def warn_of_loop(self, loop: Node, reader: LoopReader, reduced: list[str], above: int) -> None:
+        """`above`: where the directive stands; between it and the loop are those of OpenMP."""
+        copies = {word for text in self._copies(above, loop) for word in re.findall(r"[A-Za-z_]\w*", text)}
+        seen = {*reader.locals, *reduced, *copies}
+        for node in walk(loop):
+            change = changes(node)
+            if change is None:
+                continue
+            target, operator = change
+            root = target
+            while root.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
+                root = root.child_by_field_name("argument") or root.named_children[0]
+            name = text_of(root)
+            if root.type != "identifier" or name in seen or self.rewriter.resolve(root) is not None:
+                continue
+            if target.type == "identifier":
+                seen.add(name)
+                self._warn_of_variable(loop, reader, target)
+            elif self._each_its_own(loop, reader, target, root):
+                seen.add(name)
+                self.rewriter.source.warn(
+                    node.start_byte,
+                    f"`{name}` is not shared, so each rank sets elements of its own for its iterations only",
+                    "declare it shared"
+                    if operator == "="
+                    else f"declare it shared, or add reduction({operator[:-1]}:{name}) to the directive",
+                )
+
+    def _copies(self, above: int, loop: Node) -> list[str]:
+        """What OpenMP gives each thread or iteration."""
+        text = self.rewriter.source.text
+        out = []
+        for line in PRAGMA.finditer(text, above, loop.end_byte):
+            found = clauses(line[2], line.start(2))
+            out += [text[c.begin : c.end] for c in found if c.name in COPIES]
+        return out
+
+    def _warn_of_variable(self, loop: Node, reader: LoopReader, target: Node) -> None:
+        name, say = text_of(target), self.rewriter.source.warn
+        function = enclosing(loop, "function_definition")
+        uses = [u for u in self.uses(function, name) if reader.body.start_byte <= u.start_byte < reader.body.end_byte]
+        if name != reader.counted.name and uses and not is_set(uses[0]):
+            operators = {c[1] for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name}
+            known = operators.pop()[:-1] if len(operators) == 1 and operators != {"="} else extreme(reader.body, name)
+            change = target.parent or target
+            if self._is_induction(reader, name, uses):
+                say = partial(self.rewriter.source.complain, OPTION)
+                say(
+                    change.start_byte,
+                    f"`{name}` depends on the iterations before, which other ranks do",
+                    f"compute it in each iteration from `{reader.counted.name}`",
+                )
+                return
+            if known and function is not None and any(u.start_byte >= loop.end_byte for u in self.uses(function, name)):
+                say = partial(self.rewriter.source.complain, OPTION)
+            say(
+                change.start_byte,
+                f"each rank gets a `{name}` of its own iterations only",
+                f"add reduction({known or 'op'}:{name}) to the directive",
+            )
+            return
+        after = (u for u in self.uses(function, name) if u.start_byte >= loop.end_byte)
+        use = next((u for u in after if not self._is_private(u)), None)
+        if use is not None and not is_set(use):
+            say(
+                use.start_byte,
+                f"each rank has the `{name}` here that its own last iteration has left",
+                "set it anew behind the loop" if name == reader.counted.name else
+                "keep it in a shared variable, or set it anew behind the loop",
+            )  # fmt: skip
+
+    def _is_induction(self, reader: LoopReader, name: str, uses: list[Node]) -> bool:
+        """Whether a variable moves on by the same step, and something else in the body uses where it is."""
+        moves = [n for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name]
+        inside = {u.id for move in moves for u in walk(move)}
+        others = [u for u in uses if u.id not in inside]
+        return any(enclosing(u, "subscript_expression") is not None for u in others)
+
+    def _is_private(self, use: Node) -> bool:
+        """Whether OpenMP gives each thread its own: the value from before is not seen."""
+        node: Node | None = use
+        while node is not None and node.type != "function_definition":
+            if node.type == "for_statement":
+                text = self.rewriter.source.text
+                begin = max(text.rfind(c, 0, node.start_byte) for c in ";{}")
+                if text_of(use) in private_names(text[begin + 1 : node.start_byte]):
+                    return True
+            node = node.parent
+        return False
+
+    def _each_its_own(self, loop: Node, reader: LoopReader, target: Node, root: Node) -> bool:
+        """Whether an ordinary array gets its values from the iterations, and is used elsewhere."""
+        of = self.declared.type_of(root)
+        if of is None or of.derived[:1] != (ARRAY,):
+            return False
+        inner = {values.name for values in reader.out.loops[1:]}
+        varying = {reader.counted.name, *(set(reader.locals) - inner)}
+        node, indices = target, set()
+        while node.type != "identifier":
+            index = node.child_by_field_name("index") if node.type == "subscript_expression" else None
+            indices |= identifiers(index) if index is not None else set()
+            node = node.child_by_field_name("argument") or node.named_children[0]
+        if not indices & varying:
+            return False
+        own = self.declared.declarator(root)
+        return own is not None and any(
+            not loop.start_byte <= use.start_byte < loop.end_byte
+            and self.declared.declarator(use) == own and use != innermost(own)
+            for function in self.rewriter.root.children if function.type == "function_definition"
+            for use in self.uses(function, text_of(root))
+        )  # fmt: skip
+
+    # ---- single ----
+
+    def warn_of_singles(self) -> None:
+        for begin, end, copied in self.singles:
+            statement = self.rewriter.root.descendant_for_byte_range(begin, end - 1)
+            function = enclosing(statement, "function_definition") if statement is not None else None
+            if statement is None or function is None:
+                continue
+            inside = declared_names(statement)
+            for node in walk(statement):
+                change = changes(node)
+                target = change[0] if change is not None else None
+                if node.type == "pointer_expression" and text_of(node).startswith("&"):
+                    target = node.child_by_field_name("argument")
+                if (
+                    target is None
+                    or target.type != "identifier"
+                    or text_of(target) in inside
+                    or text_of(target) in copied
+                ):
+                    continue
+                if self.rewriter.resolve(target) is None and self._used_by_all(function, text_of(target), end):
+                    inside[text_of(target)] = None  # once
+                    name = text_of(target)
+                    self.rewriter.source.warn(
+                        target.start_byte,
+                        f"only rank 0 sets `{name}` here, and the other ranks go on with what they had",
+                        f"say `single copy({name})`, or declare `{name}` shared, with ::[](0,1), or set it on all",
+                    )
+
+    def _used_by_all(self, function: Node, name: str, behind: int) -> bool:
+        """Whether the next use that is not rank 0's only reads it."""
+        for use in self.uses(function, name):
+            if use.start_byte < behind:
+                continue
+            condition = use.parent
+            while condition is not None and not (condition.type in CONDITIONS and "sms_rank" in identifiers(condition)):
+                condition = condition.parent
+            if condition is None and not any(a <= use.start_byte < b for a, b, _ in self.singles):
+                return not is_set(use)
+        return False
+
+
+def private_names(text: str) -> set[str]:
+    """Variables of which directives of OpenMP in this text give each thread its own."""
+    arguments = [
+        text[clause.begin : clause.end]
+        for line in PRAGMA.finditer(text)
+        if line[1] == "omp"
+        for clause in clauses(line[2], line.start(2))
+        if clause.name in PRIVATE
+    ]
+    return {word for argument in arguments for word in re.findall(r"[A-Za-z_]\w*", argument)}
+
+
+def extreme(body: Node, name: str) -> str:
+    """`max` or `min`, if a variable is set to what it was compared with; else nothing."""
+    for node in walk(body):
+        if node.type == "call_expression" and name in identifiers(node):
+            found = re.search(r"(max|min)", text_of(node.child_by_field_name("function")))
+            if found is not None:
+                return found[1]
+        if node.type == "binary_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = text_of(node.child_by_field_name("operator"))
+            if operator[:1] in "<>" and operator in ("<", "<=", ">", ">=") and name in (text_of(left), text_of(right)):
+                return "max" if (operator[0] == ">") == (text_of(right) == name) else "min"
+    return ""

@@ -1,0 +1,318 @@
+"""#pragma SMint parallel for: a loop becomes a table of its affine accesses, and calls of smint.h around its parts."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.affine import Form
+from ..core.arithmetic import name_of
+from ..core.counted import REAL, Counted, assigned_names, changes, identifiers, read_for
+from ..core.declared import ARRAY
+from ..core.every_rank import OPTION
+from ..core.found import Directive
+from ..core.notation import meant
+from ..core.source import Node, text_of, walk
+from ..core.text import words_with_brackets
+from .checks import touches
+from .independence import carried_dependence, may_repeat, provably_shared, worth_sharing
+from .loops import Access, Analysis, LoopReader, write_access
+from .part import SharedLoop, Smint
+from .reductions import Reduced, ReductionReader
+from .words import clauses_of
+
+OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
+# Clauses of OpenMP that a parallel for of ranks does not have: what is true here.
+FOREIGN = {
+    "private": "each rank has its own `{}` already, and threads get theirs by OpenMP: leave it out, or put "
+    "`#pragma omp parallel for private({})` below this line",
+    "firstprivate": "each rank has its own `{}`, with its value from before the loop: leave it out",
+    "lastprivate": "each rank keeps the `{}` of its own last iteration: after the loop, set it anew, or keep it in a "
+    "shared variable",
+    "shared": "what is declared shared is, and `{}` is each rank's own if not: declare it with `#pragma SMint shared`",
+    "default": "variables are each rank's own unless they are declared shared: leave it out",
+    "num_threads": "every rank of the job takes part: hirobarun -n says how many, --threads how many threads each",
+    "ordered": "iterations of different ranks have no order: write what is ordered in a loop of its own under `single`",
+    "linear": "compute `{}` from the loop variable in the body",
+    "simd": "put `#pragma omp simd` below this line",
+    "if": "write the condition around two loops",
+}
+
+
+def parallel(smint: Smint, directive: Directive) -> None:
+    ParallelFor(smint).lower(directive)
+
+
+class ParallelFor:
+    """Makes C of one such loop."""
+
+    def __init__(self, smint: Smint) -> None:
+        self.smint, self.rewriter, self.source, self.declared = smint, smint.rewriter, smint.source, smint.declared
+
+    def lower(self, directive: Directive) -> None:
+        clauses, known = clauses_of(self.source, directive), directive.kind.clauses
+        for name, argument in clauses:
+            if name not in known:
+                message = f"unknown word `{name}` in #pragma SMint parallel"
+                remedy = FOREIGN[name].replace("{}", argument) if name in FOREIGN else meant(name, known)
+                self.source.error(directive.place(name), message, remedy)
+                return
+        if not any(name == "for" for name, _ in clauses):
+            self.source.error(directive.at, "#pragma SMint parallel without `for`", "write parallel for, above a loop")
+            return
+        loop = self.smint.statements.statement(directive)
+        if loop is None:
+            return
+        if loop.type != "for_statement":
+            self.source.error(
+                directive.at,
+                "parallel for stands before something that is not a for loop",
+                "put it above a counted loop",
+            )
+            return
+        counted = read_for(loop)
+        if isinstance(counted, str):
+            self.source.error(
+                loop.start_byte,
+                f"this is not a counted loop: it {counted}",
+                "write for (i = first; i < end; i += step), and leave by its condition only",
+            )
+            return
+        if not self.smint.statements.stays(directive, loop) or not self._steady(loop, counted):
+            return
+        clauses += self._omp_clauses(directive, loop)
+        self._share_out(directive, loop, counted, clauses)
+
+    def _steady(self, loop: Node, counted: Counted) -> bool:
+        """Whether only the loop itself changes what it counts with."""
+        body = loop.child_by_field_name("body") or loop
+        parts = (counted.first, counted.bound, *([counted.by] if counted.by is not None else []))
+        uses = {name for part in parts for name in identifiers(part)}
+        changed = sorted(assigned_names(body) & {counted.name, *uses})
+        if changed:
+            self.source.error(
+                loop.start_byte,
+                f"this is not a counted loop: its body changes `{changed[0]}`",
+                "copy the value before the loop, or change another variable",
+            )
+        of = self.declared.type_of(counted.variable)
+        if counted.declared in REAL or name_of(of) in REAL or (of is not None and of.derived):
+            self.source.error(
+                counted.variable.start_byte, "the variable of a parallel for is an integer", "count with int"
+            )
+            return False
+        return not changed
+
+    def _omp_clauses(self, directive: Directive, loop: Node) -> list[tuple[str, str]]:
+        """Reductions of an OpenMP directive between ours and the loop hold for the ranks, too."""
+        out = []
+        for line in self.source.text[directive.end : loop.start_byte].split("\n"):
+            omp = OMP.match(line)
+            if omp is not None:
+                out += [clause for clause in words_with_brackets(omp[1]) if clause[0] in ("reduction", "collapse")]
+        return out
+
+    def _share_out(self, directive: Directive, loop: Node, counted: Counted, clauses: list[tuple[str, str]]) -> None:
+        self.smint.unit.covered.append((loop.start_byte, loop.end_byte))
+        reader = LoopReader(self.rewriter, self.declared, loop, counted)
+        analysis = reader.read()
+        if self._depends(loop, analysis):
+            return
+        if "independent" not in [name for name, _ in clauses] and self._collides(loop, reader, analysis):
+            return
+        reduced = ReductionReader(self.rewriter, self.declared, directive, loop).read(clauses)
+        if self.source.errors:
+            return
+        names_reduced = [one.name for one in reduced]
+        self.smint.own.warn_of_loop(loop, reader, names_reduced, directive.end)
+        collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
+        depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
+        depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, 1))
+        analysis.shared = analysis.shared[:depth]
+        owner = self._owner(directive, clauses, analysis, reader)
+        names = [name for name, _ in clauses]
+        repeat = "repeat" in names
+        known = not analysis.irregular and not reader.calls
+        drop = repeat or known
+        place = self.source.place(directive.at)
+        flags = (
+            ["SMINT_KNOWN"] * known
+            + ["SMINT_COLLAPSE"] * (0 < depth <= collapse)
+            + ["SMINT_NOWAIT"] * ("nowait" in names)
+            + ["SMINT_DROP"] * drop
+        )
+        values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
+        accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
+        keep, use = self._local_pointers(loop, analysis)
+        before = " ".join(one.prepare() for one in reduced)
+        given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
+        recall = self._recall(analysis) if repeat else ""
+        shared = analysis.shared
+        opening = (
+            f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
+            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
+        )
+        behind = (
+            f', "{place.file}:{place.line}");'
+            f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
+        )
+        behind += self._divide(shared)
+        after = " ".join(one.combine(f"{place.file}:{place.line}") for one in reduced)
+        self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
+        self._explain(directive, counted, analysis, owner, reduced, repeat)
+        end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
+        alone = known and not reduced and not repeat and "nowait" not in names
+        line = len(self.smint.explain)
+        self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
+        self.smint.explain.append(f"  end: {end}")
+
+    def _depends(self, loop: Node, analysis: Analysis) -> bool:
+        """Says so of an iteration that certainly needs what another one writes."""
+        carried = carried_dependence(self.rewriter, loop, analysis)
+        if carried is not None:
+            write, other = carried
+            self.source.error(
+                write.node.start_byte,
+                f"iterations of this loop depend on each other: `{write.text}` is written, and"
+                + (" every iteration writes it" if other is write else f" another one uses it as `{other.text}`"),
+                "write into a second array, or make it a reduction",
+            )
+        return carried is not None
+
+    def _divide(self, shared: list[Counted]) -> str:
+        """Gives loops the bounds of a part, and returns their declarations."""
+        n, self.smint.numbered = self.smint.numbered, self.smint.numbered + 1
+        out = ""
+        for k, each in enumerate(shared):
+            kind = each.declared or f"__typeof__({each.name})"
+            out += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
+            out += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            self.source.override(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
+            self.smint.unit.bounds.append((each.compare.start_byte, (f"hiroba_first_{n}_{k}", f"hiroba_end_{n}_{k}")))
+            sign = "<" if each.step > 0 else ">"
+            self.source.override(
+                each.compare.start_byte, each.compare.end_byte, f"{each.name} {sign} hiroba_end_{n}_{k}"
+            )
+        return out
+
+    def _collides(self, loop: Node, reader: LoopReader, analysis: Analysis) -> bool:
+        """Says so of shared elements that are changed by what they were, where two iterations may have the same one."""
+        affine = {access.node.id for access in analysis.single}
+        for node in walk(reader.body):
+            change = changes(node)
+            if change is None or change[0].type != "subscript_expression" or change[0].id in affine:
+                continue
+            right = node.child_by_field_name("right")
+            again = right is not None and re.sub(r"\s", "", text_of(change[0])) in re.sub(r"\s", "", text_of(right))
+            base, indices = change[0], []
+            while base.type == "subscript_expression":
+                indices.append(base.child_by_field_name("index") or base)
+                base = base.child_by_field_name("argument") or base.named_children[0]
+            vague = [index for index in indices if may_repeat(index, reader.body)]
+            own = [i for i in indices if i not in vague and reader.counted.name in identifiers(i)]
+            if not vague or own:
+                continue
+            locked = any(a <= node.start_byte < b for a, b in self._locked(loop))
+            safe = locked or "sms_rank" in identifiers(change[0])
+            if (change[1] == "=" and not again) or safe or self.rewriter.resolve(base) is None:
+                continue
+            before = self.source.errors
+            self.source.complain(
+                OPTION,
+                node.start_byte,
+                f"iterations of different ranks may change the same element `{text_of(change[0])}`, and lose a change",
+                "put `#pragma SMint critical` above this statement, use sms_fetch_add, or, if no two iterations have "
+                "the same element, say `parallel for independent`",
+            )
+            return self.source.errors > before
+        return False
+
+    def _recall(self, analysis: Analysis) -> str:
+        bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
+        given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
+
+    def _locked(self, loop: Node) -> list[tuple[int, int]]:
+        """What stands under `critical` in this loop: the line, and the statement behind it."""
+        inside = [d for d in self.rewriter.found.directives if loop.start_byte <= d.at < loop.end_byte]
+        locked = [d for d in inside if d.kind.one_at_a_time]
+        return [(d.at, s.end_byte) for d in locked if (s := self.smint.statements.statement(d)) is not None]
+
+    def _local_pointers(self, loop: Node, analysis: Analysis) -> tuple[str, str]:
+        """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
+        pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
+        self.rewriter.kept.append((loop.start_byte, loop.end_byte, frozenset(pointers)))
+        keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
+        return keep, "".join(f" (void)kept_{p};" for p in pointers)
+
+    def _owner(
+        self, directive: Directive, clauses: list[tuple[str, str]], analysis: Analysis, reader: LoopReader
+    ) -> int:
+        for name, argument in clauses:
+            if name != "affinity":
+                continue
+            wanted = re.sub(r"\s+", "", argument)
+            for i, access in enumerate(analysis.accesses):
+                if re.sub(r"\s+", "", access.text) == wanted:
+                    return i
+            for i, access in enumerate(analysis.accesses):
+                if access.name == wanted.split("[")[0]:
+                    return i
+            self.source.error(
+                directive.place(argument),
+                f"affinity({argument}) is no access of this loop with affine subscripts",
+                "name one, for example affinity(A[i][0])",
+            )
+        return -1
+
+    def _how(self, access: Access) -> str:
+        """What becomes of an access with affine subscripts."""
+        if access.base.startswith("(*"):
+            return "fetched in bulk"
+        base = access.node
+        while base.type == "subscript_expression":
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        of = self.declared.type_of(base)
+        is_array = of is not None and of.derived[:1] == (ARRAY,)
+        return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"
+
+    def _explain(
+        self,
+        directive: Directive,
+        counted: Counted,
+        analysis: Analysis,
+        owner: int,
+        reduced: list[Reduced],
+        repeat: bool,
+    ) -> None:
+        say = self.smint.explain.append
+        say(f"{self.source.place(directive.at)}: parallel for over `{counted.name}`")
+        deciding = analysis.accesses[owner] if owner >= 0 else None
+        deciding = deciding or next((a for a in analysis.accesses if a.writes), None)
+        if deciding is not None:
+            say(f"  who: the home of `{deciding.text}`, if its array is shared and divided; else equal parts")
+        else:
+            say("  who: equal parts, because no array is written with an affine subscript")
+        for access in analysis.accesses:
+            words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
+            section = describe(access.low, access.high, analysis)
+            say(f"  what: `{access.name}` is {words}: {section}; {self._how(access)}")
+        for text in analysis.irregular:
+            say(f"  what: {text}; left to the page cache")
+        if repeat:
+            say("  repeat: the pages that the first execution uses are fetched at once from then on")
+        say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
+        for one in reduced:
+            say(f"  reduction: `{one.text}` by {one.operator} over all ranks")
+
+
+def describe(low: list[Form], high: list[Form], analysis: Analysis) -> str:
+    out = []
+    for a, b in zip(low, high, strict=True):
+        terms = [
+            analysis.loops[k].name if factor == "1" else f"{factor}*{analysis.loops[k].name}"
+            for k, factor in a.factors.items()
+        ]
+        first, last = a.value(), b.value()
+        rest = [] if first == last == "0" and terms else [first if first == last else f"({first}..{last})"]
+        out.append(f"[{' + '.join(terms + rest)}]")
+    return "".join(out)

@@ -1,0 +1,75 @@
+"""What SMint does with one file: its directives in the order of the text, and what loops have in common."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..core.found import Directive
+from ..core.notation import Notation, Part, Unit
+from ..core.source import Node
+from . import nesting
+from .later import loops_to_settle
+from .own import OwnVariables
+
+
+@dataclass
+class SharedLoop:
+    """A parallel loop whose beginning is still to be written, because its barrier depends on what is around it."""
+
+    directive: Directive
+    loop: Node
+    opening: tuple[str, str]  # before and behind the flags
+    flags: list[str]
+    alone: bool  # touches what its subscripts say, and has nothing but a barrier at its end
+    explained: int  # which line of the explanation tells of its end
+
+
+class Smint(Part):
+    def __init__(self, notation: Notation, unit: Unit) -> None:
+        super().__init__(notation, unit)
+        self.loops: list[SharedLoop] = []
+        self.numbered = 0  # loops that have a number, for the names of their variables
+
+    @cached_property
+    def own(self) -> OwnVariables:
+        return OwnVariables(self.rewriter, self.declared)
+
+    def first_use(self) -> int | None:
+        return next((d.at for d in self.found.declarations if d.directive), super().first_use())
+
+    def starts_by_header(self) -> bool:
+        text = self.source.text
+        is_main = re.search(r"^[^#\n]*\bmain\s*\(", text, re.MULTILINE) is not None
+        return is_main and "smint_start" in text and not self.unit.self_starting
+
+    def start(self) -> str:
+        return "smint_start" if self.first_use() is not None or self.starts_by_header() else ""
+
+    def rewrite(self) -> None:
+        nesting.check(self.rewriter, self.directives, self.statements)
+        if self.source.errors:
+            return
+        self.lower(self.directives)
+        self._settle()
+        for each in self.loops:
+            before, behind = each.opening
+            opening = before + (" | ".join(each.flags) or "0") + behind
+            self.source.replace(each.directive.at, each.directive.end, opening)
+
+    def check(self) -> None:
+        self.own.warn_of_singles()
+
+    def _settle(self) -> None:
+        """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""
+        for serial in loops_to_settle(self.rewriter, [each.loop for each in self.loops if each.alone]):
+            for each in self.loops:
+                if serial.start_byte <= each.loop.start_byte < serial.end_byte:
+                    each.flags.append("SMINT_LATER")
+                    self.explain[each.explained] = (
+                        "  end: the next loop waits for those ranks only that it shares data with;"
+                        " all meet behind the loop around it"
+                    )
+            self.source.insert(serial.start_byte, "{ ")
+            self.source.insert(serial.end_byte, " smint_settle(); }")

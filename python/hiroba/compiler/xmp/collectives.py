@@ -1,0 +1,165 @@
+"""#pragma xmp that all images of a set obey together: barrier, reduction, bcast, gmove; and async(id)."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.arithmetic import name_of
+from ..core.found import Directive
+from ..core.text import split_list
+from .lowering import Gmove
+from .part import Xmp
+from .types import type_code
+from .words import NO_NODES, Clauses
+
+REDUCTIONS = {
+    "+": "XMP_ADD",
+    "-": "XMP_SUB",
+    "*": "XMP_MUL",
+    "&": "XMP_BITAND",
+    "|": "XMP_BITOR",
+    "^": "XMP_BITXOR",
+    "&&": "XMP_AND",
+    "||": "XMP_OR",
+    "max": "XMP_MAX",
+    "min": "XMP_MIN",
+    "firstmax": "XMP_FIRSTMAX",
+    "firstmin": "XMP_FIRSTMIN",
+    "lastmax": "XMP_LASTMAX",
+    "lastmin": "XMP_LASTMIN",
+}
+
+
+def barrier(xmp: Xmp, directive: Directive) -> None:
+    clauses = xmp.clauses(directive, directive.words)
+    on = clauses.on != NO_NODES
+    on_nodes = f"{clauses.on}, " if on else ""
+    call = f"xmp_barrier_{'on' if on else 'at'}({on_nodes}{xmp.place(directive)});"
+    xmp.call(directive, call)
+
+
+def wait_async(xmp: Xmp, directive: Directive) -> None:
+    arguments, rest = xmp.arguments(directive)
+    on = xmp.clauses(directive, rest).on
+    if not any(arguments):
+        xmp.error(directive, "#pragma xmp wait_async names no number of an async", "write wait_async(1)")
+        return
+    ids = ", ".join(xmp.expression(directive, a) for a in arguments)
+    place = xmp.place(directive)
+    xmp.call(directive, f"xmp_wait_async({len(arguments)}, (const int64_t[]){{{ids}}}, {on}, {place});")
+
+
+def call_or_start(xmp: Xmp, directive: Directive, call: str, arguments: str, clauses: Clauses) -> str:
+    """A call, or what it becomes by async(id)."""
+    if not clauses.id:
+        return f"{call}({arguments});"
+    return f'xmp_async(xmp_id, {call}_start({arguments}), "{directive.name}", {xmp.place(directive)});'
+
+
+def write_calls(xmp: Xmp, directive: Directive, calls: list[str], clauses: Clauses) -> None:
+    before = [f"const int64_t xmp_id = {clauses.id};"] if clauses.id else []
+    xmp.call(directive, calls[0] if len(calls + before) == 1 else f"{{ {' '.join([*before, *calls])} }}")
+
+
+# ---- data of several images ----
+
+
+def reduction(xmp: Xmp, directive: Directive) -> None:
+    arguments, rest = xmp.arguments(directive)
+    clauses = xmp.clauses(directive, rest)
+    calls, operator = [], ""
+    for argument in join_locations(arguments):
+        found = re.match(r"\s*([-+*&|^]+|\w+)\s*:(?!\s*\[)", argument)
+        if found is not None:
+            operator, argument = found[1].lower(), argument[found.end() :]
+        if operator not in REDUCTIONS:
+            xmp.error(
+                directive,
+                f"`{operator}` is no operator of a reduction" if operator else "this reduction has no operator",
+                f"write reduction(+:x) with one of {' '.join(REDUCTIONS)}",
+            )
+            return
+        calls.append(reduction_call(xmp, directive, operator, argument.strip(), clauses))
+    if not calls:
+        xmp.error(directive, "this reduction names no variable", "write reduction(+:x)")
+        return
+    write_calls(xmp, directive, calls, clauses)
+
+
+def reduction_call(xmp: Xmp, directive: Directive, operator: str, text: str, clauses: Clauses) -> str:
+    text, *locations = text.strip("/ ").split("/")
+    found = xmp.variable(directive, text)
+    if found is None:
+        return ""
+    lowering, ref = found
+    if ref.remote or any(step.section is not None for step in ref.steps):
+        xmp.error(directive, f"`{text}` in a reduction", "name a variable or an array as a whole, on this image")
+        return ""
+    element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
+    whole = lowering.render(ref.node)
+    count = f"(int64_t)(sizeof {whole} / sizeof {element})"
+    head = f"&{element}, {count}, {type_code(element, name_of(ref.type))}, {REDUCTIONS[operator]}"
+    behind = f"{clauses.on}, {xmp.place(directive)}"
+    if not locations:
+        return call_or_start(xmp, directive, "xmp_reduction", f"{head}, {behind}", clauses)
+    names = [n for n in split_list(locations[0]) if n]
+    table = []
+    for name in names:
+        location = xmp.expression(directive, name)
+        table.append(f"{{&{location}, sizeof {location} / (size_t){count}}}")
+    places = f"(const xmp_location[]){{{', '.join(table)}}}, {len(names)}"
+    return call_or_start(xmp, directive, "xmp_reduction_locate", f"{head}, {places}, {behind}", clauses)
+
+
+def bcast(xmp: Xmp, directive: Directive) -> None:
+    arguments, rest = xmp.arguments(directive)
+    clauses = xmp.clauses(directive, rest)
+    calls = []
+    for argument in arguments:
+        found = xmp.variable(directive, argument)
+        if found is None:
+            return
+        lowering, ref = found
+        if ref.remote:
+            xmp.error(directive, f"`{argument}` in a bcast is on one image", "name it without its image")
+            return
+        if not ref.regular:
+            xmp.error(directive, f"`{argument}` has a pointer behind a range", "broadcast in a loop over that range")
+            return
+        section = lowering.prepare(ref)
+        element = lowering.of_element(ref)
+        what = f"{lowering.section(section)}, sizeof {element}"
+        what += f", {clauses.from_}, {clauses.on}, {xmp.place(directive)}"
+        calls.append(" ".join([*section.before, call_or_start(xmp, directive, "xmp_bcast", what, clauses)]))
+    if not calls:
+        xmp.error(directive, "this bcast names no variable", "write bcast(x)")
+        return
+    write_calls(xmp, directive, [f"{{ {call} }}" for call in calls], clauses)
+
+
+def gmove(xmp: Xmp, directive: Directive) -> None:
+    found = re.match(r"(in|out)\b\s*", directive.words, re.IGNORECASE)
+    mode = found[1].upper() if found is not None else ""
+    clauses = xmp.clauses(directive, directive.words[found.end() if found is not None else 0 :])
+    statement = xmp.statements.statement(directive)
+    if statement is None:
+        return
+    move = statement.named_children[0] if statement.named_children else statement
+    if move.type != "assignment_expression":
+        xmp.error(
+            directive, "gmove stands above an assignment", "write for example #pragma xmp gmove above a[:] = b[:];"
+        )
+        return
+    xmp.lowering.gmoves[move.start_byte] = Gmove("XMP_GMOVE" + f"_{mode}" * bool(mode), clauses.id)
+    xmp.source.replace(directive.at, directive.end, "")
+
+
+def join_locations(arguments: list[str]) -> list[str]:
+    """`max: v / i, j /` is one argument."""
+    out: list[str] = []
+    for argument in arguments:
+        if out and out[-1].count("/") == 1:
+            out[-1] += "," + argument
+        else:
+            out.append(argument)
+    return out

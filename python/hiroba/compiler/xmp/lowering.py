@@ -1,0 +1,446 @@
+"""Expressions with coindexed objects as calls of xmp.h: elements are loads and stores where their image is on this
+node, sections are calls (see arrays.py)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from ..core.arithmetic import TYPES, common, computed, name_of, promoted
+from ..core.declarators import may_be_use
+from ..core.declared import POINTER, Declared
+from ..core.shared import PREFIX, Anchor, Rewriter
+from ..core.source import Node, Source, one_line, text_of, walk
+from ..core.text import matching, quoted
+from .references import CHAIN, Reference, ReferenceReader, Step, bare
+from .sections import Brackets
+from .types import type_code
+
+OPERATORS = {
+    "+": "XMP_ADD",
+    "-": "XMP_SUB",
+    "*": "XMP_MUL",
+    "/": "XMP_DIV",
+    "%": "XMP_MOD",
+    "&": "XMP_BITAND",
+    "|": "XMP_BITOR",
+    "^": "XMP_BITXOR",
+    "<<": "XMP_SHL",
+    ">>": "XMP_SHR",
+}
+ATOMICS = {
+    "xmp_atomic_define": 2,
+    "xmp_atomic_ref": 2,
+    "xmp_atomic_fetch_add": 2,
+    "xmp_atomic_cas": 3,
+}
+
+
+@dataclass(frozen=True)
+class Gmove:
+    """What stands above an assignment: xmp_gmove_mode, and the number of async(id), or ""."""
+
+    mode: str
+    id: str
+
+
+class Lowering(ABC):
+    """Of one text: a file, or what a directive says. Its names are looked up at `anchor`, and messages point there."""
+
+    def __init__(
+        self, rewriter: Rewriter, declared: Declared, brackets: Brackets, anchor: Anchor | None = None
+    ) -> None:
+        self.rewriter, self.declared, self.brackets, self.anchor = rewriter, declared, brackets, anchor
+        self.reader = ReferenceReader(rewriter, declared, brackets, anchor)
+        self.explain: list[tuple[int, str]] = []
+        self.names = Names()
+        self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # whether a name is a node array at a place
+        self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by where they begin
+
+    def within(self, brackets: Brackets, anchor: Anchor) -> Self:
+        """The same for a text of its own."""
+        inner = type(self)(self.rewriter, self.declared, brackets, anchor)
+        inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
+        return inner
+
+    @property
+    def source(self) -> Source:
+        return self.rewriter.source
+
+    def at(self, place: int) -> int:
+        return self.anchor.at if self.anchor is not None else place
+
+    def error(self, at: int, message: str, remedy: str) -> None:
+        self.source.error(self.at(at), message, remedy)
+
+    def place(self, at: int) -> str:
+        place = self.source.place(self.at(at))
+        return quoted(f"{place.file}:{place.line}")
+
+    def say(self, node: Node, what: str) -> None:
+        self.explain.append((self.at(node.start_byte), f"`{self.written(node)}` {what}"))
+
+    def written(self, node: Node) -> str:
+        """As the program has it, with its colons."""
+        return one_line(self.text(node.start_byte, node.end_byte))
+
+    def text(self, begin: int, end: int) -> str:
+        return self.brackets.original[begin:end]
+
+    # ---- the walk ----
+
+    def render(self, node: Node) -> str:
+        """An expression as C."""
+        special = self.special(node)
+        if special is not None:
+            return special
+        pieces, at = [], node.start_byte
+        for child in node.children:
+            pieces += [self.text(at, child.start_byte), self.render(child)]
+            at = child.end_byte
+        return one_line("".join([*pieces, self.text(at, node.end_byte)]))
+
+    def special(self, node: Node) -> str | None:
+        """What becomes of a node that is more than C; None for others."""
+        if node.type in ("identifier", "type_identifier"):
+            shared = self.reader.shared(node) if may_be_use(node) else None
+            return shared.renamed if shared is not None else None
+        if node.type in CHAIN:
+            return self._value(node) if self.reader.written(node) else None
+        if node.type == "assignment_expression":
+            return self._assignment(node)
+        if node.type == "update_expression":
+            return self._update(node)
+        if node.type == "pointer_expression" and text_of(node).startswith("&"):
+            return self._address(node)
+        if node.type == "call_expression":
+            return self._call(node)
+        if node.type == "sizeof_expression":
+            return self._sizeof(node)
+        if node.type == "macro_type_specifier":
+            return self._of_type(node)
+        return None
+
+    def reference(self, node: Node, whole: bool = False) -> Reference | None:
+        """A reference without mistakes; else they have been told."""
+        found = self.reader.read(node, whole)
+        if self.reader.problem is not None:
+            self.error(*self.reader.problem)
+            return None
+        return found
+
+    # ---- parts of references ----
+
+    def index(self, ref: Reference, number: int, step: Step) -> str:
+        """An index in brackets; checked if it is that of a coarray on another image."""
+        text = self.render(step.index) if step.index is not None else "0"
+        if not ref.remote or not step.extent_known:
+            return text
+        base = self.local(ref, ["0"] * len(ref.steps), number)
+        dimension = sum(not s.member for s in ref.steps[:number])
+        what, place = quoted(self.written(ref.node)), self.place(ref.node.start_byte)
+        return f"xmp_index({text}, sizeof {base} / sizeof {base}[0], {dimension}, {what}, {place})"
+
+    def local(self, ref: Reference, indices: list[str], steps: int | None = None) -> str:
+        """What the reference means on this image, with these indices; of its first steps only."""
+        text = self.render(ref.root)
+        if steps != 0 and ref.root.type not in ("identifier", "parenthesized_expression", "call_expression"):
+            text = f"({text})"
+        for step, index in list(zip(ref.steps, indices, strict=True))[:steps]:
+            text += step.member or f"[{index}]"
+        return text
+
+    def element(self, ref: Reference) -> str:
+        """A reference without sections."""
+        return self.local(ref, [self.index(ref, i, s) if not s.member else "" for i, s in enumerate(ref.steps)])
+
+    def descriptor(self, ref: Reference) -> str:
+        return ref.shared.descriptor if ref.shared is not None else "(const xmp_coarray*)0"
+
+    def image(self, ref: Reference) -> str:
+        if ref.each:
+            return "XMP_EACH_IMAGE"
+        indices = [self.render(i) for i in ref.images]
+        if len(indices) == 1:
+            return indices[0] if indices[0].isdigit() else f"xmp_image(({indices[0]}) | 0)"
+        place = self.place(ref.node.start_byte)
+        return (
+            f"xmp_coindex({self.descriptor(ref)}, {len(indices)}, (const int64_t[]){{{', '.join(indices)}}}, {place})"
+        )
+
+    # ---- one element ----
+
+    def _value(self, node: Node) -> str:
+        """A reference where a value is needed."""
+        ref = self.reference(node)
+        if ref is None:
+            return "0"
+        if ref.rank:
+            self.not_here(ref)
+            return "0"
+        self.say(node, "is read: a load if the image is on this node, else xmp_get")
+        return self.read(ref)
+
+    def not_here(self, ref: Reference) -> None:
+        section = next((s.section for s in ref.steps if s.section is not None), None)
+        self.error(
+            section.at if section is not None else ref.node.start_byte,
+            f"`{self.written(ref.node)}` is a section, and one value is needed here",
+            "assign it to an array first, which is a statement: b[0:n] = " + self.written(ref.node) + ";",
+        )
+
+    def read(self, ref: Reference) -> str:
+        """XMP_READ of xmp.h. Of a bit-field the struct around it is read."""
+        if ref.bits:
+            return f"({self.read(replace(ref, steps=ref.steps[:-1], bits=False))}{ref.steps[-1].member})"
+        return f"__extension__({{ {self._near(ref)}{self._fetch(ref)} xmp_value; }})"
+
+    def _near(self, ref: Reference) -> str:
+        """What reads and writes begin with."""
+        return (
+            f"const xmp_coarray* const xmp_c = {self.descriptor(ref)}; const int xmp_i = {self.image(ref)};"
+            f"{self._own(ref)}"
+            " __typeof__(*xmp_own)* const xmp_at = (void*)xmp_near(xmp_c, xmp_i, (void*)xmp_own, sizeof *xmp_own);"
+        )
+
+    def _own(self, ref: Reference) -> str:
+        return f" __typeof__({self.of_element(ref)})* const xmp_own = &{self.element(ref)};"
+
+    def of_element(self, ref: Reference) -> str:
+        """An element, for its type only."""
+        return self.local(ref, ["0"] * len(ref.steps))
+
+    def _fetch(self, ref: Reference) -> str:
+        return (
+            " __typeof__(({ *xmp_own; })) xmp_value; if (__builtin_expect(xmp_at != 0, 1)) xmp_value = *xmp_at;"
+            " else xmp_get(&xmp_value, xmp_c, xmp_i, (void*)xmp_own, sizeof *xmp_own,"
+            f" {self.place(ref.node.start_byte)});"
+        )
+
+    def _store(self, ref: Reference) -> str:
+        return (
+            " if (__builtin_expect(xmp_at != 0, 1)) *xmp_at = xmp_value;"
+            f" else xmp_put(xmp_c, xmp_i, (void*)xmp_own, &xmp_value, sizeof *xmp_own,"
+            f" {self.place(ref.node.start_byte)});"
+        )
+
+    def write(self, ref: Reference, value: str, used: bool) -> str:
+        """XMP_WRITE of xmp.h."""
+        result = " xmp_value;" * used
+        near = self._near(ref)
+        return f"__extension__({{ {near} const __typeof__(*xmp_own) xmp_value = {value};{self._store(ref)}{result} }})"
+
+    # ---- assignments ----
+
+    def _assignment(self, node: Node) -> str | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return None
+        operator = text_of(node.child_by_field_name("operator"))
+        target = bare(left)
+        if self.anchor is None and node.start_byte in self.gmoves:
+            return self.gmove(node, target, bare(right), self.gmoves[node.start_byte])
+        written = target.type in CHAIN and self.reader.written(target)
+        if not written and not self._is_array(target):
+            return None
+        ref = self.reference(target, whole=True)
+        if ref is None:
+            return "0"
+        used = not value_unused(node)
+        if ref.rank:
+            if used:
+                self.error(
+                    node.start_byte,
+                    "an assignment to a section is a statement, and has no value",
+                    "write it as a statement of its own",
+                )
+                return "0"
+            return self.array_assignment(node, ref, operator[:-1], right)
+        if operator == "=":
+            self.say(target, "is written: a store if the image is on this node, else xmp_put")
+            return self.write(ref, self.render(right), used)
+        return self._compound(ref, operator[:-1], right, used, True)
+
+    def _is_array(self, node: Node) -> bool:
+        if node.type not in (*CHAIN, "identifier"):
+            return False
+        kind = self.reader.type_of(node)
+        return kind is not None and kind.dims > 0
+
+    @abstractmethod
+    def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str: ...
+
+    @abstractmethod
+    def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str: ...
+
+    def _compound(self, ref: Reference, operator: str, value: Node | None, used: bool, new: bool) -> str:
+        """`op=`, and ++ and -- (without a value). `new`: the expression's value is the one after it."""
+        pointer = ref.type is not None and ref.type.derived[:1] == (POINTER,)
+        text = self.render(value) if value is not None else "1"
+        if not used and not pointer:
+            self.say(ref.node, f"is updated: xmp_update_element, which accumulates by {operator}")
+            mine = name_of(ref.type)
+            kind = self.computing(ref, operator, value)
+            declared = kind or f"__typeof__(*xmp_own {operator} ({text}))"
+            return (
+                f"__extension__({{{self._own(ref)} {declared} xmp_value = {text};"
+                f" xmp_update_element({self.descriptor(ref)}, {self.image(ref)}, xmp_own,"
+                f" {type_code('*xmp_own', mine)}, &xmp_value, {type_code('xmp_value', kind)}, {OPERATORS[operator]},"
+                f" {self.place(ref.node.start_byte)}); }})"
+            )
+        self.say(ref.node, "is read, computed with, and written, in three steps, because its value is used")
+        old = "" if new else " const __typeof__(xmp_value) xmp_old = xmp_value;"
+        return (
+            f"__extension__({{ {self._near(ref)}{self._fetch(ref)}{old} xmp_value {operator}= {text};"
+            f"{self._store(ref)} {'xmp_value' if new else 'xmp_old'}; }})"
+        )
+
+    def computing(self, ref: Reference, operator: str, value: Node | None) -> str | None:
+        """The type that C computes `ref op value` in, if it is known."""
+        mine = name_of(ref.type)
+        if mine is None or mine not in TYPES or operator in ("<<", ">>"):
+            return promoted(mine)
+        return common(mine, computed(value, self.reader.type_of) if value is not None else "int")
+
+    def _update(self, node: Node) -> str | None:
+        argument = node.child_by_field_name("argument")
+        target = bare(argument) if argument is not None else None
+        if target is None or target.type not in CHAIN or not self.reader.written(target):
+            return None
+        ref = self.reference(target, whole=True)
+        if ref is None:
+            return "0"
+        operator = text_of(node.child_by_field_name("operator"))[0]
+        used = not value_unused(node)
+        if ref.rank:
+            self.error(node.start_byte, "a section has no ++ and no --", f"write {self.written(target)} {operator}= 1;")
+            return "0"
+        return self._compound(ref, operator, None, used, text_of(node).startswith(operator))
+
+    # ---- what is not evaluated, or by name ----
+
+    def _address(self, node: Node) -> str | None:
+        argument = node.child_by_field_name("argument")
+        target = bare(argument) if argument is not None else None
+        if target is None or target.type not in CHAIN or not self.reader.written(target):
+            return None
+        self.error(
+            node.start_byte,
+            f"`{self.written(target)}` has no address: it is {'on another image' if self.remote(target) else 'many'}",
+            "use its value, or the address of this image's own part, without sections and images",
+        )
+        return "0"
+
+    def remote(self, node: Node) -> bool:
+        found = self.reader.read(node)
+        return found is not None and found.remote
+
+    def _sizeof(self, node: Node) -> str | None:
+        """Of what is on another image: the size of what is here."""
+        value = node.child_by_field_name("value")
+        target = bare(value) if value is not None else None
+        if target is not None and target.type in CHAIN and self.reader.written(target):
+            ref = self.reader.read(target)
+            if ref is not None and all(step.index is not None or step.member for step in written_steps(ref)):
+                return f"sizeof({self.element(replace(ref, images=(), steps=written_steps(ref)))})"
+        return self._of_type(node)
+
+    def _of_type(self, node: Node) -> str | None:
+        """`sizeof(a:[1])` and `__typeof__(a:[1])`, where the parser sees a type: as if the images were not there."""
+        images = [b for b in self.brackets.images if node.start_byte < b < node.end_byte]
+        if not images:
+            return None
+        uses = [n for n in walk(node) if n.type in ("identifier", "type_identifier") and self.reader.shared(n)]
+        changes = [(n.start_byte, n.end_byte, found.renamed) for n in uses if (found := self.reader.shared(n))]
+        for bracket in images:
+            changes.append((self.brackets.images[bracket], matching(self.brackets.original, bracket), ""))
+        pieces, at = [], node.start_byte
+        for begin, end, text in sorted(changes):
+            if begin >= at:
+                pieces += [self.text(at, begin), text]
+                at = end
+        return one_line("".join([*pieces, self.text(at, node.end_byte)]))
+
+    def _call(self, node: Node) -> str | None:
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        name = text_of(function)
+        if arguments is None or name not in (*ATOMICS, "xmp_desc_of"):
+            return None
+        given = arguments.named_children
+        if name == "xmp_desc_of":
+            return self._descriptor_of(node, given)
+        if len(given) != ATOMICS[name]:
+            self.error(node.start_byte, f"{name} has {ATOMICS[name]} arguments", f"write {ATOMIC_FORMS[name]}")
+            return "0"
+        place, which = self.place(node.start_byte), 1 if name == "xmp_atomic_ref" else 0
+        ref = self.reference(bare(given[which]), whole=True)
+        if ref is None or ref.shared is None or ref.rank:
+            if ref is not None:
+                self.error(
+                    given[which].start_byte, f"{name} works on one element of a coarray", f"write {ATOMIC_FORMS[name]}"
+                )
+            return "0"
+        image = self.image(ref) if ref.remote else f"xmp_own_image({self.descriptor(ref)}, {place})"
+        lvalue = self.element(ref)
+        where = f"{self.descriptor(ref)}, {image}, &{lvalue}, sizeof {lvalue}"
+        values = "".join(f", (int64_t)({self.render(v)})" for v in given[1:] if which == 0)
+        self.say(given[which], f"is an operand of {name}")
+        if name == "xmp_atomic_ref":
+            return f"(*({self.render(given[0])}) = ({CAST}({lvalue}))xmp_atomic_ref_at({where}, {place}))"
+        cast = "" if name == "xmp_atomic_define" or value_unused(node) else f"({CAST}({lvalue}))"
+        return f"({cast}{name}_at({where}{values}, {place}))"
+
+    def _descriptor_of(self, node: Node, given: list[Node]) -> str:
+        name = bare(given[0]) if len(given) == 1 else node
+        shared = self.reader.shared(name) if name.type == "identifier" else None
+        if shared is not None and shared.codims:
+            return f"((void*)({shared.descriptor}))"
+        if self.is_nodes(text_of(name), self.at(node.start_byte)):
+            return f"((void*)&{PREFIX}nodes_{text_of(name)})"
+        self.error(
+            node.start_byte,
+            f"xmp_desc_of needs the name of a coarray or of a node array, and `{text_of(name)}` is none",
+            "declare it with :[*], or by #pragma xmp nodes",
+        )
+        return "0"
+
+
+CAST = "__typeof__"
+ATOMIC_FORMS = {
+    "xmp_atomic_define": "xmp_atomic_define(a[i]:[image], value)",
+    "xmp_atomic_ref": "xmp_atomic_ref(&variable, a[i]:[image])",
+    "xmp_atomic_fetch_add": "xmp_atomic_fetch_add(a[i]:[image], value)",
+    "xmp_atomic_cas": "xmp_atomic_cas(a[i]:[image], expected, desired)",
+}
+
+
+def written_steps(ref: Reference) -> tuple[Step, ...]:
+    """Without the dimensions that the program did not write."""
+    return tuple(step for step in ref.steps if step.member or step.index is not None or step.section is not None)
+
+
+def value_unused(node: Node) -> bool:
+    """Whether an expression is a statement, or part of one whose value nobody uses."""
+    parent = node.parent
+    if parent is None or parent.type == "expression_statement":
+        return True
+    if parent.type == "parenthesized_expression":
+        return value_unused(parent)
+    if parent.type == "comma_expression":
+        return parent.child_by_field_name("left") == node or value_unused(parent)
+    if parent.type == "cast_expression":
+        return text_of(parent.child_by_field_name("type")) == "void"
+    return parent.type == "for_statement" and parent.child_by_field_name("condition") != node
+
+
+@dataclass
+class Names:
+    """Variables of what is written need names that do not meet."""
+
+    count: int = field(default=0)  # of this statement
+
+    def new(self, what: str) -> str:
+        self.count += 1
+        return f"hiroba_{what}_{self.count}"

@@ -1,0 +1,98 @@
+"""#pragma xmp that declares, nodes and coarray, and that gives work to parts of node arrays, task and tasks."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.declarators import enclosing
+from ..core.found import Directive
+from ..core.shared import PREFIX, at_start
+from ..core.source import Node, one_line
+from ..core.text import quoted, split_list
+from .coarrays import directive_names
+from .part import Xmp
+from .sections import Codimensions
+from .words import NO_NODES, Nodes
+
+
+def coarray(xmp: Xmp, directive: Directive) -> None:
+    on, pairs = directive_names(directive.words)
+    if not pairs:
+        xmp.error(directive, "#pragma xmp coarray names no array", "write for example coarray a:[*]")
+    if on and xmp.find_nodes(on, directive.at) is None:
+        xmp.unknown_nodes(directive, on)
+    scope = scope_of(xmp, directive)
+    for name, codimensions in pairs:
+        if codimensions:
+            extents = tuple(one_line(e) for e in re.findall(r"\[([^\]]*)\]", codimensions))
+            at = directive.place(name)
+            xmp.named[name] = Codimensions(at, at, extents)
+        elif not on:
+            xmp.error(directive, f"`{name}` has no codimensions", f"write {name}:[*]")
+        xmp.coarrays.on[name, scope.start_byte if scope is not None else -1] = on
+    xmp.source.replace(directive.at, directive.end, "")
+
+
+def scope_of(xmp: Xmp, directive: Directive) -> Node | None:
+    """The block that it stands in; none at file scope."""
+    node = xmp.anchor(directive).node
+    return node if node.type == "compound_statement" else enclosing(node, "compound_statement")
+
+
+def nodes(xmp: Xmp, directive: Directive) -> None:
+    words = directive.words
+    for each in split_list(words):
+        found = re.match(r"(\w+)\s*([\[(].*?)\s*(?:=\s*(.*))?$", each, re.DOTALL)
+        brackets = xmp.brackets_of(found[2]) if found is not None else None
+        if found is None or brackets is None or "" in brackets:
+            xmp.error(directive, f"cannot read the node array `{each}`", "write p[4], p[2][*] or p(2,*)")
+            return
+        node_array(xmp, directive, found[1], found[2].startswith("("), brackets, (found[3] or "").strip())
+
+
+def node_array(xmp: Xmp, directive: Directive, name: str, round_: bool, extents: list[str], of: str) -> None:
+    scope = scope_of(xmp, directive)
+    place = xmp.place(directive)
+    if extents.count("*") > 1:
+        xmp.error(directive, f"`{name}` has more than one `*`", "give all extents but one")
+        return
+    variable = f"{PREFIX}nodes_{name}"
+    values = ", ".join("0" if e == "*" else xmp.expression(directive, e) for e in extents)
+    before, parent = "", ""
+    if of == "**":
+        parent = ", .of = (const xmp_node_reference*)1"  # XMP_ALL_NODES
+    elif of not in ("", "*"):
+        reference = xmp.reference(directive, of)
+        before = f" static xmp_node_reference {variable}_of; {variable}_of = *{reference};"
+        parent = f", .of = &{variable}_of"
+    define = (
+        f"{before} {variable} = (xmp_nodes){{.name = {quoted(name)}, .place = {place}, .dims = {len(extents)},"
+        f" .extent = {{{values}}}, .first_fastest = {int(round_)}{parent}}}; xmp_nodes_define(&{variable});"
+    )
+    declared = f"static xmp_nodes {variable};"
+    text = declared + (define if scope is not None else at_start(f"nodes_{name}", define))
+    end = scope.end_byte if scope is not None else len(xmp.source.text)
+    xmp.nodes.append(Nodes(name, directive.at, end, len(extents), round_))
+    if any(edit[:2] == (directive.at, directive.end) for edit in xmp.source.edits):
+        xmp.source.insert(directive.end, " " + text)
+    else:
+        xmp.source.replace(directive.at, directive.end, text)
+
+
+def task(xmp: Xmp, directive: Directive) -> None:
+    words = re.sub(r"\s+nocomm$", "", directive.words, flags=re.IGNORECASE)
+    clauses = xmp.clauses(directive, words)
+    statement = xmp.statements.statement(directive)
+    if clauses.on == NO_NODES and not xmp.source.errors:
+        xmp.error(directive, "#pragma xmp task without `on`", "write task on p[0:2]")
+    if statement is None or not xmp.statements.stays(directive, statement):
+        return
+    xmp.call(directive, f"{{ if (xmp_task_begin({clauses.on}, {xmp.place(directive)})) {{")
+    xmp.source.insert(xmp.end(statement), " xmp_task_end(); } }")
+
+
+def tasks(xmp: Xmp, directive: Directive) -> None:
+    statement = xmp.statements.statement(directive)
+    if statement is not None and statement.type != "compound_statement":
+        xmp.error(directive, "#pragma xmp tasks stands above a block of tasks", "write tasks, and { below it")
+    xmp.source.replace(directive.at, directive.end, "")

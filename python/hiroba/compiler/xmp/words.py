@@ -1,0 +1,209 @@
+"""What the words of #pragma xmp say: expressions, variables, parts of node arrays, clauses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..core.found import Directive
+from ..core.notation import Notation, Part, Unit
+from ..core.shared import PREFIX, Anchor
+from ..core.source import COMPLEX, Node, Source, blank_all, parse
+from ..core.text import matching, quoted, split_list
+from .arrays import Arrays
+from .references import Reference
+from .sections import lift
+
+ALL, SELF = "{0, XMP_REST, 1}", "{XMP_SELF, 1, 1}"
+NO_NODES = "(const xmp_node_reference*)0"
+
+
+@dataclass
+class Nodes:
+    """A node array: its name means this from one place to another."""
+
+    name: str
+    begin: int
+    end: int
+    dims: int
+    round: bool  # p(2,*), where indices count from 1 and the first changes fastest
+
+
+@dataclass
+class Clauses:
+    """What stands behind the argument of a directive."""
+
+    on: str = NO_NODES
+    from_: str = NO_NODES
+    trylock: str = ""
+    id: str = ""  # of async(id)
+
+
+class XmpWords(Part):
+    lowering: Arrays  # from declare() on
+
+    def __init__(self, notation: Notation, unit: Unit) -> None:
+        super().__init__(notation, unit)
+        self.nodes: list[Nodes] = []
+
+    def error(self, directive: Directive, message: str, remedy: str) -> None:
+        self.source.error(directive.at, message, remedy)
+
+    def unknown_nodes(self, directive: Directive, name: str) -> None:
+        self.source.error(
+            directive.place(name),
+            f"`{name}` is no node array",
+            f"declare it before: #pragma xmp nodes {name}[*]",
+        )
+
+    def place(self, directive: Directive) -> str:
+        place = self.source.place(directive.at)
+        return quoted(f"{place.file}:{place.line}")
+
+    def anchor(self, directive: Directive) -> Anchor:
+        root = self.rewriter.root
+        return Anchor(root.descendant_for_byte_range(directive.at, directive.at) or root, directive.at)
+
+    def fragment(self, directive: Directive, text: str) -> tuple[Arrays, Node] | None:
+        """An expression in a directive, ready to be lowered."""
+        whole = f"void f(void) {{ return {text}; }}"
+        brackets = lift(Source(whole), blank_all(COMPLEX, whole))
+        root = parse(brackets.text)
+        if root.has_error or not text.strip():
+            self.error(directive, f"cannot read `{text.strip()}`", "write a C expression here")
+            return None
+        body = root.named_children[0].child_by_field_name("body")
+        statement = body.named_children[0] if body is not None else root
+        return self.lowering.within(brackets, self.anchor(directive)), statement.named_children[0]
+
+    def expression(self, directive: Directive, text: str) -> str:
+        found = self.fragment(directive, text)
+        return found[0].render(found[1]) if found is not None else "0"
+
+    def variable(self, directive: Directive, text: str) -> tuple[Arrays, Reference] | None:
+        """A variable, an element or a section that a directive names."""
+        found = self.fragment(directive, text)
+        if found is None:
+            return None
+        lowering, node = found
+        ref = lowering.reference(node, whole=True)
+        if ref is None and not self.source.errors:
+            self.error(directive, f"`{text}` is no variable", "name a variable, an element or a section")
+        return (lowering, ref) if ref is not None else None
+
+    def find_nodes(self, name: str, at: int) -> Nodes | None:
+        inside = [n for n in self.nodes if n.name == name and n.begin <= at < n.end]
+        return max(inside, key=lambda n: n.begin) if inside else None
+
+    @staticmethod
+    def brackets_of(text: str) -> list[str] | None:
+        """The parts of `[a][b]` or of `(a,b)`, which must be all of the text."""
+        text = text.strip()
+        if text.startswith("("):
+            return split_list(text[1:-1]) if matching(text, 0) == len(text) else None
+        out, at = [], 0
+        while at < len(text):
+            end = matching(text, at) if text[at] == "[" else -1
+            if end < 0:
+                return None
+            out.append(text[at + 1 : end - 1].strip())
+            at = end + len(text[end:]) - len(text[end:].lstrip())
+        return out
+
+    def reference(self, directive: Directive, text: str) -> str:
+        """`p`, `p[1]`, `p[0:2][*]`, `p(1:2,:)`: the address of an xmp_node_reference."""
+        found = re.fullmatch(r"(\w+)\s*(.*)", text.strip(), re.DOTALL)
+        nodes = self.find_nodes(found[1], directive.at) if found is not None else None
+        if found is None or nodes is None:
+            self.unknown_nodes(directive, found[1] if found is not None else text)
+            return NO_NODES
+        parts = self.brackets_of(found[2])
+        if parts is None or (parts and len(parts) != nodes.dims):
+            self.error(
+                directive,
+                f"`{text.strip()}` does not fit to `{nodes.name}`, which has {nodes.dims} dimension"
+                + "s" * (nodes.dims != 1),
+                "give an index, a range or * for each, or the name alone",
+            )
+            return NO_NODES
+        round_ = found[2].startswith("(")
+        ranges = [self._range(directive, part, round_) for part in parts] or [ALL] * nodes.dims
+        if parts and round_ != nodes.round:  # the same array read from its other end
+            ranges.reverse()
+        return f"&(const xmp_node_reference){{.nodes = &{PREFIX}nodes_{nodes.name}, .range = {{{', '.join(ranges)}}}}}"
+
+    def _range(self, directive: Directive, text: str, round_: bool) -> str:
+        """[base:length:step] counts from 0, (first:last:step) from 1."""
+        if text == "*":
+            return SELF
+        whole = f"a[{text}]"
+        section = lift(Source(whole), whole).sections.get(1)
+        parts = [whole[p.begin : p.end].strip() for p in section.parts] if section is not None else [text]
+        values = [f"{self.expression(directive, p)}" if p else "" for p in parts]
+        origin = " - 1" * round_
+        if section is None:
+            return f"{{{values[0]}{origin}, 1, 1}}"
+        first, last, step = [*values, "", ""][:3]
+        begin = f"{first}{origin}" if first else "0"
+        if not last:
+            return f"{{{begin}, XMP_REST, {step or 1}}}"
+        length = f"({last} - ({first or 1})) / ({step or 1}) + 1" if round_ else last
+        return f"{{{begin}, {length}, {step or 1}}}"
+
+    def arguments(self, directive: Directive) -> tuple[list[str], str]:
+        """What stands in the parentheses of a directive, and what behind them."""
+        words = directive.words
+        end = matching(words, 0) if words.startswith("(") else -1
+        if end < 0:
+            return [], words
+        return split_list(words[1 : end - 1]), words[end:].strip()
+
+    def clauses(self, directive: Directive, words: str) -> Clauses:
+        """What stands after the argument, of what the directive is registered with."""
+        out, allowed = Clauses(), directive.kind.clauses
+        while words:
+            found = re.match(r"(\w+)\s*", words)
+            name = found[1].lower() if found is not None else words[0]
+            rest = words[found.end() :] if found is not None else ""
+            if name not in allowed:
+                remedy = f"this directive takes {' and '.join(allowed) or 'nothing more'}"
+                at = directive.place(found[1] if found is not None else "")
+                self.source.error(at, f"`{name}` in #pragma xmp {directive.name}", remedy)
+                return out
+            argument, words = self._argument(rest)
+            if name == "on":
+                out.on = self.reference(directive, argument)
+            elif name == "from":
+                out.from_ = self.reference(directive, argument)
+            elif name == "acquired_lock":
+                out.trylock = self.expression(directive, argument.strip("() "))
+            elif name == "async":
+                out.id = self._id(directive, argument)
+        return out
+
+    def _id(self, directive: Directive, argument: str) -> str:
+        argument = argument.strip()
+        parts = split_list(argument[1:-1]) if argument.startswith("(") else []
+        if len(parts) != 1 or not parts[0]:
+            self.source.error(directive.place("async"), "`async` needs one number", "write async(1)")
+            return "0"
+        return self.expression(directive, parts[0])
+
+    @staticmethod
+    def _argument(words: str) -> tuple[str, str]:
+        """A name and its brackets, and what follows."""
+        found = re.match(r"\w*\s*", words)
+        at = found.end() if found is not None else 0
+        while at < len(words) and words[at] in "[(" and (end := matching(words, at)) > 0:
+            at = end + len(words[end:]) - len(words[end:].lstrip())
+        return words[:at], words[at:]
+
+    def call(self, directive: Directive, text: str) -> None:
+        self.source.replace(directive.at, directive.end, text)
+        calls = ", ".join(dict.fromkeys(re.findall(r"\bxmp_\w+(?=\()", text)))
+        self.explain.append(f"{self.source.place(directive.at)}: #pragma xmp {directive.name}: {calls}")
+
+    def end(self, statement: Node) -> int:
+        """Where a statement ends, which may be a directive."""
+        ends = {d.at + 1: d.end for d in self.directives}
+        return ends.get(statement.end_byte, statement.end_byte)
