@@ -115,6 +115,39 @@ class TidyTest(unittest.TestCase):
         text = '#include "transport/shm/shm.hpp"\n'
         self.broken("src/transport/other.cpp", text, "src/transport/shm/shm.hpp:4 include-cycle")
 
+    # Layers of Python packages
+
+    def test_python_layers(self) -> None:
+        def module(*lines: str) -> str:
+            return "\n".join(['"""X."""', *lines, ""])
+
+        package = "python/hiroba/compiler"
+        good = {
+            f"{package}/core/source.py": module(),
+            f"{package}/core/notation.py": module("from .source import Source", "from . import source"),
+            f"{package}/smint/notation.py": module("import re", "from ..core.notation import Notation"),
+            f"{package}/xmp/words.py": module("from ..core import source", "from . import notation"),
+            f"{package}/xmp/notation.py": module("from .words import WORDS"),
+            f"{package}/registry.py": module("from .smint.notation import SMINT", "from .xmp.notation import XMP"),
+            f"{package}/driver.py": module("from .core.source import Source", "from .registry import NOTATIONS"),
+        }
+        self.assertEqual(self.rules(good), [])
+
+        def broken(name: str, line: str) -> None:
+            path = f"{package}/{name}"
+            self.assertEqual(self.rules(good | {path: module("import re", line)}), [f"{path}:3 python-layer"])
+
+        broken("core/text.py", "from ..smint.notation import SMINT")
+        broken("core/text.py", "from ..registry import NOTATIONS")
+        broken("core/text.py", "import hiroba.compiler.xmp.words")
+        broken("smint/words.py", "from ..xmp import words")
+        broken("smint/words.py", "from ..driver import main")
+        broken("smint/words.py", "from .. import xmp")
+        broken("driver.py", "from .xmp.words import WORDS")
+        broken("driver.py", "from hiroba.compiler import smint")
+        unnamed = {f"{package}/task/notation.py": module()}
+        self.assertEqual(self.rules(good | unnamed), [f"{package}/task/notation.py:1 python-registry"])
+
     # Style
 
     def test_blanks(self) -> None:
@@ -144,6 +177,9 @@ class TidyTest(unittest.TestCase):
     def test_depth(self) -> None:
         self.broken("apps/a/b/x.c", "int x;\n")
         self.broken("apps/a/b/c/x.c", "int x;\n", "apps/a/b/c/x.c:1 folder-depth")
+        module = '"""X."""\n'
+        self.broken("python/a/b/c/x.py", module)
+        self.broken("python/a/b/c/d/x.py", module, "python/a/b/c/d/x.py:1 folder-depth")
 
     def test_function_length(self) -> None:
         self.broken("apps/x.c", "int f(void) {\n" + "  f();\n" * 68 + "}\n")
