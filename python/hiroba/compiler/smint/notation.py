@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..core.found import Kind, Stands
 from ..core.notation import Notation
-from .master import master
 from .parallel import parallel
 from .part import Smint
 from .shared import take_shared
@@ -24,7 +23,6 @@ SMINT = Notation(
         Kind("shared", Stands.DECLARING, take=take_shared),
         Kind("parallel", Stands.ABOVE, parallel, clauses=LOOP, title="parallel for", together=True, shares_loop=True),
         Kind("single", Stands.ABOVE, single, clauses=("copy",), together=True),
-        Kind("master", Stands.ABOVE, master),
         Kind("barrier", Stands.ALONE, barrier, together=True),
         Kind("critical", Stands.ABOVE, critical, one_at_a_time=True),
         Kind("preload", Stands.ALONE, preload),
