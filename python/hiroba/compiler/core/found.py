@@ -55,7 +55,7 @@ class Stands(Enum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A directive as its notation registers it. The first word names it; `lower` makes C of it, given the notation's
+    """A directive as its notation registers it. `lower` makes C of it, given the notation's
     part of the file. What is read before C is parsed has `take` instead."""
 
     name: str
@@ -69,6 +69,9 @@ class Kind:
     together: bool = False  # all ranks do it together
     shares_loop: bool = False  # ranks do different iterations of the loop below it
     one_at_a_time: bool = False  # ranks do the statement below it one after the other
+
+    def __post_init__(self) -> None:
+        assert (self.lower is None) != (self.take is None), f"directive {self.name} needs one of lower and take"
 
     @property
     def shown(self) -> str:

@@ -108,7 +108,7 @@ class Notation:
     header: str  # of ours
     symbol: str  # preprocessed text that includes it has this word
     starts: tuple[str, ...]  # calls that start the job
-    self_starting: str = ""  # a word of headers whose programs start by themselves
+    self_starting: str = ""  # a word of its header, if main of its programs has to start the job
     family: str = ""  # of its directives: the word after #pragma
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
