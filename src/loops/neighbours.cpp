@@ -102,28 +102,32 @@ std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Ex
   return {share, values};
 }
 
-const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution& next) {
-  for (const Known& known : known_)
-    if (known.done == done_.size() && same(known.next, next)) return known;
-  const Job& job = memory.job();
-  Known known = {done_.size(), next, {}, {0, 0}, 0};
-  while (known.place < done_.size() && !same(done_[known.place], next)) ++known.place;
+Needs needs_of(const Job& job, std::span<const Execution> done, const Execution& next) {
+  Needs needs;
   const auto own_next = boxes_of(job, job.rank, next);
   const auto [share, values] = part_of(job, job.rank, next);
-  known.independent = share[0];
+  needs.independent = share[0];
   std::vector<std::vector<Box>> own_done;
-  for (const Execution& loop : done_) own_done.push_back(boxes_of(job, job.rank, loop));
+  for (const Execution& loop : done) own_done.push_back(boxes_of(job, job.rank, loop));
   for (int r = 0; r < job.nranks; ++r) {
     if (r == job.rank) continue;
     const auto their_next = boxes_of(job, r, next);
     bool meets = false;
-    for (size_t i = 0; i < done_.size(); ++i) {
-      const auto their_done = boxes_of(job, r, done_[i]);
+    for (size_t i = 0; i < done.size(); ++i) {
+      const auto their_done = boxes_of(job, r, done[i]);
       meets = meets || conflict(own_done[i], their_next) || conflict(their_done, own_next);
-      leave_out(known.independent, next, values, their_done);
+      leave_out(needs.independent, next, values, their_done);
     }
-    if (meets) known.others.push_back(r);
+    if (meets) needs.others.push_back(r);
   }
+  return needs;
+}
+
+const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution& next) {
+  for (const Known& known : known_)
+    if (known.done == done_.size() && same(known.next, next)) return known;
+  Known known = {done_.size(), next, needs_of(memory.job(), done_, next), 0};
+  while (known.place < done_.size() && !same(done_[known.place], next)) ++known.place;
   return known_.emplace_back(std::move(known));
 }
 
@@ -142,10 +146,10 @@ Status Neighbours::begin_loop(Memory& memory, const Execution& next) {
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
   deferred_ = false;
-  if (!memory.collective().reaches_all()) return memory.sync_drop(meeting, known.others, home_writes_);
+  if (!memory.collective().reaches_all()) return memory.sync_drop(meeting, known.needs.others, home_writes_);
   needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
-  if (!memory.collective().arrived(known.others, needed_)) awaited_ = known.others;
-  independent_ = known.independent, regarded_ = done_.size();
+  if (!memory.collective().arrived(known.needs.others, needed_)) awaited_ = known.needs.others;
+  independent_ = known.needs.independent, regarded_ = done_.size();
   return {};
 }
 

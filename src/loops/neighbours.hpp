@@ -15,6 +15,7 @@
 // For the thread that makes collective calls; begin_loop, finish and settle block.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct Execution {
 
 // A rank's share of it, and the values of all loops: of the shared ones, the rank's.
 std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Execution& loop);
+
+// What a rank needs to do a loop after others that all ranks have done since they met: the ranks that it has something
+// in common with, ascending, and the values of the outermost loop that touch nothing of other ranks.
+struct Needs {
+  std::vector<int> others;
+  Interval independent = {0, 0};
+};
+Needs needs_of(const Job& job, std::span<const Execution> done, const Execution& next);
 
 class Neighbours {
  public:

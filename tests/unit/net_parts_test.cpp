@@ -142,6 +142,27 @@ TEST_P(NetPartsTest, TheLedgerKnowsWhoHasPutsThatNobodyFenced) {
   });
 }
 
+TEST_P(NetPartsTest, PutsAfterThoseThatAreAcknowledgedAreNotFenced) {
+  make({3, 3});
+  run([](PartsRank& self) {
+    if (self.rank != 0) return;
+    Completion sent;
+    PutCount counts[1];
+    for (int n = 0; n < 3; ++n) self.put(1, 5, false, sent);
+    ASSERT_TRUE(self.puts.count(counts));
+    EXPECT_EQ(3U, counts[0].count);
+    self.put(1, 5, false, sent);
+    self.puts.acknowledge(counts[0]);
+    EXPECT_EQ(4U, self.puts.number_if_only_to(1)) << "the last one is still open";
+    self.puts.acknowledge({1, 4});
+    EXPECT_EQ(0U, self.puts.number_if_only_to(1));
+    EXPECT_FALSE(self.puts.fence()) << "nothing to wait for";
+    self.put(1, 5, false, sent);
+    EXPECT_TRUE(self.puts.fence());
+    EXPECT_EQ(5U, self.puts.sent(1));
+  });
+}
+
 TEST_P(NetPartsTest, AGroupBarrierBringsThePutsOfThoseThatAreNamed) {
   make({4, 4});
   run([](PartsRank& self) {
