@@ -12,12 +12,15 @@ have noticed are kept in build/mutants/noticed and not tried again; remove that 
 """
 
 import argparse
+import concurrent.futures
 import os
+import queue
 import random
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +39,7 @@ TESTS = {
     "src/transport/net/group_barrier.cpp": PARTS,
     "src/transport/net/transfers.hpp": PARTS + ":TransfersTest.*",
     "src/transport/net/outbox.cpp": PARTS + ":OutboxTest.*",
-    "src/transport/net/channel.cpp": PARTS + ":OutboxTest.*",
+    "src/transport/net/channel.cpp": PARTS + ":OutboxTest.*:*ChannelTest.*:ChannelRoomTest.*",
     "src/transport/net/alive.hpp": "Alive*.*",
     "src/memory/cache.cpp": CACHE,
     "src/memory/fetch.cpp": CACHE,
@@ -119,90 +122,102 @@ def mutants_of(text: str) -> list[Mutant]:
     return out
 
 
-def refresh_copy() -> Path:
-    """Brings the copy of the sources up to date; what has not changed keeps its time, so it is not built again."""
-    copy = WORK / "tree"
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        source, target = ROOT / name, copy / name
-        if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
-    return copy
+class Copy:
+    """A copy of the sources, with a build of its own, in which one mutant at a time is tried."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.tree, self.build_folder = folder, folder / "tree", folder / "build"
+        self.limits: dict[str, float] = {}  # seconds, by tests
+
+    def prepare(self) -> None:
+        self.refresh()
+        if not (self.build_folder / "build.ninja").exists():
+            environment = os.environ | {"VIRTUAL_ENV": str(ROOT / ".venv")}
+            command = ["cmake", "-S", str(self.tree), "-B", str(self.build_folder), "-G", "Ninja", "-DHIROBA_TESTS=ON"]
+            # Without optimisation: what takes time here is the compiler.
+            subprocess.run([*command, "-DCMAKE_CXX_FLAGS=-O0"], check=True, stdout=subprocess.DEVNULL, env=environment)
+        if not self.build():
+            sys.exit(f"mutants: the unit tests do not build; {self.folder / 'build.log'} says why")
+
+    def refresh(self) -> None:
+        """What has not changed keeps its time, so it is not built again."""
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            source, target = ROOT / name, self.tree / name
+            if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+
+    def build(self) -> bool:
+        command = ["cmake", "--build", str(self.build_folder), "--target", "unit"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        (self.folder / "build.log").write_bytes(done.stdout)
+        return done.returncode == 0
+
+    def passes(self, tests: str, seconds: float) -> bool:
+        command = [str(self.build_folder / "tests/unit/unit"), f"--gtest_filter={tests}", "--gtest_fail_fast"]
+        try:
+            return subprocess.run(command, capture_output=True, timeout=seconds).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def limit(self, tests: str) -> float:
+        if tests not in self.limits:
+            began = time.monotonic()
+            if not (self.build() and self.passes(tests, 300)):
+                sys.exit(f"mutants: {tests} fails without any mutant")
+            self.limits[tests] = 10 + 5 * (time.monotonic() - began)
+        return self.limits[tests]
+
+    def outcome(self, name: str, mutant: Mutant) -> str:
+        path, tests = self.tree / name, TESTS[name]
+        limit = self.limit(tests)
+        original = path.read_text()
+        lines = original.split("\n")
+        lines[mutant.line - 1] = mutant.after
+        try:
+            path.write_text("\n".join(lines))
+            return "not built" if not self.build() else "survived" if self.passes(tests, limit) else "noticed"
+        finally:
+            path.write_text(original)
 
 
-def build() -> bool:
-    done = subprocess.run(
-        ["cmake", "--build", str(WORK / "build"), "--target", "unit"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    (WORK / "build.log").write_bytes(done.stdout)
-    return done.returncode == 0
-
-
-def prepare() -> Path:
-    copy = refresh_copy()
-    if not (WORK / "build" / "build.ninja").exists():
-        environment = os.environ | {"VIRTUAL_ENV": str(ROOT / ".venv")}
-        command = ["cmake", "-S", str(copy), "-B", str(WORK / "build"), "-G", "Ninja", "-DHIROBA_TESTS=ON"]
-        # Without optimisation: what takes time here is the compiler.
-        subprocess.run([*command, "-DCMAKE_CXX_FLAGS=-O0"], check=True, stdout=subprocess.DEVNULL, env=environment)
-    if not build():
-        sys.exit(f"mutants: the unit tests do not build; {WORK / 'build.log'} says why")
-    return copy
-
-
-def passes(tests: str, seconds: float) -> bool:
-    command = [str(WORK / "build" / "tests" / "unit" / "unit"), f"--gtest_filter={tests}", "--gtest_fail_fast"]
-    try:
-        return subprocess.run(command, capture_output=True, timeout=seconds).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
-
-
-def outcome(path: Path, mutant: Mutant, tests: str, seconds: float) -> str:
-    original = path.read_text()
-    lines = original.split("\n")
-    lines[mutant.line - 1] = mutant.after
-    try:
-        path.write_text("\n".join(lines))
-        return "not built" if not build() else "survived" if passes(tests, seconds) else "noticed"
-    finally:
-        path.write_text(original)
-
-
-def try_all(copy: Path, chosen: list[tuple[str, Mutant]], seconds: float) -> list[str]:
-    """Tries them until the time is over; returns the survivors."""
+def try_all(chosen: list[tuple[str, Mutant]], seconds: float, workers: int) -> dict[str, int]:
+    """Tries them until the time is over; returns how many came to what."""
+    WORK.mkdir(parents=True, exist_ok=True)
     noticed = WORK / "noticed"
     known = set(noticed.read_text().split("\0")) if noticed.exists() else set()
+    counts = {"noticed": 0, "survived": 0, "not built": 0, "left": 0}
+    copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+    for number in range(workers):
+        copy = Copy(WORK / str(number))
+        copy.prepare()
+        copies.put(copy)
     end = time.monotonic() + seconds
-    limits: dict[str, float] = {}
-    survivors, counts = [], {"noticed": 0, "survived": 0, "not built": 0, "left": 0}
-    for name, mutant in chosen:
+    lock = threading.Lock()
+
+    def try_one(name: str, mutant: Mutant) -> None:
         key = f"{name}\n{mutant.before}\n{mutant.after}"
-        if key in known:
-            counts["noticed"] += 1
-            continue
-        if time.monotonic() > end:
-            counts["left"] += 1
-            continue
-        tests = TESTS[name]
-        if tests not in limits:
-            began = time.monotonic()
-            if not (build() and passes(tests, 300)):
-                sys.exit(f"mutants: {tests} fails without any mutant")
-            limits[tests] = 10 + 5 * (time.monotonic() - began)
-        result = outcome(copy / name, mutant, tests, limits[tests])
-        counts[result] += 1
-        if result == "noticed":
-            with noticed.open("a") as file:
-                file.write(key + "\0")
-        elif result == "survived":
-            survivors.append(f"{name}:{mutant.line}: {mutant.before.strip()}\n    -> {mutant.after.strip()}")
-            print(survivors[-1], flush=True)
+        result = "noticed" if key in known else "left"
+        if result == "left" and time.monotonic() < end:
+            copy = copies.get()
+            result = copy.outcome(name, mutant)
+            copies.put(copy)
+        with lock:
+            counts[result] += 1
+            if result == "survived":
+                print(f"{name}:{mutant.line}: {mutant.before.strip()}\n    -> {mutant.after.strip()}", flush=True)
+            elif result == "noticed" and key not in known:
+                with noticed.open("a") as file:
+                    file.write(key + "\0")
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for done in [pool.submit(try_one, name, mutant) for name, mutant in chosen]:
+            done.result()
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
-    return survivors
+    return counts
 
 
 def main() -> int:
@@ -211,6 +226,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=12, help="mutants of each file, by chance (0: all)")
     parser.add_argument("--seed", type=int, default=1, help="of that chance")
     parser.add_argument("--seconds", type=float, default=3600, help="begins no other mutant after this time")
+    parser.add_argument("--workers", type=int, default=2, help="mutants that are tried at once")
     given = parser.parse_args()
     chosen: list[tuple[str, Mutant]] = []
     for name in given.files or TESTS:
@@ -220,7 +236,7 @@ def main() -> int:
         if given.sample and given.sample < len(mutants):
             mutants = random.Random(f"{given.seed} {name}").sample(mutants, given.sample)
         chosen += [(name, mutant) for mutant in mutants]
-    return 1 if try_all(prepare(), chosen, given.seconds) else 0
+    return 1 if try_all(chosen, given.seconds, given.workers)["survived"] else 0
 
 
 if __name__ == "__main__":

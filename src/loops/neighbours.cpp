@@ -94,6 +94,15 @@ void leave_out(Interval& left, const Execution& next, const std::vector<Values>&
 
 }  // namespace
 
+bool same(const Execution& a, const Execution& b) {
+  return a.shared == b.shared &&
+         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_values) &&
+         std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), b.accesses.end(),
+                    [&](const Access& x, const Access& y) {
+                      return x.flags == y.flags && same_view(x.view, y.view, a.values.size());
+                    });
+}
+
 std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Execution& loop) {
   const Share share = share_of(job, rank, loop.accesses, loop.values, loop.shared);
   std::vector<Values> values = loop.values;

@@ -31,6 +31,9 @@ struct Execution {
   bool home_writes = false;  // this rank writes only data whose home is on its node
 };
 
+// Whether they are one loop, with the same values; neither `text` nor home_writes is compared.
+bool same(const Execution& a, const Execution& b);
+
 // A rank's share of it, and the values of all loops: of the shared ones, the rank's.
 std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Execution& loop);
 

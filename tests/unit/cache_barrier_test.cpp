@@ -41,6 +41,11 @@ TEST_P(CacheBarrierTest, WhatIsExpectedIsRequestedBeforeTheBarrier) {
   read(first, first + 20);
   EXPECT_EQ('n', rank->at(first));
   EXPECT_EQ(0u, faults());
+  EXPECT_EQ(1, rank->home.deferred);
+  drop();
+  rank->home.defers = false;
+  preload(first + 30, first + 40);
+  EXPECT_EQ(1, rank->home.deferred) << "only what is requested before the barrier";
 }
 
 TEST_P(CacheBarrierTest, NothingIsRequestedOfHomesThatCannotDeferGets) {

@@ -92,7 +92,10 @@ class FakeHome final : public Transport {
   char* local_address(int, uint64_t offset) const override {
     return network_ && offset < space_ ? nullptr : memory() + offset;
   }
-  void release_mapping(uint64_t, uint64_t) override {}
+  void release_mapping(uint64_t offset, uint64_t bytes) override {
+    const std::lock_guard guard(lock_);
+    released.push_back({offset, bytes});
+  }
 
   // Requests that have not been answered.
   size_t pending() {
@@ -110,9 +113,9 @@ class FakeHome final : public Transport {
     return sum;
   }
 
-  std::vector<Piece> puts;
+  std::vector<Piece> puts, released;
   std::vector<int> put_ranks;
-  std::atomic<int> fences{0}, awaiting{0}, packed{0};
+  std::atomic<int> fences{0}, awaiting{0}, packed{0}, deferred{0};
   std::atomic<bool> held{false};  // nothing ends while it is set
   bool defers = false, barrier_ended = false;
 
@@ -138,6 +141,7 @@ class FakeHome final : public Transport {
     EXPECT_NE(asker_, rank) << "its own memory";
     const std::lock_guard guard(lock_);
     gets_.push_back({from, bytes});
+    this->deferred += deferred;
     if (piggyback != nullptr) deliver(piggyback->handler, 0, piggyback->payload, piggyback->bytes);
     if (!network_ && !deferred) {
       std::memcpy(to, memory() + from, bytes);

@@ -102,6 +102,9 @@ TEST_P(CacheTest, TheHomeLearnsOnceWhoHasACopy) {
   preload(first + 3, first + 9);
   EXPECT_EQ(3u, news(1));
   EXPECT_TRUE(is_known(first + 8, 1));
+  for (const uint64_t p : {first + 60, first + 59}) read(p, p + 1);
+  EXPECT_EQ(5u, news(1));
+  EXPECT_TRUE(is_known(first + 59, 1) && is_known(first + 60, 1));
   EXPECT_EQ(0u, news(2));
   read(end - 1, end);
   EXPECT_EQ(1u, news(2));
@@ -392,6 +395,29 @@ TEST_P(CacheTest, WhatCameFirstGoesFirst) {
   read(first, first + 100);
   read(first + 150, end);
   EXPECT_LE(cache().resident(), 64u);
+}
+
+TEST_P(CacheTest, MappingsAreGivenBackForNewPagesAndByAFullCache) {
+  make({.limit_pages = 64});
+  const auto released = [&] { return std::exchange(rank->home.released, {}); };
+  preload(first, first + 2);
+  EXPECT_EQ(Pieces{pages(first, 2)}, released());
+  rank->at(first) = 'w';
+  cache().flush(true);
+  cache().invalidate(first, 2);
+  preload(first, first + 2);
+  EXPECT_EQ(Pieces{}, released()) << "fetched again";
+  read(first + 2, first + 64);
+  released();
+  read(first + 64, first + 65);
+  EXPECT_EQ((Pieces{pages(first, 300), pages(first, 8), pages(first + 64, 1)}), released()) << "all, at the first time";
+  rank->at(first + 10) = 'w';
+  cache().flush(true);
+  EXPECT_EQ(1u, released().size());
+  cache().flush_and_drop(*array, first + 12);
+  EXPECT_EQ(1u, released().size());
+  preload(first + 12, first + 13);
+  EXPECT_EQ(Pieces{pages(first + 12, 1)}, released());
 }
 
 TEST_P(CacheTest, WritesOfPagesThatGoAreSentHome) {

@@ -261,6 +261,30 @@ TEST_F(NeighboursStencil, TheRanksBesideAreWaitedForAndTheInnerRowsAreIndependen
   expect(31, 39, needs(3, done, next).independent);
 }
 
+TEST_F(NeighboursStencil, ALoopIsKnownByItsAccessesAndValues) {
+  const Execution one = loop(a, b, -1, 1);
+  EXPECT_TRUE(same(one, loop(a, b, -1, 1)));
+  const auto differs = [&](const auto& change) {
+    Execution other = loop(a, b, -1, 1);
+    change(other);
+    EXPECT_TRUE(same(other, other));
+    return !same(one, other) && !same(other, one);
+  };
+  EXPECT_TRUE(differs([](Execution& other) { other.shared = 2; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.values[0].first = 2; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.values[1].end = 39; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.values[1].step = 2; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.values.pop_back(); }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses.pop_back(); }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].flags = Access::writes; }));
+  EXPECT_TRUE(differs([this](Execution& other) { other.accesses[1].view.array = &a; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].view.exact = false; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].view.dims = 1; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].view.low[0] = -2; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].view.high[1] = 1; }));
+  EXPECT_TRUE(differs([](Execution& other) { other.accesses[1].view.factor[1][1] = 2; }));
+}
+
 TEST_F(NeighboursStencil, WithoutAHaloNobodyIsWaitedFor) {
   const Needs found = needs(1, {loop(a, b, 0, 0)}, loop(b, a, 0, 0));
   EXPECT_TRUE(found.others.empty());

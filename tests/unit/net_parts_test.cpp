@@ -190,6 +190,15 @@ TEST_P(NetPartsTest, AGroupBarrierNamesTheRankThatHasNotCome) {
   });
 }
 
+TEST_P(NetPartsTest, AGroupBarrierWithoutATimeLimitWaits) {
+  make({2, 2});
+  run([](PartsRank& self) {
+    if (self.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int other[] = {1 - self.rank};
+    EXPECT_EQ(-1, self.group.wait(other, 0));
+  });
+}
+
 // A rank's word says what it has put; every rank sees all words, and the counts of puts to it.
 void check_barriers(PartsRank& self) {
   const int nranks = self.job.nranks, next = (self.rank + self.job.ranks_on(self.job.node)) % nranks;

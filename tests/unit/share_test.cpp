@@ -62,7 +62,7 @@ TEST(Share, EveryIterationBelongsToExactlyOneRank) {
     const Status made = Distribution::make({dim, dims}, {div, dims}, 8, 0, count, nranks, array.distribution);
     if (!made.ok()) continue;  // more pieces than elements
     ++tried;
-    const int64_t factor = 1 + below(3), low = below(5) - 2;
+    const int64_t factor = (1 + below(3)) * (below(3) == 0 ? -1 : 1), low = below(5) - 2;
     const std::vector<Access> accesses = {access_to(array, Access::writes, factor, low)};
     std::vector<Values> loops = {{below(4), 3 + below(30), 1 + below(3)}};
     if (two) loops.push_back({0, dim[1], 1});
@@ -88,6 +88,98 @@ TEST(Share, IterationsGoToTheHomeOfWhatTheyWrite) {
     EXPECT_EQ(r == 0 ? 1 : 10 * r, share[0].begin);
     EXPECT_EQ(r == 3 ? 39 : 10 * r + 10, share[0].end);
   }
+}
+
+// The parts of the outermost loop that four ranks do; {0, 0}: nothing.
+void expect_parts(const std::vector<std::pair<int64_t, int64_t>>& expected, const std::vector<Access>& accesses,
+                  const std::vector<Values>& loops) {
+  for (int r = 0; r < 4; ++r) {
+    const Interval part = share_of(job_of(4), r, accesses, loops, 1)[0];
+    const Interval found = part.empty() ? Interval{0, 0} : part;
+    EXPECT_EQ(expected[static_cast<size_t>(r)], std::pair(found.begin, found.end)) << "rank " << r;
+  }
+}
+
+TEST(Share, WhatOwnsDecidesBeforeWhatIsWrittenAndThatBeforeWhatIsRead) {
+  const int64_t dim[] = {40}, div[] = {4}, two[] = {2};
+  Array all, some;
+  ASSERT_TRUE(Distribution::make(dim, div, 8, 0, 4, 4, all.distribution).ok());
+  ASSERT_TRUE(Distribution::make(dim, two, 8, 2, 2, 4, some.distribution).ok());
+  const std::vector<std::pair<int64_t, int64_t>> by_all = {{0, 10}, {10, 20}, {20, 30}, {30, 40}};
+  const std::vector<std::pair<int64_t, int64_t>> by_some = {{0, 0}, {0, 0}, {0, 20}, {20, 40}};
+  const std::vector<Values> loops = {{0, 40, 1}};
+  const Access writes = access_to(all, Access::writes, 1, 0), reads = access_to(some, Access::reads, 1, 0);
+  expect_parts(by_all, {reads, writes}, loops);
+  expect_parts(by_some, {reads}, loops);
+  expect_parts(by_some, {writes, access_to(some, Access::owns | Access::reads, 1, 0)}, loops);
+}
+
+TEST(Share, ADescendingSubscriptIsSharedFromTheOtherEnd) {
+  const int64_t dim[] = {40}, div[] = {4};
+  Array array;
+  ASSERT_TRUE(Distribution::make(dim, div, 8, 0, 4, 4, array.distribution).ok());
+  expect_parts({{30, 40}, {20, 30}, {10, 20}, {0, 10}}, {access_to(array, Access::writes, -1, 39)}, {{0, 40, 1}});
+}
+
+TEST(Share, APartBeginsAtAValueOfTheLoop) {
+  const int64_t dim[] = {40}, div[] = {4};
+  Array array;
+  ASSERT_TRUE(Distribution::make(dim, div, 8, 0, 4, 4, array.distribution).ok());
+  const std::vector<Access> accesses = {access_to(array, Access::writes, 1, 0)};
+  expect_parts({{1, 10}, {10, 20}, {22, 30}, {31, 39}}, accesses, {{1, 39, 3}});
+  expect_parts({{0, 0}, {0, 0}, {0, 0}, {0, 0}}, accesses, {{7, 7, 1}});
+}
+
+TEST(Share, RanksWithTheSamePiecesCutThem) {
+  const int64_t dim[] = {40, 40}, div[] = {2, 2};
+  Array array;
+  ASSERT_TRUE(Distribution::make(dim, div, 8, 0, 4, 4, array.distribution).ok());
+  const std::vector<Access> accesses = {access_to(array, Access::writes, 1, 0)};
+  const std::vector<Values> loops = {{0, 40, 1}, {0, 40, 1}};
+  expect_parts({{0, 10}, {10, 20}, {20, 30}, {30, 40}}, accesses, loops);
+  for (int r = 0; r < 4; ++r) {
+    const Share both = share_of(job_of(4), r, accesses, loops, 2);
+    EXPECT_EQ(r / 2 * 20, both[0].begin);
+    EXPECT_EQ(r % 2 * 20, both[1].begin);
+    EXPECT_EQ(r / 2 * 20 + 20, both[0].end);
+    EXPECT_EQ(r % 2 * 20 + 20, both[1].end);
+  }
+}
+
+TEST(Share, AnArrayOfBytesIsSharedByItsOutermostDimension) {
+  const int64_t dim[] = {40, 5}, rows[] = {4, 1}, both[] = {2, 2};
+  for (const bool only_rows : {true, false}) {
+    Array array;
+    ASSERT_TRUE(Distribution::make(dim, only_rows ? rows : both, 8, 0, 4, 4, array.distribution).ok());
+    Access access = access_to(array, Access::writes, 40, 0);  // a row has 40 bytes
+    access.view.exact = false, access.view.dims = 1;
+    expect_parts(only_rows ? std::vector<std::pair<int64_t, int64_t>>{{2, 10}, {10, 20}, {20, 30}, {30, 38}}
+                           : std::vector<std::pair<int64_t, int64_t>>{{2, 11}, {11, 20}, {20, 29}, {29, 38}},
+                 {access}, {{2, 38, 1}});
+  }
+}
+
+TEST(Share, AnEqualPartIsWholeSteps) {
+  const std::vector<Access> none = {{Access::writes, "x", {}}};
+  expect_parts({{0, 9}, {9, 18}, {18, 25}, {0, 0}}, none, {{0, 25, 3}});
+}
+
+TEST(Share, ValuesWithinAnInterval) {
+  const auto expect = [](Interval inside, Interval offset, int64_t factor) {
+    const Interval found = values_within(inside, offset, factor);
+    for (int64_t v = -30; v < 30; ++v) {
+      const bool within = factor * v + offset.begin >= inside.begin && factor * v + offset.end - 1 < inside.end;
+      EXPECT_EQ(within, v >= found.begin && v < found.end) << v << " times " << factor;
+    }
+  };
+  for (const int64_t factor : {-3, -2, -1, 1, 2, 3})
+    for (const int64_t begin : {-7, 0, 5})
+      for (const int64_t width : {1, 2, 3}) {
+        expect({begin, begin + 9}, {begin - 1, begin - 1 + width}, factor);
+        expect({-far, begin}, {2, 2 + width}, factor);
+        expect({begin, far}, {-2, -2 + width}, factor);
+        expect({-far, far}, {0, width}, factor);
+      }
 }
 
 TEST(Share, WithoutASharedArrayThePartsAreEqual) {
