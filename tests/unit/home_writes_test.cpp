@@ -18,12 +18,12 @@ class HomeWritesTest : public testing::Test {
     Status status = CacheRank::works("shared");
     if (!status.ok()) GTEST_SKIP() << status.message();
     reader = std::make_unique<CacheRank>(CacheShape{.way = "shared", .rank = 1});
-    reader->add(first, runs);
+    copies = &reader->add(first, runs);
     ASSERT_TRUE(uffd.open(true).ok());
     ASSERT_TRUE(pagemap.open().ok());
     const Layout layout = CacheRank::layout();
     ASSERT_TRUE(states.create(layout.pages()).ok());
-    base = static_cast<char*>(
+    base = static_cast<char *>(
         mmap(nullptr, layout.extent(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, reader->home.fd(), 0));
     job.nranks = job.nnodes = CacheRank::nranks;
     job.place_evenly();
@@ -32,7 +32,7 @@ class HomeWritesTest : public testing::Test {
     auto owned = std::make_unique<Array>();
     array = owned.get();
     array->first_page = array->end_page = first;
-    for (const auto& [pages, rank] : runs) {
+    for (const auto &[pages, rank] : runs) {
       array->homes.push_back({array->end_page, pages, rank});
       array->end_page += pages;
     }
@@ -43,7 +43,7 @@ class HomeWritesTest : public testing::Test {
     if (base != nullptr) munmap(base, CacheRank::layout().extent());
   }
 
-  void write(uint64_t page) { const_cast<volatile char&>(base[(first + page) << page_shift]) = ++value; }
+  void write(uint64_t page) { const_cast<volatile char &>(base[(first + page) << page_shift]) = ++value; }
   // Rank 1 copies a page; at its first access, and again when its copy was dropped.
   void copy(uint64_t page) { EXPECT_EQ(base[(first + page) << page_shift], reader->at(first + page)); }
   // The pages in the notices of this epoch, counted from the array's first.
@@ -56,7 +56,7 @@ class HomeWritesTest : public testing::Test {
     return out;
   }
 
-  const std::vector<std::pair<uint64_t, int>> runs = {{100, 0}, {50, 2}, {900, 0}};
+  const std::vector<std::pair<uint64_t, int>> runs = {{100, 0}, {412, 2}, {538, 0}};
   std::unique_ptr<CacheRank> reader;
   char *base = nullptr, value = 0;
   Job job;
@@ -65,7 +65,7 @@ class HomeWritesTest : public testing::Test {
   PageStates states;
   NoticeLog notices;
   ArrayTable arrays;
-  Array* array = nullptr;
+  Array *array = nullptr, *copies = nullptr;  // at the home, and at the reader
   HomeWrites writes;
 };
 
@@ -94,7 +94,7 @@ TEST_F(HomeWritesTest, ACopiedPageIsNotedOnceAndThenWheneverItIsWritten) {
 }
 
 TEST_F(HomeWritesTest, PagesFarFromEachOther) {
-  const Pages copied = {0, 40, 99, 150, 151, 600, 1049};
+  const Pages copied = {0, 40, 99, 512, 513, 600, 1049};
   for (const uint64_t p : copied) copy(p);
   EXPECT_EQ(copied, collect());
   for (const uint64_t p : copied) write(p);
@@ -122,12 +122,29 @@ TEST_F(HomeWritesTest, PagesThatAreScannedTogetherAreStillToldApart) {
   EXPECT_FALSE(noted.contains(13));
 }
 
+TEST_F(HomeWritesTest, ARunThatIsCopiedAtOnce) {
+  const auto preload = [&](uint64_t from, uint64_t to) {
+    reader->cache->start_preload(*copies, first + from, first + to);
+    reader->cache->finish_preloads();
+  };
+  copy(3);
+  collect();
+  preload(2, 5);
+  EXPECT_EQ((Pages{2, 4}), collect()) << "page 3 is tracked already";
+  preload(1020, 1030);  // over the border of two chunks
+  EXPECT_EQ(10u, collect().size());
+  EXPECT_EQ(Pages{}, collect());
+  write(1021);
+  write(1028);
+  EXPECT_EQ((Pages{1021, 1028}), collect());
+}
+
 TEST_F(HomeWritesTest, ManyPagesAtOnce) {
-  for (uint64_t p = 200; p < 900; ++p) copy(p);
-  EXPECT_EQ(700u, collect().size());
+  for (uint64_t p = 530; p < 1030; ++p) copy(p);
+  EXPECT_EQ(500u, collect().size());
   EXPECT_EQ(Pages{}, collect());
   Pages written;
-  for (uint64_t p = 200; p < 900; p += 7) write(p), written.insert(p);
+  for (uint64_t p = 530; p < 1030; p += 7) write(p), written.insert(p);
   EXPECT_EQ(written, collect());
 }
 
@@ -135,7 +152,7 @@ TEST_F(HomeWritesTest, MoreNewsThanTheRingHolds) {
   copy(7);
   copy(99);
   copy(1000);
-  *reinterpret_cast<uint64_t*>(base + CacheRank::layout().news(0)) += Layout::news_slots;
+  *reinterpret_cast<uint64_t *>(base + CacheRank::layout().news(0)) += Layout::news_slots;
   EXPECT_EQ((Pages{7, 99, 1000}), collect());
   EXPECT_EQ(Pages{}, collect());
   write(99);

@@ -172,6 +172,7 @@ TEST_P(NetPartsTest, AGroupBarrierBringsThePutsOfThoseThatAreNamed) {
       self.put(left, round, round % 3 == 0, sent);
       self.put(right, round, round % 2 == 0, sent);
       ASSERT_EQ(-1, self.group.wait(others, 20));
+      ASSERT_FALSE(self.puts.fence()) << "all is acknowledged";
       ASSERT_GE(self.words[left].load(), round);
       ASSERT_GE(self.words[right].load(), round);
       self.channel.await(sent);
