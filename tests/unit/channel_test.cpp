@@ -46,7 +46,7 @@ TEST_P(ChannelTest, DataThatIsSentAndDataThatIsRequestedAreNotMixedUp) {
     Completion sent, received;
     for (uint64_t i = 0; i < words; ++i) {
       Head put = head_of(Frame::put_bulk), get = head_of(Frame::get_bulk);
-      put.offset = get.offset = i, get.bytes = word;
+      put.offset = i, get.offset = words - 1 - i, get.bytes = word;
       // Each in its order, so that one rank's tags of what it sends are those of what the other requests, but for a
       // bit.
       if (self.rank == 0) self.channel.send_bulk(other, put, &self.here[i], word, sent);
@@ -57,7 +57,7 @@ TEST_P(ChannelTest, DataThatIsSentAndDataThatIsRequestedAreNotMixedUp) {
     self.channel.await(received);
     self.channel.engine().wait([&] { return self.arrived.load() == words; });
     for (uint64_t i = 0; i < words; ++i) {
-      ASSERT_EQ(ChannelRank::value(other, i), got[i]);
+      ASSERT_EQ(ChannelRank::value(other, words - 1 - i), got[i]);
       ASSERT_EQ(ChannelRank::value(other, i), self.sent_to_us[i]);
     }
   });

@@ -129,6 +129,7 @@ TEST_F(HomeWritesTest, ARunThatIsCopiedAtOnce) {
   };
   copy(3);
   collect();
+  reader->cache->invalidate(first + 3, 1);
   preload(2, 5);
   EXPECT_EQ((Pages{2, 4}), collect()) << "page 3 is tracked already";
   preload(1020, 1030);  // over the border of two chunks
