@@ -10,8 +10,7 @@ namespace {
 
 class CacheTest : public CacheFixture {};
 
-// ---- faults
-// ----------------------------------------------------------------------------------------------------------
+// ---- faults ---------------------------------------------------------------------------------------------------------
 
 TEST_P(CacheTest, AnAbsentPageIsFetchedWhenItIsTouched) {
   make();
@@ -111,8 +110,7 @@ TEST_P(CacheTest, TheHomeLearnsOnceWhoHasACopy) {
   EXPECT_TRUE(is_known(end - 1, 2));
 }
 
-// ---- preloads
-// --------------------------------------------------------------------------------------------------------
+// ---- preloads -------------------------------------------------------------------------------------------------------
 
 TEST_P(CacheTest, APreloadBringsRunsOfEachHome) {
   make();
@@ -181,8 +179,7 @@ TEST_P(CacheTest, APreloadLeavesAQuarterOfTheCacheToOthers) {
   EXPECT_TRUE(is_state(first + 48, PageState::absent));
 }
 
-// ---- writes
-// ----------------------------------------------------------------------------------------------------------
+// ---- writes ---------------------------------------------------------------------------------------------------------
 
 TEST_P(CacheTest, ExactlyTheChangedBytesGoHome) {
   for (const bool alone : {true, false}) {
@@ -272,8 +269,7 @@ TEST_P(CacheTest, WritesAreSentBeforeAPageIsDropped) {
   }
 }
 
-// ---- acquire
-// ---------------------------------------------------------------------------------------------------------
+// ---- acquire --------------------------------------------------------------------------------------------------------
 
 TEST_P(CacheTest, NoticesDropExactlyTheirPages) {
   make();
@@ -379,8 +375,7 @@ TEST_P(CacheTest, WhatAPreloadHasNoRoomForLeavesTheView) {
   EXPECT_GT(faults(), 0u);
 }
 
-// ---- a full cache
-// ----------------------------------------------------------------------------------------------------
+// ---- a full cache ---------------------------------------------------------------------------------------------------
 
 TEST_P(CacheTest, WhatCameFirstGoesFirst) {
   make({.limit_pages = 64});

@@ -38,8 +38,7 @@ Access access_to(Array& array, int flags, const std::vector<Subscript>& subscrip
   return out;
 }
 
-// ---- the oracle
-// ------------------------------------------------------------------------------------------------------
+// ---- the oracle -----------------------------------------------------------------------------------------------------
 
 // What an access touches at least and at most, in each dimension, over the given values of the loops: by doing them
 // all. Loops that it does not depend on count as done once.
@@ -104,8 +103,7 @@ bool meet(const std::vector<Touched>& some, const std::vector<Touched>& others) 
   return false;
 }
 
-// ---- random loops
-// ----------------------------------------------------------------------------------------------------
+// ---- random loops ---------------------------------------------------------------------------------------------------
 
 class Programs {
  public:
@@ -222,8 +220,7 @@ TEST(Neighbours, IndependentIterationsTouchNothingOfOtherRanks) {
   EXPECT_GT(independent, all * 8 / 10) << "of " << all << ", seed " << seed_of_run();
 }
 
-// ---- loops as programs have them
-// -------------------------------------------------------------------------------------
+// ---- loops as programs have them ------------------------------------------------------------------------------------
 
 class Stencil : public testing::Test {
  protected:
