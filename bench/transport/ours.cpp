@@ -93,36 +93,37 @@ class Bench {
     return words;
   }
   void meet() { exchange(0); }
-  void drop() { require(memory_->sync_drop("sync_drop of the benchmark")); }
-  void barrier() { require(memory_->barrier("barrier of the benchmark")); }
+  void drop() { require(memory_->consistency().sync_drop("sync_drop of the benchmark")); }
+  void barrier() { require(memory_->consistency().barrier("barrier of the benchmark")); }
   void preload(const Area& area) {
     const Range all[] = {{0, static_cast<int64_t>(area.count * sizeof(uint64_t)), 1}};
-    require(memory_->start_preload(area.words, all));
-    memory_->preload_wait();
+    require(memory_->preloads().start(area.words, all));
+    memory_->preloads().wait();
   }
 
   Area make(size_t bytes, int home) {
     Area area;
     void* data = nullptr;
-    require(memory_->allocate({{static_cast<int64_t>(bytes)}, {1}, 1, home, 1, "make", "the benchmark"}, data));
-    require(memory_->find(data, area.array));
+    require(
+        memory_->arrays().allocate({{static_cast<int64_t>(bytes)}, {1}, 1, home, 1, "make", "the benchmark"}, data));
+    area.array = memory_->arrays().at(data);
     area.words = static_cast<uint64_t*>(data);
     area.count = bytes / sizeof(uint64_t);
     area.home = home;
-    area.offset = (area.array->first_page << page_shift) + reinterpret_cast<uintptr_t>(data) % page_bytes;
+    area.offset = static_cast<uint64_t>(static_cast<char*>(data) - memory_->collective().world().base);
     if (memory_->job().rank == home)
       for (size_t i = 0; i < area.count; ++i) area.words[i] = i;
     barrier();
     barrier();  // from the second on, it lies in huge pages where there are any
     return area;
   }
-  void free(const Area& area) { require(memory_->free(area.words, "free of the benchmark")); }
+  void free(const Area& area) { require(memory_->arrays().free(area.words, "free of the benchmark")); }
 
   void report(const char* name, double value) {
     line_ += format("%s\"%s\": %.9g", line_.empty() ? "" : ", ", name, value);
   }
   void finish() {
-    require(memory_->stop());
+    require(memory_->stop("the end of the benchmark"));
     if (asks()) std::printf("{%s}\n", line_.c_str());
   }
 
@@ -449,7 +450,7 @@ int run(int argc, char** argv) {
   Options options;
   require(Options::from_environment(options));
   std::unique_ptr<Memory> memory;
-  require(Memory::start(options, [](Transport&) {}, memory));
+  require(Memory::start(options, "the start of the benchmark", [](Transport&) {}, memory));
   Bench bench(std::move(memory));
   for (int i = 1; i + 2 < argc; i += 3) {
     bool known = false;

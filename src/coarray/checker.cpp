@@ -112,7 +112,7 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
 
 Checker::Stamp Checker::release() {
   if (!on_) return {};
-  memory_->note_order();
+  memory_->consistency().note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   const Stamp stamp = clock_;
@@ -128,7 +128,7 @@ void Checker::join(Stamp& into, std::span<const uint32_t> other) {
 
 void Checker::acquire(std::span<const uint32_t> stamp) {
   if (!on_ || stamp.empty()) return;
-  memory_->note_order();
+  memory_->consistency().note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
   clock_[0] = meetings_;
   join(clock_, stamp);

@@ -41,26 +41,21 @@ Status Coarrays::stop() {
 
 // ---- allocation ----------------------------------------------------------------------------------------------------
 
-constexpr uint64_t most_guard_bytes = uint64_t{256} << 20;
-
 Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char* place) {
   Memory& memory = *memory_;
-  // With option check pages after each part are protected, so that an overrun of a part does not change the neighbour's
-  // data: as many as the part has, for an index that is up to twice too large. They take addresses, not memory.
   const bool guarded = memory.checking() && !coarray.name.empty();
-  const uint64_t whole = (coarray.bytes + page_bytes - 1) / page_bytes * page_bytes;
-  const uint64_t guard = guarded ? std::clamp<uint64_t>(whole, page_bytes, most_guard_bytes) : 0;
-  coarray.gap = guarded ? whole - coarray.bytes : 0;
-  coarray.stride = whole + guard;
-  Memory::Request request;
+  Arrays::Request request;
+  request.parts = GuardedParts::of(coarray.bytes, guarded);
+  request.parts.element = coarray.element, request.parts.name = "coarray " + coarray.name;
+  request.parts.holder = "image";
+  coarray.gap = request.parts.gap, coarray.stride = request.parts.stride;
   request.dim = {world_->nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world_->nranks, 1};
   request.element_bytes = 1, request.first = 0, request.count = world_->nranks;
-  request.call = call.c_str(), request.place = place;
+  request.call = call.c_str(), request.place = place, request.freed_by = "deallocation";
   request.watched = false;  // the coarrays' own checker does
-  if (guarded) request.parts = {coarray.stride, coarray.gap, coarray.bytes, guard, coarray.element, coarray.name};
   void* all = nullptr;
-  HIROBA_TRY(memory.allocate(request, all));
-  coarray.offset = memory.offset(all) + coarray.gap;
+  HIROBA_TRY(memory.arrays().allocate(request, all));
+  coarray.offset = static_cast<uint64_t>(static_cast<char*>(all) - world_->base) + coarray.gap;
   coarray.data = world_->base + coarray.offset + static_cast<uint64_t>(world_->rank) * coarray.stride;
   if (parts_->checker.on()) parts_->checker.add(coarray);
   if (memory.times().on) counted_.push_back(&coarray);
@@ -81,7 +76,7 @@ Status Coarrays::free(Coarray& coarray, const std::string& call) {
   HIROBA_TRY(sync_memory({call.c_str(), ""}));
   if (parts_->checker.on()) parts_->checker.remove(coarray);
   if (std::erase(counted_, &coarray) > 0) report_statistics(coarray);
-  return memory_->free(world_->base + coarray.offset - coarray.gap, call.c_str());
+  return memory_->arrays().free(world_->base + coarray.offset - coarray.gap, call.c_str());
 }
 
 // ---- finding sections ----------------------------------------------------------------------------------------------
@@ -125,7 +120,7 @@ Status Coarrays::locate(const Section& section, size_t element, Place& out) cons
 bool Coarrays::may_fault(const Place& place, const Box& box, size_t element) const {
   int64_t low, high;
   box.bounds(element, low, high);
-  return memory_->may_fault(place.here + low, static_cast<size_t>(high - low));
+  return memory_->arrays().may_fault(place.here + low, static_cast<size_t>(high - low));
 }
 
 namespace {

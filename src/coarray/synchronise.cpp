@@ -22,7 +22,7 @@ Status Coarrays::sync_all(const Team& team, const Call& call) {
   if (!team.is_all(world_->nranks)) return sync_team(team, call);
   if (parts_->checker.on()) HIROBA_TRY(parts_->checker.meet());
   char text[128];
-  return memory_->barrier(call.write(text));
+  return memory_->consistency().barrier(call.write(text));
 }
 
 Words Coarrays::release_order() { return parts_->checker.release(); }

@@ -9,7 +9,7 @@ LoopCheck::LoopCheck(const Memory& memory, const char* place, bool known, std::s
 
 std::vector<LoopCheck::Counts> LoopCheck::now(const Memory& memory) {
   std::vector<Counts> out;
-  memory.arrays().for_each_live(
+  memory.arrays().for_each(
       [&](const Array& array) { out.push_back({&array, array.counters.faults, array.counters.diffed}); });
   return out;
 }

@@ -16,31 +16,26 @@ namespace {
 
 // ---- what ----------------------------------------------------------------------------------------------------------
 
-// The contiguous indices of the outermost dimension in pages of this node.
+// The contiguous indices of the outermost dimension whose elements live on this node.
 Interval indices_here(const View& view, const Job& job) {
   Interval here = {0, 0};
-  view.array->for_each_run_of([&](int rank) { return job.node_of(rank) == job.node; },
-                              [&](uint64_t first, uint64_t pages) {
-                                const auto data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(view.array->data));
-                                const auto base = static_cast<int64_t>(view.array->first_page << page_shift);
-                                // The array's pages begin at or before its data.
-                                const int64_t lead = data % static_cast<int64_t>(page_bytes);
-                                const int64_t from = (static_cast<int64_t>(first << page_shift) - base) - lead;
-                                const int64_t to = from + static_cast<int64_t>(pages << page_shift);
-                                const Interval run = {ceil_div(from, view.stride[0]), floor_div(to, view.stride[0])};
-                                if (run.end - run.begin > here.end - here.begin) here = run;
-                              });
+  view.array->for_each_bytes_of([&](int rank) { return job.node_of(rank) == job.node; },
+                                [&](int64_t begin, int64_t end) {
+                                  const Interval run = {ceil_div(begin, view.stride[0]),
+                                                        floor_div(end, view.stride[0])};
+                                  if (run.end - run.begin > here.end - here.begin) here = run;
+                                });
   if (here.empty()) return {0, 0};
   if (here.begin <= 0) here.begin = -far;
   if (here.end >= view.extent[0]) here.end = far;
   return here;
 }
 
-// Rows less than a page apart are fetched with the bytes between them.
+// Rows that lie close together are fetched with what is between them.
 void fill_gaps(const View& view, Range section[]) {
   for (int d = view.dims - 1; d > 0; --d) {
     Range& r = section[d];
-    if ((view.extent[d] - r.length) * view.stride[d] > static_cast<int64_t>(page_bytes)) return;
+    if ((view.extent[d] - r.length) * view.stride[d] > Preloads::least_gap) return;
     r = {0, view.extent[d], 1};
   }
 }
@@ -52,8 +47,8 @@ Status fetch(Memory& memory, const View& view, Interval outermost, Range section
   const int64_t length = outermost.end - outermost.begin;
   section[0] = {outermost.begin, length, 1};
   const Status status =
-      view.exact ? memory.start_preload(view.array->data, {section, static_cast<size_t>(view.dims)})
-                 : memory.start_preload_bytes(view.array->data + outermost.begin, static_cast<size_t>(length));
+      view.exact ? memory.preloads().start(view.array->data, {section, static_cast<size_t>(view.dims)})
+                 : memory.preloads().start_bytes(view.array->data + outermost.begin, static_cast<size_t>(length));
   return status.ok() ? status : Status::error("parallel for: " + status.message());
 }
 
@@ -134,7 +129,7 @@ Status fetch(Memory& memory, std::span<Extent> extents) {
 // ---- the loop ------------------------------------------------------------------------------------------------------
 
 // For each set of arrays that a loop has used, the pages of other nodes. Pointers that are swapped make two sets.
-using Recollection = std::map<std::vector<const void*>, std::vector<PageRun>>;
+using Recollection = std::map<std::vector<const void*>, PageSet>;
 
 // Ascending values of a loop: [first, end) by step.
 Values ascending(const Values& v) {
@@ -217,7 +212,7 @@ Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) 
         if (work) part = take_inner(p);
         if (!part.empty()) return {};
         if (p.waiting == P::ranks) HIROBA_TRY(fetch_after_barrier(memory, p));
-        if (p.waiting == P::data) memory.preload_wait();
+        if (p.waiting == P::data) memory.preloads().wait();
         break;
       }
       case P::lower_boundary: part = {p.mine.begin, p.inner.begin}; break;
@@ -311,10 +306,10 @@ Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const 
   p.boundary_first = false;  // other ranks do not have the recalled pages' list
   const auto [found, anew] = static_cast<Recollection*>(memo)->try_emplace(std::move(arrays));
   if (!anew) {
-    memory.start_preload(found->second);
+    memory.preloads().start(found->second);
     return {};
   }
-  memory.sync();  // pages in the cache at the end are those that the loop has used
+  memory.consistency().sync();  // what is here at the end, the loop has used
   p.noting = &found->second;
   return {};
 }
@@ -330,7 +325,7 @@ Status Loops::next(Memory& memory, Loop& loop, bool& any) {
 void Loops::end(Memory& memory, Loop& loop, void (*barrier)(bool drop)) {
   LoopProgress& p = loop.progress;
   place_ = nullptr;
-  if (p.noting != nullptr) *p.noting = memory.cached_pages();
+  if (p.noting != nullptr) *p.noting = memory.preloads().here();
   if (p.whole != nullptr) {
     parts_->neighbours.defer_barrier(memory, std::move(*p.whole));
     delete p.whole;

@@ -33,10 +33,10 @@ struct LoopProgress {
   Awaited waiting;
   bool down;  // the program's loop counts downwards
   bool inner_done;
-  bool boundary_first;           // other ranks need not wait for the inner part
-  std::vector<PageRun>* noting;  // null: no pages to record at the end
-  LoopCheck* check;              // null: no check
-  Execution* whole;              // null: the barrier at the end is not deferred
+  bool boundary_first;  // the others need not wait for the inner part
+  PageSet* noting;      // null: nothing is to be noted at the end
+  LoopCheck* check;     // null: nothing is to be checked
+  Execution* whole;     // null: the barrier at the end is not put off
 };
 
 struct Loop {

@@ -142,8 +142,8 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 
 void Neighbours::defer_barrier(Memory& memory, Execution loop) {
   deferred_ = true;
-  home_writes_ = loop.home_writes && !done_.empty();  // code before the first loop may have written anywhere
-  if (memory.collective().reaches_all()) memory.arrive(meeting, home_writes_, Memory::Work::all);
+  home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
+  memory.group_sync().arrive(meeting, home_writes_, GroupSync::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
@@ -155,26 +155,27 @@ Status Neighbours::begin_loop(Memory& memory, const Execution& next) {
   if (done_.size() > most_loops) return settle(memory);
   const Known& known = know(memory, next);
   deferred_ = false;
-  if (!memory.collective().reaches_all()) return memory.sync_drop(meeting, known.needs.others, home_writes_);
-  needed_ = known.place < regarded_ ? Memory::Work::part : Memory::Work::all;
-  if (!memory.collective().arrived(known.needs.others, needed_)) awaited_ = known.needs.others;
-  independent_ = known.needs.independent, regarded_ = done_.size();
+  GroupSync& group = memory.group_sync();
+  needed_ = known.place < regarded_ ? GroupSync::Work::part : GroupSync::Work::all;
+  if (!group.splits()) return group.await(meeting, known.others, needed_);
+  if (!group.arrived(known.others, needed_)) awaited_ = known.others;
+  independent_ = known.independent, regarded_ = done_.size();
   return {};
 }
 
 Status Neighbours::finish(Memory& memory) {
-  HIROBA_TRY(memory.await(meeting, awaited_, needed_));
+  HIROBA_TRY(memory.group_sync().await(meeting, awaited_, needed_));
   awaited_.clear();
   return {};
 }
 
-void Neighbours::arrive_with_part(Memory& memory) { memory.arrive(meeting, true, Memory::Work::part); }
+void Neighbours::arrive_with_part(Memory& memory) { memory.group_sync().arrive(meeting, true, GroupSync::Work::part); }
 
 Status Neighbours::settle(Memory& memory) {
   awaited_.clear();
   independent_ = {0, 0}, regarded_ = 0;
   if (!deferred_) return {};
-  HIROBA_TRY(memory.sync_drop("the barrier after parallel loops"));
+  HIROBA_TRY(memory.consistency().sync_drop("the barrier after parallel loops"));
   deferred_ = false;
   done_.clear(), known_.clear();
   return {};

@@ -53,7 +53,7 @@ class Neighbours {
   // the independent values of the outermost loop; all_arrived() returns whether it would not block.
   Status begin_loop(Memory& memory, const Execution& next);
   bool waits() const { return !awaited_.empty(); }
-  bool all_arrived(const Memory& memory) const { return memory.collective().arrived(awaited_, needed_); }
+  bool all_arrived(const Memory& memory) const { return memory.group_sync().arrived(awaited_, needed_); }
   Status finish(Memory& memory);
   // The values of the outermost loop that access no data of other ranks; empty if they are unknown.
   Interval independent() const { return independent_; }
@@ -81,7 +81,7 @@ class Neighbours {
   Interval independent_ = {0, 0};
   size_t regarded_ = 0;       // the size of done_ when independent_ was computed
   std::vector<int> awaited_;  // by finish()
-  Memory::Work needed_ = Memory::Work::all;
+  GroupSync::Work needed_ = GroupSync::Work::all;
 };
 
 }  // namespace hiroba

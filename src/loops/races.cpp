@@ -95,26 +95,21 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
 
 namespace {
 
-// Where subscripts are unknown: the pages of other nodes that are in the cache, or that were written.
-void add_pages(const Memory& memory, std::vector<Touch>& touches, std::span<const PageRun> read,
-               std::span<const PageRun> written) {
+// Where subscripts are unknown: what is here of other nodes, or was written, in whole pages.
+void add_pages(const Memory& memory, std::vector<Touch>& touches, const PageSet& read, const PageSet& written) {
   std::vector<Touch> out;
   for (Touch& touch : touches) {
     if (touch.kind != Touch::pages) {
       out.push_back(touch);
       continue;
     }
-    const Array* const array = memory.arrays().live(touch.first_page);
+    const Array* const array = memory.arrays().by_id(touch.array);
     if (array == nullptr) continue;
-    const auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(array->data) % page_bytes);
-    for (const PageRun& run : (touch.flags & Access::writes) != 0 ? written : read) {
-      const uint64_t first = std::max(run.first, array->first_page),
-                     end = std::min(run.first + run.pages, array->end_page);
-      if (first >= end) continue;
-      const auto begin = static_cast<int64_t>((first - array->first_page) << page_shift) - base;
-      touch.at[0] = {begin, 1, static_cast<int64_t>((end - first) << page_shift), 1};
+    const PageSet& pages = (touch.flags & Access::writes) != 0 ? written : read;
+    pages.for_each_bytes_in(*array, [&](int64_t begin, int64_t end) {
+      touch.at[0] = {begin, 1, end - begin, 1};
       out.push_back(touch);
-    }
+    });
   }
   touches = std::move(out);
 }
@@ -125,8 +120,8 @@ Status LoopRaces::find(Memory& memory) {
   if (memory.job().nranks == 1) return {};
   std::vector<Touch> mine = std::move(touches_);
   touches_.clear(), too_many_ = false;
-  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home then has the list of copies
-  add_pages(memory, mine, memory.cached_pages(), memory.written_pages());
+  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home knows then who has copied what
+  add_pages(memory, mine, memory.preloads().here(), memory.consistency().written());
   std::vector<std::vector<char>> all;
   const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
   HIROBA_TRY(memory.collective().gather("check", bytes, all));
@@ -140,8 +135,7 @@ Status LoopRaces::find(Memory& memory) {
     for (size_t b = a + 1; b < of.size(); ++b)
       for (const Touch& one : of[a])
         for (const Touch& other : of[b])
-          if (Array* const array = memory.arrays().live(one.first_page);
-              one.first_page == other.first_page && array != nullptr)
+          if (Array* const array = memory.arrays().by_id(one.array); one.array == other.array && array != nullptr)
             compare(*array, one, static_cast<int>(a), other, static_cast<int>(b));
   return {};
 }
@@ -200,7 +194,7 @@ void LoopRaces::note(const Access& access, std::span<const Values> values, const
     if (count_of(v) == 0) return;
   Touch touch;
   std::memset(static_cast<void*>(&touch), 0, sizeof touch);  // padding is compared, too
-  touch.first_page = view.array->first_page;
+  touch.array = view.array->id();
   touch.flags = access.flags & (Access::reads | Access::writes | Access::perhaps);
   std::strncpy(touch.text, access.text, sizeof touch.text - 1);
   std::strncpy(touch.place, place, sizeof touch.place - 1);

@@ -22,9 +22,9 @@ class LoopRaces {
   // One access of one loop by one rank, as it is sent to others: no pointers.
   struct Touch {
     enum Kind : int32_t { elements, bytes, pages };
-    uint64_t first_page;  // of the array, which is the same in every rank
-    Kind kind;            // elements: a progression per dimension; else at[0], in bytes of the array
-    int32_t flags;        // Access::reads, Access::writes, Access::perhaps
+    uint64_t array;  // its id, which is the same in every rank
+    Kind kind;       // elements: a progression per dimension; else at[0], in bytes of the array
+    int32_t flags;   // Access::reads, Access::writes, Access::perhaps
     Progression at[View::most_dims];
     char text[80], place[112];
   };

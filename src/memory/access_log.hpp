@@ -5,7 +5,7 @@
 //   a word per page     who has touched it in this epoch (PageWord)
 //   a part per rank     its records and its synchronisations, in the order in which it made them
 //
-// Owner: RaceChecker. A rank writes its own part, in its fault handler, too; others read it between two exchanges only,
+// Owner: RaceChecker. A rank writes its own part, in its fault handler, too; others read it between two barriers only,
 // while nobody writes. Page words are changed by all, with compare and swap.
 #pragma once
 

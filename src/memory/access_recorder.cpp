@@ -17,8 +17,6 @@ namespace hiroba {
 
 namespace {
 
-constexpr double signal_seconds = 2e-6;  // to deliver a signal and to return from it
-
 constexpr greg_t trap_flag = 0x100;  // the processor traps after the next instruction
 
 // Pages that this thread's current instruction was let to alone. An instruction touches two at most, or one after the
@@ -77,11 +75,7 @@ void AccessRecorder::begin_epoch(uint64_t epoch) {
   epoch_ = epoch;
   twin_runs_ = 0;
   close();
-  began_ = seconds_now(), spent_before_ = spent_, waited_ = 0;
-}
-
-void AccessRecorder::end_epoch() {
-  if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
+  time_.begin_epoch();
 }
 
 void AccessRecorder::close() {
@@ -153,12 +147,6 @@ PageWord AccessRecorder::record(const MemoryAccess& touch, uint64_t number, cons
   return word;
 }
 
-// More time has gone into recording than into the program. What is not recorded then is not found; nothing wrong is.
-bool AccessRecorder::hurried() const {
-  constexpr double allowance = 0.3, share = 0.5;
-  return spent_ > allowance + share * program_;
-}
-
 void AccessRecorder::peek(uint64_t number) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   if (page(number).open != Page::closed) return;
@@ -186,20 +174,20 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
     context.uc_mcontext.gregs[REG_EFL] |= trap_flag;
   } else {
     open(*array, number, touch.writes, place.at);
-    if (steps.count == 0) spent_ += signal_seconds + seconds_now() - begin;
+    if (steps.count == 0) time_.spend(begin);
   }
   return true;
 }
 
 // Whether only this one instruction may use the page, so that the next one is seen, too: where two ranks may have their
-// elements side by side, or have met before.
+// elements side by side, or have conflicted before.
 bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word) {
   constexpr uint64_t small = 16;  // pages of an array that anybody may use for anything
   constexpr uint16_t most_steps = 4096;
   const HomeRun& run = array.home(number);
   const bool suspect = word.suspect != 0 || array.end_page - array.first_page <= small || number == run.first ||
                        number + 1 == run.first + run.pages;
-  return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !hurried();
+  return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !time_.hurried();
 }
 
 bool AccessRecorder::on_trap(ucontext_t& context) {
@@ -215,16 +203,16 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
   steps.count = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
   // With the system's part: a virtual machine may take ten times as long to deliver the trap as all else.
-  spent_ += signal_seconds + seconds_now() - steps.begin;
+  time_.spend(steps.begin);
   return true;
 }
 
 // How many pages to open at once: in order through this rank's own part more and more. What this rank touches of them
 // beyond the first access counts for the page's word only.
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
-  const uint64_t most = hurried() ? 512 : 32;
+  const uint64_t most = time_.hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
-  if (run.rank != config_.job.rank && !hurried()) return 1;
+  if (run.rank != config_.job.rank && !time_.hurried()) return 1;
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
   uint64_t pages = std::clamp<uint64_t>(stream->pages * 2, 1, most);
@@ -240,7 +228,7 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
 void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
   const uint64_t pages = window(array, number, writes);
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
-  const bool twins = writes && !hurried();
+  const bool twins = writes && !time_.hurried();
   for (uint64_t p = number; p < number + pages; ++p) {
     page(p).open = writes ? Page::writing : Page::reading;
     if (writes) page(p).written_at = place;

@@ -1,5 +1,5 @@
 // Sees this rank's accesses to shared arrays, for option check: pages are closed to the program at the begin of each
-// epoch, and each first access to one faults. README.md beside this file tells what is recorded exactly and what is
+// epoch, and each first access to one faults. README.md beside this file says what is recorded exactly and what is
 // not, and what limits the time that it takes.
 //
 // Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread; everything else in one thread
@@ -9,16 +9,41 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <span>
 
 #include "base/wait.hpp"
 #include "memory/access_log.hpp"
-#include "memory/array.hpp"
+#include "memory/array_table.hpp"
 #include "memory/code_place.hpp"
 #include "memory/instruction.hpp"
 #include "memory/sparse.hpp"
 
 namespace hiroba {
+
+// How much time recording takes, beside the program itself.
+class RecordingTime {
+ public:
+  void begin_epoch() { began_ = seconds_now(), spent_before_ = spent_, waited_ = 0; }
+  void end_epoch() {
+    if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
+  }
+  void leave_out(double seconds) { waited_ += seconds; }
+  // Recording a trap or fault since `begin`, with what it takes to deliver the signal and to return from it.
+  void spend(double begin) {
+    constexpr double signal = 2e-6;
+    spent_ += signal + seconds_now() - begin;
+  }
+  // More has gone into recording than into the program. What is not recorded then is not found; nothing wrong is.
+  bool hurried() const {
+    constexpr double allowance = 0.3, share = 0.5;
+    return spent_ > allowance + share * program_;
+  }
+
+ private:
+  double program_ = 0, spent_ = 0;                    // seconds, the first until this epoch
+  double began_ = 0, spent_before_ = 0, waited_ = 0;  // when this epoch began; of it, waiting
+};
 
 class AccessRecorder {
  public:
@@ -34,9 +59,9 @@ class AccessRecorder {
   // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
   // has a new segment.
   void begin_epoch(uint64_t epoch);
-  void end_epoch();
+  void end_epoch() { time_.end_epoch(); }
   // This rank has waited for others, which is not the program's time.
-  void leave_out(double seconds) { waited_ += seconds; }
+  void leave_out(double seconds) { time_.leave_out(seconds); }
   void close();
   // New arrays are closed; those that go are open.
   void add(const Array& array);
@@ -85,7 +110,6 @@ class AccessRecorder {
   uint64_t window(const Array& array, uint64_t page, bool writes);
   void remember(uint64_t first, uint64_t pages);
   void keep_twin(uint64_t page);
-  bool hurried() const;
 
   Config config_;
   uint64_t epoch_ = 0;
@@ -94,8 +118,7 @@ class AccessRecorder {
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
   bool traced_ = false;
-  double program_ = 0, spent_ = 0;  // seconds in the program itself, until this epoch, and in recording
-  double began_ = 0, spent_before_ = 0, waited_ = 0;  // when this epoch began; of it, waiting
+  RecordingTime time_;
   SignalSafeLock lock_;
 };
 

@@ -1,15 +1,14 @@
-// Shared arrays and the table that finds the one an address belongs to.
+// A shared array: values, and the arithmetic between its bytes, its pages and the ranks that they live on.
 //
-// The table is changed by collective calls only (one thread, no other touching shared memory) and read at any time,
-// also in the fault handler: readers use an immutable snapshot. Of freed arrays the latest are kept, for messages
-// about their use.
+// Owner: ArrayTable. Set by collective calls; what is atomic is changed in any thread, also in the fault handler.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory/distribution.hpp"
@@ -38,11 +37,24 @@ struct Counters {
 
 inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
 
-// An array of which each rank has a part of its own, with closed pages after it (option check): `gap` bytes, the part,
-// and `guard` closed bytes make `stride`.
+// How an array lies of which each rank has a part of its own: `gap` bytes, the part, and `guard` bytes make `stride`.
+// With option check the guard is closed, so that what goes past a part does not become the neighbour's data, and a part
+// ends where a page ends.
 struct GuardedParts {
   uint64_t stride = 0, gap = 0, bytes = 0, guard = 0, element = 1;  // stride 0: not such an array
-  std::string name;
+  std::string name;                                                 // of it, and of who has a part, for messages
+  const char* holder = "rank";
+
+  // As many bytes are closed as a part has, for an index that is up to twice too large. They take addresses, not
+  // memory.
+  static GuardedParts of(uint64_t bytes, bool guarded) {
+    constexpr uint64_t most_guard = uint64_t{256} << 20;
+    const uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    const uint64_t guard = guarded ? std::clamp<uint64_t>(whole, page_bytes, most_guard) : 0;
+    GuardedParts out;
+    out.stride = whole + guard, out.gap = guarded ? whole - bytes : 0, out.bytes = bytes, out.guard = guard;
+    return out;
+  }
 };
 
 struct Array {
@@ -54,9 +66,11 @@ struct Array {
   std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
-  bool watched = false;    // option check: races on it are looked for
-  bool race_told = false;  // one on it has been told of in this epoch, by somebody who knows the program's words
+  bool watched = false;       // option check: races on it are looked for
+  bool race_told = false;     // one on it has been reported in this epoch, by a floor that knows the program's words
+  const char* freed_by = "";  // the call that gives it back
   std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
+  const char* preloaded_by = "";       // by this call
   int barriers = 0;                    // since the allocation; counted while it matters
   uint64_t gathered = 0;               // bytes of this rank's part, into huge pages
   Tracker* tracker = nullptr;          // of the pages whose home is another node
@@ -78,63 +92,47 @@ struct Array {
     }
   }
 
+  // Names the array in every rank.
+  uint64_t id() const { return first_page; }
+  // The byte at which a page begins, counted from the first element; the first page may begin before that.
+  int64_t byte_of(uint64_t page) const {
+    return (static_cast<int64_t>(page - first_page) << page_shift) -
+           static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) % page_bytes);
+  }
+  // The same in bytes: visit(begin, end).
+  template <typename Chosen, typename Visit>
+  void for_each_bytes_of(const Chosen& chosen, const Visit& visit) const {
+    for_each_run_of(chosen, [&](uint64_t first, uint64_t pages) { visit(byte_of(first), byte_of(first + pages)); });
+  }
+
   const HomeRun& home(uint64_t page) const {
     return *std::prev(
         std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));
   }
 };
 
-// "a[3][5]" of the element that has this byte of the array, counted from its first.
-std::string element_name(const Array& array, int64_t byte);
-
-class ArrayTable {
+// Pages of any arrays, as runs in order. To keep, to bring again (Preloads), and to look up in an array.
+class PageSet {
  public:
-  // The array, live or freed, that is the last to begin at or before this page; null if none.
-  Array* find(uint64_t page) const {
-    const std::vector<Array*>* const arrays = current_.load(std::memory_order_acquire);
-    if (arrays == nullptr) return nullptr;
-    const auto after = std::upper_bound(arrays->begin(), arrays->end(), page,
-                                        [](uint64_t p, const Array* a) { return p < a->first_page; });
-    return after == arrays->begin() ? nullptr : *std::prev(after);
-  }
+  PageSet() = default;
+  explicit PageSet(std::vector<PageRun> runs) : runs_(std::move(runs)) {}
+  const std::vector<PageRun>& runs() const { return runs_; }
 
-  // The live array whose pages include this one; null if none.
-  Array* live(uint64_t page) const {
-    Array* const array = find(page);
-    return array != nullptr && !array->freed && page < array->end_page ? array : nullptr;
-  }
-
-  void insert(std::unique_ptr<Array> array) {
-    forget_old();
-    auto next = std::make_unique<std::vector<Array*>>();
-    for (const auto& a : owned_)  // a freed array stays until its pages are used again
-      if (a->end_page <= array->first_page || a->first_page >= array->end_page) next->push_back(a.get());
-    next->push_back(array.get());
-    std::sort(next->begin(), next->end(), [](const Array* a, const Array* b) { return a->first_page < b->first_page; });
-    owned_.push_back(std::move(array));
-    current_.store(next.get(), std::memory_order_release);
-    snapshot_ = std::move(next);
-  }
-
+  // visit(begin, end) for the bytes of each run that lie in pages of the array.
   template <typename Visit>
-  void for_each_live(const Visit& visit) const {
-    if (const auto* arrays = current_.load(std::memory_order_acquire))
-      for (Array* a : *arrays)
-        if (!a->freed) visit(*a);
+  void for_each_bytes_in(const Array& array, const Visit& visit) const {
+    for (const PageRun& run : runs_) {
+      const uint64_t first = std::max(run.first, array.first_page);
+      const uint64_t end = std::min(run.first + run.pages, array.end_page);
+      if (first < end) visit(array.byte_of(first), array.byte_of(end));
+    }
   }
 
  private:
-  static constexpr size_t freed_kept = 256;
-
-  void forget_old() {
-    size_t freed =
-        static_cast<size_t>(std::count_if(owned_.begin(), owned_.end(), [](const auto& a) { return a->freed; }));
-    std::erase_if(owned_, [&](const auto& a) { return a->freed && freed-- > freed_kept; });
-  }
-
-  std::atomic<const std::vector<Array*>*> current_{nullptr};
-  std::unique_ptr<std::vector<Array*>> snapshot_;  // what current_ points to
-  std::vector<std::unique_ptr<Array>> owned_;
+  std::vector<PageRun> runs_;
 };
+
+// "a[3][5]" of the element that has this byte of the array, counted from its first.
+std::string element_name(const Array& array, int64_t byte);
 
 }  // namespace hiroba

@@ -1,5 +1,5 @@
-// What a rank will preload next, told from what it has preloaded: a program that iterates asks for the same pages in
-// every span between two drops, or in every second one (two buffers that take turns).
+// What a rank will preload next, predicted from what it has preloaded: a program that iterates preloads the same pages
+// in every span between two drops, or in every second one (two buffers that take turns).
 //
 // Owner: Cache. Threads: note() may be called from many at once; turn() when nobody notes. Allocates nothing.
 #pragma once
@@ -35,7 +35,7 @@ class Foresight {
   }
 
  private:
-  static constexpr size_t most = 32;  // runs; programs that ask for more pieces are not foreseen
+  static constexpr size_t most = 32;  // runs; programs that preload more pieces are not predicted
   struct Span {
     std::array<PageRun, most> runs;
     size_t count = 0;

@@ -12,7 +12,8 @@
 namespace hiroba {
 
 namespace {
-// Armed runs this close are scanned as one: the pages between cost a first-write fault, a scan costs a system call.
+// Write-protected runs this close are scanned as one: the pages between cost a first-write fault, a scan costs a system
+// call.
 constexpr uint64_t merge_gap = 4;
 }  // namespace
 
@@ -32,12 +33,13 @@ void HomeWrites::remove(const Array& array) {
     return chunk >= array.first_page / PageBits::pages && chunk * PageBits::pages < array.end_page;
   };
   std::erase_if(watched_, inside);  // arrays do not share chunks
-  std::erase_if(armed_, [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
+  std::erase_if(protected_,
+                [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
 }
 
 void HomeWrites::collect(NoticeLog& notices) {
   if (!exact()) return;
-  for (const Run& run : armed_)
+  for (const Run& run : protected_)
     for (uint64_t page = run.first; page < run.first + run.pages;) {
       const uint64_t pages = std::min<uint64_t>(PageBits::pages, run.first + run.pages - page);
       PageBits written;
@@ -46,27 +48,27 @@ void HomeWrites::collect(NoticeLog& notices) {
         if (written.test(i)) notices.add(page + i, 1);
       page += pages;
     }
-  arm_new(notices);
+  protect_new(notices);
 }
 
-// Pages copied by another node for the first time: whatever this rank wrote to them so far was not tracked, so they
-// are announced once, and tracked from now on.
-void HomeWrites::arm_new(NoticeLog& notices) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // our writes before our look at the news
+// Pages copied by another node for the first time: what this rank wrote to them so far was not tracked, so they are put
+// into the notices once, and tracked from now on.
+void HomeWrites::protect_new(NoticeLog& notices) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // our writes before our look at the registrations
   const int keeper = job_.first_rank_of(job_.node);
-  const uint64_t news = reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news(keeper))->load();
-  if (news == news_seen_) return;
-  if (news - news_seen_ > Layout::news_slots / 2) read_directory(notices);
+  const uint64_t count = reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.registrations(keeper))->load();
+  if (count == registrations_seen_) return;
+  if (count - registrations_seen_ > Layout::registration_slots / 2) read_directory(notices);
   else
-    for (uint64_t index = news_seen_; index < news; ++index) read_news(index, notices);
-  news_seen_ = news;
-  merge_armed();
+    for (uint64_t index = registrations_seen_; index < count; ++index) read_registrations(index, notices);
+  registrations_seen_ = count;
+  merge_protected();
 }
 
-void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
-  auto& slot =
-      *reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.news_slot(job_.first_rank_of(job_.node), index));
-  const uint64_t lap = news_word(index, 0, 0);
+void HomeWrites::read_registrations(uint64_t index, NoticeLog& notices) {
+  auto& slot = *reinterpret_cast<std::atomic<uint64_t>*>(
+      base_ + layout_.registration_slot(job_.first_rank_of(job_.node), index));
+  const uint64_t lap = registration_word(index, 0, 0);
   uint64_t word = slot.load(std::memory_order_acquire);
   for (Backoff backoff(1000); (word ^ lap) >> 56 != 0; word = slot.load(std::memory_order_acquire))
     if (!backoff.step()) usleep(20);  // its writer has counted it and is about to store it
@@ -74,11 +76,11 @@ void HomeWrites::read_news(uint64_t index, NoticeLog& notices) {
   const uint64_t end = notice.page() + notice.pages();
   for (uint64_t p = notice.page(), n = 0; p < end; p += n + 1, n = 0) {
     while (p + n < end && home_here(p + n)) ++n;
-    arm(p, n, notices);
+    protect(p, n, notices);
   }
 }
 
-// Too much news for the ring: looks at every byte of the directory that was ever written.
+// More registrations than the ring holds: looks at every byte of the directory that was ever written.
 void HomeWrites::read_directory(NoticeLog& notices) {
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   const uint64_t directory = layout_.directory(job_.node);
@@ -91,7 +93,7 @@ void HomeWrites::read_directory(NoticeLog& notices) {
         p = static_cast<uint64_t>(data) - directory;
         const uint64_t stop = std::min(end, (p + page_bytes) / page_bytes * page_bytes);
         for (; p < stop; ++p)
-          if (base_[directory + p] != 0) arm(p, 1, notices);
+          if (base_[directory + p] != 0) protect(p, 1, notices);
       }
     });
   });
@@ -102,17 +104,17 @@ bool HomeWrites::home_here(uint64_t page) const {
   return array != nullptr && job_.node_of(array->home(page).rank) == job_.node;
 }
 
-// Only the chunks with armed pages are given to userfaultfd: the rest may use huge pages.
-void HomeWrites::arm(uint64_t first, uint64_t pages, NoticeLog& notices) {
+// Only the chunks with write-protected pages are given to userfaultfd: the rest may use huge pages.
+void HomeWrites::protect(uint64_t first, uint64_t pages, NoticeLog& notices) {
   const uint64_t end = first + pages;
   for (uint64_t p = first, n = 0; p < end; p += n + 1, n = 0) {
-    for (; p + n < end && !states_->flag(p + n, PageStates::armed); ++n) {
+    for (; p + n < end && !states_->flag(p + n, PageStates::write_protected); ++n) {
       if (watched_.insert((p + n) / PageBits::pages).second) watch_chunk(p + n);
-      states_->set_flag(p + n, PageStates::armed);
+      states_->set_flag(p + n, PageStates::write_protected);
     }
     if (n == 0) continue;
     uffd_->protect(base_ + (p << page_shift), n << page_shift);
-    armed_.push_back({p, n});
+    protected_.push_back({p, n});
     notices.add(p, n);
   }
 }
@@ -129,17 +131,17 @@ void HomeWrites::watch_chunk(uint64_t page) {
   });
 }
 
-void HomeWrites::merge_armed() {
-  std::sort(armed_.begin(), armed_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+void HomeWrites::merge_protected() {
+  std::sort(protected_.begin(), protected_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
   std::vector<Run> merged;
-  for (const Run& run : armed_) {
+  for (const Run& run : protected_) {
     bool near = !merged.empty() && run.first <= merged.back().first + merged.back().pages + merge_gap;
     for (uint64_t p = near ? merged.back().first + merged.back().pages : run.first; p < run.first; ++p)
       near = near && home_here(p);
     if (near) merged.back().pages = std::max(merged.back().pages, run.first + run.pages - merged.back().first);
     else merged.push_back(run);
   }
-  armed_ = std::move(merged);
+  protected_ = std::move(merged);
 }
 
 }  // namespace hiroba

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "memory/array.hpp"
+#include "memory/array_table.hpp"
 #include "memory/notices.hpp"
 #include "memory/page_states.hpp"
 #include "memory/uffd.hpp"
@@ -16,7 +16,7 @@ namespace hiroba {
 
 class HomeWrites {
  public:
-  // uffd tracks writes, or is closed: then written home pages cannot be told and exact() is false.
+  // uffd tracks writes, or is closed: then it is not known which home pages were written, and exact() is false.
   void start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
              PageStates* states);
 
@@ -32,12 +32,12 @@ class HomeWrites {
   struct Run {
     uint64_t first, pages;
   };
-  void arm_new(NoticeLog& notices);
-  void read_news(uint64_t index, NoticeLog& notices);
+  void protect_new(NoticeLog& notices);
+  void read_registrations(uint64_t index, NoticeLog& notices);
   void read_directory(NoticeLog& notices);
-  void arm(uint64_t first, uint64_t pages, NoticeLog& notices);
+  void protect(uint64_t first, uint64_t pages, NoticeLog& notices);
   void watch_chunk(uint64_t page);
-  void merge_armed();
+  void merge_protected();
   bool home_here(uint64_t page) const;
   template <typename Visit>
   void for_each_home_run(const Array& array, const Visit& visit) const;
@@ -49,8 +49,8 @@ class HomeWrites {
   Userfaultfd* uffd_ = nullptr;
   Pagemap* pagemap_ = nullptr;
   PageStates* states_ = nullptr;
-  uint64_t news_seen_ = 0;
-  std::vector<Run> armed_;      // sorted, disjoint
+  uint64_t registrations_seen_ = 0;
+  std::vector<Run> protected_;  // sorted, disjoint
   std::set<uint64_t> watched_;  // chunks of PageBits::pages that userfaultfd watches
 };
 

@@ -6,20 +6,24 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
-#include "memory/memory.hpp"
+#include "memory/faults.hpp"
+#include "memory/parts.hpp"
 
 namespace hiroba {
 
 namespace {
 
 void refuse(const char* call, const void* address) {
-  const Memory* const memory = served_memory();
-  if (memory == nullptr || !memory->contains(address)) return;
-  Array* array = nullptr;
-  const bool live = memory->find(address, array).ok();
-  end_job(1, "%s(%p) of shared memory (%s); %s", call, address, live ? array->name : memory->explain(address).c_str(),
-          call[0] == 'f' ? "sms_free gives an array back, which all ranks call"
-                         : "an array keeps its size: allocate another with all ranks, and copy");
+  const MemoryParts* const parts = served_memory();
+  if (parts == nullptr || !parts->space.contains(address)) return;
+  const Array* const array = parts->arrays.at(address);
+  const std::string what = array != nullptr ? array->name : parts->arrays.explain(address);
+  end_job(1, "%s(%p) of shared memory (%s); %s%s", call, address, what.c_str(),
+          call[0] != 'f'     ? ""
+          : array != nullptr ? array->freed_by
+                             : "the call of its allocator",
+          call[0] != 'f' ? "an array keeps its size: allocate another with all ranks, and copy"
+                         : " gives an array back, which all ranks call");
 }
 
 // The allocator's own. The search for it may call this itself, in the same thread: what is freed then is lost.

@@ -1,5 +1,5 @@
-// Write notices: which pages this rank has written since the last barrier, as runs, in this rank's outbox, where
-// other ranks read them. Two outboxes alternate, because a rank may write the next epoch's while others still read
+// Write notices: which pages this rank has written since the last barrier, as runs, in this rank's notice log, where
+// other ranks read them. Two logs alternate, because a rank may write the next epoch's while others still read
 // this one's; the barrier between keeps it at that. Guarded by the caller (Cache's flush lock, or the barrier).
 #pragma once
 
@@ -19,9 +19,9 @@ struct Notice {
   static constexpr uint64_t most = (1 << 24) - 1;
 };
 
-// A notice in the news ring of a directory: the lap tells a new entry from the one it replaces.
-inline uint64_t news_word(uint64_t index, uint64_t page, uint64_t pages) {
-  return (index / Layout::news_slots % 255 + 1) << 56 | Notice::make(page, pages).word;
+// A notice in the ring of registrations of a directory: the lap distinguishes a new entry from the one it replaces.
+inline uint64_t registration_word(uint64_t index, uint64_t page, uint64_t pages) {
+  return (index / Layout::registration_slots % 255 + 1) << 56 | Notice::make(page, pages).word;
 }
 
 class NoticeLog {
@@ -30,26 +30,26 @@ class NoticeLog {
 
   void add(uint64_t page, uint64_t pages) {
     if (count_ > 0) {
-      Notice& last = outbox()[count_ - 1];
+      Notice& last = entries()[count_ - 1];
       if (page >= last.page() && page + pages <= last.page() + last.pages()) return;
       if (page == last.page() + last.pages() && last.pages() + pages <= Notice::most) {
         last = Notice::make(last.page(), last.pages() + pages);
         return;
       }
     }
-    assert(count_ < Layout::outbox_bytes / sizeof(Notice));
-    outbox()[count_++] = Notice::make(page, pages);
+    assert(count_ < Layout::notice_log_bytes / sizeof(Notice));
+    entries()[count_++] = Notice::make(page, pages);
   }
 
   uint64_t count() const { return count_; }
   uint64_t parity() const { return parity_; }
-  Notice operator[](uint64_t i) const { return outbox()[i]; }
+  Notice operator[](uint64_t i) const { return entries()[i]; }
   void clear() { count_ = 0; }
-  // After the barrier that published this outbox.
+  // After the barrier that published this log.
   void turn() { parity_ ^= 1, count_ = 0; }
 
  private:
-  Notice* outbox() const { return reinterpret_cast<Notice*>(base_ + layout_.outbox(rank_, parity_)); }
+  Notice* entries() const { return reinterpret_cast<Notice*>(base_ + layout_.notice_log(rank_, parity_)); }
 
   char* base_ = nullptr;
   Layout layout_;

@@ -1,7 +1,7 @@
-// One byte per page of the address range: what this rank holds of it. README.md tells the states and transitions.
+// One byte per page of the address range: what this rank holds of it. README.md has the states and transitions.
 //
-// busy is a lock on one page: whoever moves a page to busy is alone with it until it stores another state. Holders
-// of busy pages take no other lock that a waiter for a busy page may hold (README.md, "Locks").
+// busy is a lock on one page: the thread that moves a page to busy is alone with it until it stores another state.
+// Holders of busy pages take no other lock that a waiter for a busy page may hold (README.md, "Locks").
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ enum class PageState : uint8_t { absent = 0, stale = 1, valid = 2, busy = 3 };
 
 class PageStates {
  public:
-  static constexpr uint8_t announced = 4;  // the home knows that this node has a copy
-  static constexpr uint8_t armed = 8;      // of a home page: its writes are tracked
-  static constexpr uint8_t guessed = 16;   // brought ahead of its use, which has not been seen yet
-  static constexpr uint8_t outdated = 32;  // stale, but still in the view
-  static constexpr uint8_t copied = 64;    // the view holds a private copy, because this rank has written the page
+  static constexpr uint8_t registered = 4;       // the home knows that this node has a copy
+  static constexpr uint8_t write_protected = 8;  // of a home page: its writes are tracked
+  static constexpr uint8_t guessed = 16;         // brought ahead of its use, which has not been seen yet
+  static constexpr uint8_t in_view = 32;         // stale, but still in the view
+  static constexpr uint8_t copied = 64;  // the view holds a private copy, because this rank has written the page
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 

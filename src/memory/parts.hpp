@@ -1,23 +1,65 @@
-// What Memory is made of, for the files that implement it. Owner: Memory; each part says what is thread-safe.
+// What one rank's memory is made of, for the files that implement this floor. Owner: Memory, which makes one in start()
+// and ends it after stop(). Each part says what is thread-safe; the rest is set at the start.
 #pragma once
 
 #include <memory>
 
+#include "base/whereabouts.hpp"
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
+#include "memory/huge_pages.hpp"
 #include "memory/memory.hpp"
 #include "memory/races.hpp"
+#include "memory/space.hpp"
 
 namespace hiroba {
 
-struct Memory::Parts {
+// Of barriers that may have other names in each rank.
+enum BarrierTag : uint64_t { at_startup = 1, at_shutdown, at_barrier, at_sync_drop, at_check };
+
+struct MemoryParts {
+  Job job;
+  Board* board = nullptr;
+  Layout layout;
+  bool sparse = false, check = false, twin_at_fetch = false;
+  Space space;
+  std::unique_ptr<Transport> transport;
+  Collective collective;
+  ArrayTable table;
   Userfaultfd uffd;
   Pagemap pagemap;
   PageStates states;
   NoticeLog notices;
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
+  HugePages huge_pages;
   RaceChecker races;
+  Memory::Times times;
+  StillWatch still_watch;  // where no launcher of ours looks after the ranks
+
+  Arrays arrays{*this};
+  Consistency consistency{*this};
+  GroupSync group_sync{*this};
+  Locks locks{*this};
+  Preloads preloads{*this};
+  Atomics atomics{*this};
+  SystemAccess system_access{*this};
+
+  uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
+  bool is_here(int rank) const { return job.node_of(rank) == job.node; }
+  int node_fd() const { return job.node_fds[static_cast<size_t>(job.node)]; }
+  // Forgets every copy; alone.
+  void drop() {
+    if (cache == nullptr) return;
+    cache->writeback.flush_and_drop(true);
+    notices.clear();  // nobody keeps a copy that they could be about
+  }
 };
+
+// Memory of this node's file, at the same offset of the address range.
+Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes);
+uint64_t machine_memory();
+// Which ways to see accesses are in use, for people.
+std::string describe_tracking(const MemoryParts& parts);
 
 }  // namespace hiroba

@@ -1,6 +1,6 @@
 // Whether something within an epoch orders two accesses of different ranks: a lock that the one has released before the
-// other has taken it, whoever has held it in between, or synchronisations of which nothing more is known. The numbers
-// that a lock gives out to those who take it tell the order of their turns, so nothing has to be carried with a lock.
+// other has taken it, whichever rank has held it in between, or synchronisations of which nothing more is known. The
+// numbers that a lock gives out give the order of its holders, so nothing has to be carried with a lock.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,6 @@
 #include "base/log.hpp"
 #include "base/symbols.hpp"
 #include "memory/parts.hpp"
-#include "memory/space.hpp"
 
 namespace hiroba {
 
@@ -100,7 +99,7 @@ void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, 
 }
 
 // Where this rank alone has written a page, what differs from its twin is what it has written, and any other rank's
-// exact read of such a byte is a race; unless this rank has synchronised with anybody meanwhile: a twin does not tell
+// exact read of such a byte is a race; unless this rank has synchronised with any other since: a twin does not say
 // when a byte was written.
 void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race>& out) {
   if (log_.of(config_.job.rank).events > 0) return;
@@ -160,61 +159,44 @@ void RaceChecker::report(const Race& race, const Array& array) {
   const int64_t byte = config_.base + race.address - array.data;
   log_finding(
       "check: race on %s: rank %d writes %s %s %s, and rank %d %s it in %s, with no barrier between and no lock that "
-      "both hold; put sms_barrier() between the two, or a lock around both",
+      "both hold; put a barrier between the two, or a lock around both",
       array.name, a.rank, element_name(array, byte).c_str(), race.near ? "near" : "in", place(a), b.rank, verb(b),
       place(b));
 }
 
 // ---- of all ranks --------------------------------------------------------------------------------------------------
 
-Status Memory::start_races() {
-  if (!check_ || job_.nranks == 1) return {};
-  const bool one_machine = std::all_of(job_.node_fds.begin(), job_.node_fds.end(), [](int fd) { return fd >= 0; });
-  const char* const why_not =
-      !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
-      : parts_->cache != nullptr && !parts_->uffd.tracks_writes()
-          ? "between nodes that needs asynchronous write tracking (Linux 6.7, tracking uffd-async)"
-          : nullptr;
-  // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
-  if (why_not == nullptr) twin_at_fetch_ = twin_at_fetch_ || parts_->cache != nullptr;
-  if (why_not == nullptr) {
-    collective_.tell_waits([this](double seconds) { parts_->races.recorder().leave_out(seconds); });
-    return parts_->races.start({job_, layout_, space_->base(), &arrays_, job_.node_fds[0], layout_.extent()});
-  }
-  if (job_.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
-  return {};
-}
-
-// Before a barrier: all ranks compare what they have touched since the last one. begin_epoch() follows after it.
-Status Memory::find_races(const char* call) {
-  if (!parts_->races.on()) return {};
-  parts_->races.recorder().end_epoch();
-  HIROBA_TRY(collective_.barrier(call, at_check));
-  std::vector<Race> found = parts_->races.compare();
-  parts_->races.look_for_stray_pointers();
-  HIROBA_TRY(collective_.exchange(call, at_check, found.size(), words_));
-  if (std::all_of(words_.begin(), words_.end(), [](uint64_t n) { return n == 0; })) return {};
+Status RaceChecker::find(const char* call) {
+  if (!on()) return {};
+  Collective& collective = *config_.collective;
+  recorder_->end_epoch();
+  HIROBA_TRY(collective.barrier(call, at_check));
+  const std::vector<Race> found = compare();
+  stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
+  std::vector<uint64_t> counts(static_cast<size_t>(config_.job.nranks));
+  HIROBA_TRY(collective.exchange(call, at_check, found.size(), counts));
+  if (std::all_of(counts.begin(), counts.end(), [](uint64_t n) { return n == 0; })) return {};
   std::vector<std::vector<char>> all;
   const auto bytes_of = [](const std::vector<Race>& races) {
     return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
   };
-  HIROBA_TRY(collective_.gather("check of races", bytes_of(found), all));
+  HIROBA_TRY(collective.gather("check of races", bytes_of(found), all));
   std::vector<Race> races;
   for (const std::vector<char>& of : all) {
     const size_t before = races.size(), more = of.size() / sizeof(Race);
     races.resize(before + more);
     if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
   }
-  for (Race& race : races) parts_->races.describe(race);
-  HIROBA_TRY(collective_.gather("check of races", bytes_of(races), all));
-  if (job_.rank != 0) return {};
+  for (Race& race : races) describe(race);
+  HIROBA_TRY(collective.gather("check of races", bytes_of(races), all));
+  if (config_.job.rank != 0) return {};
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)
       side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
-    const Array* const array = arrays_.live(races[i].address >> page_shift);
-    if (array != nullptr) parts_->races.report(races[i], *array);
+    const Array* const array = config_.arrays->live(races[i].address >> page_shift);
+    if (array != nullptr) report(races[i], *array);
   }
-  arrays_.for_each_live([](Array& array) { array.race_told = false; });
+  config_.arrays->for_each_live([](Array& array) { array.race_told = false; });
   return {};
 }
 

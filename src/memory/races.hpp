@@ -1,7 +1,7 @@
 // With option check: races on shared arrays. Two ranks touch the same bytes between two barriers, one of them writes,
-// and no lock orders them. README.md beside this file tells how they are found, and which are not.
+// and no lock orders them. README.md beside this file says how they are found, and which are not.
 //
-// Owner: Memory, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
+// Owner: MemoryParts, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
 // virtual ones, because they compare what they have recorded in memory that all of them map. Elsewhere on() is false.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/job.hpp"
+#include "collective/collective.hpp"
 #include "memory/access_recorder.hpp"
 #include "memory/race_order.hpp"
 #include "memory/stray_pointers.hpp"
@@ -37,23 +38,17 @@ class RaceChecker {
     Layout layout;
     char* base = nullptr;
     const ArrayTable* arrays = nullptr;
+    Collective* collective = nullptr;
     int shared_fd = -1;  // of a file that all ranks have
     uint64_t at = 0;     // where in it is room for AccessLog::bytes()
   };
   Status start(const Config& config);
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
-  void look_for_stray_pointers() {
-    stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
-  }
 
-  // Between two exchanges, in which no rank touches shared memory: the races in which this rank has a part that no
-  // other rank finds. Each pair of places once.
-  std::vector<Race> compare();
-  // Writes down the places of this rank's sides.
-  void describe(Race& race) const;
-  // Prints what has not been printed before.
-  void report(const Race& race, const Array& array);
+  // Before a barrier of the program: all ranks compare what they have touched since the last one, and name the races.
+  // begin_epoch() follows after it. Nothing unless on(). Collective.
+  Status find(const char* call);
   void begin_epoch();
 
   // While it lives, this rank synchronises with others within an epoch; a new segment begins at its end.
@@ -72,10 +67,17 @@ class RaceChecker {
     AccessRecord record;
     int rank;
   };
+  // Between two barriers, when no rank touches shared memory: the races in which this rank has a part that no other
+  // rank finds. Each pair of places once.
+  std::vector<Race> compare();
   std::vector<Item> in_conflict() const;
   void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);
+  // Writes down the places of this rank's sides.
+  void describe(Race& race) const;
+  // Prints what has not been printed before.
+  void report(const Race& race, const Array& array);
 
   Config config_;
   AccessLog log_;
@@ -83,7 +85,7 @@ class RaceChecker {
   StrayPointers stray_pointers_;
   uint64_t epoch_ = 0;
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
-  std::set<std::string> reported_;                                  // as told
+  std::set<std::string> reported_;                                  // messages
 };
 
 }  // namespace hiroba

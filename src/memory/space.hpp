@@ -34,7 +34,7 @@ class Space {
 
   // Where in a unit the next array should begin, if nothing speaks for another place.
   uint64_t stagger() { return takes_++ % stagger_steps * stagger_bytes; }
-  // Refuses what is too large for all of the space. Whoever works out where an array should begin asks first.
+  // Refuses what is too large for all of the space. Called before the caller works out where an array should begin.
   Status check(uint64_t bytes) const;
   // Room for `bytes`, `start` bytes into a unit, with at least a page after it that belongs to nobody. Fresh addresses
   // while there are any, so that a use after free is seen.

@@ -16,7 +16,7 @@
 
 namespace hiroba {
 
-// A memory file and, if mapped, all of it at one address. Owner: whoever holds the object.
+// A memory file and, if mapped, all of it at one address. Owner: the holder of the object.
 class SparseFile {
  public:
   SparseFile() = default;

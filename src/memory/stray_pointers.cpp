@@ -9,7 +9,6 @@
 #include "base/log.hpp"
 #include "base/symbols.hpp"
 #include "base/text.hpp"
-#include "memory/memory.hpp"
 
 namespace hiroba {
 

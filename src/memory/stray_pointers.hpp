@@ -3,7 +3,7 @@
 // changed, aligned word of an array of 8-byte elements, or multiples, that is an address of this process outside of the
 // shared range. Addresses below 4 GiB are not looked at, because numbers look like them.
 //
-// Owner: RaceChecker, whose recorder knows what has been written. Called between two exchanges, by one thread.
+// Owner: RaceChecker, whose recorder knows what has been written. Called between two barriers, by one thread.
 #pragma once
 
 #include <set>

@@ -16,7 +16,8 @@
 
 #include "base/log.hpp"
 #include "memory/code_place.hpp"
-#include "memory/memory.hpp"
+#include "memory/faults.hpp"
+#include "memory/parts.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -34,8 +35,8 @@ namespace {
 enum class Access { from_memory, to_memory };
 
 bool is_shared(const void* address, size_t bytes) {
-  Memory* const memory = served_memory();
-  return memory != nullptr && memory->may_need_pages(address, bytes);
+  const MemoryParts* const parts = served_memory();
+  return parts != nullptr && parts->system_access.may_need(address, bytes);
 }
 
 bool is_shared(const iovec* parts, int count) {
@@ -63,13 +64,12 @@ bool is_byte_stream(int fd) {
 // have made room of what had been brought, so it is brought again.
 template <typename Call>
 ssize_t in_pieces(Rest rest, void* address, size_t bytes, Access access, const Call& call) {
-  Memory* const memory = served_memory();
+  SystemAccess& pages = served_memory()->system_access;
   constexpr int tries = 100;
   size_t done = 0;
   for (int tried = 0; done < bytes;) {
     char* const at = static_cast<char*>(address) + done;
-    const size_t piece = std::min(bytes - done, memory->most_to_bring());
-    memory->bring_pages(at, piece, access == Access::to_memory);
+    const size_t piece = pages.bring(at, bytes - done, access == Access::to_memory);
     const ssize_t moved = call(at, piece);
     if (moved < 0 && errno == EFAULT && ++tried < tries) continue;
     if (moved < 0) return done > 0 ? static_cast<ssize_t>(done) : moved;
@@ -82,13 +82,13 @@ ssize_t in_pieces(Rest rest, void* address, size_t bytes, Access access, const C
 // A call that moves all or nothing, such as a message. What the cache has no room for ends the job.
 template <typename Call>
 ssize_t at_once(std::span<const iovec> parts, Access access, const char* name, const Call& call) {
-  Memory* const memory = served_memory();
+  SystemAccess& pages = served_memory()->system_access;
   constexpr int tries = 100;
   for (int tried = 0;; ++tried) {
     bool brought = false;
     for (const iovec& part : parts) {
       if (!is_shared(part.iov_base, part.iov_len)) continue;
-      const Status status = memory->bring_all_pages(part.iov_base, part.iov_len, access == Access::to_memory);
+      const Status status = pages.bring_all(part.iov_base, part.iov_len, access == Access::to_memory);
       if (!status.ok()) end_job(1, "%s: %s", name, status.message().c_str());
       brought = true;
     }

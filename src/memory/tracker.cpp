@@ -47,10 +47,10 @@ class SharedTracker final : public Tracker {
   void install(char* view, size_t bytes) override { parts_.uffd.install(view, bytes, true); }
   void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.written(view, pages, out); }
   const char* content(const char* view) const override { return parts_.cache.data() + (view - parts_.base); }
-  // Unmapping stops writes; which pages were written stays known, because protected ones leave a marker behind.
+  // Unmapping stops writes; which pages were written stays known, because protected ones leave a marker.
   void freeze(char* view, size_t bytes, bool) override { unmap(view, bytes); }
   void discard(char*, size_t, bool) override {}
-  void settle(char*, size_t) override {}
+  void drop_private(char*, size_t) override {}
 
  private:
   TrackerParts parts_;
@@ -98,7 +98,7 @@ class PrivateTracker final : public Tracker {
     if (parts_.uffd.is_open() && !alone) protect(view, bytes, PROT_READ | PROT_WRITE);
   }
 
-  void settle(char* view, size_t bytes) override {
+  void drop_private(char* view, size_t bytes) override {
     unmap(view, bytes);
     if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
   }

@@ -1,5 +1,5 @@
-// How the accesses of this process to copies of other nodes' pages are seen: the small interface behind which the
-// kernel's ways differ. README.md beside this file tells the two ways and their races.
+// How the accesses of this process to copies of other nodes' pages are seen: the small interface that hides how the
+// kernel's ways differ. README.md beside this file has the two ways and their races.
 //
 // A "view" is the range of addresses that the program uses; its bytes come from the cache file at the same offset.
 // An absent page faults (SIGBUS or SIGSEGV in the accessing thread); install() makes it accessible; writes to it are
@@ -39,7 +39,7 @@ class Tracker {
   // After discard, the pages are absent. Only after freeze.
   virtual void discard(char* view, size_t bytes, bool alone) = 0;
   // Forgets that pages were written, after their changes have been taken; only when `alone`.
-  virtual void settle(char* view, size_t bytes) = 0;
+  virtual void drop_private(char* view, size_t bytes) = 0;
 };
 
 // What every tracker works with. base: the address of offset 0; extent: of the views; cache: the copies, at the same

@@ -80,7 +80,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
   introduce();
   Options options;
   require(Options::from_environment(options));
-  require(Memory::start(options, [&p](Transport& transport) { p.coarrays.listen(transport); }, p.memory));
+  require(Memory::start(options, call, [&p](Transport& transport) { p.coarrays.listen(transport); }, p.memory));
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
@@ -97,10 +97,10 @@ void start_process(const char* call, const std::function<void()>& ready) {
   run(p.start);
 }
 
-void end_process() {
+void end_process(const char* call) {
   Process& p = process();
   if (p.coarrays.started()) require(p.coarrays.stop());
-  require(p.memory->stop());
+  require(p.memory->stop(call));
   p.memory.reset();
   p.ended = true;
   run(p.end);

@@ -17,8 +17,8 @@ namespace hiroba {
 // Joins the job; then calls ready(), and the registered hooks. Ends the job if this process has started already, or has
 // been in a job.
 void start_process(const char* call, const std::function<void()>& ready);
-// Leaves it, after all ranks have made the call.
-void end_process();
+// Leaves it, after all ranks have come.
+void end_process(const char* call);
 bool process_started();
 // The call that the program must make before it ends, for messages: sms_shutdown unless set.
 void process_ends_by(const char* call);

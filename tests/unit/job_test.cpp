@@ -53,13 +53,13 @@ TEST(Job, ADamagedOrForeignDescriptionIsRefused) {
 TEST(Layout, PartsDoNotOverlap) {
   Layout layout;
   layout.space = uint64_t{8} << 40, layout.nranks = 5, layout.nnodes = 3;
-  EXPECT_LE(layout.news_slot(4, Layout::news_slots - 1) + 8, layout.outbox(4, 0));
-  EXPECT_LE(layout.outbox(4, 1) + Layout::outbox_bytes, layout.zone(5));
-  EXPECT_LE(layout.zone(5), layout.directory(0));
+  EXPECT_LE(layout.registration_slot(4, Layout::registration_slots - 1) + 8, layout.notice_log(4, 0));
+  EXPECT_LE(layout.notice_log(4, 1) + Layout::notice_log_bytes, layout.control(5));
+  EXPECT_LE(layout.control(5), layout.directory(0));
   EXPECT_EQ(layout.extent(), layout.directory(2) + layout.pages());
   for (int id : {0, 1, 4, 5, 65535}) {
-    EXPECT_GE(layout.lock(id), layout.zone(id % 5));
-    EXPECT_LT(layout.lock(id), layout.news(id % 5));
+    EXPECT_GE(layout.lock(id), layout.control(id % 5));
+    EXPECT_LT(layout.lock(id), layout.registrations(id % 5));
   }
 }
 

@@ -107,7 +107,7 @@ TEST_P(TrackerTest, SettledPagesAreCleanUntilWrittenAgain) {
   base_[page] = 'b';
   written();
   cache_.data()[page] = 'b';  // as the diff does to the twin; where there is none, it is the page itself
-  tracker_->settle(base_ + page, page);
+  tracker_->drop_private(base_ + page, page);
   EXPECT_FALSE(written().test(1));
   EXPECT_EQ('b', base_[page]);
   base_[page] = 'c';

@@ -63,18 +63,18 @@ void view_as_bytes(const smint_access& access, int64_t offset, View& view) {
   }
 }
 
-// False if the access is to no shared array.
-bool view_of(const Memory& memory, const smint_access& access, View& view) {
-  if (!memory.contains(access.base) || !memory.find(access.base, view.array).ok()) return false;
+// The array is null if the access is to no shared array.
+void set_view(const Memory& memory, const smint_access& access, View& view) {
+  view.array = memory.arrays().at(access.base);
+  if (view.array == nullptr) return;
   const int64_t offset = static_cast<const char*>(access.base) - view.array->data;
   if (same_shape(access, view.array->distribution) && offset % access.element == 0) view_exactly(access, offset, view);
   else view_as_bytes(access, offset, view);
-  return true;
 }
 
 Access access_of(const smint_access& access) {
   Access out = {access.flags, access.text, {}};
-  if (!view_of(memory(), access, out.view)) out.view.array = nullptr;
+  set_view(memory(), access, out.view);
   return out;
 }
 

@@ -51,7 +51,7 @@ void report_statistics(const Memory& memory) {
   log_line(
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
       total, std::max(0.0, total - collective - locks - faults), collective, waited_for(memory).c_str(), locks, faults);
-  memory.arrays().for_each_live([](const Array& array) {
+  memory.arrays().for_each([](const Array& array) {
     sms_statistics s = {};
     add_statistics(array, s);
     if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated == 0) return;

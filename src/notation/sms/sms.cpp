@@ -11,6 +11,7 @@
 #include "process/process.hpp"
 
 using hiroba::Array;
+using hiroba::Arrays;
 using hiroba::Distribution;
 using hiroba::end_job;
 using hiroba::format;
@@ -46,11 +47,12 @@ std::string show(const std::vector<int64_t>& numbers) {
   return text + "}";
 }
 
-void* allocate(Memory::Request request, const std::string& call, const char* place) {
+void* allocate(Arrays::Request request, const std::string& call, const char* place) {
   request.call = call.c_str();
   request.place = place;
+  request.freed_by = "sms_free";
   void* out = nullptr;
-  const Status status = process_memory(call.c_str()).allocate(request, out);
+  const Status status = process_memory(call.c_str()).arrays().allocate(request, out);
   if (!status.ok()) end_job(1, "%s: %s: %s", place, call.c_str(), status.message().c_str());
   return out;
 }
@@ -59,7 +61,7 @@ template <typename Int>
 void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first, int count, const char* name,
                    const char* place) {
   process_memory(name);
-  Memory::Request request;
+  Arrays::Request request;
   request.dim = list(dim, name, "dim"), request.div = list(div, name, "div");
   request.element_bytes = elemsize, request.first = first, request.count = count;
   const std::string call = format("%s(%s, %s, %zu, %d, %d)", name, show(request.dim).c_str(), show(request.div).c_str(),
@@ -69,21 +71,21 @@ void* map_allocate(const Int dim[], const Int div[], size_t elemsize, int first,
 
 Array& array_of(const void* address, const char* call) {
   Array* array = nullptr;
-  const Status status = process_memory(call).find(address, array);
+  const Status status = process_memory(call).arrays().find(address, array);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return *array;
 }
 
 uint64_t add(void* address, unsigned bytes, uint64_t value, const char* call) {
   uint64_t old = 0;
-  const Status status = process_memory(call).atomic_add(address, bytes, value, old);
+  const Status status = process_memory(call).atomics().add(address, bytes, value, old);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return old;
 }
 
 uint64_t swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, const char* call) {
   uint64_t old = 0;
-  const Status status = process_memory(call).atomic_swap(address, bytes, expected, desired, old);
+  const Status status = process_memory(call).atomics().swap(address, bytes, expected, desired, old);
   if (!status.ok()) end_job(1, "%s: %s", call, status.message().c_str());
   return old;
 }
@@ -113,7 +115,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
   if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
-  hiroba::end_process();
+  hiroba::end_process("sms_shutdown");
   return 0;
 }
 
@@ -125,7 +127,7 @@ SMS_EXPORT void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* p
   process_memory("sms_alloc");
   const std::string call = format("sms_alloc(%zu, %zu, %d)", elemsize, n, rank);
   if (n > INT64_MAX) end_job(1, "%s: %s: %zu elements; was the number negative?", place, call.c_str(), n);
-  Memory::Request request;
+  Arrays::Request request;
   request.dim = {static_cast<int64_t>(n)}, request.div = {1};
   request.element_bytes = elemsize, request.first = rank;
   return allocate(request, call, place);
@@ -154,7 +156,7 @@ SMS_EXPORT void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], si
 SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
   Memory& m = process_memory("sms_free");
-  const Status status = m.free(array, format("sms_free(%p)", array).c_str());
+  const Status status = m.arrays().free(array, format("sms_free(%p)", array).c_str());
   if (!status.ok()) end_job(1, "sms_free: %s", status.message().c_str());
 }
 
@@ -164,48 +166,49 @@ SMS_EXPORT void sms_name(void* array, const char* name) {
 }
 
 SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
-  const auto twin = when == SMS_TWIN_AT_FETCH   ? Memory::Twin::at_fetch
-                    : when == SMS_TWIN_AT_WRITE ? Memory::Twin::at_write
-                                                : Memory::Twin::by_option;
+  const auto twin = when == SMS_TWIN_AT_FETCH   ? Arrays::Twin::at_fetch
+                    : when == SMS_TWIN_AT_WRITE ? Arrays::Twin::at_write
+                                                : Arrays::Twin::by_option;
   hiroba::require(process_memory("sms_set_twin")
+                      .arrays()
                       .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
-  hiroba::require(process_memory("sms_promise_preload").preload_only(array));
+  hiroba::require(process_memory("sms_promise_preload").arrays().preload_only(array, "sms_promise_preload"));
 }
 
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = process_memory("sms_barrier");
   hiroba::begin_barrier();
-  hiroba::require(m.barrier("sms_barrier"));
+  hiroba::require(m.consistency().barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
   Memory& m = process_memory("sms_sync_drop");
   hiroba::begin_barrier();
-  hiroba::require(m.sync_drop("sms_sync_drop"));
+  hiroba::require(m.consistency().sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
   Memory& m = process_memory("sms_sync_drop_start");
   hiroba::begin_barrier();
-  hiroba::require(m.start_sync_drop("sms_sync_drop_start"));
+  hiroba::require(m.consistency().start_sync_drop("sms_sync_drop_start"));
 }
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
   Memory& m = process_memory("sms_sync_drop_wait");
   if (!m.collective().between()) end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
-  hiroba::require(m.end_sync_drop());
+  hiroba::require(m.consistency().end_sync_drop());
 }
 
-SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").sync(); }
-SMS_EXPORT void sms_lock(int id) { hiroba::require(process_memory("sms_lock").lock(id)); }
-SMS_EXPORT void sms_unlock(int id) { hiroba::require(process_memory("sms_unlock").unlock(id)); }
+SMS_EXPORT void sms_sync(void) { process_memory("sms_sync").consistency().sync(); }
+SMS_EXPORT void sms_lock(int id) { hiroba::require(process_memory("sms_lock").locks().lock(id, "sms_lock")); }
+SMS_EXPORT void sms_unlock(int id) { hiroba::require(process_memory("sms_unlock").locks().unlock(id, "sms_unlock")); }
 
 SMS_EXPORT int sms_trylock(int id) {
   bool taken = false;
-  hiroba::require(process_memory("sms_trylock").try_lock(id, taken));
+  hiroba::require(process_memory("sms_trylock").locks().try_lock(id, taken, "sms_trylock"));
   return taken ? 1 : 0;
 }
 
@@ -213,14 +216,15 @@ SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range sect
   const Array& a = array_of(array, "sms_preload");
   Range ranges[Distribution::max_dims];
   for (int d = 0; d < a.distribution.dims(); ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
-  hiroba::PageRun run = {0, 0};
-  hiroba::require(
-      process_memory("sms_preload").start_preload(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &run));
-  return {run.first << 32 | run.pages};  // a space has fewer than 2^32 pages
+  hiroba::Preloads::Ticket ticket = 0;
+  hiroba::require(process_memory("sms_preload")
+                      .preloads()
+                      .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
+  return {ticket};
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
-  process_memory("sms_preload_wait").preload_wait({request->state >> 32, request->state & UINT32_MAX});
+  process_memory("sms_preload_wait").preloads().wait(request->state);
   request->state = 0;
 }
 
@@ -230,8 +234,8 @@ SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {
 }
 
 SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
-  hiroba::require(process_memory("sms_preload_bytes").start_preload_bytes(address, bytes));
-  process_memory("sms_preload_bytes").preload_wait();
+  hiroba::require(process_memory("sms_preload_bytes").preloads().start_bytes(address, bytes));
+  process_memory("sms_preload_bytes").preloads().wait();
 }
 
 SMS_EXPORT int sms_home(const void* address) {
@@ -286,7 +290,7 @@ SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) { return redu
 SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
   if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats"), *out);
-  process_memory("sms_stats").arrays().for_each_live([&](const Array& a) { hiroba::add_statistics(a, *out); });
+  process_memory("sms_stats").arrays().for_each([&](const Array& a) { hiroba::add_statistics(a, *out); });
   const hiroba::Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;
@@ -305,10 +309,11 @@ SMS_EXPORT void hiroba_copy_communicator(void* out, size_t bytes) {
 }
 
 SMS_EXPORT int hiroba_may_need_pages(const void* address) {
-  return hiroba::process_started() && process_memory("hiroba_bring_pages").may_need_pages(address, 1) ? 1 : 0;
+  return hiroba::process_started() && process_memory("hiroba_bring_pages").system_access().may_need(address, 1) ? 1 : 0;
 }
 
 SMS_EXPORT void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call) {
-  if (const hiroba::Status status = process_memory(call).bring_all_pages(address, bytes, to_write != 0); !status.ok())
+  if (const hiroba::Status status = process_memory(call).system_access().bring_all(address, bytes, to_write != 0);
+      !status.ok())
     end_job(1, "%s: %s", call, status.message().c_str());
 }

@@ -1,8 +1,10 @@
+#include "memory/faults.hpp"
+
 // The handler of SIGBUS and SIGSEGV. It may interrupt any code of the program, so what it calls allocates nothing
 // and takes only locks that no holder can fault under; the exception is the way out, when the job is going to end.
 //
 // A program may have handlers of its own, and may install them at any time: sigaction() and signal() of this library
-// stand before the C library's, and keep for these two signals what the program asks for as the handler to pass on to.
+// stand before the C library's, and keep for these two signals what the program gives as the handler to pass on to.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,7 +18,7 @@
 #include "base/debugger.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
-#include "memory/memory.hpp"
+#include "memory/parts.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
 
@@ -24,15 +26,15 @@ namespace hiroba {
 
 namespace {
 
-// A signal handler has no argument of ours, so this is where it finds its Memory: one per process.
-std::atomic<Memory*> current{nullptr};
+// A signal handler has no argument of ours, so this is where it finds what it serves: one per process.
+std::atomic<MemoryParts*> current{nullptr};
 struct sigaction previous_bus, previous_segv, previous_trap;  // what the program wants
 // The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
 // the address.
 std::atomic<void*> bad_access{nullptr};
 std::atomic<bool> had_bad_access{false};
 
-// The C library's own: in a shared library behind ours, in a static program under its internal name.
+// The C library's own: in the shared library that follows this one, in a static program under its internal name.
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 Sigaction system_sigaction() {
   static const auto next = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
@@ -43,15 +45,15 @@ struct sigaction& wanted(int signal) {
   return signal == SIGBUS ? previous_bus : signal == SIGSEGV ? previous_segv : previous_trap;
 }
 // SIGTRAP only where races are looked for: a debugger, or the program, may want it.
-std::span<const int> our_signals(const Memory& memory) {
+std::span<const int> our_signals(const MemoryParts& parts) {
   static constexpr int signals[] = {SIGBUS, SIGSEGV, SIGTRAP};
-  return {signals, memory.finds_races() ? 3U : 2U};
+  return {signals, parts.races.on() ? 3U : 2U};
 }
 
 bool is_ours(int signal) {
-  const Memory* const memory = current.load(std::memory_order_relaxed);
-  if (memory == nullptr) return false;
-  const std::span<const int> ours = our_signals(*memory);
+  const MemoryParts* const parts = current.load(std::memory_order_relaxed);
+  if (parts == nullptr) return false;
+  const std::span<const int> ours = our_signals(*parts);
   return std::find(ours.begin(), ours.end(), signal) != ours.end();
 }
 
@@ -60,7 +62,7 @@ const char* kind(int signal) {
 }
 
 // What is printed allocates and takes locks, of which the program may hold one: then the alarm ends the process, which
-// has told what happened before.
+// has said before what happened.
 void print_crash() {
   constexpr unsigned seconds = 10;
   struct sigaction standard = {};
@@ -91,47 +93,77 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if (signal == SIGTRAP) raise(signal);            // a trap is not
 }
 
+// Option check: an access to a page that is closed to see it; false if it is no such thing.
+bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
+  return p.races.on() && info.si_signo == SIGSEGV && p.races.recorder().on_fault(info.si_addr, context);
+}
+
+// Serves an access to an absent page; false if it is no such thing.
+bool serve(MemoryParts& p, const void* address) {
+  Array* const array = p.table.live(p.page_of(address));
+  if (array == nullptr || p.cache == nullptr) return false;
+  p.transport->faulting(true);
+  if (p.check && array->preloaded.load()) {
+    const char* const at = std::max(static_cast<const char*>(address), static_cast<const char*>(array->data));
+    end_job(
+        1,
+        "element %zu of array %s has not been preloaded since the last synchronisation, as %s promises; preload it, "
+        "or leave out the promise",
+        static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
+  }
+  const double begin = p.times.on ? seconds_now() : 0;
+  const bool served = p.cache->fetches.fault(*array, p.page_of(address));
+  if (p.times.on) p.times.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
+  p.transport->faulting(false);
+  return served;
+}
+
+// An access to the range that cannot be served.
+[[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
+  const Array* const array = p.arrays.at(address);
+  const bool inside = array != nullptr && !p.arrays.is_guard(address);
+  stop_at_crash(inside ? kind(signal) : p.arrays.explain(address).c_str());
+  if (first_to_report(128 + signal)) {
+    if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
+    else log_line("%s: %s", kind(signal), p.arrays.explain(address).c_str());
+    print_crash();
+  }
+  tell_launcher(128 + signal);
+  _exit(128 + signal);
+}
+
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  Memory* const memory = current.load(std::memory_order_acquire);
+  MemoryParts* const p = current.load(std::memory_order_acquire);
+  ucontext_t& state = *static_cast<ucontext_t*>(context);
   const bool by_access = info->si_code > 0;  // not sent by kill()
-  if (memory != nullptr && signal == SIGTRAP && memory->record_trap(*static_cast<ucontext_t*>(context))) {
+  if (p != nullptr && signal == SIGTRAP && p->races.on() && p->races.recorder().on_trap(state)) {
     // the one instruction that was to be seen is over
-  } else if (memory == nullptr || !by_access || signal == SIGTRAP || !memory->contains(info->si_addr)) {
+  } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!(signal == SIGSEGV && memory->record_fault(info->si_addr, *static_cast<ucontext_t*>(context))) &&
-             !memory->serve_fault(info->si_addr)) {
-    Array* array = nullptr;
-    const bool inside = memory->find(info->si_addr, array).ok() && !memory->is_guard(info->si_addr);
-    stop_at_crash(inside ? kind(signal) : memory->explain(info->si_addr).c_str());
-    if (first_to_report(128 + signal)) {
-      if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
-      else log_line("%s: %s", kind(signal), memory->explain(info->si_addr).c_str());
-      print_crash();
-    }
-    tell_launcher(128 + signal);
-    _exit(128 + signal);
+  } else if (!record(*p, *info, state) && !serve(*p, info->si_addr)) {
+    refuse(*p, signal, info->si_addr);
   }
   errno = saved;
 }
 
 }  // namespace
 
-void install_fault_handler(Memory* memory) {
+void install_fault_handler(MemoryParts& parts) {
   struct sigaction action = {};
   action.sa_sigaction = handle;
   // NODEFER: the program's own handler may leave with longjmp. ONSTACK: it may want a stack of its own for overflows.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-  for (const int signal : our_signals(*memory)) system_sigaction()(signal, &action, &wanted(signal));
-  current.store(memory, std::memory_order_release);
+  for (const int signal : our_signals(parts)) system_sigaction()(signal, &action, &wanted(signal));
+  current.store(&parts, std::memory_order_release);
 }
 
-Memory* served_memory() { return current.load(std::memory_order_acquire); }
+MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
 
 void remove_fault_handler() {
-  const Memory* const memory = current.exchange(nullptr);
-  for (const int signal : our_signals(*memory)) system_sigaction()(signal, &wanted(signal), nullptr);
+  const MemoryParts* const parts = current.exchange(nullptr);
+  for (const int signal : our_signals(*parts)) system_sigaction()(signal, &wanted(signal), nullptr);
 }
 
 }  // namespace hiroba

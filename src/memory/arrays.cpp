@@ -1,0 +1,288 @@
+#include "memory/arrays.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/limits.hpp"
+#include "base/text.hpp"
+#include "memory/parts.hpp"
+#include "memory/placement.hpp"
+
+namespace hiroba {
+
+Status Arrays::allocate(const Request& request, void*& out) {
+  HIROBA_TRY(parts_.collective.barrier(format("%s at %s", request.call, request.place).c_str(),
+                                       Collective::tag_of(request.call)));
+  auto array = std::make_unique<Array>();
+  HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
+                                parts_.job.nranks, array->distribution));
+  const uint64_t bytes = array->distribution.bytes();
+  const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
+  HIROBA_TRY(parts_.space.check(pages << page_shift));
+  const uint64_t gap = parts_.check ? (pages << page_shift) - bytes : 0;
+  array->homes = home_runs(array->distribution, pages, gap);
+  const uint64_t start = choose_start(array->homes, parts_.space.stagger() >> page_shift);
+  uint64_t offset = 0;
+  HIROBA_TRY(parts_.space.take(pages << page_shift, start << page_shift, offset));
+  array->first_page = offset >> page_shift;
+  array->end_page = array->first_page + pages;
+  for (HomeRun& run : array->homes) run.first += array->first_page;
+  array->data = parts_.space.base() + offset + gap;
+  std::strncpy(array->name, request.place, sizeof array->name - 1);
+  array->watched = parts_.races.on() && request.watched;
+  array->freed_by = request.freed_by;
+  if (request.parts.guard > 0) array->parts = request.parts;
+  HIROBA_TRY(check_room(*array));
+  HIROBA_TRY(map_homes(*array));
+  HIROBA_TRY(close_guards(*array));
+  if (parts_.cache != nullptr) HIROBA_TRY(parts_.cache->copies.add(*array, parts_.twin_at_fetch));
+  out = array->data;
+  Array& inserted = *array;
+  parts_.table.insert(std::move(array));
+  if (parts_.races.on()) parts_.races.recorder().add(inserted);
+  // Nobody may use the array before everybody has it.
+  return parts_.collective.barrier(request.call, Collective::tag_of(request.call) + 1);
+}
+
+// Closes the pages after the parts that are mapped here.
+Status Arrays::close_guards(const Array& array) const {
+  const GuardedParts& parts = array.parts;
+  for (int r = 0; parts.stride != 0 && r < parts_.job.nranks; ++r) {
+    char* const guard = array.data + static_cast<uint64_t>(r + 1) * parts.stride - parts.guard;
+    if (parts_.is_here(r) && mprotect(guard, parts.guard, PROT_NONE) != 0)
+      return Status::error(format("check: cannot close the pages after %s %d's part of %s (%s)", parts.holder, r,
+                                  parts.name.c_str(), explain_error(errno).c_str()));
+  }
+  return {};
+}
+
+// Attaches every home run, and maps those whose home is this node.
+Status Arrays::map_homes(const Array& array) {
+  constexpr size_t most_runs = 16384;
+  if (array.homes.size() > most_runs)
+    return Status::error(
+        format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
+               "instead",
+               array.homes.size(), most_runs));
+  for (const HomeRun& run : array.homes) {
+    const uint64_t offset = run.first << page_shift, bytes = run.pages << page_shift;
+    HIROBA_TRY(parts_.transport->attach(offset, bytes, run.rank));
+    if (!parts_.is_here(run.rank)) continue;
+    HIROBA_TRY(map_of_node(parts_, offset, bytes));
+  }
+  return {};
+}
+
+// All virtual nodes share this machine's memory; other hosts have their own.
+Status Arrays::check_room(const Array& array) const {
+  if (parts_.sparse) return {};
+  uint64_t wanted = 0;
+  const auto add = [&](const Array& a) {
+    for (const HomeRun& run : a.homes) {
+      const bool here = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(run.rank))] >= 0;
+      wanted += here ? (run.pages << page_shift) - a.parts.guard : 0;
+    }
+  };
+  add(array);
+  parts_.table.for_each_live(add);
+  if (wanted <= machine_memory()) return {};
+  return Status::error(
+      format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
+             "touched only in parts, use --sparse yes",
+             show_bytes(array.distribution.bytes()).c_str(), show_bytes(wanted).c_str(),
+             show_bytes(machine_memory()).c_str()));
+}
+
+// What lies in the last page past the end, or in the first page before the start, is nobody's and stays zero.
+Status Arrays::check_ends(const Array& array) const {
+  const char* const begin = parts_.space.base() + (array.first_page << page_shift);
+  const char* const end = parts_.space.base() + (array.end_page << page_shift);
+  const char* const data_end = array.data + array.distribution.bytes();
+  const auto here = [&](uint64_t page) { return parts_.is_here(array.home(page).rank); };
+  if (here(array.end_page - 1))
+    for (const char* p = data_end; p < end; ++p)
+      if (*p != 0) return Status::error("something wrote past the end of an array: " + explain(p));
+  if (here(array.first_page))
+    for (const char* p = begin; p < array.data; ++p)
+      if (*p != 0) return Status::error("something wrote before the start of an array: " + explain(p));
+  return {};
+}
+
+Status Arrays::check_ends() const {
+  Status status;
+  parts_.table.for_each_live([&](const Array& array) {
+    if (status.ok()) status = check_ends(array);
+  });
+  return status;
+}
+
+Status Arrays::free(void* data, const char* call) {
+  HIROBA_TRY(parts_.collective.barrier(call));
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  if (array->data != data)
+    return Status::error(
+        format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
+               static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
+  HIROBA_TRY(parts_.races.find(call));
+  if (parts_.races.on()) parts_.races.begin_epoch(), parts_.races.recorder().remove(*array);
+  HIROBA_TRY(check_ends(*array));
+  const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
+  array->freed = true;
+  if (parts_.cache != nullptr) {
+    parts_.home_writes.remove(*array);
+    parts_.cache->remove(*array);
+    parts_.states.reset(array->first_page, array->end_page - array->first_page);
+  }
+  HIROBA_TRY(parts_.space.clear(offset, bytes));
+  parts_.transport->detach(offset, bytes);
+  HIROBA_TRY(parts_.collective.barrier(call, Collective::tag_of(call) + 1));
+  if (parts_.job.rank == parts_.job.first_rank_of(parts_.job.node)) {
+    const int fd = parts_.node_fd();
+    const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
+    const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // huge pages: no remains
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(parts_.layout.directory(parts_.job.node) + array->first_page),
+              static_cast<off_t>(array->end_page - array->first_page));
+  }
+  parts_.space.give(offset);
+  return {};
+}
+
+Status Arrays::set_twin(void* data, Twin twin, const char* call) {
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  const bool at_fetch = parts_.races.on() || twin == Twin::by_option ? parts_.twin_at_fetch : twin == Twin::at_fetch;
+  if (parts_.cache == nullptr) return parts_.collective.barrier(call);
+  if (at_fetch && !parts_.uffd.tracks_writes())
+    return Status::error(
+        format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",
+               call, describe_tracking(parts_).c_str()));
+  HIROBA_TRY(parts_.consistency.sync_drop(call));  // what is cached and written goes home first
+  parts_.cache->remove(*array);
+  // The states of home pages stay: their writes go on being tracked.
+  HIROBA_TRY(parts_.cache->copies.add(*array, at_fetch));
+  if (parts_.races.on()) parts_.races.recorder().add(*array);
+  return {};
+}
+
+// What may lie in huge pages from now on is gathered at once if it has been filled, so that the loop that follows does
+// not begin with it.
+Status Arrays::preload_only(const void* data, const char* call) {
+  Array* array = nullptr;
+  HIROBA_TRY(find(data, array));
+  array->preloaded_by = call;
+  array->preloaded.store(true);
+  if (array->barriers > 0) parts_.huge_pages.gather(*array);
+  return {};
+}
+
+// ---- what is where
+// ---------------------------------------------------------------------------------------------------
+
+Array* Arrays::at(const void* address) const {
+  if (!parts_.space.contains(address)) return nullptr;
+  Array* const array = parts_.table.live(parts_.page_of(address));
+  const char* const at = static_cast<const char*>(address);
+  const bool inside = array != nullptr && at >= array->data && at < array->data + array->distribution.bytes();
+  return inside ? array : nullptr;
+}
+
+Status Arrays::find(const void* address, Array*& out) const {
+  Array* const array = at(address);
+  if (array == nullptr) return Status::error(explain(address));
+  out = array;
+  return {};
+}
+
+Array* Arrays::by_id(uint64_t id) const { return parts_.table.live(id); }
+void Arrays::for_each(const std::function<void(Array&)>& visit) const { parts_.table.for_each_live(visit); }
+
+bool Arrays::is_guard(const void* address) const {
+  const Array* const array = parts_.table.live(parts_.page_of(address));
+  if (array == nullptr || array->parts.stride == 0) return false;
+  const auto at = static_cast<uint64_t>(static_cast<const char*>(address) - array->data);
+  return at % array->parts.stride >= array->parts.stride - array->parts.guard;
+}
+
+bool Arrays::may_fault(const void* address, size_t bytes) const {
+  if (parts_.cache == nullptr || bytes == 0) return false;
+  const char* const last = static_cast<const char*>(address) + bytes - 1;
+  if (!parts_.space.contains(address) && !parts_.space.contains(last)) return false;
+  const Array* const array = parts_.space.contains(address) ? parts_.table.live(parts_.page_of(address)) : nullptr;
+  if (array == nullptr || !parts_.space.contains(last)) return true;
+  for (uint64_t page = parts_.page_of(address); page <= parts_.page_of(last);) {
+    if (page >= array->end_page) return true;
+    const HomeRun& run = array->home(page);
+    if (!parts_.is_here(run.rank)) return true;
+    page = run.first + run.pages;
+  }
+  return false;
+}
+
+std::string element_name(const Array& array, int64_t byte) {
+  const Distribution& d = array.distribution;
+  std::string indices;
+  int64_t element = byte / static_cast<int64_t>(d.element_bytes());
+  for (int i = d.dims() - 1; i >= 0; element /= d.dim(i--))
+    indices.insert(0, format("[%lld]", static_cast<long long>(i == 0 ? element : element % d.dim(i))));
+  return array.name + indices;
+}
+
+// An address beside a rank's part.
+std::string Arrays::explain_part(const Array& array, const char* address) const {
+  const GuardedParts& parts = array.parts;
+  const auto distance = address - array.data, stride = static_cast<int64_t>(parts.stride);
+  const int64_t part = std::max<int64_t>(0, distance) / stride;
+  const auto element = static_cast<int64_t>(parts.element);
+  const int64_t byte = distance - part * stride - static_cast<int64_t>(parts.gap);
+  const int64_t index = byte < 0 ? -((-byte + element - 1) / element) : byte / element;
+  return format("out of range: element %lld of %s %lld's part of %s, which has %llu elements of %llu bytes",
+                static_cast<long long>(index), parts.holder, static_cast<long long>(part), parts.name.c_str(),
+                static_cast<unsigned long long>(parts.bytes / parts.element),
+                static_cast<unsigned long long>(parts.element));
+}
+
+// What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
+std::string Arrays::explain(const void* address) const {
+  if (!parts_.space.contains(address)) return format("address %p is not in a shared array", address);
+  const uint64_t page = parts_.page_of(address);
+  const Array* before = parts_.table.find(page);
+  if (const Array* const live = parts_.table.live(page); live != nullptr && live->parts.stride != 0)
+    return explain_part(*live, static_cast<const char*>(address));
+  const Array* after = nullptr;
+  parts_.table.for_each_live([&](const Array& a) {
+    if (a.first_page > page && (after == nullptr || a.first_page < after->first_page)) after = &a;
+  });
+  const char* const at = static_cast<const char*>(address);
+  const auto describe = [](const Array& a) {
+    return format("array %s (%llu elements of %llu bytes)", a.name,
+                  static_cast<unsigned long long>(a.distribution.elements()),
+                  static_cast<unsigned long long>(a.distribution.element_bytes()));
+  };
+  if (before != nullptr && before->freed && page < before->end_page)
+    return format("use after %s of %s, index %lld", before->freed_by, describe(*before).c_str(),
+                  static_cast<long long>((at - before->data) /
+                                         static_cast<int64_t>(before->distribution.element_bytes())));
+  const uint64_t past =
+      before == nullptr ? UINT64_MAX : static_cast<uint64_t>(at - (before->data + before->distribution.bytes()));
+  const uint64_t short_of = after == nullptr ? UINT64_MAX : static_cast<uint64_t>(after->data - at);
+  if (after != nullptr && short_of < past && short_of < Space::unit)
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(short_of),
+                  describe(*after).c_str());
+  if (before == nullptr) return format("address %p belongs to no shared array", address);
+  if (at < before->data)
+    return format("out of range: %llu bytes before the start of %s", static_cast<unsigned long long>(before->data - at),
+                  describe(*before).c_str());
+  return format("out of range: index %llu, %llu bytes past the end of %s",
+                static_cast<unsigned long long>(static_cast<uint64_t>(at - before->data) /
+                                                before->distribution.element_bytes()),
+                static_cast<unsigned long long>(past), describe(*before).c_str());
+}
+
+}  // namespace hiroba

@@ -1,0 +1,30 @@
+// Part of the contract of this floor: atomic operations on shared integers of 4 or 8 bytes, performed at the home.
+//
+// Owner: Memory. Thread-safe; they block until the home has answered.
+#pragma once
+
+#include <cstdint>
+
+#include "memory/array.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+class Atomics {
+ public:
+  explicit Atomics(MemoryParts& parts) : parts_(parts) {}
+
+  Status add(void* address, unsigned bytes, uint64_t value, uint64_t& old);
+  Status swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+
+ private:
+  struct Target;
+  Status locate(void* address, unsigned bytes, Target& out) const;
+  void record(const Target& target, bool writes);
+  void changed(const Target& target);
+
+  MemoryParts& parts_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,95 @@
+#include "memory/consistency.hpp"
+
+#include <algorithm>
+
+#include "memory/parts.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// In a rank's word of a barrier: the number of its notices, and whether it may have written home pages that it cannot
+// name.
+constexpr uint64_t unknown_writes = uint64_t{1} << 63;
+
+}  // namespace
+
+Status Consistency::barrier(const char* call) {
+  HIROBA_TRY(parts_.races.find(call));
+  uint64_t notices = 0;
+  if (parts_.cache != nullptr) {
+    parts_.cache->writeback.flush(true);
+    parts_.home_writes.collect(parts_.notices);
+    notices = parts_.notices.count() | (parts_.home_writes.exact() ? 0 : unknown_writes);
+  }
+  words_.resize(static_cast<size_t>(parts_.job.nranks));
+  HIROBA_TRY(parts_.collective.exchange(call, at_barrier, notices, words_));
+  if (parts_.cache != nullptr) read_notices();
+  parts_.huge_pages.at_barrier();
+  if (parts_.races.on()) parts_.races.begin_epoch();
+  return {};
+}
+
+PageSet Consistency::written() {
+  std::vector<PageRun> out;
+  if (parts_.cache == nullptr) return {};
+  parts_.cache->writeback.flush(true);
+  parts_.home_writes.collect(parts_.notices);
+  for (uint64_t i = 0; i < parts_.notices.count(); ++i)
+    out.push_back({parts_.notices[i].page(), parts_.notices[i].pages()});
+  return PageSet(std::move(out));
+}
+
+void Consistency::read_notices() {
+  const uint64_t parity = parts_.notices.parity();
+  parts_.notices.turn();
+  if (std::any_of(words_.begin(), words_.end(), [](uint64_t word) { return (word & unknown_writes) != 0; })) {
+    parts_.cache->writeback.flush_and_drop(true);
+    return;
+  }
+  if (parts_.cache->copies.resident() == 0) return;
+  Notice buffer[512];
+  for (int r = 0; r < parts_.job.nranks; ++r) {
+    if (r == parts_.job.rank) continue;
+    const uint64_t total = words_[static_cast<size_t>(r)];
+    for (uint64_t done = 0; done < total; done += std::size(buffer)) {
+      const uint64_t n = std::min<uint64_t>(std::size(buffer), total - done);
+      parts_.transport->get(buffer, r, parts_.layout.notice_log(r, parity) + done * sizeof(Notice), n * sizeof(Notice));
+      for (uint64_t i = 0; i < n; ++i) parts_.cache->writeback.invalidate(buffer[i].page(), buffer[i].pages());
+    }
+  }
+}
+
+Status Consistency::sync_drop(const char* call) {
+  HIROBA_TRY(start_sync_drop(call, false));
+  return end_sync_drop();
+}
+
+Status Consistency::start_sync_drop(const char* call, bool halves) {
+  HIROBA_TRY(parts_.races.find(call));
+  parts_.drop();
+  if (parts_.cache != nullptr) parts_.cache->fetches.preload_ahead(halves), parts_.cache->fetches.enter_between();
+  HIROBA_TRY(parts_.collective.start_barrier(call, at_sync_drop));
+  if (parts_.races.on()) parts_.races.begin_epoch();
+  return {};
+}
+
+// What has been fetched since the start may be older than what others wrote before theirs.
+Status Consistency::end_sync_drop() {
+  HIROBA_TRY(parts_.collective.end_barrier());
+  if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);
+  parts_.huge_pages.at_barrier();
+  return {};
+}
+
+void Consistency::sync() {
+  const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
+  if (parts_.cache == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
+  else parts_.cache->writeback.flush_and_drop(false);
+}
+
+void Consistency::note_order() {
+  if (parts_.races.on()) parts_.races.recorder().note(SyncEvent::any, 0, 0);
+}
+
+}  // namespace hiroba

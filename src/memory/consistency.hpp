@@ -1,0 +1,39 @@
+// Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
+// program may rely on, README.md beside this file how it is done.
+//
+// Owner: Memory. Everything but sync() and note_order() is collective, or for the thread that makes collective calls.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/array.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+class Consistency {
+ public:
+  explicit Consistency(MemoryParts& parts) : parts_(parts) {}
+
+  Status barrier(const char* call);
+  Status sync_drop(const char* call);
+  // The same in two halves. In between this rank may use what no other does, be it before its start or after its end.
+  Status start_sync_drop(const char* call, bool halves = true);
+  Status end_sync_drop();  // after a start
+  void sync();
+  // Option check: something that this floor does not see may order what this rank did before and does after.
+  void note_order();
+  // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
+  // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
+  PageSet written();
+
+ private:
+  void read_notices();
+
+  MemoryParts& parts_;
+  std::vector<uint64_t> words_;  // of barriers
+};
+
+}  // namespace hiroba

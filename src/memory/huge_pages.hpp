@@ -1,0 +1,33 @@
+// Home memory in huge pages: what a rank uses of its own parts of new arrays is gathered at the first barriers.
+// README.md, "Huge pages", says when that pays.
+//
+// Owner: MemoryParts. For the thread that makes collective calls.
+#pragma once
+
+#include "memory/array_table.hpp"
+
+namespace hiroba {
+
+class HugePages {
+ public:
+  struct Config {
+    char* base = nullptr;  // address of offset 0
+    const ArrayTable* arrays = nullptr;
+    int fd = -1;  // of the node's memory
+    int rank = 0;
+    bool several_nodes = false;
+  };
+  void start(const Config& config) { config_ = config, on_ = true; }  // not called without option huge
+
+  void at_barrier();
+  void gather(Array& array);
+
+ private:
+  template <typename Visit>
+  void for_each_in_use(const Array& array, const Visit& visit) const;
+
+  Config config_;
+  bool on_ = false;
+};
+
+}  // namespace hiroba
