@@ -1,8 +1,10 @@
-"""Rules about classes: what wraps a contract forwards all of it, or what it wraps is not what runs."""
+"""Rules about classes: what wraps a contract forwards all of it, or what it wraps is not what runs; a class has few
+methods."""
 
 import re
 from collections.abc import Iterator
 
+from functions import without_preprocessor
 from source import File, Finding
 
 # Contract, where it is; and what wraps it, where that is.
@@ -39,4 +41,85 @@ def check_wrappers(files: list[File]) -> Iterator[Finding]:
             )
 
 
-RULES = [check_wrappers]
+MOST_METHODS = 25
+# Classes of before this rule that declare more, as "file class": methods. A number may only fall.
+LARGE_CLASSES: dict[str, int] = {
+    "src/coarray/coarray.hpp Coarrays": 39,
+    "src/collective/collective.hpp Collective": 42,
+    "src/transport/net/net_transport.hpp Net": 29,
+    "src/transport/net/wire.hpp Wire": 27,
+    "src/transport/transport.hpp Transport": 45,
+}
+
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)\s*(?:final\s*)?(?::(?!:).*)?$", re.DOTALL)
+ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
+SPECIFIER = re.compile(r"\b(?:template|explicit|constexpr|inline|static|virtual)\b|\[\[\w+\]\]")
+# A name and its parameters, before which there is a type; not a pointer to a function.
+METHOD = re.compile(r"^[^=()]*[\w>&*\]]\s+[&*]*(\w+)\s*\((?!\s*\*)")
+NO_METHOD = re.compile(
+    r"^\s*(?:using|friend|typedef|static_assert|enum|return)\b|\boperator\b|\boverride\b|=\s*delete\b"
+)
+
+
+def without_arguments(head: str) -> str:
+    """Without what stands in angle brackets, which may hold parentheses."""
+    while (shorter := re.sub(r"<[^<>]*>", "", head)) != head:
+        head = shorter
+    return SPECIFIER.sub("", head)
+
+
+def is_method(head: str) -> bool:
+    """Whether this text, up to a semicolon or a brace in the body of a class, declares a method."""
+    plain = without_arguments(ACCESS.sub("", head)).strip()
+    return not NO_METHOD.search(plain) and METHOD.match(plain) is not None
+
+
+def methods_of(code: list[str]) -> Iterator[tuple[str, int, int]]:
+    """Name, first line and number of methods of every class, in blanked code (source.File.code). Overrides,
+    constructors, destructors and operators are not counted."""
+    stack: list[tuple[str, int, int]] = []  # class or nothing, line, methods
+    head = ""
+    for number, line in enumerate(without_preprocessor(code), 1):
+        for character in line + " ":
+            if character in "{;" and stack and stack[-1][0] and is_method(head):
+                name, first, count = stack[-1]
+                stack[-1] = (name, first, count + 1)
+            if character == "{":
+                found = CLASS.search(ACCESS.sub("", without_arguments(head)).strip())
+                stack.append((found[1] if found else "", number, 0))
+            elif character == "}" and stack:
+                name, first, count = stack.pop()
+                if name:
+                    yield name, first, count
+            head = "" if character in "{};" else head + character
+
+
+def check_methods(files: list[File]) -> Iterator[Finding]:
+    for file in files:
+        if not file.is_c or file.parts[0] != "src":
+            continue
+        for name, line, count in methods_of(file.code):
+            known = LARGE_CLASSES.get(f"{file.path} {name}", MOST_METHODS)
+            if count > known:
+                yield Finding(
+                    file.path,
+                    line,
+                    "class-methods",
+                    f"class {name} declares {count} methods, more than {known}",
+                    "what has many methods has many reasons to change, and is not read in one sitting",
+                    "give state that belongs together a class of its own, with a name and an owner",
+                )
+            elif known > MOST_METHODS and count < known:
+                yield Finding(
+                    file.path,
+                    line,
+                    "class-methods",
+                    f"class {name} declares {count} methods now, and LARGE_CLASSES says {known}",
+                    "what has become smaller stays so",
+                    f"write {count} in LARGE_CLASSES of tests/tidy/classes.py"
+                    if count > MOST_METHODS
+                    else "remove it from LARGE_CLASSES of tests/tidy/classes.py",
+                )
+
+
+RULES = [check_wrappers, check_methods]

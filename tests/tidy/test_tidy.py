@@ -2,9 +2,11 @@
 
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
+from typing import ClassVar
 
-import markdown
+import classes
 import tidy
 from functions import c_functions
 from source import blank_comments
@@ -26,6 +28,8 @@ GOOD = {
 
 
 class TidyTest(unittest.TestCase):
+    large_classes: ClassVar[dict[str, int]] = {}
+
     def rules(self, changes: dict[str, str]) -> list[str]:
         """The rules broken by the good tree with these files changed or added, as 'path:line rule'."""
         with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +37,8 @@ class TidyTest(unittest.TestCase):
                 path = Path(folder, name)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-            found = tidy.findings(Path(folder))
+            with unittest.mock.patch.dict(classes.LARGE_CLASSES, self.large_classes, clear=True):
+                found = tidy.findings(Path(folder))
         for finding in found:
             self.assertRegex(str(finding), r"^\S+:\d+: \S+: .+\. Why: .+\. Remedy: .+\.$")
         return [f"{finding.path}:{finding.line} {finding.rule}" for finding in found]
@@ -74,11 +79,37 @@ class TidyTest(unittest.TestCase):
         part = contract + "  // bool fence() const override;\n};\n"
         self.broken(path, part, f"{path}:{line} wrapper-forwards")
 
+    def test_methods_per_class(self) -> None:
+        few = "".join(f"  int m{n}(int a, std::function<void(int)> f) const;\n" for n in range(25))
+        others = (
+            " public:\n  A();\n  explicit A(int a) : a_(a) {}\n  ~A();\n  A& operator=(const A&) = delete;\n"
+            "  void put(int a) override;\n  static_assert(sizeof(int) == 4);\n  using Job = void (*)(int);\n"
+            "  struct In {\n    int more() { return other(1); }\n  };\n private:\n  std::function<void(int)> told_;\n"
+            "  int (*run_)(int) = nullptr;\n  int a_ = f(3);\n  static constexpr uint64_t most = g(1) << 2;\n"
+        )
+        head = "// A.\n#pragma once\n\n"
+        self.broken("src/base/b.hpp", f"{head}class A : public B {{\n{others}{few}}};\n")
+        for one in ("Status more();", "template <typename T>\n  void more(const T& t) {\n    t(1);\n  }", "A& more();"):
+            text = f"{head}class A final : public B {{\n{others}{few}  {one}\n}};\n"
+            self.broken("src/base/b.hpp", text, "src/base/b.hpp:4 class-methods")
+
+    def test_large_class_may_only_shrink(self) -> None:
+        text = "// A.\n#pragma once\n\nclass A {\n" + "".join(f"  int m{n}();\n" for n in range(27)) + "};\n"
+        finding = "src/base/b.hpp:4 class-methods"
+        for known, expected in ((27, []), (26, [finding]), (28, [finding])):
+            with unittest.mock.patch.object(self, "large_classes", {"src/base/b.hpp A": known}):
+                self.broken("src/base/b.hpp", text, *expected)
+
     def test_contract_hides(self) -> None:
         text = '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n#include "transport/ring.hpp"\n'
         ring = {"src/transport/ring.hpp": "// A part.\n#pragma once\n"}
         found = self.rules({"src/transport/transport.hpp": text} | ring)
         self.assertEqual(found, ["src/transport/transport.hpp:5 contract-insides"])
+
+    def test_contract_parts_hide_too(self) -> None:
+        team = {"src/collective/team.hpp": '// A part.\n#pragma once\n\n#include "collective/trees.hpp"\n'}
+        trees = {"src/collective/trees.hpp": "// Inside.\n#pragma once\n"}
+        self.assertEqual(self.rules(team | trees), ["src/collective/team.hpp:4 contract-insides"])
 
     def test_launcher_does_not_know_notations(self) -> None:
         notation = {"src/notation/sms/report.hpp": "// Report.\n#pragma once\n"}
