@@ -1,5 +1,5 @@
 // What the ranks of a job write down of their accesses to shared arrays between two barriers, with option check: memory
-// that all of them map, so that each can compare its accesses with the others'. README.md beside this file tells how it
+// that all of them map, so that each can compare its accesses with the others'. README.md beside this file says how it
 // is filled and used.
 //
 //   a word per page     who has touched it in this epoch (PageWord)
@@ -79,7 +79,7 @@ class AccessLog {
     } while (!word.compare_exchange_weak(old, next, std::memory_order_relaxed));
     return next;
   }
-  // Other ranks' changes of the page are in this epoch not to be told from this one's.
+  // Other ranks' changes of the page cannot be distinguished from this one's in this epoch.
   void blur(uint64_t number, uint64_t epoch) const {
     const auto word = this->word(number);
     PageWord old = word.load(std::memory_order_relaxed), next;

@@ -25,7 +25,7 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
   return {};
 }
 
-// The home has changed by this rank: others must be told at the next barrier, and the copy here is out of date.
+// This rank has changed the home: it is in the notices of the next barrier, and the copy here is stale.
 void Atomics::changed(const Target& target) {
   if (parts_.cache == nullptr) return;
   parts_.cache->writeback.note(target.offset >> page_shift);

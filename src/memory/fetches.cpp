@@ -20,7 +20,7 @@ void prefetch_lines(const char* page) {
   for (size_t at = 0; at < page_bytes; at += line_bytes) __builtin_prefetch(page + at, 1);
 }
 
-// A sharer registration: what the home is told of pages that are copied for the first time.
+// A sharer registration: what the home learns of pages that are copied for the first time.
 struct Registration {
   uint64_t page, pages;
   int32_t node;

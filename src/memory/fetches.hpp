@@ -1,7 +1,7 @@
 // Fetches: what a fault or a preload brings, and what is on its way while the program computes.
 //
 // Owner: Cache. Threads: everything may be called at once in any threads, also in the fault handler, but
-// preload_ahead() and between(): collective.
+// preload_ahead(), enter_between() and leave_between(): collective.
 #pragma once
 
 #include "memory/copies.hpp"
