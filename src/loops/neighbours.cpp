@@ -142,7 +142,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 
 void Neighbours::defer_barrier(Memory& memory, Execution loop) {
   deferred_ = true;
-  home_writes_ = loop.home_writes && !done_.empty();  // what came before the first may have written anywhere
+  home_writes_ = loop.home_writes && !done_.empty();  // code before the first loop may have written anywhere
   memory.group_sync().arrive(meeting, home_writes_, GroupSync::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
@@ -157,9 +157,9 @@ Status Neighbours::begin_loop(Memory& memory, const Execution& next) {
   deferred_ = false;
   GroupSync& group = memory.group_sync();
   needed_ = known.place < regarded_ ? GroupSync::Work::part : GroupSync::Work::all;
-  if (!group.splits()) return group.await(meeting, known.others, needed_);
-  if (!group.arrived(known.others, needed_)) awaited_ = known.others;
-  independent_ = known.independent, regarded_ = done_.size();
+  if (!group.splits()) return group.await(meeting, known.needs.others, needed_);
+  if (!group.arrived(known.needs.others, needed_)) awaited_ = known.needs.others;
+  independent_ = known.needs.independent, regarded_ = done_.size();
   return {};
 }
 

@@ -182,8 +182,7 @@ Status Arrays::preload_only(const void* data, const char* call) {
   return {};
 }
 
-// ---- what is where
-// ---------------------------------------------------------------------------------------------------
+// ---- what is where -------------------------------------------------------------------------------------------------
 
 Array* Arrays::at(const void* address) const {
   if (!parts_.space.contains(address)) return nullptr;
