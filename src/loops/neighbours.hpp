@@ -68,8 +68,7 @@ class Neighbours {
   struct Known {
     size_t done;
     Execution next;
-    std::vector<int> others;
-    Interval independent;
+    Needs needs;
     size_t place;  // in done_; its size if it is not in it
   };
   const Known& know(const Memory& memory, const Execution& next);
