@@ -9,12 +9,12 @@ class CacheBarrierTest : public CacheFixture {
  protected:
   // One span of a program that preloads the same pages in each; the drop, and what is requested before the barrier.
   void span(bool halves = false) {
-    cache().start_preload(*array, first, first + 20);
-    cache().finish_preloads();
+    cache().fetches.start_preload(*array, first, first + 20);
+    cache().fetches.finish();
     drop();
     rank->home.take_gets();
-    cache().preload_ahead(halves);
-    cache().enter_between();
+    cache().fetches.preload_ahead(halves);
+    cache().fetches.enter_between();
   }
   void end_barrier(char written) {
     others_write(first, first + 20, written);
@@ -27,16 +27,16 @@ TEST_P(CacheBarrierTest, WhatIsExpectedIsRequestedBeforeTheBarrier) {
   make();
   rank->home.defers = true;
   span();
-  EXPECT_FALSE(cache().leave_between());
+  EXPECT_FALSE(cache().fetches.leave_between());
   expect_gets({});
   span();
   expect_gets({pages(first, 20)});
   end_barrier('n');
-  EXPECT_FALSE(cache().leave_between()) << "what was requested before the barrier is as new as the barrier";
-  const bool first_to_need_it = cache().start_preload(*array, first, first + 20);
+  EXPECT_FALSE(cache().fetches.leave_between()) << "what was requested before the barrier is as new as the barrier";
+  const bool first_to_need_it = cache().fetches.start_preload(*array, first, first + 20);
   EXPECT_TRUE(first_to_need_it);
-  EXPECT_FALSE(cache().start_preload(*array, first, first + 20));
-  cache().finish_preloads();
+  EXPECT_FALSE(cache().fetches.start_preload(*array, first, first + 20));
+  cache().fetches.finish();
   expect_gets({});
   read(first, first + 20);
   EXPECT_EQ('n', rank->at(first));
@@ -65,7 +65,7 @@ TEST_P(CacheBarrierTest, BeforeTheFirstHalfOnlyWhatIsPreloadedAlways) {
     span(true);
     expect_gets(promised ? Pieces{pages(first, 20)} : Pieces{});
     end_barrier('n');
-    cache().leave_between();
+    cache().fetches.leave_between();
     preload(first, first + 20);
     EXPECT_EQ('n', rank->at(first + 19));
   }
@@ -77,17 +77,17 @@ TEST_P(CacheBarrierTest, WhatIsFetchedBetweenTheHalvesFencesFirstAndIsToldOf) {
   rank->at(first) = 'w';
   drop();
   rank->home.fences = 0;
-  cache().enter_between();
-  EXPECT_FALSE(cache().leave_between());
-  cache().enter_between();
+  cache().fetches.enter_between();
+  EXPECT_FALSE(cache().fetches.leave_between());
+  cache().fetches.enter_between();
   read(first, first + 1);
   EXPECT_EQ(1, rank->home.fences);
   EXPECT_EQ('w', rank->at(first));
-  EXPECT_TRUE(cache().leave_between());
+  EXPECT_TRUE(cache().fetches.leave_between());
   read(first + 2, first + 3);
   EXPECT_EQ(1, rank->home.fences);
-  cache().enter_between();
-  EXPECT_FALSE(cache().leave_between());
+  cache().fetches.enter_between();
+  EXPECT_FALSE(cache().fetches.leave_between());
 }
 
 TEST_P(CacheBarrierTest, RequestsBeforeTheBarrierWaitForNoFreeSlot) {
@@ -95,11 +95,11 @@ TEST_P(CacheBarrierTest, RequestsBeforeTheBarrierWaitForNoFreeSlot) {
   make();
   rank->home.defers = true;
   for (int round = 0; round < 2; ++round) {
-    for (uint64_t p = first; p < first + 24; p += 2) cache().start_preload(*array, p, p + 1);
-    cache().finish_preloads();
+    for (uint64_t p = first; p < first + 24; p += 2) cache().fetches.start_preload(*array, p, p + 1);
+    cache().fetches.finish();
     drop();
     rank->home.take_gets();
-    cache().preload_ahead(false);
+    cache().fetches.preload_ahead(false);
   }
   EXPECT_EQ(8u, rank->home.take_gets().size());
   end_barrier('n');
@@ -112,12 +112,12 @@ TEST_P(CacheBarrierTest, AnArrayThatWasFreedIsNotExpected) {
   rank->home.defers = true;
   preload(first, first + 20);
   drop();
-  cache().preload_ahead(false);
+  cache().fetches.preload_ahead(false);
   preload(first, first + 20);
   drop();
   rank->home.take_gets();
   array->freed = true;
-  cache().preload_ahead(false);
+  cache().fetches.preload_ahead(false);
   expect_gets({});
 }
 
@@ -129,9 +129,9 @@ TEST_P(CacheBarrierTest, ThePagesThatAreHereWithSmallGaps) {
     read(p, p + 1);
   const std::vector<PageRun> expected = {
       {first + 1, 11}, {first + 30, 1}, {first + 98, 2}, {first + 150, 1}, {start, 1}};
-  EXPECT_EQ(expected, cache().here());
-  cache().invalidate(first + 30, 1);
-  EXPECT_EQ(4u, cache().here().size());
+  EXPECT_EQ(expected, cache().copies.valid_runs());
+  cache().writeback.invalidate(first + 30, 1);
+  EXPECT_EQ(4u, cache().copies.valid_runs().size());
 }
 
 TEST_P(CacheBarrierTest, AFreedArrayLeavesTheRestOfTheCacheAlone) {
@@ -144,7 +144,7 @@ TEST_P(CacheBarrierTest, AFreedArrayLeavesTheRestOfTheCacheAlone) {
   preload(start + 20, start + 22);
   cache().remove(other);
   other.freed = true;
-  EXPECT_EQ(40u, cache().resident());
+  EXPECT_EQ(40u, cache().copies.resident());
   EXPECT_EQ(0u, other.counters.cached.load());
   for (uint64_t p = start; p < start + 22; ++p) EXPECT_TRUE(is_state(p, PageState::absent));
   read(first + 40, first + 64);
@@ -161,8 +161,8 @@ TEST_P(CacheBarrierTest, WholeHugePages) {
   const uint64_t start = large.first_page, stop = large.end_page;
   for (int round = 0; round < 4; ++round) {
     for (uint64_t p = start; p < stop; ++p) rank->home_at(p, 8) = static_cast<char>(p + static_cast<uint64_t>(round));
-    cache().start_preload(large, start, stop);
-    cache().finish_preloads();
+    cache().fetches.start_preload(large, start, stop);
+    cache().fetches.finish();
     for (uint64_t p = start; p < stop; ++p) ASSERT_EQ(rank->home_at(p, 8), rank->at(p, 8)) << "page " << p - start;
     EXPECT_EQ(0u, large.counters.faults.load());
     for (const uint64_t p : {start + 700, stop - 1}) rank->at(p, 1) = static_cast<char>('a' + round);
@@ -174,7 +174,7 @@ TEST_P(CacheBarrierTest, WholeHugePages) {
 
 TEST_P(CacheBarrierTest, APageThatIsNotedIsInTheNotices) {
   make();
-  cache().note(first + 9);
+  cache().writeback.note(first + 9);
   EXPECT_EQ(Pages{first + 9}, rank->noted());
 }
 
@@ -217,9 +217,9 @@ TEST_F(NoticesTest, ARunHasAtMostWhatItsWordHolds) {
   EXPECT_EQ((Runs{{5, Notice::most}, {5 + Notice::most, 1}}), runs());
 }
 
-TEST_F(NoticesTest, TwoOutboxesTakeTurns) {
+TEST_F(NoticesTest, TwoLogsTakeTurns) {
   log.add(1, 1);
-  const auto* const published = reinterpret_cast<const Notice*>(memory.data() + layout.outbox(0, log.parity()));
+  const auto* const published = reinterpret_cast<const Notice*>(memory.data() + layout.notice_log(0, log.parity()));
   log.turn();
   EXPECT_EQ(0u, log.count());
   log.add(7, 1);
@@ -232,12 +232,12 @@ TEST_F(NoticesTest, TwoOutboxesTakeTurns) {
   EXPECT_EQ(9u, published->page());
 }
 
-TEST_F(NoticesTest, ALapOfTheNewsRingIsTold) {
-  EXPECT_EQ(news_word(3, 7, 2), news_word(4, 7, 2));
-  EXPECT_NE(news_word(3, 7, 2), news_word(3 + Layout::news_slots, 7, 2));
-  EXPECT_NE(0u, news_word(0, 0, 0) >> 56) << "an empty slot is no entry";
-  EXPECT_NE(0u, news_word(Layout::news_slots * 255, 0, 0) >> 56);
-  const Notice notice = {news_word(3, 7, 2)};
+TEST_F(NoticesTest, TwoLapsOfTheRegistrationRingDiffer) {
+  EXPECT_EQ(registration_word(3, 7, 2), registration_word(4, 7, 2));
+  EXPECT_NE(registration_word(3, 7, 2), registration_word(3 + Layout::registration_slots, 7, 2));
+  EXPECT_NE(0u, registration_word(0, 0, 0) >> 56) << "an empty slot is no entry";
+  EXPECT_NE(0u, registration_word(Layout::registration_slots * 255, 0, 0) >> 56);
+  const Notice notice = {registration_word(3, 7, 2)};
   EXPECT_EQ(7u, notice.page());
   EXPECT_EQ(2u, notice.pages());
 }

@@ -88,7 +88,7 @@ class FakeHome final : public Transport {
     std::erase_if(pending_, [&](const Get& get) { return get.completion == &completion; });
     EXPECT_EQ(0u, completion.left);
   }
-  // Zones and directories are reached always; in a job the home's handler would write there.
+  // Control segments and directories are reached always; in a job the home's handler would write there.
   char* local_address(int, uint64_t offset) const override {
     return network_ && offset < space_ ? nullptr : memory() + offset;
   }
@@ -194,7 +194,7 @@ class CacheRank {
 
   explicit CacheRank(const CacheShape& shape)
       : way_(shape.way), home(space, layout().extent(), shape.rank, shape.network) {
-    Cache::Config config;
+    CacheConfig config;
     config.layout = layout();
     config.job.nranks = config.job.nnodes = nranks;
     config.job.place_evenly();
@@ -210,8 +210,8 @@ class CacheRank {
     config.limit_pages = shape.limit_pages, config.readahead_pages = shape.readahead_pages;
     config.huge = shape.huge, config.in_place = shape.in_place;
     cache = std::make_unique<Cache>();
-    cache->listen(home);
-    EXPECT_TRUE(cache->start(config).ok());
+    cache->fetches.listen(home);
+    EXPECT_TRUE(cache->copies.start(config).ok());
     serve_faults();
   }
   ~CacheRank() {
@@ -241,7 +241,7 @@ class CacheRank {
       array->end_page += pages;
     }
     Array& out = *array;
-    EXPECT_TRUE(cache->add(out, way_ == "shared").ok());
+    EXPECT_TRUE(cache->copies.add(out, way_ == "shared").ok());
     arrays_.insert(std::move(array));
     return out;
   }
@@ -265,13 +265,13 @@ class CacheRank {
   std::unique_ptr<Cache> cache;
 
  private:
-  // The address range, and in it this rank's zone, where the notices are.
+  // The address range, and in it this rank's control segment, where the notices are.
   void reserve(int rank) {
     reserved_bytes_ = layout().extent() + huge_page_bytes;
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     reserved_ = static_cast<char*>(mmap(nullptr, reserved_bytes_, PROT_NONE, flags, -1, 0));
     base = reserved_ + -reinterpret_cast<uintptr_t>(reserved_) % huge_page_bytes;
-    mmap(base + layout().zone(rank), Layout::zone_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
+    mmap(base + layout().control(rank), Layout::control_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
   }
   void serve_faults() {
     served_ = this;
@@ -280,7 +280,7 @@ class CacheRank {
     action.sa_sigaction = [](int signal, siginfo_t* info, void*) {
       const uint64_t offset = static_cast<uint64_t>(static_cast<char*>(info->si_addr) - served_->base);
       Array* const array = offset < space ? served_->arrays_.live(offset >> page_shift) : nullptr;
-      if (array == nullptr || !served_->cache->fault(*array, offset >> page_shift)) ::signal(signal, SIG_DFL);
+      if (array == nullptr || !served_->cache->fetches.fault(*array, offset >> page_shift)) ::signal(signal, SIG_DFL);
     };
     for (const int signal : {SIGBUS, SIGSEGV}) sigaction(signal, &action, &before_[signal == SIGBUS]);
   }
@@ -330,12 +330,12 @@ class CacheFixture : public testing::TestWithParam<std::tuple<std::string, bool>
     for (uint64_t p = from; p < to; ++p) rank->home_at(p) = value;
   }
   void preload(uint64_t from, uint64_t to) {
-    cache().start_preload(*array, from, to);
-    cache().finish_preloads();
+    cache().fetches.start_preload(*array, from, to);
+    cache().fetches.finish();
   }
   // What sync_drop does before its barrier.
   void drop() {
-    cache().flush_and_drop(true);
+    cache().writeback.flush_and_drop(true);
     rank->notices.clear();
   }
   // The gets since the last call. What is copied at once may be so in slices.

@@ -18,7 +18,7 @@ TEST_P(CacheTest, AnAbsentPageIsFetchedWhenItIsTouched) {
   EXPECT_EQ(initial(first + 3), rank->at(first + 3, page_bytes - 1));
   expect_gets({pages(first + 3, 1)});
   EXPECT_EQ(1u, faults());
-  EXPECT_EQ(1u, cache().resident());
+  EXPECT_EQ(1u, cache().copies.resident());
   EXPECT_TRUE(is_state(first + 3, PageState::valid));
   EXPECT_TRUE(is_state(first + 4, PageState::absent));
   EXPECT_EQ(page_bytes, array->counters.bytes_fetched.load());
@@ -28,17 +28,17 @@ TEST_P(CacheTest, AnAbsentPageIsFetchedWhenItIsTouched) {
 
 TEST_P(CacheTest, APageOfThisNodeIsNotTheCachesBusiness) {
   make();
-  EXPECT_FALSE(cache().fault(*array, first + 100));
-  EXPECT_FALSE(cache().fault(*array, first + 149));
-  EXPECT_TRUE(cache().fault(*array, first + 99));
-  EXPECT_TRUE(cache().fault(*array, first + 150));
+  EXPECT_FALSE(cache().fetches.fault(*array, first + 100));
+  EXPECT_FALSE(cache().fetches.fault(*array, first + 149));
+  EXPECT_TRUE(cache().fetches.fault(*array, first + 99));
+  EXPECT_TRUE(cache().fetches.fault(*array, first + 150));
 }
 
 TEST_P(CacheTest, AFaultOnAPageThatHasComeFetchesNothing) {
   make();
   read(first, first + 1);
   rank->home.take_gets();
-  EXPECT_TRUE(cache().fault(*array, first)) << "another thread was faster";
+  EXPECT_TRUE(cache().fetches.fault(*array, first)) << "another thread was faster";
   expect_gets({});
   EXPECT_TRUE(is_state(first, PageState::valid));
 }
@@ -67,7 +67,7 @@ TEST_P(CacheTest, WhatWasInUseIsFetchedTogetherAndWhatWasAGuessIsNot) {
 
 TEST_P(CacheTest, AFaultFetchesNoMoreThanTheShareOfTheCache) {
   make({.limit_pages = 64, .readahead_pages = 32});
-  EXPECT_EQ(2u, cache().most_at_once());
+  EXPECT_EQ(2u, cache().copies.config().most_at_once());
   read(first, first + 8);
   for (const FakeHome::Piece& get : rank->home.take_gets()) EXPECT_LE(get.bytes, 2 * page_bytes);
 }
@@ -82,31 +82,33 @@ TEST_P(CacheTest, ThreadsThatFaultOnOnePageFetchItOnce) {
   rank->home.held = false;
   for (std::thread& thread : threads) thread.join();
   expect_gets({pages(first + 7, 1)});
-  EXPECT_EQ(1u, cache().resident());
+  EXPECT_EQ(1u, cache().copies.resident());
 }
 
 TEST_P(CacheTest, TheHomeLearnsOnceWhoHasACopy) {
   make({.readahead_pages = 8});
   const Layout layout = CacheRank::layout();
-  const auto news = [&](int home) { return *reinterpret_cast<uint64_t*>(rank->home.memory() + layout.news(home)); };
+  const auto registrations = [&](int home) {
+    return *reinterpret_cast<uint64_t*>(rank->home.memory() + layout.registrations(home));
+  };
   const auto is_known = [&](uint64_t page, int node) { return rank->home.memory()[layout.directory(node) + page]; };
   read(first, first + 5);
-  EXPECT_EQ(2u, news(1));
-  const auto* const entry = reinterpret_cast<uint64_t*>(rank->home.memory() + layout.news_slot(1, 1));
-  EXPECT_EQ(news_word(1, first + 1, 4), *entry);
+  EXPECT_EQ(2u, registrations(1));
+  const auto* const entry = reinterpret_cast<uint64_t*>(rank->home.memory() + layout.registration_slot(1, 1));
+  EXPECT_EQ(registration_word(1, first + 1, 4), *entry);
   for (uint64_t p = first; p < first + 7; ++p) EXPECT_EQ(p < first + 5, is_known(p, 1)) << "page " << p - first;
   drop();
   read(first, first + 2);
-  EXPECT_EQ(2u, news(1)) << "it knows already";
+  EXPECT_EQ(2u, registrations(1)) << "it knows already";
   preload(first + 3, first + 9);
-  EXPECT_EQ(3u, news(1));
+  EXPECT_EQ(3u, registrations(1));
   EXPECT_TRUE(is_known(first + 8, 1));
   for (const uint64_t p : {first + 60, first + 59}) read(p, p + 1);
-  EXPECT_EQ(5u, news(1));
+  EXPECT_EQ(5u, registrations(1));
   EXPECT_TRUE(is_known(first + 59, 1) && is_known(first + 60, 1));
-  EXPECT_EQ(0u, news(2));
+  EXPECT_EQ(0u, registrations(2));
   read(end - 1, end);
-  EXPECT_EQ(1u, news(2));
+  EXPECT_EQ(1u, registrations(2));
   EXPECT_TRUE(is_known(end - 1, 2));
 }
 
@@ -114,18 +116,18 @@ TEST_P(CacheTest, TheHomeLearnsOnceWhoHasACopy) {
 
 TEST_P(CacheTest, APreloadBringsRunsOfEachHome) {
   make();
-  EXPECT_EQ(network(), cache().start_preload(*array, first, end));
+  EXPECT_EQ(network(), cache().fetches.start_preload(*array, first, end));
   EXPECT_EQ(network() ? 3u : 0u, rank->home.pending());
   expect_gets({pages(first, 100), pages(first + 150, 128), pages(first + 278, 22)});
-  cache().finish_preloads();
+  cache().fetches.finish();
   EXPECT_EQ(250u, array->counters.preloaded.load());
-  EXPECT_EQ(250u, cache().resident());
+  EXPECT_EQ(250u, cache().copies.resident());
   rank->home.take_gets();
   read(first, first + 100);
   read(first + 150, end);
   EXPECT_EQ(0u, faults());
   expect_gets({});
-  EXPECT_FALSE(cache().start_preload(*array, first, end)) << "all is here";
+  EXPECT_FALSE(cache().fetches.start_preload(*array, first, end)) << "all is here";
   expect_gets({});
 }
 
@@ -142,19 +144,19 @@ TEST_P(CacheTest, APreloadBringsNothingOutsideItsRange) {
 TEST_P(CacheTest, AnAccessWaitsForItsRunOnly) {
   if (!network()) GTEST_SKIP() << "memory is there at once";
   make();
-  cache().start_preload(*array, first, first + 10);
-  cache().start_preload(*array, first + 20, first + 30);
-  cache().start_preload(*array, first + 160, first + 170);
+  cache().fetches.start_preload(*array, first, first + 10);
+  cache().fetches.start_preload(*array, first + 20, first + 30);
+  cache().fetches.start_preload(*array, first + 160, first + 170);
   ASSERT_EQ(3u, rank->home.pending());
   EXPECT_EQ(initial(first + 25), rank->at(first + 25));
   EXPECT_EQ(2u, rank->home.pending());
-  cache().finish_preloads(first + 10, first + 160);
+  cache().fetches.finish(first + 10, first + 160);
   EXPECT_EQ(2u, rank->home.pending()) << "none of the others has these pages";
-  cache().finish_preloads(first + 169, first + 170);
+  cache().fetches.finish(first + 169, first + 170);
   EXPECT_EQ(1u, rank->home.pending());
   EXPECT_TRUE(is_state(first, PageState::busy));
   EXPECT_TRUE(is_state(first + 169, PageState::valid));
-  cache().finish_preloads();
+  cache().fetches.finish();
   EXPECT_EQ(0u, rank->home.pending());
   EXPECT_EQ(30u, array->counters.fetched.load());
   read(first, first + 10);
@@ -162,9 +164,9 @@ TEST_P(CacheTest, AnAccessWaitsForItsRunOnly) {
 
 TEST_P(CacheTest, MorePreloadsThanCanBeUnderWay) {
   make();
-  for (uint64_t p = first; p < first + 40; p += 2) cache().start_preload(*array, p, p + 1);
+  for (uint64_t p = first; p < first + 40; p += 2) cache().fetches.start_preload(*array, p, p + 1);
   EXPECT_LE(rank->home.pending(), 8u);
-  cache().finish_preloads();
+  cache().fetches.finish();
   EXPECT_EQ(0u, rank->home.pending());
   for (uint64_t p = first; p < first + 40; ++p)
     EXPECT_EQ(p % 2 == 0, is_state(p, PageState::valid)) << "page " << p - first;
@@ -174,7 +176,7 @@ TEST_P(CacheTest, MorePreloadsThanCanBeUnderWay) {
 TEST_P(CacheTest, APreloadLeavesAQuarterOfTheCacheToOthers) {
   make({.limit_pages = 64});
   preload(first, end);
-  EXPECT_EQ(48u, cache().resident());
+  EXPECT_EQ(48u, cache().copies.resident());
   EXPECT_TRUE(is_state(first + 47, PageState::valid));
   EXPECT_TRUE(is_state(first + 48, PageState::absent));
 }
@@ -191,7 +193,7 @@ TEST_P(CacheTest, ExactlyTheChangedBytesGoHome) {
     rank->at(first + 6) = initial(first + 6);  // written, but not changed
     rank->home_at(first + 2, 4) = rank->home_at(first + 2, 6) = 'h';
     rank->home_at(first + 4, page_bytes - 2) = 'h';
-    cache().flush(alone);
+    cache().writeback.flush(alone);
     EXPECT_EQ(1u + 104 + 1, rank->home.bytes_put());
     EXPECT_EQ('x', rank->home_at(first + 2, 5));
     EXPECT_EQ('h', rank->home_at(first + 2, 4));
@@ -214,7 +216,7 @@ TEST_P(CacheTest, EachFlushSendsWhatIsNew) {
   for (int round = 0; round < 6; ++round) {
     const uint64_t puts = rank->home.puts.size();
     if (round % 3 != 2) rank->at(first + 1, 40) = static_cast<char>('a' + round);
-    cache().flush(round % 2 == 0);
+    cache().writeback.flush(round % 2 == 0);
     EXPECT_EQ(puts + (round % 3 != 2), rank->home.puts.size()) << "round " << round;
     EXPECT_EQ(rank->at(first + 1, 40), rank->home_at(first + 1, 40));
   }
@@ -224,7 +226,7 @@ TEST_P(CacheTest, EachFlushSendsWhatIsNew) {
 TEST_P(CacheTest, DifferencesGoToTheHomesOfTheirPages) {
   make();
   for (const uint64_t p : {first + 98, first + 99, first + 150, first + 151, end - 1}) rank->at(p) = 'w';
-  cache().flush(true);
+  cache().writeback.flush(true);
   ASSERT_EQ(5u, rank->home.puts.size());
   for (size_t i = 0; i < 5; ++i)
     EXPECT_EQ(array->home(rank->home.puts[i].offset >> page_shift).rank, rank->home.put_ranks[i]);
@@ -241,7 +243,7 @@ TEST_P(CacheTest, ManyWholePagesInARowGoAsTheyAre) {
   fill(first, first + 16);
   fill(first + 20, first + 35);
   rank->at(first + 40) = 'x';
-  cache().flush(true);
+  cache().writeback.flush(true);
   EXPECT_EQ(31 * page_bytes + 1, rank->home.bytes_put());
   for (uint64_t p = first; p < first + 60; ++p)
     for (const uint64_t b : {uint64_t{0}, page_bytes - 1}) ASSERT_EQ(rank->at(p, b), rank->home_at(p, b));
@@ -256,7 +258,7 @@ TEST_P(CacheTest, WritesAreSentBeforeAPageIsDropped) {
     make();
     read(first, first + 8);
     rank->at(first + 3, 9) = 'x';
-    cache().flush_and_drop(alone);
+    cache().writeback.flush_and_drop(alone);
     EXPECT_EQ('x', rank->home_at(first + 3, 9));
     EXPECT_EQ(1u, rank->home.bytes_put());
     EXPECT_EQ(!alone, rank->home.fences > 0) << "else it could fetch its own write away";
@@ -264,7 +266,7 @@ TEST_P(CacheTest, WritesAreSentBeforeAPageIsDropped) {
     others_write(first, first + 8, 'n');
     read(first, first + 8);
     EXPECT_EQ('x', rank->at(first + 3, 9));
-    cache().flush(true);
+    cache().writeback.flush(true);
     EXPECT_EQ(1u, rank->home.bytes_put()) << "nothing is written twice";
   }
 }
@@ -275,10 +277,10 @@ TEST_P(CacheTest, NoticesDropExactlyTheirPages) {
   make();
   read(first, first + 10);
   rank->at(first + 5, 1) = 'w';
-  cache().flush(true);
+  cache().writeback.flush(true);
   others_write(first, first + 10, 'n');
   rank->home.take_gets();
-  cache().invalidate(first + 2, 3);
+  cache().writeback.invalidate(first + 2, 3);
   for (uint64_t p = first; p < first + 10; ++p) {
     const bool dropped = p >= first + 2 && p < first + 5;
     EXPECT_EQ(dropped, is_state(p, PageState::stale)) << "page " << p - first;
@@ -294,8 +296,8 @@ TEST_P(CacheTest, NoticesOfSeveralArraysAndOfNone) {
   std::memset(&rank->home_at(end), 'o', 20 * page_bytes);
   EXPECT_EQ('o', rank->at(end));
   read(end - 1, end);
-  cache().invalidate(end + 30, 5);
-  cache().invalidate(end - 1, 2);
+  cache().writeback.invalidate(end + 30, 5);
+  cache().writeback.invalidate(end - 1, 2);
   EXPECT_TRUE(is_state(end - 1, PageState::stale));
   EXPECT_TRUE(is_state(end, PageState::stale));
 }
@@ -305,7 +307,7 @@ TEST_P(CacheTest, ADropOfOnePageLeavesItsNeighbours) {
   read(first, first + 3);
   rank->at(first + 1, 8) = 'x';
   rank->at(first + 2, 8) = 'x';
-  cache().flush_and_drop(*array, first + 1);
+  cache().writeback.flush_and_drop(*array, first + 1);
   EXPECT_EQ('x', rank->home_at(first + 1, 8));
   EXPECT_NE('x', rank->home_at(first + 2, 8));
   EXPECT_TRUE(is_state(first, PageState::valid));
@@ -324,7 +326,7 @@ TEST_P(CacheTest, PagesOfAnArrayThatIsPreloadedStayAndAreRefreshedInPlace) {
     EXPECT_EQ('a' + round, rank->home_at(first + 4, 3));
     for (uint64_t p = first; p < first + 20; ++p) {
       EXPECT_TRUE(is_state(p, PageState::stale));
-      EXPECT_TRUE(rank->states.flag(p, PageStates::outdated));
+      EXPECT_TRUE(rank->states.flag(p, PageStates::in_view));
     }
     others_write(first, first + 20, static_cast<char>('A' + round));
     EXPECT_EQ(round == 0 ? initial(first + 4) : 'A' + round - 1, rank->at(first + 4))
@@ -333,7 +335,7 @@ TEST_P(CacheTest, PagesOfAnArrayThatIsPreloadedStayAndAreRefreshedInPlace) {
   EXPECT_EQ(0u, faults());
   EXPECT_EQ(4u * 20, array->counters.fetched.load());
   preload(first, first + 20);
-  for (uint64_t p = first; p < first + 20; ++p) EXPECT_FALSE(rank->states.flag(p, PageStates::outdated));
+  for (uint64_t p = first; p < first + 20; ++p) EXPECT_FALSE(rank->states.flag(p, PageStates::in_view));
   read(first, first + 20);
 }
 
@@ -344,15 +346,15 @@ TEST_P(CacheTest, WithoutAPromiseOrUnderCheckNothingStays) {
     read(first, first + 4);
     drop();
     others_write(first, first + 4, 'n');
-    EXPECT_FALSE(rank->states.flag(first, PageStates::outdated));
+    EXPECT_FALSE(rank->states.flag(first, PageStates::in_view));
     EXPECT_EQ('n', rank->at(first));
   }
 }
 
-TEST_P(CacheTest, OutdatedCopiesStayUntilTheNextDropOfAll) {
+TEST_P(CacheTest, StaleCopiesStayInViewUntilTheNextDropOfAll) {
   make();
   preload(first, first + 10);
-  cache().outdate();
+  cache().writeback.mark_stale();
   others_write(first, first + 10, 'n');
   EXPECT_EQ(initial(first + 1), rank->at(first + 1));
   preload(first, first + 5);
@@ -368,7 +370,7 @@ TEST_P(CacheTest, WhatAPreloadHasNoRoomForLeavesTheView) {
   make({.limit_pages = 64});
   preload(first, first + 30);
   preload(first + 30, first + 60);
-  cache().outdate();
+  cache().writeback.mark_stale();
   others_write(first, first + 60, 'n');
   preload(first, first + 60);
   read(first, first + 60);
@@ -383,13 +385,13 @@ TEST_P(CacheTest, WhatCameFirstGoesFirst) {
   EXPECT_EQ(0u, array->counters.evicted.load());
   read(first + 64, first + 65);
   EXPECT_EQ(8u, array->counters.evicted.load());
-  EXPECT_EQ(57u, cache().resident());
+  EXPECT_EQ(57u, cache().copies.resident());
   EXPECT_EQ(57u, array->counters.cached.load());
   for (uint64_t p = first; p < first + 65; ++p)
     EXPECT_EQ(p < first + 8 ? PageState::absent : PageState::valid, rank->states.state(p)) << "page " << p - first;
   read(first, first + 100);
   read(first + 150, end);
-  EXPECT_LE(cache().resident(), 64u);
+  EXPECT_LE(cache().copies.resident(), 64u);
 }
 
 TEST_P(CacheTest, MappingsAreGivenBackForNewPagesAndByAFullCache) {
@@ -398,8 +400,8 @@ TEST_P(CacheTest, MappingsAreGivenBackForNewPagesAndByAFullCache) {
   preload(first, first + 2);
   EXPECT_EQ(Pieces{pages(first, 2)}, released());
   rank->at(first) = 'w';
-  cache().flush(true);
-  cache().invalidate(first, 2);
+  cache().writeback.flush(true);
+  cache().writeback.invalidate(first, 2);
   preload(first, first + 2);
   EXPECT_EQ(Pieces{}, released()) << "fetched again";
   read(first + 2, first + 64);
@@ -407,9 +409,9 @@ TEST_P(CacheTest, MappingsAreGivenBackForNewPagesAndByAFullCache) {
   read(first + 64, first + 65);
   EXPECT_EQ((Pieces{pages(first, 300), pages(first, 8), pages(first + 64, 1)}), released()) << "all, at the first time";
   rank->at(first + 10) = 'w';
-  cache().flush(true);
+  cache().writeback.flush(true);
   EXPECT_EQ(1u, released().size());
-  cache().flush_and_drop(*array, first + 12);
+  cache().writeback.flush_and_drop(*array, first + 12);
   EXPECT_EQ(1u, released().size());
   preload(first + 12, first + 13);
   EXPECT_EQ(Pieces{pages(first + 12, 1)}, released());
@@ -422,7 +424,7 @@ TEST_P(CacheTest, WritesOfPagesThatGoAreSentHome) {
       rank->at(p, static_cast<uint64_t>(round)) = static_cast<char>(p + 90);
   EXPECT_GT(array->counters.evicted.load(), 200u);
   EXPECT_GT(rank->home.fences.load(), 0);
-  cache().flush(true);
+  cache().writeback.flush(true);
   for (uint64_t p = first; p < first + 100; ++p)
     for (uint64_t b = 0; b < 6; ++b)
       ASSERT_EQ(b >= 1 && b <= 3 ? static_cast<char>(p + 90) : initial(p), rank->home_at(p, b))
@@ -433,7 +435,7 @@ TEST_P(CacheTest, WritesOfPagesThatGoAreSentHome) {
     EXPECT_EQ(1, std::min<long>(1, std::count(noted.begin(), noted.end(), p)));
 }
 
-TEST_P(CacheTest, StaleCopiesThatGoLeaveTheView) {
+TEST_P(CacheTest, EvictedStaleCopiesLeaveTheView) {
   make({.limit_pages = 64});
   array->preloaded = true;
   preload(first, first + 40);
@@ -444,7 +446,7 @@ TEST_P(CacheTest, StaleCopiesThatGoLeaveTheView) {
   for (uint64_t p = first; p < first + 40; ++p) EXPECT_TRUE(is_state(p, PageState::absent)) << "page " << p - first;
   read(first, first + 40);
   EXPECT_EQ('w', rank->at(first + 1, 1));
-  EXPECT_LE(cache().resident(), 64u);
+  EXPECT_LE(cache().copies.resident(), 64u);
 }
 
 // Each thread writes a byte of its own of each page, and reads another; the cache holds a quarter of them.
@@ -464,8 +466,8 @@ TEST_P(CacheTest, ThreadsThatShareAFullCacheLoseNoWrite) {
         }
         rank->at(first + i, byte) = last[i] = static_cast<char>(1 + random() % 100);
         ASSERT_EQ(initial(first + i), rank->at(first + i, 100));
-        if (t == 0 && round % 16 == 0) cache().flush(false);
-        if (t == 1 && round % 32 == 0) cache().flush_and_drop(false);
+        if (t == 0 && round % 16 == 0) cache().writeback.flush(false);
+        if (t == 1 && round % 32 == 0) cache().writeback.flush_and_drop(false);
       }
       for (uint64_t i = 0; i < 300; ++i) {
         if (last[i] != 0) {
@@ -474,9 +476,9 @@ TEST_P(CacheTest, ThreadsThatShareAFullCacheLoseNoWrite) {
       }
     });
   for (std::thread& thread : running) thread.join();
-  cache().flush_and_drop(true);
-  EXPECT_LE(cache().resident(), 64u + threads * cache().most_at_once());
-  EXPECT_EQ(cache().resident(), array->counters.cached.load());
+  cache().writeback.flush_and_drop(true);
+  EXPECT_LE(cache().copies.resident(), 64u + threads * cache().copies.config().most_at_once());
+  EXPECT_EQ(cache().copies.resident(), array->counters.cached.load());
   read(first, first + 100);
 }
 

@@ -124,12 +124,12 @@ TEST_F(HomeWritesTest, PagesThatAreScannedTogetherAreStillToldApart) {
 
 TEST_F(HomeWritesTest, ARunThatIsCopiedAtOnce) {
   const auto preload = [&](uint64_t from, uint64_t to) {
-    reader->cache->start_preload(*copies, first + from, first + to);
-    reader->cache->finish_preloads();
+    reader->cache->fetches.start_preload(*copies, first + from, first + to);
+    reader->cache->fetches.finish();
   };
   copy(3);
   collect();
-  reader->cache->invalidate(first + 3, 1);
+  reader->cache->writeback.invalidate(first + 3, 1);
   preload(2, 5);
   EXPECT_EQ((Pages{2, 4}), collect()) << "page 3 is tracked already";
   preload(1020, 1030);  // over the border of two chunks
@@ -149,11 +149,11 @@ TEST_F(HomeWritesTest, ManyPagesAtOnce) {
   EXPECT_EQ(written, collect());
 }
 
-TEST_F(HomeWritesTest, MoreNewsThanTheRingHolds) {
+TEST_F(HomeWritesTest, MoreRegistrationsThanTheRingHolds) {
   copy(7);
   copy(99);
   copy(1000);
-  *reinterpret_cast<uint64_t *>(base + CacheRank::layout().news(0)) += Layout::news_slots;
+  *reinterpret_cast<uint64_t *>(base + CacheRank::layout().registrations(0)) += Layout::registration_slots;
   EXPECT_EQ((Pages{7, 99, 1000}), collect());
   EXPECT_EQ(Pages{}, collect());
   write(99);
