@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import classes
+import markdown
 import tidy
 from functions import c_functions
 from source import blank_comments
