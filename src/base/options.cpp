@@ -23,7 +23,18 @@ constexpr std::array table = {
     Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
            "What advances communication while the program computes. thread: a progress thread, of low priority if it "
            "has to poll. spare: the same on a core that OpenMP leaves free. pin:CPU: the same on that CPU. "
-           "none: no thread; only calls of Hiroba do. Transport shm needs none."},
+           "none: no thread; only calls of Hiroba do. On one machine only started collective operations need it."},
+    Option{"reproducible", OptionKind::flag, "no", "yes|no",
+           "Add float and double over ranks exactly and round once: the same bits for any number of ranks and any "
+           "placement, if the values of the ranks have the same exact sum."},
+    Option{"tuning", OptionKind::text, "", "FILE",
+           "Which algorithms serve which sizes of collective operations, as `hiroba tune` has measured it for this "
+           "machine. Without a file: defaults."},
+    Option{"explain-collectives", OptionKind::flag, "no", "yes|no",
+           "At the end rank 0 prints by which algorithms collective operations were done."},
+    Option{"trace-collectives", OptionKind::text, "", "FILE",
+           "At the end rank 0 writes which collective operations of which sizes it has called, and how long it has "
+           "computed before each: for `hiroba overlap --like FILE`."},
     Option{"silence", OptionKind::number, "8", "SECONDS",
            "End the job if no message from another host has arrived for this time, or no answer for three quarters of "
            "it: the host is down, or the network is cut. 0: wait for ever. With progress=none, where ranks that "

@@ -1,6 +1,10 @@
 #include "base/thread.hpp"
 
+#include <sched.h>
 #include <signal.h>
+
+#include <cerrno>
+#include <cstdlib>
 
 #include "base/limits.hpp"
 
@@ -9,12 +13,42 @@ namespace hiroba {
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument) {
   sigset_t all, before;
   sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);  // these are its own
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) return Status::error(format("cannot start thread %s (%s)", name, explain_error(error).c_str()));
   pthread_setname_np(thread, name);
   return {};
+}
+
+Status Placement::parse(const std::string& text, Placement& out) {
+  out = {};
+  if (text == "none") out.kind = Kind::none;
+  else if (text == "thread") out.kind = Kind::thread;
+  else if (text == "spare") out.kind = Kind::spare;
+  else if (text.starts_with("pin:")) {
+    char* end = nullptr;
+    const long cpu = std::strtol(text.c_str() + 4, &end, 10);
+    if (end == text.c_str() + 4 || *end != '\0' || cpu < 0 || cpu >= CPU_SETSIZE)
+      return Status::error(format("option progress=%s: pin: needs the number of a CPU, as in pin:3", text.c_str()));
+    out.kind = Kind::pin, out.cpu = static_cast<int>(cpu);
+  } else {
+    return Status::error(format("option progress=%s: it is none, thread, spare or pin:CPU", text.c_str()));
+  }
+  return {};
+}
+
+Status Placement::apply(pthread_t thread) const {
+  if (kind != Kind::pin) return {};
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  const int error = pthread_setaffinity_np(thread, sizeof set, &set);
+  if (error == 0) return {};
+  return Status::error(
+      format("option progress=pin:%d: %s", cpu,
+             error == EINVAL ? "there is no such CPU, or this rank may not use it" : explain_error(error).c_str()));
 }
 
 }  // namespace hiroba

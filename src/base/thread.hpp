@@ -4,9 +4,19 @@
 
 #include <pthread.h>
 
+#include <string>
+
 #include "base/status.hpp"
 
 namespace hiroba {
+
+// Where a progress thread runs (option progress).
+struct Placement {
+  enum class Kind { none, thread, spare, pin } kind = Kind::thread;
+  int cpu = -1;  // pin
+  static Status parse(const std::string& text, Placement& out);
+  Status apply(pthread_t thread) const;
+};
 
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);
 

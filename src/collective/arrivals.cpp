@@ -1,4 +1,4 @@
-// The split barrier of some ranks: a count of arrivals in each rank's scratch memory, after the rooms.
+// The split barrier of some ranks: a count of arrivals at the start of each rank's scratch memory.
 #include <algorithm>
 #include <cstring>
 
@@ -7,9 +7,7 @@
 
 namespace hiroba {
 
-uint64_t Collective::arrivals_at(int rank) const {
-  return scratch_ + static_cast<uint64_t>(rank) * stride_ + 2 * room_bytes;
-}
+uint64_t Collective::arrivals_at(int rank) const { return scratch_ + static_cast<uint64_t>(rank) * stride_; }
 
 // How often a rank has arrived, twice as many, and one more with a part of the next time's work; and how many ranks may
 // be asleep over it. In a line of the processor's cache.

@@ -6,68 +6,52 @@
 // Buffers are memory of this process that is there: the floors above bring pages first.
 //
 // Calls for all ranks, and for a team, are made by one thread of each of its ranks, all in one order with equal names;
-// unequal calls end in a status that names both. What starts returns at once, and goes on in the handlers of parcels,
-// so any call that lets the transport progress lets it progress, in this rank and in those between; everything else
-// blocks. Data is combined in the order of ranks, so all get the same bits.
+// unequal calls end in a status that names both. What starts returns at once; everything else blocks. Data is combined
+// in the order of ranks, so all get the same bits.
+//
+// What is started is carried on by threads of this rank that wait, and by its progress thread (option progress).
 #pragma once
 
 #include <pthread.h>
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "collective/arithmetic.hpp"
+#include "collective/combine.hpp"
+#include "collective/plans.hpp"
 #include "collective/requests.hpp"
+#include "collective/settings.hpp"
 #include "collective/team.hpp"
 #include "collective/ticket_lock.hpp"
 #include "collective/world.hpp"
 
 namespace hiroba {
 
-// Combines elements of a later rank into those of an earlier one: numbers, or records that begin with a number, of
-// which one is chosen.
-struct Combine {
-  Arithmetic arithmetic;
-  size_t record = 0;                                   // bytes; 0: numbers
-  static Status make(Type type, Op op, Combine& out);  // of numbers; refuses what C does not have
-  size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
-  void operator()(char* mine, const char* theirs, int64_t count) const;
-};
+struct Running;
+using RunningPtr = std::shared_ptr<Running>;
 
-// Operations of one team that follow each other, and that its ranks have agreed on at once.
-struct Sequence {
-  Team team;
-  int me;  // this rank's index in it
-  uint64_t name, number;
-  const char* what;  // for the others to compare; outlives the operations
-};
-
-// Words that ranks join at a barrier: `into` with `other`, of equal length. No words: nothing is joined.
-using Words = std::vector<uint32_t>;
-using Join = void (*)(Words& into, std::span<const uint32_t> other);
-
-// What was started, and the data that it works on, which is a copy.
+// What was started. A handle: copies are the same operation.
 class Started {
  public:
+  Started() = default;
+  explicit Started(RunningPtr running) : running_(std::move(running)) {}
   bool done() const;
   // "rank 3 has not come"
   std::string missing() const;
   // That no rank was found in another operation. If one was, this is never done.
   Status agrees() const;
-  // Once it is done.
+  // Once it is done: of operations on a copy; of a barrier.
   const char* data() const;
   const Words& words() const;
 
  private:
-  friend class Trees;
-  struct Work;
-  struct Lanes;
-  std::shared_ptr<Work> work_;  // the operations', too
-  std::shared_ptr<Lanes> lanes_;
+  friend class Collective;
+  RunningPtr running_;
 };
 
 class Collective {
@@ -75,11 +59,17 @@ class Collective {
   Collective();
   ~Collective();
 
-  static constexpr uint64_t room_bytes = uint64_t{256} << 10, scratch_bytes = 2 * room_bytes + 4096;
+  // Of each rank: its arrivals, its lanes, its staging.
+  static constexpr uint64_t arrivals_bytes = 4096, scratch_bytes = uint64_t{128} << 20;
   void listen(Transport& transport);  // before the transport starts
   // Once it has. What the caller leaves out of `world` is filled in here. `scratch`: offset of rank 0's scratch_bytes;
-  // `stride`: from one rank's to the next; `measure`: option stats.
-  void start(const World& world, uint64_t scratch, uint64_t stride, bool measure);
+  // `stride`: from one rank's to the next; `settings` are those of the job.
+  void start(const World& world, uint64_t scratch, uint64_t stride, const Settings& settings);
+  const Tuning& tuning() const { return settings_.tuning; }
+  // Before the transport stops.
+  Status stop();
+  // Carries on what was started; for threads that wait in the transport.
+  static bool meantime(void* self);
   const World& world() const;
   Requests& requests();
 
@@ -114,6 +104,7 @@ class Collective {
   Status barrier(const Team& team, const Call& call);
   // The same, whatever the program calls it; joins the words of all.
   Status barrier(const Team& team, const Call& call, Words& words, Join join);
+  // In place.
   Status reduce(const Team& team, char* data, int64_t count, const Combine& combine, const Call& call);
   // From the member `root`.
   Status broadcast(const Team& team, int root, char* data, size_t bytes, const Call& call);
@@ -122,9 +113,26 @@ class Collective {
   Sequence begin_sequence(const Team& team, uint64_t operations, const char* what);
   // The `which`-th of a sequence.
   Started start_barrier(const Sequence& sequence, int which, const Words& words, Join join);
-  static const size_t most_started;  // bytes of an element
+  // On copies.
   Started start_reduce(const Team& team, const char* data, int64_t count, const Combine& combine, const char* what);
   Started start_broadcast(const Team& team, int root, const char* data, size_t bytes, const char* what);
+
+  // ---- any operation (plans.hpp) ----
+  // The team of all ranks.
+  Members& all() { return all_; }
+  // Members with the same colour become a team, in the order of their keys; none with a negative colour. All members of
+  // `members` call it.
+  Status split(Members& members, int color, int key, std::unique_ptr<Members>& out, const Call& call);
+  void release(Members& members);
+  // `call.name` says what all must have in common.
+  Status perform(Members& members, Plan plan, const Call& call);
+  // Buffers must stay until it is done.
+  Status start(Members& members, Plan plan, const char* what, Started& out);
+  // Calls function(context) after it is done, in a thread that carries operations on, or now.
+  Status then(const Started& started, void (*function)(void*), void* context);
+  // What was started is carried on between them only, from the first end on.
+  void begin_progress();
+  void end_progress();
 
   // ---- the time that calls for all ranks wait ----
   struct Waits {
@@ -145,12 +153,21 @@ class Collective {
   uint64_t arrivals_at(int rank) const;
   std::atomic<uint32_t>& arrivals(int rank, int word) const;
   bool has_arrived(int rank, Work needed) const;
+  template <typename Begin>
+  Started by_tree(const RunningPtr& running, size_t bytes, const Begin& begin_tree);
   Status finish(const Started& started, const Call& call);
-  Status reduce_word(const Team& team, char* data, const Combine& combine, const Call& call);
-  Status reduce_room(const Team& team, char* data, int64_t count, const Combine& combine, const Call& call);
-  Status reduce_slice(const Team& team, int64_t first, int64_t count, const Combine& combine);
-  uint64_t room(int rank, int half) const;
-  void read_room(int rank, int half, uint64_t at, char* to, size_t bytes) const;
+  Status reduce_word(char* data, const Combine& combine, const Call& call);
+  bool goes_by_tree(const Team& team, size_t bytes) const;
+  void apply_settings(Plan& plan) const;
+  RunningPtr make(const Sequence& sequence, const char* what) const;
+  static void prepare(Running& running, Plan plan);
+  RunningPtr start_plan(const Team& team, Plan plan, const char* what);
+  template <typename Begin>
+  Started begin(const RunningPtr& running, const Begin& begin);
+  Status none_left(const Team& team, const Call& call);
+  Status perform_now(Members& members, Plan plan, const Call& call);
+  Status perform_on(const Team& team, Plan plan, const Call& call);
+  Status agree_on_lane(Members& parent, Members& members, const Call& call);
 
   std::unique_ptr<Parts> parts_;
   World world_;
@@ -158,10 +175,12 @@ class Collective {
   std::atomic<pthread_t> thread_{};  // that is in a call for all ranks
   const char* split_ = nullptr;      // the call that has started a barrier and not ended it
   Waits waits_;
-  bool measure_ = false;
+  Settings settings_;
   std::function<void(double)> told_;
   std::vector<uint64_t> words_;  // for exchanges whose words are not used
-  std::vector<char> buffer_;
+  Members all_;
+  std::map<uint64_t, uint64_t> numbers_;  // of operations, by team
+  std::shared_ptr<void> token_ = std::make_shared<char>();
 };
 
 }  // namespace hiroba

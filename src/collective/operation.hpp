@@ -1,56 +1,71 @@
-// This rank's part in a collective operation, as a coroutine: it runs until it needs a parcel that has not come, and
-// goes on in the handler that brings it, in any thread, or in the page-fault handler. So it touches
-// private memory only, sends parcels and nothing else, and waits for nothing but parcels; no two threads are ever in
-// it.
+// This rank's part in a collective operation, as a coroutine: it runs until it needs something that is not there yet,
+// and Operations lets it go on when it is. Threads that wait and the progress thread call advance(), outside of
+// handlers of messages and of the page-fault handler; so an operation may touch any memory, move data and send. One
+// thread at a time advances the operations of a rank.
 //
-// The object belongs to the code that started the operation. One that is dropped before it is done leaves the coroutine
-// to the parcels.
+// The object belongs to the code that started the operation. An operation whose object is gone runs on to its end.
 #pragma once
+
+#include <pthread.h>
 
 #include <atomic>
 #include <coroutine>
 #include <cstdlib>
+#include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "base/wait.hpp"
 
 namespace hiroba {
 
-// A rank that was found in another operation, and which; then this one never goes on.
+// A rank that was found in another operation, or with other sizes, and how they differ; then this one never goes on.
 struct Other {
   std::atomic<bool> found{false};
   int rank = -1;
-  char what[48] = "";
+  char what[112] = "";
+
+  void stop(int other_rank, const std::string& differs) {
+    rank = other_rank;
+    differs.copy(what, sizeof what - 1);
+    found.store(true, std::memory_order_release);
+  }
 };
 
 class Operation {
  public:
+  // What an operation waits for; lives in its frame.
+  class Awaited {
+   public:
+    virtual bool ready() = 0;
+
+   protected:
+    ~Awaited() = default;
+  };
   struct promise_type {  // NOLINT(readability-identifier-naming): the language asks for this name
-    std::atomic<bool> done{false};
-    std::atomic<int> awaited{-1};  // the rank whose parcel is needed
+    enum : int { running, ended, abandoned };
+    std::atomic<int> state{running};
+    std::atomic<int> awaited{-1};  // the rank that something is needed from
+    Awaited* needed = nullptr;
+    bool at_end = false;
     Other other;
 
     Operation get_return_object() { return Operation(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_never initial_suspend() noexcept { return {}; }
-    auto final_suspend() noexcept {
-      struct Final {
-        bool await_ready() noexcept { return false; }
-        // From the store on, the owner may destroy what this runs in.
-        void await_suspend(std::coroutine_handle<promise_type> self) noexcept {
-          self.promise().done.store(true, std::memory_order_release);
-        }
-        void await_resume() noexcept {}
-      };
-      return Final();
-    }
+    std::suspend_always final_suspend() noexcept { return at_end = true, std::suspend_always(); }
     void return_void() {}
     void unhandled_exception() { std::abort(); }  // there are none here
   };
+  using Handle = std::coroutine_handle<promise_type>;
 
   Operation(Operation&& other) noexcept : self_(std::exchange(other.self_, nullptr)) {}
   Operation(const Operation&) = delete;
   ~Operation() {
-    if (self_ != nullptr && done()) self_.destroy();
+    if (self_ != nullptr && self_.promise().state.exchange(promise_type::abandoned) == promise_type::ended)
+      self_.destroy();
   }
-  bool done() const { return self_.promise().done.load(std::memory_order_acquire); }
+  bool done() const { return self_.promise().state.load(std::memory_order_acquire) == promise_type::ended; }
   int awaited() const { return self_.promise().awaited.load(std::memory_order_relaxed); }
   // Null unless there is one.
   const Other* other() const {
@@ -59,8 +74,96 @@ class Operation {
   }
 
  private:
-  explicit Operation(std::coroutine_handle<promise_type> self) : self_(self) {}
-  std::coroutine_handle<promise_type> self_;
+  friend class Operations;
+  explicit Operation(Handle self) : self_(self) {}
+  Handle self_;
+};
+
+// `co_await OwnPromise()`: the operation's own state, without a wait.
+struct OwnPromise {
+  Operation::promise_type* promise = nullptr;
+  bool await_ready() const { return false; }
+  bool await_suspend(Operation::Handle self) { return promise = &self.promise(), false; }
+  Operation::promise_type& await_resume() const { return *promise; }
+};
+
+// `co_await Until(condition)`, which is looked at whenever operations go on.
+template <typename Condition>
+class Until final : public Operation::Awaited {
+ public:
+  explicit Until(Condition condition) : condition_(std::move(condition)) {}
+  bool ready() override { return condition_(); }
+  bool await_ready() { return condition_(); }
+  void await_suspend(Operation::Handle self) { self.promise().needed = this; }
+  void await_resume() const {}
+
+ private:
+  Condition condition_;
+};
+
+// The operations of a rank that have not ended. Thread-safe.
+class Operations {
+ public:
+  ~Operations() {
+    for (const Operation::Handle handle : active_) handle.destroy();
+  }
+  bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+  // Starts an operation, which begin() makes, in this thread; also from an operation.
+  template <typename Begin>
+  Operation start(const Begin& begin) {
+    const bool nested = owner_.load(std::memory_order_relaxed) == pthread_self();
+    if (!nested) lock();
+    Operation operation = begin();
+    enlist(operation);
+    if (!nested) unlock();
+    return operation;
+  }
+  // For an operation that starts others.
+  void enlist(const Operation& operation) {
+    if (ended(operation.self_)) return;
+    active_.push_back(operation.self_);
+    count_.fetch_add(1, std::memory_order_release);
+  }
+  // Lets all go on as far as they can; true if any did. Nothing where another thread does so.
+  bool advance() {
+    if (!any() || !lock_.try_lock()) return false;
+    owner_.store(pthread_self(), std::memory_order_relaxed);
+    bool any = false;
+    for (size_t i = 0; i < active_.size();) {  // more may come meanwhile, at the end
+      const Operation::Handle operation = active_[i];
+      while (!operation.promise().at_end && operation.promise().needed->ready()) operation.resume(), any = true;
+      if (!ended(operation)) {
+        ++i;
+        continue;
+      }
+      active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
+      count_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    unlock();
+    return any;
+  }
+
+ private:
+  void lock() {
+    lock_.lock();
+    owner_.store(pthread_self(), std::memory_order_relaxed);
+  }
+  void unlock() {
+    owner_.store({}, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+  // From the exchange on, the owner may destroy what ran.
+  static bool ended(Operation::Handle operation) {
+    if (!operation.promise().at_end) return false;
+    if (operation.promise().state.exchange(Operation::promise_type::ended) == Operation::promise_type::abandoned)
+      operation.destroy();
+    return true;
+  }
+
+  std::atomic<size_t> count_{0};
+  std::atomic<pthread_t> owner_{};  // of the lock
+  SignalSafeLock lock_;             // guards what follows, and is held while operations run
+  std::vector<Operation::Handle> active_;
 };
 
 }  // namespace hiroba

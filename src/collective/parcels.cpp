@@ -27,12 +27,12 @@ void Parcels::send(int rank, const Key& key, const void* data, size_t bytes) {
 
 bool Parcels::Receive::fill(const char* parcel, size_t size) {
   constexpr size_t what_bytes = sizeof key_.what;
-  if (size == what_bytes + bytes_ && std::memcmp(parcel, key_.what, what_bytes) == 0) {
-    if (bytes_ > 0) std::memcpy(data_, parcel + what_bytes, bytes_);
-    return true;
-  }
-  end(static_cast<int>(name_[2]), parcel);
-  return false;
+  const size_t data = size - what_bytes;
+  const bool fits = size_ == nullptr ? data == bytes_ : data <= bytes_;
+  if (!fits || std::memcmp(parcel, key_.what, what_bytes) != 0) return end(static_cast<int>(name_[2]), parcel), false;
+  if (data > 0) std::memcpy(data_, parcel + what_bytes, data);
+  if (size_ != nullptr) *size_ = data;
+  return true;
 }
 
 // Whether it came for the same operation of the same images, but they call it something else.
@@ -42,38 +42,31 @@ bool Parcels::Receive::is_of_other(const Name& name, const char* parcel) const {
 }
 
 void Parcels::Receive::end(int source, const char* what) {
-  if (other_->found.load(std::memory_order_relaxed)) return;  // one is enough
-  other_->rank = source;
-  std::memcpy(other_->what, what, sizeof other_->what);
-  other_->found.store(true, std::memory_order_release);
+  if (!other_->found.load(std::memory_order_relaxed)) other_->stop(source, what);  // one is enough
 }
 
-// What waits for it goes on without the lock, because it sends parcels, and may wait for the next one.
 void Parcels::keep(int source, const void* payload, size_t bytes) {
   Key key(0, 0, "");
   std::memcpy(&key, payload, sizeof key);
   const char* const parcel = static_cast<const char*>(payload) + offsetof(Key, what);
   const size_t size = bytes - offsetof(Key, what);
   const Name name = {key.team, key.number, static_cast<uint64_t>(source)};
-  std::coroutine_handle<> then;
-  {
-    const std::lock_guard<SignalSafeLock> guard(lock_);
-    const auto found = expected_.find(name);
-    if (found == expected_.end()) {
-      for (auto& [_, waits] : expected_)
-        if (waits->is_of_other(name, parcel)) waits->end(source, parcel);
-      arrived_[name].assign(parcel, parcel + size);
-      return;
-    }
-    if (!found->second->fill(parcel, size)) return;
-    then = found->second->then_;
-    expected_.erase(found);
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto found = expected_.find(name);
+  if (found == expected_.end()) {
+    for (auto& [_, waits] : expected_)
+      if (waits->is_of_other(name, parcel)) waits->end(source, parcel);
+    arrived_[name].assign(parcel, parcel + size);
+    return;
   }
-  then.resume();
+  Receive& receive = *found->second;
+  if (!receive.fill(parcel, size)) return;
+  expected_.erase(found);
+  receive.here_.store(true, std::memory_order_release);  // from here on its frame may go
 }
 
-Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t bytes) {
-  return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes};
+Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t bytes, size_t* size) {
+  return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes, size};
 }
 
 // False if the parcel has arrived already.

@@ -2,12 +2,11 @@
 //
 // Messages are not ordered, so a parcel has a key that both sides know. What arrives before it is wanted is kept in
 // this process's own memory, however much it is. Thread-safe. The handler may run in any thread, and in the page-fault
-// handler; so the lock is held only around code that touches private memory. An operation that waits for a parcel goes
-// on in the handler of that parcel.
+// handler; so the lock is held only around code that touches private memory.
 #pragma once
 
 #include <array>
-#include <coroutine>
+#include <atomic>
 #include <map>
 #include <vector>
 
@@ -28,12 +27,13 @@ class Parcels {
     Key(uint64_t team_of, uint64_t number_of, const char* name);
   };
   // The lowest bits of a number tell apart what ranks send each other in one operation.
-  static constexpr int kind_bits = 8;
+  static constexpr int kind_bits = 32;
   static constexpr size_t most_bytes = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
-  // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory.
+  // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory: of so many
+  // bytes, or of at most so many, where `size` is given and tells how many.
   class Receive;
-  Receive receive(int rank, const Key& key, void* data, size_t bytes);
+  Receive receive(int rank, const Key& key, void* data, size_t bytes, size_t* size = nullptr);
   // `how` they differ.
   static Status calls_differ(const std::string& how);
   // That a team has received all that was sent to it here before the operation with this key.
@@ -51,24 +51,23 @@ class Parcels {
   std::map<Name, Receive*> expected_;          // that have not come yet
 };
 
-class Parcels::Receive {
+class Parcels::Receive final : public Operation::Awaited {
  public:
+  bool ready() override { return here_.load(std::memory_order_acquire); }
   bool await_ready() const { return false; }
-  // False if the parcel is there. Else the operation may go on in another thread before this returns.
-  template <typename Promise>
-  bool await_suspend(std::coroutine_handle<Promise> operation) {
+  // False if the parcel is there.
+  bool await_suspend(Operation::Handle operation) {
     operation.promise().awaited.store(static_cast<int>(name_[2]), std::memory_order_relaxed);
+    operation.promise().needed = this;
     other_ = &operation.promise().other;
-    static_assert(sizeof other_->what == sizeof key_.what);
-    then_ = operation;
     return parcels_->expect(*this);
   }
   void await_resume() const {}
 
  private:
   friend class Parcels;
-  Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes)
-      : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes) {}
+  Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes, size_t* size)
+      : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes), size_(size) {}
   // Takes what and data of a parcel; false if they are of another operation, which ends this one.
   bool fill(const char* parcel, size_t size);
   bool is_of_other(const Name& name, const char* parcel) const;
@@ -79,8 +78,9 @@ class Parcels::Receive {
   Key key_;
   void* data_;
   size_t bytes_;
+  size_t* size_;
   Other* other_ = nullptr;
-  std::coroutine_handle<> then_;
+  std::atomic<bool> here_{false};
 };
 
 }  // namespace hiroba

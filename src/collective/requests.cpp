@@ -2,10 +2,13 @@
 
 #include <mutex>
 
+#include "collective/operation.hpp"
+
 namespace hiroba {
 
 bool World::drive() const {
-  const bool any = transport->progress();
+  bool any = transport->progress();
+  any = operations->advance() || any;
   return requests->go_on() || any;
 }
 
@@ -26,6 +29,47 @@ Status Requests::test(Request& request, bool& complete) {
   HIROBA_TRY(request.advance(complete));
   if (!complete && !any) sched_yield();
   return {};
+}
+
+// ---- by handle -----------------------------------------------------------------------------------------------------
+
+uint64_t Requests::give(std::shared_ptr<Request> request, std::string what) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  given_[++last_] = {std::move(request), std::move(what)};
+  return last_;
+}
+
+Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const auto found = given_.find(handle);
+  if (found != given_.end()) return out = found->second.request, Status();
+  if (handle > 0 && handle <= last_)
+    return Status::error(format("%s: request %llu was waited for already; wait once, or use HIROBA_NO_REQUEST after it",
+                                call.text().c_str(), static_cast<unsigned long long>(handle)));
+  return Status::error(format("%s: %llu is no request; give one that a hiroba_i function has set", call.text().c_str(),
+                              static_cast<unsigned long long>(handle)));
+}
+
+Status Requests::forget(uint64_t handle, const Call& call) {
+  std::shared_ptr<Request> request;
+  HIROBA_TRY(find(handle, call, request));
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  given_.erase(handle);
+  return {};
+}
+
+Status Requests::await(uint64_t handle, const Call& call) {
+  std::shared_ptr<Request> request;
+  HIROBA_TRY(find(handle, call, request));
+  HIROBA_TRY(await(*request, call));
+  return request->is_persistent() ? Status() : forget(handle, call);
+}
+
+Status Requests::test(uint64_t handle, const Call& call, bool& complete) {
+  std::shared_ptr<Request> request;
+  HIROBA_TRY(find(handle, call, request));
+  HIROBA_TRY(test(*request, complete));
+  return complete && !request->is_persistent() ? forget(handle, call) : Status();
 }
 
 // ---- by number -----------------------------------------------------------------------------------------------------
@@ -108,6 +152,10 @@ Status Requests::test(int64_t id, bool& complete) {
 
 Status Requests::none_left() {
   const std::lock_guard<SignalSafeLock> guard(lock_);
+  for (const auto& [handle, given] : given_)
+    if (!given.request->is_persistent())
+      return Status::error(format("the program ends, and nobody has waited for %s; call hiroba_wait before the end",
+                                  given.what.c_str()));
   for (const auto& [id, kept] : kept_)
     if (!kept.empty())
       return Status::error(

@@ -1,7 +1,8 @@
-// What was started and goes on while the program computes, and the numbers (`async(id)`) that programs wait for it by.
+// What was started and goes on while the program computes, and how programs name it: by handles, or by numbers of their
+// own (`async(id)`), which several may share.
 //
-// A request belongs to the code that started it, or to Requests, which belongs to Collective. What Requests keeps goes
-// on whenever this rank waits for others. Thread-safe, but for each request.
+// A request belongs to the code that started it, or to Requests, which belongs to Collective. What is kept by number
+// goes on whenever this rank waits for others. Thread-safe, but for each request.
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,8 @@ class Request {
   virtual Status hasten(bool& complete) { return advance(complete); }
   // "rank 3 has not come"
   virtual std::string missing() const = 0;
+  // Whether it stays after it is complete, to be started again.
+  virtual bool is_persistent() const { return false; }
 };
 
 class Requests {
@@ -30,6 +33,15 @@ class Requests {
   void start(const World& world) { world_ = &world; }
   Status await(Request& request, const Call& call);
   Status test(Request& request, bool& complete);
+
+  // ---- by handle: from 1 on, and never used again ----
+  // `what` it is and where it was started, for messages.
+  uint64_t give(std::shared_ptr<Request> request, std::string what);
+  // A status if it was waited for already, or never given.
+  Status find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out);
+  Status forget(uint64_t handle, const Call& call);
+  Status await(uint64_t handle, const Call& call);
+  Status test(uint64_t handle, const Call& call, bool& complete);
 
   // ---- by number ----
   // `what` it is, "reduction", and where it was started. Null: it is complete, but its number is known from now on.
@@ -55,6 +67,12 @@ class Requests {
   std::atomic<size_t> count_{0};  // of what is kept
   SignalSafeLock lock_;           // guards what follows
   std::map<int64_t, std::vector<Kept>> kept_;
+  struct Given {
+    std::shared_ptr<Request> request;
+    std::string what;
+  };
+  uint64_t last_ = 0;
+  std::map<uint64_t, Given> given_;
 };
 
 }  // namespace hiroba

@@ -1,7 +1,9 @@
-// A team: an ordered set of ranks, which indices of members count in.
+// Teams: ordered sets of ranks, which indices of members count in; and what members agree on. Values.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace hiroba {
 
@@ -30,6 +32,28 @@ struct Team {
     for (int i = 0; i < count; ++i) hash = (hash ^ static_cast<uint32_t>(rank(i))) * 0x100000001b3;
     return hash;
   }
+};
+
+// A team whose members have made it together.
+struct Members {
+  Team team;
+  std::vector<int> table;           // of the team, if it needs one
+  int me = 0;                       // this rank's index
+  int lane = -1;                    // for small exchanges (lanes.hpp); -1: it has none
+  uint32_t calls = 0;               // in the lane
+  std::vector<const char*> blocks;  // of the blocking call under way in the lane
+};
+
+// Words that ranks join at a barrier: `into` with `other`, of equal length. No words: nothing is joined.
+using Words = std::vector<uint32_t>;
+using Join = void (*)(Words& into, std::span<const uint32_t> other);
+
+// Operations of one team that follow each other, and that its ranks have agreed on at once.
+struct Sequence {
+  Team team;
+  int me;  // this rank's index in it
+  uint64_t name, number;
+  const char* what;  // for the others to compare; outlives the operations
 };
 
 }  // namespace hiroba

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,27 +11,13 @@
 #include "base/job.hpp"
 #include "base/status.hpp"
 #include "base/wait.hpp"
+#include "collective/call.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
 
+class Operations;
 class Requests;
-
-// What the program called, for messages.
-struct Call {
-  const char* name;   // "xmp_sync_image"
-  const char* place;  // "main.c:12", or nothing
-  std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
-  // The same, cut to what fits, where there is no time to allocate.
-  const char* write(std::span<char> out) const {
-    char* at = out.data();
-    char* const end = at + out.size() - 1;
-    for (const char* part : {name, *place == '\0' ? "" : " at ", place})
-      while (*part != '\0' && at < end) *at++ = *part++;
-    *at = '\0';
-    return out.data();
-  }
-};
 
 struct World {
   // Given by the floor above.
@@ -38,12 +25,19 @@ struct World {
   Board* board = nullptr;
   Transport* transport = nullptr;
   char* base = nullptr;  // address of offset 0
+  uint64_t extent = 0;   // of the address range
   double timeout = 0;    // option timeout
+  // The rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
+  std::function<int(const void* address, size_t bytes)> home_of;
   // Filled in by Collective.
   int rank = 0, nranks = 1;
   int spins = 0;
-  Requests* requests = nullptr;  // go on whenever this rank waits
+  Requests* requests = nullptr;  // these two go on whenever this rank waits
+  Operations* operations = nullptr;
 
+  bool is_shared(const void* address) const {
+    return static_cast<uint64_t>(static_cast<const char*>(address) - base) < extent;
+  }
   bool near(int r) const { return job.node_of(r) == job.node; }
   // Where this process can access that memory by itself; null if it cannot.
   char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->local_address(r, offset); }

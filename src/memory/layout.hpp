@@ -46,7 +46,7 @@ struct Layout {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
   // Of collective operations, at the end of a control segment.
-  static constexpr uint64_t scratch_bytes = uint64_t{1} << 20;
+  static constexpr uint64_t scratch_bytes = uint64_t{128} << 20;
   uint64_t scratch(int rank) const { return control(rank) + control_bytes - scratch_bytes; }
 };
 

@@ -57,12 +57,29 @@ Status start_races(MemoryParts& p) {
   return {};
 }
 
-void start_collective(MemoryParts& p, double timeout) {
+// The rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
+int home_of(const MemoryParts& p, const void* address, size_t bytes) {
+  if (p.check || !p.space.contains(address)) return -1;  // with check, accesses for others would look like races
+  const uint64_t first = p.page_of(address), last = p.page_of(static_cast<const char*>(address) + bytes - 1);
+  const Array* const array = p.table.live(first);
+  if (array == nullptr) return -1;
+  const HomeRun& run = array->home(first);
+  return p.is_here(run.rank) && last < run.first + run.pages ? run.rank : -1;
+}
+
+Status start_collective(MemoryParts& p, const Options& options) {
   static_assert(Collective::scratch_bytes <= Layout::scratch_bytes);
   World world;
   world.job = p.job, world.board = p.board, world.transport = p.transport.get(), world.base = p.space.base();
-  world.timeout = timeout;
-  p.collective.start(world, p.layout.scratch(0), Layout::control_bytes, p.times.on);
+  world.extent = p.layout.extent(), world.timeout = options.number("timeout");
+  world.home_of = [&p](const void* address, size_t bytes) { return home_of(p, address, bytes); };
+  Settings settings;
+  HIROBA_TRY(Placement::parse(options.text("progress"), settings.progress));
+  HIROBA_TRY(Tuning::read(options.text("tuning"), settings.tuning));
+  settings.measure = p.times.on, settings.reproducible = options.flag("reproducible");
+  settings.explain = options.flag("explain-collectives"), settings.uses = options.text("trace-collectives");
+  p.collective.start(world, p.layout.scratch(0), Layout::control_bytes, settings);
+  return {};
 }
 
 // Control segments and directories: mapped here if their home is this node, attached always.
@@ -140,6 +157,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<void(Tra
   Transport::Config config;
   config.job = job, config.board = p.board, config.base = p.space.base(), config.extent = p.layout.extent();
   config.timeout = options.number("timeout"), config.threads_per_rank = threads_per_rank();
+  config.meantime = Collective::meantime, config.context = &p.collective;
   if (job.nnodes > 1) {
     p.cache = std::make_unique<Cache>();
     p.cache->fetches.listen(*p.transport);
@@ -147,7 +165,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<void(Tra
   p.collective.listen(*p.transport);
   listen(*p.transport);
   HIROBA_TRY(p.transport->start(config));
-  start_collective(p, config.timeout);
+  HIROBA_TRY(start_collective(p, options));
   if (!job.launched) HIROBA_TRY(p.still_watch.start(*p.board, job, options.number("still")));
   HIROBA_TRY(attach_control_segments(p));
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
@@ -196,6 +214,7 @@ Status Memory::stop(const char* call) {
   HIROBA_TRY(p.arrays.check_ends());
   remove_fault_handler();
   p.still_watch.stop();
+  HIROBA_TRY(p.collective.stop());
   p.board->rank(p.job.rank).phase = Phase::finished;
   p.transport->stop();
   return {};

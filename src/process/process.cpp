@@ -99,6 +99,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
 
 void end_process(const char* call) {
   Process& p = process();
+  require(p.memory->collective().requests().none_left());
   if (p.coarrays.started()) require(p.coarrays.stop());
   require(p.memory->stop(call));
   p.memory.reset();

@@ -94,6 +94,10 @@ class Transport {
     uint64_t extent = 0;       // offsets are below this
     double timeout = 0;        // seconds that a barrier may wait; 0: for ever
     int threads_per_rank = 1;  // for deciding how long to spin
+    // Called by threads that wait for other ranks, outside of handlers and of the page-fault handler: what the floors
+    // above have to carry on meanwhile. It may use the transport; true if it did anything.
+    bool (*meantime)(void* context) = nullptr;
+    void* context = nullptr;
   };
 
   virtual ~Transport() = default;
@@ -174,6 +178,10 @@ class Transport {
   virtual void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                                   const Piggyback* piggyback);
   virtual void await(Completion& completion);
+  // Whether private memory of that rank, which it has offered, can be read by start_peek(). It must stay as it is until
+  // the read is complete. An error: that process has no such memory any more.
+  virtual bool peeks(int rank) const;
+  virtual Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion);
 
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
   virtual uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired);
@@ -224,6 +232,10 @@ class Transport {
   Status late(const Config& config, std::span<const int> missing) const;
   Status unequal(const Config& config, int a, int b) const;
   const Config& config() const { return config_; }
+  // Of processes of this machine: whether the kernel lets them read each other's memory, and that.
+  bool peeks_here() const;
+  Status peek_here(void* to, int rank, uint64_t address, size_t bytes) const;
+  bool work_meantime() const { return config_.meantime != nullptr && config_.meantime(config_.context); }
 
  private:
   struct Slot {
@@ -278,6 +290,10 @@ class Wrapper : public Transport {
     inner_->start_deferred_get(to, r, from, n, c, piggyback);
   }
   void await(Completion& completion) override { inner_->await(completion); }
+  bool peeks(int r) const override { return inner_->peeks(r); }
+  Status start_peek(void* to, int r, uint64_t address, size_t n, Completion& c) override {
+    return inner_->start_peek(to, r, address, n, c);
+  }
   bool accumulate(int r, uint64_t to, const void* from, Number type, size_t n) override {
     return inner_->accumulate(r, to, from, type, n);
   }

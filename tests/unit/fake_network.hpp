@@ -129,6 +129,7 @@ class FakeRank {
     Engine::Config config;
     config.wire = &wire;
     config.placement.kind = Placement::Kind::none;
+    config.meantime = [](void*) { return false; };
     config.spins = 200;
     config.before_poll = [](void* self) { static_cast<FakeRank*>(self)->channel.outbox().send(); };
     config.after_poll = [](void* self) { return static_cast<FakeRank*>(self)->after_poll_(); };

@@ -1,7 +1,6 @@
 // Reduction and broadcast of xmp.h, and their started forms.
 #define SMS_NO_PLACES
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 
 using hiroba::Arithmetic;
 using hiroba::Call;
+using hiroba::CallName;
 using hiroba::Coarrays;
 using hiroba::coarrays;
 using hiroba::end_job;
@@ -22,36 +22,16 @@ using hiroba::Team;
 
 namespace {
 
-// The name of a collective operation, with what must be equal on all images.
-class Name {
- public:
-  explicit Name(const char* call) { *this << call; }
-  Name& operator<<(const char* part) {
-    while (*part != '\0' && used_ < most) text_[used_++] = *part++;
-    return *this;
-  }
-  Name& operator<<(int64_t number) {
-    used_ = static_cast<size_t>(std::to_chars(text_ + used_, text_ + most, number).ptr - text_);
-    return *this;
-  }
-  operator const char*() const { return text_; }
-
- private:
-  static constexpr size_t most = 95;
-  char text_[most + 1] = {};
-  size_t used_ = 0;
-};
-
-Name name_of_reduction(const char* call, const hiroba::Combine& combine, int64_t count, int places = 0) {
-  Name name(call);
+CallName name_of_reduction(const char* call, const hiroba::Combine& combine, int64_t count, int places = 0) {
+  CallName name(call);
   name << "(" << hiroba::name_of(combine.arithmetic.op()) << " of " << count << " "
        << hiroba::name_of(combine.arithmetic.to()) << ")";
   if (places > 0) name << " with " << places << " places";
   return name;
 }
 
-Name name_of_bcast(const char* call, size_t bytes, int root) {
-  Name name(call);
+CallName name_of_bcast(const char* call, size_t bytes, int root) {
+  CallName name(call);
   name << "(" << static_cast<int64_t>(bytes) << " bytes from image " << root << ")";
   return name;
 }
@@ -188,7 +168,7 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
   const Team set = hiroba::participants(on, place);
   if (set.count == 0) return;
   const hiroba::Combine combine = reduction(type, op, count, place);
-  const Name name = name_of_reduction("xmp_reduction", combine, count);
+  const CallName name = name_of_reduction("xmp_reduction", combine, count);
   require_at(all.collective().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
 }
 
@@ -199,7 +179,7 @@ XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_t
   if (set.count == 0) return {nullptr};
   const hiroba::Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
-  const Name name = name_of_reduction("xmp_reduction_start", combine, count);
+  const CallName name = name_of_reduction("xmp_reduction_start", combine, count);
   return later(all.collective().start_reduce(set, static_cast<char*>(data), count, combine, name), place,
                [data, bytes](const char* result) { std::copy_n(result, bytes, static_cast<char*>(data)); });
 }
@@ -213,7 +193,7 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   std::vector<char> values = table.gather();
-  const Name name = name_of_reduction("xmp_reduction", combine, count, nlocations);
+  const CallName name = name_of_reduction("xmp_reduction", combine, count, nlocations);
   require_at(all.collective().reduce(set, values.data(), count, combine, {name, place}), place);
   table.scatter(values.data());
 }
@@ -226,10 +206,7 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
   if (set.count == 0) return {nullptr};
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
-  if (table.bytes() > hiroba::Collective::most_started)
-    end_job(1, "%s: a value and its locations have %zu bytes; it can be %zu with async: leave it out", place,
-            table.bytes(), hiroba::Collective::most_started);
-  const Name name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
+  const CallName name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
   return later(all.collective().start_reduce(set, table.gather().data(), count, combine, name), place,
                [table](const char* result) { table.scatter(result); });
 }
@@ -241,7 +218,7 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
   if (set.count == 0) return;
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
-  const Name name = name_of_bcast("xmp_bcast", what.bytes(), root);
+  const CallName name = name_of_bcast("xmp_bcast", what.bytes(), root);
   const Call call = {name, place};
   if (what.together())
     return require_at(all.collective().broadcast(set, root, what.address(), what.bytes(), call), place);
@@ -260,7 +237,7 @@ XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, 
   const bool sends = set.rank(root) == sms_rank;
   const std::vector<char> packed = sends && !what.together() ? what.pack(all, place) : std::vector<char>();
   const char* const source = packed.empty() ? what.address() : packed.data();
-  const Name name = name_of_bcast("xmp_bcast_start", what.bytes(), root);
+  const CallName name = name_of_bcast("xmp_bcast_start", what.bytes(), root);
   return later(all.collective().start_broadcast(set, root, source, what.bytes(), name), place,
                [&all, what, sends](const char* result) {
                  if (!sends) what.unpack(all, result);

@@ -25,23 +25,6 @@ constexpr double event_seconds = 0.1;  // the longest sleep on an event
 
 thread_local int Engine::in_fault = 0;
 
-Status Placement::parse(const std::string& text, Placement& out) {
-  out = {};
-  if (text == "none") out.kind = Kind::none;
-  else if (text == "thread") out.kind = Kind::thread;
-  else if (text == "spare") out.kind = Kind::spare;
-  else if (text.starts_with("pin:")) {
-    char* end = nullptr;
-    const long cpu = std::strtol(text.c_str() + 4, &end, 10);
-    if (end == text.c_str() + 4 || *end != '\0' || cpu < 0 || cpu >= CPU_SETSIZE)
-      return Status::error(format("option progress=%s: pin: needs the number of a CPU, as in pin:3", text.c_str()));
-    out.kind = Kind::pin, out.cpu = static_cast<int>(cpu);
-  } else {
-    return Status::error(format("option progress=%s: it is none, thread, spare or pin:CPU", text.c_str()));
-  }
-  return {};
-}
-
 Status Engine::start(const Config& config) {
   config_ = config;
   bell_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -50,21 +33,7 @@ Status Engine::start(const Config& config) {
   const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->run_progress_thread(), nullptr; };
   HIROBA_TRY(start_thread(progress_thread_, "hiroba-progress", run, this));
   has_progress_thread_ = true;
-  return place(progress_thread_);
-}
-
-Status Engine::place(pthread_t thread) const {
-  if (config_.placement.kind == Placement::Kind::pin) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(config_.placement.cpu, &set);
-    const int error = pthread_setaffinity_np(thread, sizeof set, &set);
-    if (error == 0) return {};
-    return Status::error(
-        format("option progress=pin:%d: %s", config_.placement.cpu,
-               error == EINVAL ? "there is no such CPU, or this rank may not use it" : explain_error(error).c_str()));
-  }
-  return {};
+  return config_.placement.apply(progress_thread_);
 }
 
 void Engine::stop() {

@@ -20,17 +20,11 @@
 
 #include "base/debugger.hpp"
 #include "base/status.hpp"
+#include "base/thread.hpp"
 #include "base/wait.hpp"
 #include "transport/net/wire.hpp"
 
 namespace hiroba {
-
-// Where the progress thread runs (option progress).
-struct Placement {
-  enum class Kind { none, thread, spare, pin } kind = Kind::thread;
-  int cpu = -1;  // pin
-  static Status parse(const std::string& text, Placement& out);
-};
 
 class Engine {
  public:
@@ -50,6 +44,8 @@ class Engine {
     bool (*moving)(void* context) = nullptr;
     // Counts what has been done for others: puts, gets, atomic operations, messages.
     uint32_t (*served)(void* context) = nullptr;
+    // Called by threads that wait, outside of the lock and of the page-fault handler; see Transport::Config.
+    bool (*meantime)(void* context) = nullptr;
     void* context = nullptr;
   };
 
@@ -87,7 +83,7 @@ class Engine {
     for (;;) {
       const uint32_t seen = bell_.load();
       if (done()) return true;
-      if (waiting.may_drive && drive()) {
+      if (waiting.may_drive && (drive() || work_meantime())) {
         backoff = Backoff(config_.spins, long_yielding);
         nap = first_nap;
       } else if (!backoff.step() && !yield_to_moving()) {
@@ -159,6 +155,7 @@ class Engine {
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
   void release();
+  bool work_meantime() const { return in_fault == 0 && !inside() && config_.meantime(config_.context); }
   void doze(uint32_t seen, double seconds, bool on_wire);
   void doze_on_event(uint32_t seen);
   void doze_as_progress_thread(uint32_t called, double seconds);
@@ -166,7 +163,6 @@ class Engine {
   void wake_progress_thread();
   void run_progress_thread();
   bool back_off(uint32_t called, double seconds);
-  Status place(pthread_t thread) const;
 
   Config config_;
   SignalSafeLock lock_;  // guards the wire

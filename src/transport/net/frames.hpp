@@ -21,6 +21,8 @@ enum class Frame : uint8_t {
   flushed,        // yours up to `count` have
   get,            // send `bytes` from `offset` in a frame; payload: a Piggyback, if `handler` is not none
   got,            // payload for memory at `address` of the asker
+  peek,           // as get, but `offset` is an address
+  peek_bulk,      // the same
   get_bulk,       // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
   get_strided,    // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into
                   // one, else as bulk data

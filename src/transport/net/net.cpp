@@ -66,6 +66,7 @@ Status Net::start(const Config& config) {
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->channel_.transfers().moving(); };
   engine.served = [](void* self) { return static_cast<const Net*>(self)->served_.load(std::memory_order_relaxed); };
+  engine.meantime = [](void* self) { return static_cast<const Net*>(self)->work_meantime(); };
   engine.context = this;
   return channel_.engine().start(engine);
 }
@@ -198,6 +199,20 @@ void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completi
     to += part, from += part, bytes -= part;
     piggyback = nullptr;
   }
+}
+
+// As a get, but from an address.
+Status Net::start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) {
+  if (here(rank)) return peek_here(to, rank, address, bytes);
+  const size_t piece = joined_.wire->get_piece(bytes, false);
+  for (auto* at = static_cast<char*>(to); bytes > 0;) {
+    const size_t part = std::min(bytes, piece);
+    Head h = head_of(part <= max_inline ? Frame::peek : Frame::peek_bulk);
+    h.offset = address, h.bytes = static_cast<uint32_t>(part), h.epoch = deferred_.epoch();
+    request(rank, h, at, part, completion, nullptr, 0);
+    at += part, address += part, bytes -= part;
+  }
+  return {};
 }
 
 void Net::get(void* to, int rank, uint64_t from, size_t bytes) {

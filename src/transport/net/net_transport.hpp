@@ -60,6 +60,8 @@ class Net final : public Transport {
     start_pieces(static_cast<char*>(to), rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
   void await(Completion& completion) override { channel_.await(completion); }
+  bool peeks(int rank) const override { return !here(rank) || peeks_here(); }
+  Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) override;
   char* local_address(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
   uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
@@ -117,6 +119,7 @@ class Net final : public Transport {
   void scatter(const uint64_t* pieces, size_t words);
   void unpack(uint64_t to, const char* packed);
   void serve_get(int source, const Head& head, const char* payload);
+  void serve_read(int source, const Head& head, const char* data);
   void serve_get_strided(int source, const Head& head, const char* payload);
   void answer_get(int source, const Head& asked, const void* data, size_t bytes);
   void serve_deferred();

@@ -28,6 +28,8 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::strided_bulk: return serve_put(source, head, payload);
     case Frame::flush: return puts_.serve_flush(source, head.count);
     case Frame::flushed: return puts_.serve_flushed(source, head.count);
+    case Frame::peek:
+    case Frame::peek_bulk: return serve_read(source, head, reinterpret_cast<const char*>(head.offset));
     case Frame::get:
     case Frame::get_bulk:
     case Frame::get_strided:
@@ -140,14 +142,17 @@ void Net::serve_deferred() {
 }
 
 void Net::serve_get(int source, const Head& head, const char* payload) {
-  note_served();
-  if (head.frame == Frame::get_strided) return serve_get_strided(source, head, payload);
+  if (head.frame == Frame::get_strided) return note_served(), serve_get_strided(source, head, payload);
   if (head.handler != no_handler) deliver(static_cast<int>(head.handler), source, payload, head.expected);
-  if (head.frame == Frame::get_bulk) {
-    const uint64_t ticket = channel_.transfers().add(nullptr, nullptr);
-    return channel_.send_bulk_as(source, head.tag, window_.at(head.offset), head.bytes, ticket);
-  }
-  answer_get(source, head, window_.at(head.offset), head.bytes);
+  serve_read(source, head, window_.at(head.offset));
+}
+
+void Net::serve_read(int source, const Head& head, const char* data) {
+  note_served();
+  if (head.frame != Frame::get_bulk && head.frame != Frame::peek_bulk)
+    return answer_get(source, head, data, head.bytes);
+  const uint64_t ticket = channel_.transfers().add(nullptr, nullptr);
+  channel_.send_bulk_as(source, head.tag, data, head.bytes, ticket);
 }
 
 void Net::answer_get(int source, const Head& asked, const void* data, size_t bytes) {

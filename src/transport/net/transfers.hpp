@@ -18,7 +18,7 @@ struct Transfer {
   Ended ended = nullptr;
   void* context = nullptr;
   Completion* completion = nullptr;  // has one less left after that
-  int source = 0;  // of a put, with its number and where its data belongs
+  int source = 0;                    // of a put, with its number and where its data belongs
   uint64_t number = 0, offset = 0;
   std::vector<uint64_t> buffer;  // packed data on its way
 };

@@ -95,6 +95,11 @@ class Shm final : public Transport {
     return expected;
   }
 
+  bool peeks(int) const override { return peeks_here(); }
+  Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion&) override {
+    return peek_here(to, rank, address, bytes);
+  }
+
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
     auto& futex = *reinterpret_cast<std::atomic<uint32_t>*>(window_.at(at));
     for (Backoff backoff(spins_, long_yielding); futex.load() == old && backoff.step();) {
@@ -205,13 +210,15 @@ class Shm final : public Transport {
     };
     for (Backoff backoff(spins_, long_yielding); backoff.step();)
       if (reached()) return {};
+      else work_meantime();
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);
     std::atomic<uint32_t>& in_barrier = ring(config().job.rank).in_barrier;
     in_barrier.store(1);
     Status status;
     while (!reached() && status.ok()) {
-      progress();  // somebody may wait for a reply from this rank before it can come here
+      progress();  // another rank may wait for a reply from this rank before it can come here
+      if (work_meantime()) continue;
       futex_wait(shared_->generation, done - 1, 0.1);
       if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
         status = late(config(), missing());

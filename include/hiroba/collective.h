@@ -1,0 +1,210 @@
+/* collective.h: collective operations on private or shared memory, blocking, started, and persistent.
+ *
+ * Names, arguments and meaning are those of MPI, with hiroba_ in the place of MPI_, and counts of 64 bits. A program
+ * starts with sms_startup (sms.h) or as an image (xmp.h). docs/collectives.md teaches them.
+ *
+ * Collective: all ranks of the team make the call, in the same order with the same counts, types, operators and roots;
+ * a rank that does otherwise ends the job with a message that names both calls. Counts are of elements.
+ * Buffers: any memory. Shared memory whose home is this node is read where it lies; other memory is copied once more.
+ * Send and receive buffers do not overlap; HIROBA_IN_PLACE as `send` (in scatter: as `recv`) takes what the other one
+ * holds. The buffers of what was started belong to it until it is complete.
+ * Results: elements are combined in the order of ranks, so all ranks have the same bits, and every run has.
+ * Threads: one thread of a rank at a time makes calls for one team. Waits and tests are for any thread.
+ * Errors: misuse ends the job with one message. Functions return nothing, unless they say so.
+ *
+ * hiroba_NAME blocks. hiroba_iNAME starts and returns; hiroba_wait waits. hiroba_NAME_init keeps the arguments, all
+ * ranks alike; hiroba_start starts, as often as wanted, and hiroba_request_free ends that.
+ */
+#ifndef HIROBA_COLLECTIVE_H
+#define HIROBA_COLLECTIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types and operators ------------------------------------------------------------------------------------ */
+
+typedef int64_t hiroba_type;
+enum {
+  HIROBA_BOOL,
+  HIROBA_INT8,
+  HIROBA_UINT8,
+  HIROBA_INT16,
+  HIROBA_UINT16,
+  HIROBA_INT32,
+  HIROBA_UINT32,
+  HIROBA_INT64,
+  HIROBA_UINT64,
+  HIROBA_FLOAT,
+  HIROBA_DOUBLE,
+  HIROBA_LONG_DOUBLE,
+  HIROBA_FLOAT_COMPLEX,
+  HIROBA_DOUBLE_COMPLEX,
+  HIROBA_LONG_DOUBLE_COMPLEX
+};
+#define HIROBA_CHAR HIROBA_INT8
+#define HIROBA_BYTE HIROBA_UINT8
+#define HIROBA_INT HIROBA_INT32
+/* Elements of so many bytes, as sizeof(struct pair): to be moved, and combined by operators of your own. */
+#define HIROBA_TYPE(bytes) ((hiroba_type)(bytes) << 8 | 0xff)
+
+/* An operator: one of those below, or your own. */
+typedef struct hiroba_operator {
+  /* mine[i] = mine[i] op theirs[i] for count elements, `theirs` of a later rank; associative. It must not throw, nor
+   * call this library. */
+  void (*function)(void* mine, const void* theirs, int64_t count, void* context);
+  void* context;
+  const char* name; /* for messages */
+} hiroba_operator;
+typedef const hiroba_operator* hiroba_op; /* must live as long as what uses it */
+extern const hiroba_operator hiroba_operators[9];
+#define HIROBA_SUM (&hiroba_operators[0])
+#define HIROBA_PROD (&hiroba_operators[1])
+#define HIROBA_MAX (&hiroba_operators[2])
+#define HIROBA_MIN (&hiroba_operators[3])
+#define HIROBA_LAND (&hiroba_operators[4])
+#define HIROBA_LOR (&hiroba_operators[5])
+#define HIROBA_BAND (&hiroba_operators[6])
+#define HIROBA_BOR (&hiroba_operators[7])
+#define HIROBA_BXOR (&hiroba_operators[8])
+
+#define HIROBA_IN_PLACE ((void*)-1)
+
+/* ---- teams -------------------------------------------------------------------------------------------------- */
+
+typedef struct hiroba_team_part* hiroba_team;
+#define HIROBA_ALL ((hiroba_team)0) /* all ranks */
+#define HIROBA_NO_TEAM ((hiroba_team) - 1)
+
+int hiroba_team_rank(hiroba_team team);
+int hiroba_team_size(hiroba_team team);
+/* The rank in HIROBA_ALL of a member. */
+int hiroba_team_member(hiroba_team team, int member);
+/* Collective in `team`: ranks with the same colour become a team, ordered by key, then by rank. With a negative colour
+ * a rank gets HIROBA_NO_TEAM. */
+void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out);
+/* Collective in `team`: the ranks of the list, in its order; HIROBA_NO_TEAM for the others. All give the same list. */
+void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out);
+/* Collective in the team, when nothing of it is under way. Sets it to HIROBA_NO_TEAM. */
+void hiroba_team_free(hiroba_team* team);
+
+/* ---- requests ----------------------------------------------------------------------------------------------- */
+
+/* What was started. Each is waited for, or tested until it is done, once: then it is HIROBA_NO_REQUEST (a persistent
+ * one stays and may be started again). Waiting for HIROBA_NO_REQUEST returns at once. */
+typedef struct hiroba_request {
+  uint64_t number;
+} hiroba_request;
+#ifdef __cplusplus
+#define HIROBA_NO_REQUEST (hiroba_request{0})
+#else
+#define HIROBA_NO_REQUEST ((hiroba_request){0})
+#endif
+
+void hiroba_wait(hiroba_request* request);
+void hiroba_wait_all(int count, hiroba_request requests[]);
+/* Waits for one of them; its index, or -1 if all are HIROBA_NO_REQUEST. */
+void hiroba_wait_any(int count, hiroba_request requests[], int* index);
+/* *done: 1 if it is complete, else 0. */
+void hiroba_test(hiroba_request* request, int* done);
+/* Gives the request away: function(context) is called once it is complete, by a thread of this rank that waits, or by
+ * the progress thread. It must not block; it may start operations. */
+void hiroba_then(hiroba_request* request, void (*function)(void* context), void* context);
+/* Of persistent requests. */
+void hiroba_start(hiroba_request* request);
+void hiroba_request_free(hiroba_request* request);
+
+/* ---- progress ----------------------------------------------------------------------------------------------- */
+
+/* Who carries on what was started is option --progress; by these two a program says where it is worth it (modes 1 and 2
+ * of the paper on overlap by Nanri and others): after the first stop, only between start and stop. */
+void hiroba_progress_start(void);
+void hiroba_progress_stop(void);
+
+/* ---- operations --------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define HIROBA_OPERATION(name, ...)                            \
+  void hiroba_##name(__VA_ARGS__, hiroba_team team);           \
+  void hiroba_i##name(__VA_ARGS__, hiroba_team team, hiroba_request* request); \
+  void hiroba_##name##_init(__VA_ARGS__, hiroba_team team, hiroba_request* request);
+/* clang-format on */
+
+void hiroba_barrier(hiroba_team team);
+void hiroba_ibarrier(hiroba_team team, hiroba_request* request);
+void hiroba_barrier_init(hiroba_team team, hiroba_request* request);
+
+HIROBA_OPERATION(bcast, void* buffer, int64_t count, hiroba_type type, int root)
+HIROBA_OPERATION(reduce, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op, int root)
+HIROBA_OPERATION(allreduce, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
+/* Rank r gets the combination of ranks 0..r; exscan: of 0..r-1, and rank 0 nothing. */
+HIROBA_OPERATION(scan, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
+HIROBA_OPERATION(exscan, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
+/* `count` elements of each rank, or for each rank. */
+HIROBA_OPERATION(gather, const void* send, void* recv, int64_t count, hiroba_type type, int root)
+HIROBA_OPERATION(scatter, const void* send, void* recv, int64_t count, hiroba_type type, int root)
+HIROBA_OPERATION(allgather, const void* send, void* recv, int64_t count, hiroba_type type)
+HIROBA_OPERATION(alltoall, const void* send, void* recv, int64_t count, hiroba_type type)
+HIROBA_OPERATION(reduce_scatter_block, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
+/* counts[r] elements of rank r, or for it, at element displs[r]; displs NULL: one after another. */
+HIROBA_OPERATION(reduce_scatter, const void* send, void* recv, const int64_t counts[], hiroba_type type, hiroba_op op)
+HIROBA_OPERATION(gatherv, const void* send, int64_t count, void* recv, const int64_t counts[], const int64_t displs[],
+                 hiroba_type type, int root)
+HIROBA_OPERATION(scatterv, const void* send, const int64_t counts[], const int64_t displs[], void* recv, int64_t count,
+                 hiroba_type type, int root)
+HIROBA_OPERATION(allgatherv, const void* send, int64_t count, void* recv, const int64_t counts[],
+                 const int64_t displs[], hiroba_type type)
+HIROBA_OPERATION(alltoallv, const void* send, const int64_t sendcounts[], const int64_t senddispls[], void* recv,
+                 const int64_t recvcounts[], const int64_t recvdispls[], hiroba_type type)
+/* Types of each; displacements in bytes. */
+HIROBA_OPERATION(alltoallw, const void* send, const int64_t sendcounts[], const int64_t senddispls[],
+                 const hiroba_type sendtypes[], void* recv, const int64_t recvcounts[], const int64_t recvdispls[],
+                 const hiroba_type recvtypes[])
+/* Block k of `count` elements goes to rank to[k], block k comes from rank from[k]; several between two ranks keep their
+ * order. */
+HIROBA_OPERATION(neighbor_alltoall, const void* send, int nto, const int to[], void* recv, int nfrom, const int from[],
+                 int64_t count, hiroba_type type)
+#undef HIROBA_OPERATION
+
+/* ---- where calls are, for messages -------------------------------------------------------------------------- */
+
+extern __thread const char* hiroba_place; /* "main.c:12" */
+#ifndef HIROBA_NO_PLACES
+#define HIROBA_TEXT_(x) #x
+#define HIROBA_TEXT(x) HIROBA_TEXT_(x)
+#define HIROBA_HERE(call) (hiroba_place = __FILE__ ":" HIROBA_TEXT(__LINE__), call)
+#define hiroba_barrier(...) HIROBA_HERE(hiroba_barrier(__VA_ARGS__))
+#define hiroba_ibarrier(...) HIROBA_HERE(hiroba_ibarrier(__VA_ARGS__))
+#define hiroba_bcast(...) HIROBA_HERE(hiroba_bcast(__VA_ARGS__))
+#define hiroba_ibcast(...) HIROBA_HERE(hiroba_ibcast(__VA_ARGS__))
+#define hiroba_reduce(...) HIROBA_HERE(hiroba_reduce(__VA_ARGS__))
+#define hiroba_ireduce(...) HIROBA_HERE(hiroba_ireduce(__VA_ARGS__))
+#define hiroba_allreduce(...) HIROBA_HERE(hiroba_allreduce(__VA_ARGS__))
+#define hiroba_iallreduce(...) HIROBA_HERE(hiroba_iallreduce(__VA_ARGS__))
+#define hiroba_scan(...) HIROBA_HERE(hiroba_scan(__VA_ARGS__))
+#define hiroba_iscan(...) HIROBA_HERE(hiroba_iscan(__VA_ARGS__))
+#define hiroba_exscan(...) HIROBA_HERE(hiroba_exscan(__VA_ARGS__))
+#define hiroba_iexscan(...) HIROBA_HERE(hiroba_iexscan(__VA_ARGS__))
+#define hiroba_gather(...) HIROBA_HERE(hiroba_gather(__VA_ARGS__))
+#define hiroba_igather(...) HIROBA_HERE(hiroba_igather(__VA_ARGS__))
+#define hiroba_scatter(...) HIROBA_HERE(hiroba_scatter(__VA_ARGS__))
+#define hiroba_iscatter(...) HIROBA_HERE(hiroba_iscatter(__VA_ARGS__))
+#define hiroba_allgather(...) HIROBA_HERE(hiroba_allgather(__VA_ARGS__))
+#define hiroba_iallgather(...) HIROBA_HERE(hiroba_iallgather(__VA_ARGS__))
+#define hiroba_alltoall(...) HIROBA_HERE(hiroba_alltoall(__VA_ARGS__))
+#define hiroba_ialltoall(...) HIROBA_HERE(hiroba_ialltoall(__VA_ARGS__))
+#define hiroba_wait(...) HIROBA_HERE(hiroba_wait(__VA_ARGS__))
+#define hiroba_wait_all(...) HIROBA_HERE(hiroba_wait_all(__VA_ARGS__))
+#define hiroba_wait_any(...) HIROBA_HERE(hiroba_wait_any(__VA_ARGS__))
+#define hiroba_test(...) HIROBA_HERE(hiroba_test(__VA_ARGS__))
+#define hiroba_start(...) HIROBA_HERE(hiroba_start(__VA_ARGS__))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

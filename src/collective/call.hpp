@@ -1,0 +1,54 @@
+// What the program called, for messages, and for ranks to compare. Values.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "base/text.hpp"
+
+namespace hiroba {
+
+// What the program called, for messages.
+struct Call {
+  const char* name;   // "xmp_sync_image"
+  const char* place;  // "main.c:12", or nothing
+  std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
+  // The same, cut to what fits, where there is no time to allocate.
+  const char* write(std::span<char> out) const {
+    char* at = out.data();
+    char* const end = at + out.size() - 1;
+    for (const char* part : {name, *place == '\0' ? "" : " at ", place})
+      while (*part != '\0' && at < end) *at++ = *part++;
+    *at = '\0';
+    return out.data();
+  }
+};
+
+// The name of a collective operation, with what must be equal on all ranks: "hiroba_reduce(sum of 3 double to rank 0)".
+class CallName {
+ public:
+  explicit CallName(const char* call) { *this << call; }
+  CallName& operator<<(const char* part) {
+    const size_t bytes = std::min(std::strlen(part), most - used_);
+    std::memcpy(text_ + used_, part, bytes);
+    used_ += bytes;
+    return *this;
+  }
+  CallName& operator<<(int64_t number) {
+    used_ = static_cast<size_t>(std::to_chars(text_ + used_, text_ + most, number).ptr - text_);
+    return *this;
+  }
+  const char* text() const { return text_; }
+  operator const char*() const { return text_; }
+
+ private:
+  static constexpr size_t most = 95;
+  char text_[most + 1] = {};
+  size_t used_ = 0;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,30 @@
+// Which algorithms collective operations were done by (option explain-collectives): counts by operation, size and way.
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+class Explanation {
+ public:
+  void start(bool on) { on_ = on; }
+  // `name`: of the call, up to its first parenthesis; `bytes`: that a rank gives to one member.
+  void note(const char* name, size_t bytes, const char* way);
+  // "hiroba_allreduce, up to 1 KiB: 300 by lane", in the order of names and sizes.
+  std::vector<std::string> lines() const;
+
+ private:
+  bool on_ = false;
+  mutable SignalSafeLock lock_;  // guards what follows
+  std::map<std::tuple<std::string, size_t, std::string>, uint64_t> counts_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,156 @@
+#include "collective/lanes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/whereabouts.hpp"
+
+namespace hiroba {
+
+struct Lanes::Slot {
+  alignas(64) std::atomic<uint32_t> call;  // that this rank has given for
+  char name[name_bytes];
+  char data[most_bytes];
+};
+
+struct Lanes::Lane {
+  alignas(64) std::atomic<uint32_t> finished[slots];  // the latest call of each slot that this rank has finished
+  Slot slot[slots];
+};
+
+Lanes::Name::Name(const char* of) { std::memcpy(text, of, std::min(std::strlen(of), name_bytes - 1)); }
+
+Lanes::Lane& Lanes::lane(int lane, int rank) const {
+  static_assert(sizeof(Lane) * most == bytes);
+  return reinterpret_cast<Lane*>(world_->reach(rank, offset_ + static_cast<uint64_t>(rank) * stride_))[lane];
+}
+
+Lanes::Slot& Lanes::slot(const Members& members, int member, uint32_t call) const {
+  return lane(members.lane, members.team.rank(member)).slot[call % slots];
+}
+
+uint32_t Lanes::calls(int number) const {
+  const Lane& own = lane(number, world_->rank);
+  uint32_t latest = 0;
+  for (const Slot& slot : own.slot) latest = std::max(latest, slot.call.load(std::memory_order_relaxed));
+  return latest;
+}
+
+void Lanes::open(Members& members, uint32_t calls) {
+  take(members.lane);
+  Lane& own = lane(members.lane, world_->rank);
+  for (uint32_t i = 0; i < slots; ++i) {
+    ++calls;
+    own.slot[calls % slots].call.store(calls, std::memory_order_relaxed);
+    own.finished[calls % slots].store(calls, std::memory_order_release);
+  }
+  members.calls = calls;
+}
+
+bool Lanes::reaches_all(const Team& team) const {
+  for (int i = 0; i < team.count; ++i) {
+    const int rank = team.rank(i);
+    if (world_->reach(rank, offset_ + static_cast<uint64_t>(rank) * stride_) == nullptr) return false;
+  }
+  return true;
+}
+
+bool Lanes::fits(const Members& members, const Step& step) const {
+  const size_t most_given = step.combine ? tuning_.lane_combined : tuning_.lane_copied;
+  return members.lane >= 0 && step.whole > 0 && step.whole <= std::min(most_given, most_bytes);
+}
+
+// ---- the parts of a call -------------------------------------------------------------------------------------------
+
+bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
+  const auto& finished = lane(members.lane, members.team.rank(member)).finished[call % slots];
+  return static_cast<int32_t>(finished.load(std::memory_order_acquire) - (call - slots)) >= 0;
+}
+
+void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name) const {
+  Slot& mine = slot(members, members.me, call);
+  if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
+  std::memcpy(mine.name, name.text, name_bytes);
+  mine.call.store(call, std::memory_order_release);
+}
+
+bool Lanes::has_given(const Members& members, int member, uint32_t call) const {
+  return slot(members, member, call).call.load(std::memory_order_acquire) == call;
+}
+
+Status Lanes::find(const Members& members, const Step& step, int member, uint32_t call, const Name& name,
+                   const char*& block) const {
+  const Slot& theirs = slot(members, member, call);
+  block = theirs.data + (step.same ? 0 : static_cast<size_t>(members.me) * step.take.bytes_of(member));
+  if (std::memcmp(theirs.name, name.text, name_bytes) == 0) return {};
+  return Parcels::calls_differ(
+      format("rank %d is in %s, rank %d is in %s", members.team.rank(member), theirs.name, world_->rank, name.text));
+}
+
+// `blocks`: of those that give something, in the order of members.
+void Lanes::finish(const Members& members, const Step& step, uint32_t call, std::span<const char* const> blocks) const {
+  const char* const* block = blocks.data();
+  for (int i = 0; i < members.team.count; ++i) {
+    const size_t part = step.take.bytes_of(i);
+    if (part == 0) continue;
+    if (step.combine) {  // all are of equal length
+      step.combine->all(step.take.base, blocks, part);
+      break;
+    }
+    std::memcpy(step.take.of(i), *block++, part);
+  }
+  lane(members.lane, world_->rank).finished[call % slots].store(call, std::memory_order_release);
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+template <typename Done>
+Status Lanes::await(const Members& members, int member, const Call& text, const Done& done) const {
+  if (done()) return {};
+  return world_->await(done, [&] { return text.text() + ": " + not_come(*world_->board, members.team.rank(member)); });
+}
+
+Status Lanes::exchange(Members& members, const Step& step, const Call& text) const {
+  const uint32_t call = begin(members);
+  const Name name(text.name);
+  for (int i = 0; i < members.team.count; ++i)
+    HIROBA_TRY(await(members, i, text, [&] { return can_write(members, i, call); }));
+  give(members, step, call, name);
+  members.blocks.clear();
+  for (int i = 0; i < members.team.count; ++i) {
+    if (step.take.bytes_of(i) == 0) continue;
+    HIROBA_TRY(await(members, i, text, [&] { return has_given(members, i, call); }));
+    const char* block = nullptr;
+    HIROBA_TRY(find(members, step, i, call, name, block));
+    members.blocks.push_back(block);
+  }
+  finish(members, step, call, members.blocks);
+  return {};
+}
+
+Operation Lanes::exchange(RunningPtr running, const Members& members, uint32_t call) const {
+  const Step& step = running->phases[0];
+  const Name name(running->sequence.what);
+  Operation::promise_type& self = co_await OwnPromise();
+  std::vector<const char*> blocks;
+  for (int i = 0; i < members.team.count; ++i) {
+    self.awaited.store(members.team.rank(i), std::memory_order_relaxed);
+    co_await Until([&] { return can_write(members, i, call); });
+  }
+  give(members, step, call, name);
+  for (int i = 0; i < members.team.count; ++i) {
+    if (step.take.bytes_of(i) == 0) continue;
+    self.awaited.store(members.team.rank(i), std::memory_order_relaxed);
+    co_await Until([&] { return has_given(members, i, call); });
+    const char* block = nullptr;
+    if (const Status status = find(members, step, i, call, name, block); !status.ok()) {
+      self.other.stop(members.team.rank(i), slot(members, i, call).name);
+      co_await Until([] { return false; });
+    }
+    blocks.push_back(block);
+  }
+  finish(members, step, call, blocks);
+  running.reset();
+}
+
+}  // namespace hiroba

@@ -1,0 +1,44 @@
+// What the entry points of collective.h share: teams, what a call prepares, and how it runs.
+#pragma once
+
+#define HIROBA_NO_PLACES
+#include <memory>
+#include <string>
+
+#include "collective.h"
+#include "process/process.hpp"
+
+#define HIROBA_EXPORT extern "C" __attribute__((visibility("default")))
+
+// hiroba_team points to one.
+struct hiroba_team_part {
+  std::unique_ptr<hiroba::Members> members;
+};
+
+namespace hiroba {
+
+// Ends the job if it has not started.
+Collective& collective_of(const char* call);
+// Ends the job if this rank is not in the team.
+Members& members_of(hiroba_team team, const char* call);
+Member member_of(const Members& members);
+// "main.c:12", or nothing.
+const char* place();
+
+// A call whose arguments are checked.
+struct Prepared {
+  Members* members;
+  CallName name;  // with what all ranks have in common
+  Plan plan;
+};
+
+void perform(const char* call, Prepared prepared);
+hiroba_request start(const char* call, Prepared prepared);
+hiroba_request keep(const char* call, Prepared prepared);
+
+// ---- types and operators; they end the job where there is no such thing ----
+size_t bytes_of_type(hiroba_type type, const char* call);
+Combine combine_of(hiroba_op op, hiroba_type type, const char* call);
+CallName& name_type(CallName& name, hiroba_type type);
+
+}  // namespace hiroba

@@ -1,0 +1,371 @@
+// The operations of collective.h: each checks its arguments and becomes a plan, which runs now, is started, or is kept.
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
+
+using hiroba::BlockTable;
+using hiroba::bytes_of_type;
+using hiroba::CallName;
+using hiroba::Combine;
+using hiroba::combine_of;
+using hiroba::end_job;
+using hiroba::Member;
+using hiroba::member_of;
+using hiroba::Members;
+using hiroba::members_of;
+using hiroba::name_type;
+using hiroba::Prepared;
+
+namespace {
+
+size_t elements(int64_t count, const char* call) {
+  if (count < 0)
+    end_job(1, "%s: %s: count is %lld; it must not be negative", hiroba::place(), call, static_cast<long long>(count));
+  return static_cast<size_t>(count);
+}
+
+// `data` of so many bytes, or null for HIROBA_IN_PLACE.
+template <typename Pointer>
+Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call) {
+  if (data == HIROBA_IN_PLACE) return nullptr;
+  if (data == nullptr && bytes > 0)
+    end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::place(), call, which, bytes);
+  return data;
+}
+
+void require_apart(const void* send, size_t send_bytes, const void* recv, size_t recv_bytes, const char* call) {
+  const auto s = reinterpret_cast<uintptr_t>(send), r = reinterpret_cast<uintptr_t>(recv);
+  if (send != nullptr && recv != nullptr && send_bytes > 0 && recv_bytes > 0 && s < r + recv_bytes &&
+      r < s + send_bytes)
+    end_job(1, "%s: %s: send (%p, %zu bytes) and recv (%p, %zu bytes) overlap; use HIROBA_IN_PLACE, or two buffers",
+            hiroba::place(), call, send, send_bytes, recv, recv_bytes);
+}
+
+void require_root(const Members& members, int root, const char* call) {
+  if (!members.team.contains(root))
+    end_job(1, "%s: %s: root is %d, and the team has ranks 0..%d", hiroba::place(), call, root, members.team.count - 1);
+}
+
+// Counts and displacements of all members, as bytes.
+BlockTable table(const Members& members, const int64_t counts[], const int64_t displs[], const hiroba_type* types,
+                 hiroba_type type, const char* call) {
+  BlockTable out;
+  size_t next = 0;
+  for (int i = 0; i < members.team.count; ++i) {
+    const size_t element = bytes_of_type(types != nullptr ? types[i] : type, call);
+    const size_t bytes = elements(counts[i], call) * element, scale = types != nullptr ? 1 : element;
+    if (displs != nullptr && displs[i] < 0)
+      end_job(1, "%s: %s: displacement %d is %lld; it must not be negative", hiroba::place(), call, i,
+              static_cast<long long>(displs[i]));
+    out.bytes.push_back(bytes);
+    out.at.push_back(displs != nullptr ? static_cast<size_t>(displs[i]) * scale : next);
+    next += bytes;
+  }
+  return out;
+}
+
+std::vector<size_t> counts_of(const Members& members, const int64_t counts[], const char* call) {
+  std::vector<size_t> out;
+  for (int i = 0; i < members.team.count; ++i) out.push_back(elements(counts[i], call));
+  return out;
+}
+
+// "hiroba_gather(3 double to rank 0)".
+CallName moved(const char* call, int64_t count, hiroba_type type, const char* way = "", int root = -1) {
+  CallName name(call);
+  name << "(" << count << " ";
+  name_type(name, type) << way;
+  if (root >= 0) name << root;
+  return name << ")";
+}
+
+CallName combined(const char* call, hiroba_op op, int64_t count, hiroba_type type, int root = -1) {
+  CallName name(call);
+  name << "(" << (op->name == nullptr ? "own operator" : op->name) << " of " << count << " ";
+  name_type(name, type);
+  if (root >= 0) name << " to rank " << root;
+  return name << ")";
+}
+
+// Of operations whose counts differ between ranks.
+CallName typed(const char* call, hiroba_type type, const char* way = "", int root = -1) {
+  CallName name(call);
+  name << "(";
+  name_type(name, type) << way;
+  if (root >= 0) name << root;
+  return name << ")";
+}
+
+Prepared bcast(const char* call, void* data, int64_t count, hiroba_type type, int root, hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  return {&members, moved(call, count, type, " from rank ", root),
+          plan_bcast(member_of(members), root, buffer(data, bytes, "buffer", call), bytes)};
+}
+
+Prepared gather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, int root,
+                hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  send = buffer(send, bytes, "send", call);
+  if (members.me == root) {
+    recv = buffer(recv, bytes, "recv", call);
+    require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
+  }
+  return {&members, moved(call, count, type, " to rank ", root),
+          plan_gather(member_of(members), root, send, recv, bytes)};
+}
+
+Prepared scatter(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, int root,
+                 hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  recv = buffer(recv, bytes, "recv", call);
+  if (members.me == root) {
+    send = buffer(send, bytes, "send", call);
+    require_apart(send, bytes * static_cast<size_t>(members.team.count), recv, bytes, call);
+  }
+  return {&members, moved(call, count, type, " from rank ", root),
+          plan_scatter(member_of(members), root, send, recv, bytes)};
+}
+
+Prepared allgather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
+  return {&members, moved(call, count, type), plan_allgather(member_of(members), send, recv, bytes)};
+}
+
+Prepared alltoall(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  const size_t all = bytes * static_cast<size_t>(members.team.count);
+  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  require_apart(send, all, recv, all, call);
+  return {&members, moved(call, count, type), plan_alltoall(member_of(members), send, recv, bytes)};
+}
+
+Prepared gatherv(const char* call, const void* send, int64_t count, void* recv, const int64_t counts[],
+                 const int64_t displs[], hiroba_type type, int root, hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
+  const size_t bytes = send == HIROBA_IN_PLACE && members.me == root
+                           ? parts.bytes[static_cast<size_t>(root)]
+                           : elements(count, call) * bytes_of_type(type, call);
+  return {&members, typed(call, type, " to rank ", root),
+          plan_gatherv(member_of(members), root, buffer(send, bytes, "send", call), bytes, recv, parts)};
+}
+
+Prepared scatterv(const char* call, const void* send, const int64_t counts[], const int64_t displs[], void* recv,
+                  int64_t count, hiroba_type type, int root, hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
+  const size_t bytes = recv == HIROBA_IN_PLACE && members.me == root
+                           ? parts.bytes[static_cast<size_t>(root)]
+                           : elements(count, call) * bytes_of_type(type, call);
+  return {&members, typed(call, type, " from rank ", root),
+          plan_scatterv(member_of(members), root, send, parts, buffer(recv, bytes, "recv", call), bytes)};
+}
+
+Prepared allgatherv(const char* call, const void* send, int64_t count, void* recv, const int64_t counts[],
+                    const int64_t displs[], hiroba_type type, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const BlockTable parts = table(members, counts, displs, nullptr, type, call);
+  const size_t mine = parts.bytes[static_cast<size_t>(members.me)];
+  if (const size_t bytes = elements(count, call) * bytes_of_type(type, call); send != HIROBA_IN_PLACE && bytes != mine)
+    end_job(1, "%s: %s: this rank gives %lld elements, and counts[%d] is %lld", hiroba::place(), call,
+            static_cast<long long>(count), members.me, static_cast<long long>(counts[members.me]));
+  return {&members, typed(call, type),
+          plan_allgatherv(member_of(members), buffer(send, mine, "send", call), mine, recv, parts)};
+}
+
+Prepared exchanged(const char* call, Members& members, CallName name, const void* send, const BlockTable& gives,
+                   void* recv, const BlockTable& takes) {
+  const auto me = static_cast<size_t>(members.me);
+  if (send != HIROBA_IN_PLACE && gives.bytes[me] != takes.bytes[me])
+    end_job(1, "%s: %s: this rank gives itself %zu bytes and takes %zu", hiroba::place(), call, gives.bytes[me],
+            takes.bytes[me]);
+  return {&members, name, plan_alltoallv(buffer(send, 0, "send", call), gives, recv, takes)};
+}
+
+Prepared alltoallv(const char* call, const void* send, const int64_t sendcounts[], const int64_t senddispls[],
+                   void* recv, const int64_t recvcounts[], const int64_t recvdispls[], hiroba_type type,
+                   hiroba_team team) {
+  Members& members = members_of(team, call);
+  const bool in_place = send == HIROBA_IN_PLACE;
+  return exchanged(call, members, typed(call, type), send,
+                   in_place ? BlockTable() : table(members, sendcounts, senddispls, nullptr, type, call), recv,
+                   table(members, recvcounts, recvdispls, nullptr, type, call));
+}
+
+Prepared alltoallw(const char* call, const void* send, const int64_t sendcounts[], const int64_t senddispls[],
+                   const hiroba_type sendtypes[], void* recv, const int64_t recvcounts[], const int64_t recvdispls[],
+                   const hiroba_type recvtypes[], hiroba_team team) {
+  Members& members = members_of(team, call);
+  const bool in_place = send == HIROBA_IN_PLACE;
+  return exchanged(call, members, CallName(call), send,
+                   in_place ? BlockTable() : table(members, sendcounts, senddispls, sendtypes, 0, call), recv,
+                   table(members, recvcounts, recvdispls, recvtypes, 0, call));
+}
+
+Prepared allreduce(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op,
+                   hiroba_team team) {
+  Members& members = members_of(team, call);
+  const Combine combine = combine_of(op, type, call);
+  const size_t n = elements(count, call), bytes = n * combine.element();
+  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  require_apart(send, bytes, recv, bytes, call);
+  return {&members, combined(call, op, count, type), plan_allreduce(member_of(members), send, recv, n, combine)};
+}
+
+Prepared reduce(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op, int root,
+                hiroba_team team) {
+  Members& members = members_of(team, call);
+  require_root(members, root, call);
+  const Combine combine = combine_of(op, type, call);
+  const size_t n = elements(count, call), bytes = n * combine.element();
+  send = buffer(send, bytes, "send", call);
+  if (send == nullptr && members.me != root)
+    end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, and this is rank %d", hiroba::place(), call, members.me);
+  if (members.me == root) require_apart(send, bytes, buffer(recv, bytes, "recv", call), bytes, call);
+  return {&members, combined(call, op, count, type, root),
+          plan_reduce(member_of(members), root, send, recv, n, combine)};
+}
+
+Prepared prefix(const char* call, bool exclusive, const void* send, void* recv, int64_t count, hiroba_type type,
+                hiroba_op op, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const Combine combine = combine_of(op, type, call);
+  const size_t n = elements(count, call), bytes = n * combine.element();
+  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  require_apart(send, bytes, recv, bytes, call);
+  return {&members, combined(call, op, count, type), plan_scan(member_of(members), send, recv, n, combine, exclusive)};
+}
+
+Prepared scan(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op,
+              hiroba_team team) {
+  return prefix(call, false, send, recv, count, type, op, team);
+}
+
+Prepared exscan(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op,
+                hiroba_team team) {
+  return prefix(call, true, send, recv, count, type, op, team);
+}
+
+Prepared reduce_scatter(const char* call, const void* send, void* recv, const int64_t counts[], hiroba_type type,
+                        hiroba_op op, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const Combine combine = combine_of(op, type, call);
+  const std::vector<size_t> all = counts_of(members, counts, call);
+  int64_t sum = 0;
+  for (const size_t n : all) sum += static_cast<int64_t>(n);
+  return {&members, combined(call, op, sum, type),
+          plan_reduce_scatter(member_of(members), buffer(send, 0, "send", call), recv, all, combine)};
+}
+
+Prepared reduce_scatter_block(const char* call, const void* send, void* recv, int64_t count, hiroba_type type,
+                              hiroba_op op, hiroba_team team) {
+  const std::vector<int64_t> counts(static_cast<size_t>(members_of(team, call).team.count), count);
+  return reduce_scatter(call, send, recv, counts.data(), type, op, team);
+}
+
+Prepared neighbor_alltoall(const char* call, const void* send, int nto, const int to[], void* recv, int nfrom,
+                           const int from[], int64_t count, hiroba_type type, hiroba_team team) {
+  Members& members = members_of(team, call);
+  const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  const std::span<const int> gives(to, static_cast<size_t>(nto)), takes(from, static_cast<size_t>(nfrom));
+  for (const std::span<const int> list : {gives, takes})
+    for (const int member : list)
+      if (!members.team.contains(member))
+        end_job(1, "%s: %s: rank %d is a neighbour, and the team has ranks 0..%d", hiroba::place(), call, member,
+                members.team.count - 1);
+  hiroba::Plan plan = plan_neighbours(member_of(members), send, gives, recv, takes, bytes);
+  if (plan.phases.size() > hiroba::Plan::most_phases)
+    end_job(1, "%s: %s: %zu blocks between two ranks; at most %zu: send several as one", hiroba::place(), call,
+            plan.phases.size(), hiroba::Plan::most_phases);
+  return {&members, moved(call, count, type), std::move(plan)};
+}
+
+// Each gives a rank's byte to all.
+Prepared barrier(const char* call, hiroba_team team) {
+  Members& members = members_of(team, call);
+  return {&members, CallName(call), plan_barrier(member_of(members))};
+}
+
+}  // namespace
+
+// The three forms of an operation. `parameters` and `arguments` are in parentheses.
+#define UNPACK(...) __VA_ARGS__
+#define OPERATION(name, parameters, arguments)                                                            \
+  HIROBA_EXPORT void hiroba_##name(UNPACK parameters, hiroba_team team) {                                 \
+    hiroba::perform("hiroba_" #name, name("hiroba_" #name, UNPACK arguments, team));                      \
+  }                                                                                                       \
+  HIROBA_EXPORT void hiroba_i##name(UNPACK parameters, hiroba_team team, hiroba_request* request) {       \
+    *request = hiroba::start("hiroba_i" #name, name("hiroba_i" #name, UNPACK arguments, team));           \
+  }                                                                                                       \
+  HIROBA_EXPORT void hiroba_##name##_init(UNPACK parameters, hiroba_team team, hiroba_request* request) { \
+    *request = hiroba::keep("hiroba_" #name "_init", name("hiroba_" #name, UNPACK arguments, team));      \
+  }
+
+HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
+  const char* const call = "hiroba_barrier";
+  if (team != HIROBA_ALL) return hiroba::perform(call, barrier(call, team));
+  hiroba::require_at(hiroba::collective_of(call).barrier(call), hiroba::place());
+}
+HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {
+  *request = hiroba::start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));
+}
+HIROBA_EXPORT void hiroba_barrier_init(hiroba_team team, hiroba_request* request) {
+  *request = hiroba::keep("hiroba_barrier_init", barrier("hiroba_barrier", team));
+}
+
+OPERATION(bcast, (void* data, int64_t count, hiroba_type type, int root), (data, count, type, root))
+OPERATION(gather, (const void* send, void* recv, int64_t count, hiroba_type type, int root),
+          (send, recv, count, type, root))
+OPERATION(scatter, (const void* send, void* recv, int64_t count, hiroba_type type, int root),
+          (send, recv, count, type, root))
+OPERATION(allgather, (const void* send, void* recv, int64_t count, hiroba_type type), (send, recv, count, type))
+OPERATION(alltoall, (const void* send, void* recv, int64_t count, hiroba_type type), (send, recv, count, type))
+OPERATION(gatherv,
+          (const void* send, int64_t count, void* recv, const int64_t counts[], const int64_t displs[],
+           hiroba_type type, int root),
+          (send, count, recv, counts, displs, type, root))
+OPERATION(scatterv,
+          (const void* send, const int64_t counts[], const int64_t displs[], void* recv, int64_t count,
+           hiroba_type type, int root),
+          (send, counts, displs, recv, count, type, root))
+OPERATION(allgatherv,
+          (const void* send, int64_t count, void* recv, const int64_t counts[], const int64_t displs[],
+           hiroba_type type),
+          (send, count, recv, counts, displs, type))
+OPERATION(alltoallv,
+          (const void* send, const int64_t sendcounts[], const int64_t senddispls[], void* recv,
+           const int64_t recvcounts[], const int64_t recvdispls[], hiroba_type type),
+          (send, sendcounts, senddispls, recv, recvcounts, recvdispls, type))
+OPERATION(alltoallw,
+          (const void* send, const int64_t sendcounts[], const int64_t senddispls[], const hiroba_type sendtypes[],
+           void* recv, const int64_t recvcounts[], const int64_t recvdispls[], const hiroba_type recvtypes[]),
+          (send, sendcounts, senddispls, sendtypes, recv, recvcounts, recvdispls, recvtypes))
+OPERATION(allreduce, (const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op),
+          (send, recv, count, type, op))
+OPERATION(reduce, (const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op, int root),
+          (send, recv, count, type, op, root))
+OPERATION(scan, (const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op),
+          (send, recv, count, type, op))
+OPERATION(exscan, (const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op),
+          (send, recv, count, type, op))
+OPERATION(reduce_scatter, (const void* send, void* recv, const int64_t counts[], hiroba_type type, hiroba_op op),
+          (send, recv, counts, type, op))
+OPERATION(reduce_scatter_block, (const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op),
+          (send, recv, count, type, op))
+OPERATION(neighbor_alltoall,
+          (const void* send, int nto, const int to[], void* recv, int nfrom, const int from[], int64_t count,
+           hiroba_type type),
+          (send, nto, to, recv, nfrom, from, count, type))

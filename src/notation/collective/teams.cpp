@@ -1,0 +1,72 @@
+// Teams of collective.h.
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
+
+using hiroba::collective_of;
+using hiroba::end_job;
+using hiroba::Members;
+using hiroba::members_of;
+
+namespace hiroba {
+
+Collective& collective_of(const char* call) { return process_memory(call).collective(); }
+
+Member member_of(const Members& members) {
+  return {members.me, members.team.count, collective_of("a collective operation").tuning().sliced};
+}
+
+Members& members_of(hiroba_team team, const char* call) {
+  if (team == HIROBA_ALL) return collective_of(call).all();
+  if (team == HIROBA_NO_TEAM)
+    end_job(1, "%s: %s: this rank is not in the team (HIROBA_NO_TEAM); only its members make calls for it", place(),
+            call);
+  return *team->members;
+}
+
+}  // namespace hiroba
+
+HIROBA_EXPORT int hiroba_team_rank(hiroba_team team) { return members_of(team, "hiroba_team_rank").me; }
+HIROBA_EXPORT int hiroba_team_size(hiroba_team team) { return members_of(team, "hiroba_team_size").team.count; }
+
+HIROBA_EXPORT int hiroba_team_member(hiroba_team team, int member) {
+  const Members& members = members_of(team, "hiroba_team_member");
+  if (!members.team.contains(member))
+    end_job(1, "%s: hiroba_team_member: there is no member %d in a team of %d", hiroba::place(), member,
+            members.team.count);
+  return members.team.rank(member);
+}
+
+HIROBA_EXPORT void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out) {
+  const char* const call = "hiroba_team_split";
+  std::unique_ptr<Members> members;
+  hiroba::require_at(collective_of(call).split(members_of(team, call), color, key, members, {call, hiroba::place()}),
+                     hiroba::place());
+  *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
+}
+
+HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out) {
+  const Members& parent = members_of(team, "hiroba_team_from_list");
+  for (int i = 0; i < count; ++i) {
+    if (!parent.team.contains(ranks[i]))
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed, and the team has ranks 0..%d", hiroba::place(),
+              ranks[i], parent.team.count - 1);
+    if (std::find(ranks, ranks + i, ranks[i]) != ranks + i)
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", hiroba::place(), ranks[i]);
+  }
+  const int* const found = std::find(ranks, ranks + count, parent.me);
+  hiroba_team_split(team, found == ranks + count ? -1 : 0, static_cast<int>(found - ranks), out);
+}
+
+HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
+  const char* const call = "hiroba_team_free";
+  if (*team == HIROBA_NO_TEAM) return;
+  if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::place());
+  Members& members = members_of(*team, call);
+  // What comes next in its memory must not come before all have left it.
+  hiroba::require_at(collective_of(call).barrier(members.team, {call, hiroba::place()}), hiroba::place());
+  collective_of(call).release(members);
+  delete *team;
+  *team = HIROBA_NO_TEAM;
+}

@@ -1,0 +1,56 @@
+// Types and operators of collective.h in the terms of the collective floor.
+#include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
+
+using hiroba::Op;
+using hiroba::Type;
+
+HIROBA_EXPORT const hiroba_operator hiroba_operators[9] = {
+    {nullptr, nullptr, "sum"},         {nullptr, nullptr, "product"},    {nullptr, nullptr, "maximum"},
+    {nullptr, nullptr, "minimum"},     {nullptr, nullptr, "and"},        {nullptr, nullptr, "or"},
+    {nullptr, nullptr, "bitwise and"}, {nullptr, nullptr, "bitwise or"}, {nullptr, nullptr, "bitwise xor"}};
+
+namespace hiroba {
+
+namespace {
+
+constexpr Op known[9] = {Op::add,        Op::mul,     Op::max,    Op::min,    Op::logical_and,
+                         Op::logical_or, Op::bit_and, Op::bit_or, Op::bit_xor};
+
+bool is_number(hiroba_type type) { return type >= 0 && type < types; }
+bool is_own(hiroba_type type) { return (type & 0xff) == 0xff && type >> 8 > 0; }
+
+}  // namespace
+
+size_t bytes_of_type(hiroba_type type, const char* call) {
+  if (is_number(type)) return bytes_of(static_cast<Type>(type));
+  if (is_own(type)) return static_cast<size_t>(type >> 8);
+  end_job(1, "%s: %s: there is no type %lld; use HIROBA_DOUBLE and its like, or HIROBA_TYPE(bytes)", place(), call,
+          static_cast<long long>(type));
+}
+
+CallName& name_type(CallName& name, hiroba_type type) {
+  if (is_number(type)) return name << name_of(static_cast<Type>(type));
+  return name << (type >> 8) << "-byte element";
+}
+
+Combine combine_of(hiroba_op op, hiroba_type type, const char* call) {
+  if (op == nullptr) end_job(1, "%s: %s: the operator is NULL; use HIROBA_SUM or one of your own", place(), call);
+  Combine out;
+  if (op->function != nullptr) {
+    out.record = bytes_of_type(type, call), out.function = op->function, out.context = op->context;
+    return out;
+  }
+  const ptrdiff_t number = op - hiroba_operators;
+  if (number < 0 || number >= 9)
+    end_job(1, "%s: %s: operator %s has no function; set it, or use HIROBA_SUM and its like", place(), call,
+            op->name == nullptr ? "without a name" : op->name);
+  if (!is_number(type))
+    end_job(1, "%s: %s: %s of elements of %lld bytes that are no numbers; give an operator of your own", place(), call,
+            op->name, static_cast<long long>(type >> 8));
+  const Status status = Combine::make(static_cast<Type>(type), known[number], out);
+  if (!status.ok()) end_job(1, "%s: %s: %s", place(), call, status.message().c_str());
+  return out;
+}
+
+}  // namespace hiroba
