@@ -164,6 +164,14 @@ def first_line(*command: str | Path) -> str:
     return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]
 
 
+def content(path: Path) -> str:
+    """Of a file that not every kernel has; "" if it is not there."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
 def cpu_name() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -182,8 +190,8 @@ def circumstances() -> dict[str, Any]:
         "kernel": platform.release(),
         "compiler": first_line("cc", "--version"),
         "mpi": first_line("mpirun", "--version"),
-        "huge_pages": Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip(),
-        "tcp": Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip(),
+        "huge_pages": content(Path("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "tcp": content(Path("/proc/sys/net/ipv4/tcp_congestion_control")),
     }
 
 
@@ -202,15 +210,21 @@ def mpirun(ranks: int) -> list[str]:
 
 
 def write(
-    folder: Path, name: str, around: dict[str, Any], samples: Mapping[str, Samples], targets: Sequence[Target]
+    folder: Path,
+    name: str,
+    around: dict[str, Any],
+    samples: Mapping[str, Samples],
+    targets: Sequence[Target],
+    more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Keeps every sample, so that a later reader can ask other questions."""
+    """Keeps every sample, so that a later reader can ask other questions, and what the benchmark has more."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     record = {
         "circumstances": around,
         "samples": {label: part.runs for label, part in samples.items()},
         "targets": [asdict(target) | {"reached": target.reached} for target in targets],
+        **(more or {}),
     }
     path.write_text(json.dumps(record, indent=1) + "\n")
     return path
