@@ -17,6 +17,7 @@ from contestants import FULL, HIROBA, NORMAL, SPARE, THREAD
 from figures import Case, Figures, Found, seconds_text, size_text
 from harness import BenchmarkError, Target
 
+FASTER = ("allreduce", "alltoall", "bcast", "allgather")  # than any MPI's, on a node
 LEAST_GAIN = 0.03  # less than that is no reason to rewrite a program
 WITH = {
     (NORMAL, FULL): "without a progress thread",
@@ -53,7 +54,7 @@ def judged(found: Found) -> tuple[bool, str]:
 
 
 def advice(found: Found) -> str:
-    """One sentence about the largest size of each collective and number of ranks."""
+    """One sentence for each number of ranks: about the largest size of each collective, with the largest matrices."""
     parts = []
     for ranks in sorted({case.ranks for case in found}):
         words = []
@@ -61,9 +62,9 @@ def advice(found: Found) -> str:
             here = {c: f for c, f in found.items() if (c.collective, c.ranks) == (collective, ranks)}
             if not here:
                 continue
-            size = max(case.bytes for case in here)
-            pays, how = judged({case: f for case, f in here.items() if case.bytes == size})
-            name = collective.capitalize() + (f" of {size_text(size)}" if size else "")
+            point = max((case.m, case.n) for case in here)
+            pays, how = judged({case: f for case, f in here.items() if (case.m, case.n) == point})
+            name = collective.capitalize() + (f" of {size_text(8 * point[0])}" if point[0] else "")
             words.append((pays, f"{name} {how}"))
         words.sort(key=lambda entry: not entry[0])
         parts.append(f"Overlap with {ranks} ranks: {'; '.join(text for _, text in words)}.")
@@ -85,6 +86,19 @@ def targets(found: Found) -> list[Target]:
         if mine and rivals:
             what = f"ovlp / block of {collective}, M={m}, N={n}, spare / that of the best MPI"
             reached.append(Target(what, min(mine) / min(rivals), 0.9))
+    for case, f in ours.items():
+        if (case.mode, case.placement, case.schedule) != (THREAD, FULL, "static") or case.collective not in FASTER:
+            continue
+        same = (case.placement, case.schedule, case.collective, case.m, case.n, case.ranks)
+        others = [
+            g.comm
+            for c, g in found.items()
+            if (c.placement, c.schedule, c.collective, c.m, c.n, c.ranks) == same
+            if c.library != HIROBA and c.mode == NORMAL
+        ]
+        if others:
+            what = f"{case.collective} of {size_text(case.bytes)}, {case.ranks} ranks / the best MPI's"
+            reached.append(Target(what, f.comm / min(others), 0.9))
     idle = [
         f.comp / found[other].comp
         for case, f in ours.items()
@@ -197,6 +211,8 @@ class Measured:
         def at(cases: Found, name: str, times: bool) -> float:
             return between([(case.bytes, getattr(f, name)) for case, f in cases.items()], use.bytes, times)
 
+        parts = [(case.bytes, min(1.0, f.hidden) if f.hidden_known else 0.0) for case, f in here.items()]
+
         pairs = [
             (case.bytes, f.comp / g.comp)
             for case, f in here.items()
@@ -205,45 +221,69 @@ class Measured:
         ]
         slower = between(pairs, use.bytes, times=False) if pairs else 1.0
         comm, comp = at(here, "comm", times=True), use.compute * slower
-        hidden = min(1.0, at(here, "hidden", times=False)) * min(comm, comp)
+        hidden = between(parts, use.bytes, times=False) * min(comm, comp)
         blocking = at(base, "comm", times=True) + use.compute
         return Prospect(use.calls * blocking, use.calls * (comm + comp - hidden))
 
 
+def share(entry: dict[str, Any]) -> float:
+    return float(entry["gain"] / entry["blocking"]) if entry["blocking"] > 0 else 0.0
+
+
+def rows_of(entries: Sequence[dict[str, Any]], use: Use | None) -> list[list[str]]:
+    """Of all uses together every way; of one, the best way of each library."""
+    if use is not None:
+        by_library: dict[str, dict[str, Any]] = {}
+        for entry in sorted(entries, key=share):
+            by_library[entry["library"]] = entry
+        entries = list(by_library.values())
+    what = ["", "", ""] if use is None else [size_text(use.bytes), f"{use.calls:g}", seconds_text(use.compute)]
+    rows = []
+    for entry in entries:
+        way = Way(*(entry[name] for name in Way.__dataclass_fields__))
+        gain = f"{'-' if entry['gain'] < 0 else ''}{seconds_text(abs(entry['gain']))}"
+        times = [
+            seconds_text(entry["blocking"]),
+            seconds_text(entry["overlapped"]),
+            gain,
+            f"{100 * share(entry):.1f} %",
+        ]
+        rows.append([f"{entry['use']}: {way.text}", *what, *times])
+    return rows
+
+
+def outside(found: Found, uses: Sequence[Use]) -> str:
+    """Which sizes lie beyond those that were measured, and what that means."""
+    sizes = {use: [case.bytes for case in found if case.collective == use.collective] for use in uses}
+    larger = [use for use in uses if use.bytes > max(sizes[use])]
+    smaller = [use for use in uses if use.bytes < min(sizes[use])]
+    notes = ""
+    for text, here in [
+        ("Larger than any measured size, so their times are scaled", larger),
+        ("Smaller than any measured size, so they have the time of the smallest", smaller),
+    ]:
+        if here:
+            notes += f"\n{text}: " + ", ".join(f"{use.collective} of {size_text(use.bytes)}" for use in here)
+    return notes
+
+
 def like(found: Found, uses: Iterable[Use]) -> tuple[str, list[dict[str, Any]]]:
-    """A table per use and for all of them, and the same as data."""
+    """A table and a sentence, and all figures as data."""
     measured, uses = Measured(found), list(uses)
     rows = [["", "size", "calls", "computation", "blocking", "overlapped", "gain", ""]]
     kept: list[dict[str, Any]] = []
     for use in [*uses, None]:
+        here = []
         for way in measured.ways:
             parts = [measured.prospect(way, part) for part in (uses if use is None else [use])]
             blocking, overlapped = sum(p.blocking for p in parts), sum(p.overlapped for p in parts)
+            entry = {"use": use.collective, "bytes": use.bytes} if use else {"use": "all"}
             gain = blocking - overlapped
-            name = "all" if use is None else use.collective
-            what = ["", "", ""] if use is None else [size_text(use.bytes), f"{use.calls:g}", seconds_text(use.compute)]
-            share = gain / blocking if blocking > 0 else 0.0
-            times = (
-                seconds_text(blocking),
-                seconds_text(overlapped),
-                f"{'-' if gain < 0 else ''}{seconds_text(abs(gain))}",
-            )
-            rows.append([f"{name}: {way.text}", *what, *times, f"{100 * share:.1f} %"])
-            entry = {"use": name, "bytes": use.bytes} if use else {"use": name}
-            kept.append(entry | way.__dict__ | {"blocking": blocking, "overlapped": overlapped, "gain": gain})
-    best = max(
-        (entry for entry in kept if entry["use"] == "all"), key=lambda entry: entry["gain"] / (entry["blocking"] or 1)
-    )
-    share = best["gain"] / best["blocking"] if best["blocking"] > 0 else 0.0
+            here.append(entry | way.__dict__ | {"blocking": blocking, "overlapped": overlapped, "gain": gain})
+        rows += rows_of(here, use)
+        kept += here
+    best = max((entry for entry in kept if entry["use"] == "all"), key=share)
     how = way_text(best["mode"], best["placement"])
-    word = "would gain" if share > LEAST_GAIN else "would not gain enough to be worth it:"
-    sentence = f"This program {word} {100 * share:.1f} % at best, {how} ({best['library']}, {best['schedule']})."
-    largest = {case.collective: max(c.bytes for c in found if c.collective == case.collective) for case in found}
-    outside = [use for use in uses if use.bytes > largest.get(use.collective, 0)]
-    note = (
-        ""
-        if not outside
-        else "\nLarger than any measured size, so their times are scaled: "
-        + ", ".join(f"{use.collective} of {size_text(use.bytes)}" for use in outside)
-    )
-    return f"{harness.table(rows)}\n{sentence}{note}", kept
+    word = "would gain" if share(best) > LEAST_GAIN else "would not gain enough to be worth it:"
+    sentence = f"This program {word} {100 * share(best):.1f} % at best, {how} ({best['library']}, {best['schedule']})."
+    return f"{harness.table(rows)}\n{sentence}{outside(found, uses)}", kept

@@ -65,18 +65,29 @@ class LikeTest(unittest.TestCase):
         blocking, overlapped = self.prospect(THREAD, SPARE, Use("alltoall", 2048, 1, 1000 * US))
         self.assertAlmostEqual(overlapped - blocking, (24 + 1200 - 14.4 - 1020) * US)
 
+    def test_a_hidden_part_below_the_scatter_is_none(self) -> None:
+        """12 us are less than a spread of 0.9 of 30 us, so nothing counts as hidden at 1 KiB, and 0.35 at 2 KiB."""
+        noisy = MEASURED | entry(1024, 12 * US, 24 * US, 36 * US, 30 * US, THREAD, SPARE, spread=0.9)
+        way = advice.Way("mpi", THREAD, SPARE, "static", 2)
+        found = advice.Measured(noisy).prospect(way, Use("alltoall", 2048, 1, 30 * US))
+        self.assertAlmostEqual(found.overlapped, (24 + 36 - 0.35 * 24) * US)
+
     def test_outside_of_what_was_measured(self) -> None:
         """Larger: the time grows with the size; smaller: it stays. Ratios stay."""
         self.assertAlmostEqual(self.prospect(NORMAL, FULL, Use("alltoall", 8192, 1, 0))[0], 80 * US)
         self.assertAlmostEqual(self.prospect(NORMAL, FULL, Use("alltoall", 8, 1, 0))[0], 10 * US)
         text, _ = advice.like(MEASURED, [Use("alltoall", 8192, 1, 0)])
         self.assertIn("Larger than any measured size, so their times are scaled: alltoall of 8 KiB", text)
+        text, _ = advice.like(MEASURED, [Use("alltoall", 512, 1, 0), Use("alltoall", 1024, 1, 0)])
+        self.assertTrue(text.endswith("so they have the time of the smallest: alltoall of 512 B"), text)
 
     def test_table_and_sentence(self) -> None:
         uses = [Use("alltoall", 2048, 100, 30 * US), Use("alltoall", 1024, 0, 0)]
         text, kept = advice.like(MEASURED, uses)
         all_of = [row for row in kept if row["use"] == "all" and row["mode"] == THREAD]
         self.assertAlmostEqual(all_of[0]["gain"], 440 * US)
+        self.assertEqual(sum(line.startswith("alltoall: ") for line in text.splitlines()), 2)  # one library, two uses
+        self.assertEqual(sum(line.startswith("all: ") for line in text.splitlines()), 2)  # two ways
         self.assertIn("would gain 8.8 % at best, with a progress thread on a spare core (mpi, static)", text)
         text, _ = advice.like(MEASURED, [Use("alltoall", 2048, 1, 1000 * US)])
         self.assertIn("would not gain enough to be worth it", text)
@@ -114,6 +125,22 @@ class AdviceTest(unittest.TestCase):
         self.assertIn("does not pay: at best 1.00 of blocking, without a progress thread", advice.advice(only))
         noisy = MEASURED | entry(4096, 48 * US, 24 * US, 72 * US, 55.2 * US, THREAD, SPARE, spread=0.2)
         self.assertIn("may pay: 0.92 of blocking", advice.advice(noisy))
+
+    def test_the_largest_point_counts(self) -> None:
+        larger = {Case(**(case.__dict__ | {"n": 128})): f for case, f in entry(4096, 1.0, 1.0, 2.0, 1.0).items()}
+        self.assertIn("Alltoall of 4 KiB pays here: 0.50 of blocking", advice.advice(MEASURED | larger))
+
+    def test_targets(self) -> None:
+        """Of Hiroba: the worst ratio, comm beside the best MPI, comp with a progress thread beside without."""
+
+        def of(library: str, part: Found) -> Found:
+            return {Case(**(case.__dict__ | {"library": library})): f for case, f in part.items()}
+
+        self.assertEqual(advice.targets(MEASURED), [])
+        rivals = of("one", entry(1024, 10 * US, 20 * US, 30 * US, 30 * US)) | of("two", entry(1024, 8 * US, 9, 9, 9))
+        ours = entry(1024, 4 * US, 20 * US, 25 * US, 24 * US) | entry(1024, 4 * US, 21 * US, 25 * US, 26 * US, THREAD)
+        found = [(round(target.value, 3), target.limit) for target in advice.targets(rivals | of("hiroba", ours))]
+        self.assertEqual(found, [(1.04, 1.02), (0.5, 0.9), (1.05, 1.02)])
 
 
 class FiguresTest(unittest.TestCase):

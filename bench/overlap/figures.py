@@ -46,6 +46,11 @@ class Figures:
     spread: float  # of ovlp: distance of the quartiles over the rounds / median; with one round, sd / mean in it
     same_bits: bool
 
+    @property
+    def hidden_known(self) -> bool:
+        """Whether what can be hidden is more than the scatter of the times."""
+        return min(self.comm, self.comp) >= self.spread * self.ovlp
+
     @staticmethod
     def of(lines: Sequence[Line], statistic: str) -> Figures:
         def value(line: Line, phase: str) -> float:
@@ -116,7 +121,7 @@ def table(found: Found) -> str:
             case.schedule,
             *map(seconds_text, times),
             f"{figures.ratio:.3f}",
-            f"{figures.hidden:.2f}",
+            f"{figures.hidden:.2f}" if figures.hidden_known else "-",
             f"{figures.slowdown:.2f}",
             f"{100 * figures.spread:.0f} %",
         ])  # fmt: skip
@@ -169,7 +174,15 @@ def draw_panel(axes: Any, found: Found, libraries: Sequence[str], unit: float) -
         axes.set_ylim(0, min(limit, 1.12 * max(height for _, height, _ in drawn)))
         for at, height, _ in drawn:
             if height > limit:
-                axes.text(at, limit, f"{height:.3g}", rotation=90, ha="center", va="top", fontsize=8)
+                axes.text(
+                    at,
+                    limit,
+                    f"{height:.0f}" if height >= 100 else f"{height:.3g}",
+                    rotation=90,
+                    ha="center",
+                    va="top",
+                    fontsize=8,
+                )
     axes.set_xticks(range(len(BARS)), BARS, rotation=35, ha="right", rotation_mode="anchor")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", linewidth=0.4, alpha=0.6)
@@ -213,6 +226,15 @@ EFFICIENCY = {
 }
 
 
+def curve(found: Found, metric: str) -> tuple[list[int], list[float]]:
+    """Over the sizes; without those at which the hidden part is lost in the scatter of the times."""
+    values: dict[int, list[float]] = {}
+    for case, figures in found.items():
+        if metric != "hidden" or figures.hidden_known:
+            values.setdefault(case.bytes, []).append(getattr(figures, metric))
+    return sorted(values), [statistics.median(values[size]) for size in sorted(values)]
+
+
 def efficiency(path: Path, found: Found) -> Path | None:
     """One column per collective and placement, over the size of the messages; loops are static."""
     from matplotlib.figure import Figure
@@ -230,15 +252,11 @@ def efficiency(path: Path, found: Found) -> Path | None:
         row[0].set_ylabel(text)
         for axes, (collective, placement) in zip(row, columns, strict=True):
             for library, mode in teams:
-                here = [
-                    c
-                    for c in shown
-                    if (c.library, c.mode, c.collective, c.placement) == (library, mode, collective, placement)
-                ]
-                sizes = sorted({case.bytes for case in here})
-                middle = [
-                    statistics.median(getattr(shown[c], metric) for c in here if c.bytes == size) for size in sizes
-                ]
+                here = {case: f for case, f in shown.items() if (case.library, case.mode) == (library, mode)}
+                part = {
+                    case: f for case, f in here.items() if (case.collective, case.placement) == (collective, placement)
+                }
+                sizes, middle = curve(part, metric)
                 dash, marker = styles[mode]
                 colour = harness.COLOURS[libraries.index(library) % len(harness.COLOURS)]
                 axes.plot(sizes, middle, dash, marker=marker, ms=4, color=colour, label=f"{library}, {mode}")
@@ -249,7 +267,7 @@ def efficiency(path: Path, found: Found) -> Path | None:
                 axes.set_yscale("log", base=2)
                 axes.yaxis.set_major_formatter("{x:g}")
         if metric == "hidden":
-            row[0].set_ylim(LEAST_HIDDEN, 1.1)
+            row[0].set_ylim(LEAST_HIDDEN, 1.3)
     for axes, (collective, placement) in zip(grid[0], columns, strict=True):
         axes.set_title(f"{collective}, {PANEL_NAMES[placement].lower()}", fontsize=10)
     sizes = sorted({case.bytes for case in shown})
@@ -260,11 +278,11 @@ def efficiency(path: Path, found: Found) -> Path | None:
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(teams), fontsize=9)
     ranks = next(iter(shown)).ranks
-    cut = sum(figures.hidden < LEAST_HIDDEN for figures in shown.values())
-    figure.suptitle(
-        f"Efficiency of overlap, {ranks} ranks, static loops"
-        + (f"; {cut} points lie below {LEAST_HIDDEN}" if cut else "")
-    )
+    known = [figures.hidden for figures in shown.values() if figures.hidden_known]
+    cut = sum(hidden < LEAST_HIDDEN for hidden in known)
+    left_out = f"below {LEAST_HIDDEN}: {cut}, less than the scatter of times: {len(shown) - len(known)}"
+    title = f"Efficiency of overlap, {ranks} ranks, static loops"
+    figure.suptitle(f"{title}\nhidden, points not shown: {left_out}", fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path

@@ -235,7 +235,7 @@ def offload_table(programs: Programs, team: Team) -> str:
 # ---- the command line ------------------------------------------------------------------------------------------------
 
 
-def numbers(text: str) -> list[int]:
+def list_of_numbers(text: str) -> list[int]:
     return [int(word) for word in text.split(",")]
 
 
@@ -244,12 +244,12 @@ def parse() -> argparse.Namespace:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.prog = "hiroba overlap"
     add = parser.add_argument
-    add("-M", type=numbers, help="doubles for each destination, a list (default: 16 to 1048576)")
+    add("-M", type=list_of_numbers, help="doubles for each destination, a list (default: 16 to 1048576)")
     add("-N", default=BALANCED, help="sizes of the matrices, a list; balanced: computation as long as the collective")
     add("--paper", action="store_true", help="the paper's point: -M 131072 -N 512,1024")
     add("--collectives", help=f"a list of {', '.join(ALL)}; or all (default: alltoall,allreduce)")
-    add("--per-node", type=numbers, help="ranks on a node, a list (default: those of 1, 2, 4 that cores allow)")
-    add("--hosts", default="", help="names of nodes, a list (default: this one)")
+    add("--per-node", type=list_of_numbers, help="ranks on a node, a list (default: those of 1, 2, 4 that cores allow)")
+    add("--hosts", default="", help="names of nodes that see the folder of results, a list (default: this one)")
     add("--placement", default="spare,full", help="of threads: spare, full (default: both)")
     add("--modes", default=",".join(MODES), help=f"of progress (default: {','.join(MODES)})")
     add("--libraries", help="only these: openmpi, mpich, hiroba, and those of --mpi")
