@@ -14,7 +14,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
 from contestants import FULL, HIROBA, NORMAL, SPARE, THREAD
-from figures import Case, Figures, Found, seconds_text, size_text
+from figures import Case, Figures, Found, ranks_text, seconds_text, size_text
 from harness import BenchmarkError, Target
 
 FASTER = ("allreduce", "alltoall", "bcast", "allgather")  # than any MPI's, on a node
@@ -67,7 +67,7 @@ def advice(found: Found) -> str:
             name = collective.capitalize() + (f" of {size_text(8 * point[0])}" if point[0] else "")
             words.append((pays, f"{name} {how}"))
         words.sort(key=lambda entry: not entry[0])
-        parts.append(f"Overlap with {ranks} ranks: {'; '.join(text for _, text in words)}.")
+        parts.append(f"Overlap with {ranks_text(ranks)}: {'; '.join(text for _, text in words)}.")
     return " ".join(parts)
 
 
@@ -97,7 +97,7 @@ def targets(found: Found) -> list[Target]:
             if c.library != HIROBA and c.mode == NORMAL
         ]
         if others:
-            what = f"{case.collective} of {size_text(case.bytes)}, {case.ranks} ranks / the best MPI's"
+            what = f"{case.collective} of {size_text(case.bytes)}, {ranks_text(case.ranks)} / the best MPI's"
             reached.append(Target(what, f.comm / min(others), 0.9))
     idle = [
         f.comp / found[other].comp
@@ -132,7 +132,7 @@ class Way:
 
     @property
     def text(self) -> str:
-        return f"{self.library}, {self.mode}, {self.placement}, {self.schedule}, {self.ranks} ranks"
+        return f"{self.library}, {self.mode}, {self.placement}, {self.schedule}, {ranks_text(self.ranks)}"
 
 
 def read_uses(path: Path) -> list[Use]:

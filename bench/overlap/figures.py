@@ -103,6 +103,10 @@ def size_text(size: float) -> str:
     return f"{size:.0f} B"
 
 
+def ranks_text(ranks: int) -> str:
+    return f"{ranks} rank{'s' if ranks > 1 else ''}"
+
+
 def seconds_text(seconds: float) -> str:
     unit, scale = ("s", 1.0) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("us", 1e6)
     return f"{seconds * scale:.3g} {unit}"
@@ -211,7 +215,7 @@ def bars(path: Path, found: Found, notes: dict[str, str]) -> Path | None:
     handles, labels = next(axes for axes in grid.flat if axes.containers).get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(libraries), fontsize=9)
     size = f"{size_text(case.bytes)} (M={case.m})"
-    title = f"{case.collective}, {size}, N={case.n}, {case.ranks} ranks; lower is better, hatched is comm"
+    title = f"{case.collective}, {size}, N={case.n}, {ranks_text(case.ranks)}; lower is better, hatched is comm"
     figure.suptitle(f"{title}\nnormal, thread, threadpin: overlapped, without and with a progress thread", fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
@@ -281,7 +285,7 @@ def efficiency(path: Path, found: Found) -> Path | None:
     known = [figures.hidden for figures in shown.values() if figures.hidden_known]
     cut = sum(hidden < LEAST_HIDDEN for hidden in known)
     left_out = f"below {LEAST_HIDDEN}: {cut}, less than the scatter of times: {len(shown) - len(known)}"
-    title = f"Efficiency of overlap, {ranks} ranks, static loops"
+    title = f"Efficiency of overlap, {ranks_text(ranks)}, static loops"
     figure.suptitle(f"{title}\nhidden, points not shown: {left_out}", fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)

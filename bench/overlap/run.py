@@ -32,7 +32,7 @@ import figures
 import harness
 from check_dgemm import wrong_elements
 from contestants import FULL, MODES, NORMAL, PLACEMENTS, SPARE, Programs, Team, described, known
-from figures import Case, Figures, Found, Line
+from figures import Case, Figures, Found, Line, ranks_text
 from harness import ROOT, BenchmarkError, Contestant, Samples
 
 ALL = ["alltoall", "allreduce", "bcast", "reduce", "allgather", "gather", "scatter"]
@@ -101,7 +101,7 @@ class Benchmark:
                 if not line["same_bits"]:
                     differ.setdefault(contestant.name, []).append(line["collective"])
         harness.show_progress("")
-        print(f"answers: right for {', '.join(ALL)}, with {team.ranks} ranks; C: {self.check_product(team)}")
+        print(f"answers: right for {', '.join(ALL)}, with {ranks_text(team.ranks)}; C: {self.check_product(team)}")
         for name, collectives in differ.items():
             print(f"  {name}: started and blocking differ in their last bits: {', '.join(collectives)}")
 
@@ -148,7 +148,7 @@ class Benchmark:
     def compete(self, team: Team, placement: str, points: Sequence[str], what: str) -> None:
         words = [*self.plan.words, *points]
         contestants = self.programs.all_modes(team, placement, words, self.plan.modes)
-        label = f"{what}, {team.ranks} ranks, {placement}"
+        label = f"{what}, {ranks_text(team.ranks)}, {placement}"
         self.samples[label] = harness.compete(contestants, self.plan.rounds, label, run_lines)
         here: Found = {}
         for name, runs in self.samples[label].runs.items():
@@ -185,7 +185,7 @@ class Benchmark:
 def placement_text(line: Line, placement: str) -> str:
     """What the placement means on this machine, from what the program says that it has done."""
     cpus, computing, threads, ranks = line["cpus"], line["computing_cpus"], line["threads"], line["per_machine"]
-    who = f"{ranks} rank{'s' if ranks > 1 else ''} x {threads} thread{'s' if threads > 1 else ''}"
+    who = f"{ranks_text(ranks)} x {threads} thread{'s' if threads > 1 else ''}"
     text = f"{who} on {computing} of {cpus} CPUs"
     if ranks * threads > computing:
         text += ", which they share"

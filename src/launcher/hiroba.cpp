@@ -1,6 +1,12 @@
-// hiroba: prints facts about the installation. Compiled with exceptions, because CLI11 throws; none leaves main.
+// hiroba: prints facts about the installation, and starts the programs that come with it. Compiled with exceptions, because
+// CLI11 throws; none leaves main.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 
 #include "base/options.hpp"
 #include "launcher/info.hpp"
@@ -19,6 +25,25 @@ int info(bool options_markdown) {
   return 1;
 }
 
+// Becomes the Python program of the benchmark (bench/overlap/run.py); comes back only if that cannot be started.
+int overlap(const std::vector<std::string>& words) {
+  const std::filesystem::path prefix = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+  const std::filesystem::path program = prefix / "share" / "hiroba" / "overlap" / "run.py";
+  if (!std::filesystem::exists(program)) {
+    std::fprintf(stderr, "hiroba: overlap was not installed: there is no %s\n", program.c_str());
+    return 1;
+  }
+  std::vector<std::string> command = {"python3", program.string(), "--build", prefix.string()};
+  command.insert(command.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "hiroba: overlap is a Python program, and python3 cannot be started: %s\n",
+               std::strerror(errno));
+  return 1;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Describes this installation of Hiroba. hirobarun starts programs."};
   app.set_version_flag("--version", "hiroba " HIROBA_VERSION, "Print the version and exit");
@@ -27,6 +52,10 @@ int run(int argc, char** argv) {
   const char* about = "This machine, transports, and options with their present values";
   app.add_subcommand("info", about)
       ->add_flag("--options-markdown", options_markdown, "Print the options in the format of docs/options.md");
+  CLI::App* const pays = app.add_subcommand(
+      "overlap",
+      "Measures whether collectives hide behind computation here, in Hiroba and MPIs (hiroba overlap --help)");
+  pays->prefix_command()->set_help_flag();  // all words are the benchmark's
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -35,7 +64,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "hiroba: %s (see hiroba --help)\n", wrong.what());
     return 2;
   }
-  return info(options_markdown);
+  return pays->parsed() ? overlap(pays->remaining()) : info(options_markdown);
 }
 
 }  // namespace

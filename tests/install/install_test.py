@@ -4,6 +4,7 @@ header must also compile alone, as C and as C++. Called by ctest (see CMakeLists
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,19 @@ class InstallTest(unittest.TestCase):
         for program in ("./alone", "build/directives"):
             output = run(["hirobarun", "-n", "3", "--nodes", "2", program], project, environment)
             self.assertEqual(output, "sum 4950\n")
+
+    def test_overlap(self) -> None:
+        sources = self.prefix / "share" / "hiroba" / "overlap"
+        self.assertEqual([path.name for path in sources.iterdir() if "test" in path.name or "__" in path.name], [])
+        self.assertIn("--like", run(["hiroba", "overlap", "--help"], self.folder, self.environment))
+        if shutil.which("mpicc") is None or shutil.which("mpirun.openmpi") is None:
+            self.skipTest("there is no Open MPI")
+        names = [str(sources / name) for name in ("mpi.c", "common.c", "options.c")]
+        strict = ["-O2", "-fopenmp", "-Wall", "-Wextra", "-Werror"]
+        run(["mpicc", *strict, *names, "-o", "mpi"], self.folder, self.environment)
+        few = ["--modes", "normal", "--placement", "full", "--collectives", "barrier", "--libraries", "openmpi"]
+        output = run(["hiroba", "overlap", "--small", *few], self.folder, self.environment)
+        self.assertIn("kept in overlap/overlap_small.json", output)
 
     def test_headers_stand_alone(self) -> None:
         headers = sorted((self.prefix / "include" / "hiroba").rglob("*.h*"), key=lambda header: header.name)

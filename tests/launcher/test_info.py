@@ -22,6 +22,14 @@ class Info(LauncherTest):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("hiroba --help", wrong.stderr)
 
+    def test_overlap_passes_all_words_on(self) -> None:
+        told = self.hiroba("overlap", "--help")
+        self.assertEqual((told.returncode, told.stderr), (0, ""))
+        self.assertIn("--like", told.stdout)
+        wrong = self.hiroba("overlap", "--collectives", "alltoal")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("alltoal is none of alltoall", wrong.stderr)
+
     def test_info(self) -> None:
         result = self.hiroba("info")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
