@@ -294,8 +294,9 @@ def make_plan(options: argparse.Namespace, uses: Sequence[advice.Use]) -> Plan:
         ms = sorted({max(1, round(use.bytes / 8)) for use in uses})
     if bad := [n for n in ns if n != BALANCED and not n.isdecimal()]:
         raise BenchmarkError(f"-N: {bad[0]} is neither a number nor {BALANCED}")
-    repetitions = options.repetitions or (3 if options.small else 20)
+    repetitions = options.repetitions or (2 if options.small else 20)
     words = ["--repetitions", str(repetitions), "--test-calls", str(options.test_calls)]
+    words += ["--warm-up", "1"] if options.small else []
     return Plan(
         collectives,
         ms,
