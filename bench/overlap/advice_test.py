@@ -160,6 +160,13 @@ class FiguresTest(unittest.TestCase):
         self.assertAlmostEqual(found.ratio, 0.75)  # of 0.833, 0.75, 0.667
         self.assertAlmostEqual(found.hidden, 0.8)  # of 0.5, 0.8, 1.5
         self.assertAlmostEqual(found.slowdown, 1.5)
+        self.assertAlmostEqual(found.spread, (6.1 - 3.1) / 3.2)  # of block; of ovlp it is (4.25 - 2.45) / 2.5
+        self.assertFalse(found.hidden_known)
+
+    def test_one_round(self) -> None:
+        line = self.line(comm=1, comp=2, block=4, ovlp=2.5)
+        line["block"]["sd"], line["ovlp"]["sd"] = 0.4, 0.5
+        self.assertAlmostEqual(Figures.of([line], "mean").spread, 0.2)
 
     def test_kept_and_read_again(self) -> None:
         self.assertEqual(figures.from_json(json.loads(json.dumps(figures.as_json(MEASURED)))), MEASURED)
@@ -177,7 +184,7 @@ class LibraryTest(unittest.TestCase):
         )
         self.assertEqual((library.name, library.compiler), ("intel", "mpiicc"))
         self.assertEqual(library.launch, "mpiexec -ppn {per_node} -n {ranks}")
-        self.assertEqual(library.modes["threadpin"][1], {"A": "1", "I_MPI_ASYNC_PROGRESS_PIN": "{cpu}"})
+        self.assertEqual(library.modes["threadpin"].variables, {"A": "1", "I_MPI_ASYNC_PROGRESS_PIN": "{cpu}"})
         for bad in ("intel:mpiicc", "intel:mpiicc:mpiexec:FAST"):
             with self.assertRaises(BenchmarkError):
                 described(bad)

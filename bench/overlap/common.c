@@ -259,7 +259,9 @@ static void repeat(run* r, enum phase phase, double* times, size_t stride) {
     default:
       r->of->start(&r->t);
       times[OVLP_START * stride] = lap(&at);
+      if (r->with->region) r->of->region(1);
       compute(r, r->with->test_calls);
+      if (r->with->region) r->of->region(0);
       times[OVLP_COMP * stride] = lap(&at);
       r->of->wait();
       times[OVLP_WAIT * stride] = lap(&at);
@@ -321,7 +323,8 @@ static void report(const run* r, const placement* at, int same) {
          r->with->bound ? "true" : "false");
   printf(", \"cpus\": %d, \"computing_cpus\": %d", at->cpus, at->computing);
   printf(", \"repetitions\": %d, \"test_calls\": %d", r->with->repetitions, r->with->test_calls);
-  printf(", \"additions\": %d, \"same_bits\": %s", r->with->additions, same ? "true" : "false");
+  printf(", \"additions\": %d, \"region\": %s", r->with->additions, r->with->region ? "true" : "false");
+  printf(", \"same_bits\": %s", same ? "true" : "false");
   for (enum phase phase = COMM; phase < PHASES; ++phase) {
     print_statistics(phase_names[phase], r->times + (size_t)phase * (size_t)r->with->repetitions, r->with->repetitions);
   }
@@ -379,6 +382,7 @@ int overlap(int argc, char** argv, const library* of) {
   const int status = read_options(argc, argv, of, &with);
   if (status != 0) return status < 0 ? 0 : status;
   const placement at = place(of, with.spare, with.bound);
+  if (with.region) of->region(0);
   for (int i = 0; i < with.count; ++i) {
     for (enum schedule schedule = STATIC; schedule < SCHEDULES; ++schedule) {
       if (with.schedules[schedule]) run_point(of, &with, &at, with.points[i], schedule);

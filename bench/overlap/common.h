@@ -39,6 +39,7 @@ typedef struct library {
   void (*start)(const transfer* t);
   void (*test)(void); /* of what was started and not waited for */
   void (*wait)(void);
+  void (*region)(int begins); /* where progress is wanted begins or ends; NULL: the library has no such calls */
   void (*largest)(double* values, int count); /* of all ranks, in place, at every rank */
   void (*end_job)(int status);                /* of all ranks; does not return */
 } library;

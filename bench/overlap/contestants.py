@@ -20,21 +20,30 @@ FOLDER = Path(__file__).resolve().parent
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-falign-loops=32")
 COMPILE_SECONDS = 60
 HIROBA = "hiroba"
-NORMAL, THREAD, PIN = "normal", "thread", "threadpin"  # the paper's names: no progress thread, one, one on a fixed CPU
-MODES = (NORMAL, THREAD, PIN)
+# The paper's names: no progress thread; one; one on a fixed CPU; one that works only while the rank computes (mode 2).
+NORMAL, THREAD, PIN, REGION = "normal", "thread", "threadpin", "region"
+MODES = (NORMAL, THREAD, PIN, REGION)
 FULL, SPARE = "full", "spare"
 PLACEMENTS = (SPARE, FULL)
 
 
 @dataclass(frozen=True)
+class Mode:
+    """What it adds: words of the launcher, variables, words of the program."""
+
+    option: str = ""
+    variables: dict[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Library:
-    """How to start it: `launch`, in which Team.fill fills in what stands in braces. A mode is the words and variables
-    that it adds; a library has only those that it names."""
+    """How to start it: `launch`, in which Team.fill fills in what stands in braces; and the modes that it has."""
 
     name: str
     compiler: str
     launch: str
-    modes: dict[str, tuple[str, dict[str, str]]] = field(default_factory=lambda: {NORMAL: ("", {})})
+    modes: dict[str, Mode] = field(default_factory=lambda: {NORMAL: Mode()})
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ def known(hosts: Sequence[str], build: Path) -> list[Library]:
     asynchronous = {"MPICH_ASYNC_PROGRESS": "1"}
     pinned = asynchronous | {"MPICH_PROGRESS_THREAD_AFFINITY": "{cpus}"}
     run = build / "bin" / "hirobarun"
-    modes = {NORMAL: "none", THREAD: "thread", PIN: "pin:{cpu}"}
+    progress = {mode: Mode(f"--progress {option}") for mode, option in ((NORMAL, "none"), (THREAD, "thread"))}
+    progress |= {PIN: Mode("--progress pin:{cpu}"), REGION: Mode("--progress thread", words=("--region",))}
     return [
         Library(
             "openmpi",
@@ -73,13 +83,13 @@ def known(hosts: Sequence[str], build: Path) -> list[Library]:
             "mpich",
             "mpicc.mpich",
             "mpirun.mpich -n {ranks}" + (" -hosts {names} -ppn {per_node}" if hosts else ""),
-            {NORMAL: ("", {}), THREAD: ("", asynchronous), PIN: ("", pinned)},
+            {NORMAL: Mode(), THREAD: Mode(variables=asynchronous), PIN: Mode(variables=pinned)},
         ),
         Library(
             HIROBA,
             "cc",
             f"{run} " + ("--hosts {hosts}" if hosts else "-n {ranks}"),
-            {mode: (f"--progress {option}", {}) for mode, option in modes.items()},
+            progress,
         ),
     ]
 
@@ -90,11 +100,11 @@ def described(text: str) -> Library:
     parts = text.split(":")
     if not 3 <= len(parts) <= 5:
         raise BenchmarkError(f"--mpi {text}: it has {len(parts)} parts; see --help")
-    modes: dict[str, tuple[str, dict[str, str]]] = {NORMAL: ("", {})}
+    modes = {NORMAL: Mode()}
     for mode, part in zip((THREAD, PIN), parts[3:], strict=False):
         if bad := [word for word in part.split(",") if "=" not in word]:
             raise BenchmarkError(f"--mpi {text}: {bad[0]} is not VARIABLE=VALUE")
-        modes[mode] = ("", {name: value for name, _, value in (word.partition("=") for word in part.split(","))})
+        modes[mode] = Mode(variables=dict(word.split("=", 1) for word in part.split(",")))
     launch = parts[2] if "{ranks}" in parts[2] else f"{parts[2]} -n {{ranks}}"
     return Library(parts[0], parts[1], launch, modes)
 
@@ -151,13 +161,14 @@ class Programs:
         if they compute on all but one."""
         cpu = max(os.sched_getaffinity(0))
         threads = max(1, len(os.sched_getaffinity(0)) // team.per_node - (placement == SPARE))  # as the program has it
-        option, variables = library.modes[mode]
-        if library.name == HIROBA and mode == THREAD and placement == SPARE:
-            option = "--progress spare"
+        added = library.modes[mode]
+        option = added.option
+        if library.name == HIROBA and placement == SPARE:
+            option = option.replace("thread", "spare")
         cpus = ",".join([str(cpu)] * team.per_node)
-        settings = {name: value.format(cpu=cpu, cpus=cpus) for name, value in variables.items()}
+        settings = {name: value.format(cpu=cpu, cpus=cpus) for name, value in added.variables.items()}
         launch = [*team.fill(library.launch, cpu), *team.fill(option, cpu)]
-        command: list[str | Path] = [*launch, self.binary(library), "--placement", placement, *words]
+        command: list[str | Path] = [*launch, self.binary(library), "--placement", placement, *added.words, *words]
         return Contestant(f"{library.name}, {mode}", command, harness.threads(threads) | settings)
 
     def all_modes(self, team: Team, placement: str, words: Sequence[str], modes: Sequence[str]) -> list[Contestant]:

@@ -54,6 +54,7 @@ class DamagedTest(unittest.TestCase):
             (["--schedule", "guided"], "guided"),
             (["--placement", "none"], "none"),
             (["alltoall:8"], "alltoall:8"),
+            (["--region"], "no calls that say where progress is wanted"),
             (["alltoall:8:9:10"], "alltoall:8:9:10"),
             (["alltoall:-8:9"], "alltoall:-8:9"),
         ]:

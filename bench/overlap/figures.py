@@ -43,13 +43,13 @@ class Figures:
     ratio: float  # ovlp / block
     hidden: float  # (block - ovlp) / min(comm, comp)
     slowdown: float  # of the computation, while the collective is under way
-    spread: float  # of ovlp: distance of the quartiles over the rounds / median; with one round, sd / mean in it
+    spread: float  # of block or ovlp, the larger: quartiles' distance over the rounds / median; of one round, sd / mean
     same_bits: bool
 
     @property
     def hidden_known(self) -> bool:
         """Whether what can be hidden is more than the scatter of the times."""
-        return min(self.comm, self.comp) >= self.spread * self.ovlp
+        return min(self.comm, self.comp) >= self.spread * max(self.block, self.ovlp)
 
     @staticmethod
     def of(lines: Sequence[Line], statistic: str) -> Figures:
@@ -63,8 +63,12 @@ class Figures:
             gain = value(line, "block") - value(line, "ovlp")
             return gain / min(value(line, "comm"), value(line, "comp"))
 
-        low, high = harness.quartiles([value(line, "ovlp") for line in lines])
-        spread = (high - low) / median("ovlp") if len(lines) > 1 else lines[0]["ovlp"]["sd"] / lines[0]["ovlp"]["mean"]
+        def spread(phase: str) -> float:
+            if len(lines) == 1:
+                return float(lines[0][phase]["sd"] / lines[0][phase]["mean"])
+            low, high = harness.quartiles([value(line, phase) for line in lines])
+            return (high - low) / median(phase)
+
         return Figures(
             comm=median("comm"),
             nbcomm=median("nbcomm"),
@@ -74,7 +78,7 @@ class Figures:
             ratio=statistics.median(value(line, "ovlp") / value(line, "block") for line in lines),
             hidden=statistics.median(hidden(line) for line in lines),
             slowdown=statistics.median(value(line, "ovlp_comp") / value(line, "comp") for line in lines),
-            spread=spread,
+            spread=max(spread("block"), spread("ovlp")),
             same_bits=all(line["same_bits"] for line in lines),
         )
 
@@ -216,7 +220,7 @@ def bars(path: Path, found: Found, notes: dict[str, str]) -> Path | None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(libraries), fontsize=9)
     size = f"{size_text(case.bytes)} (M={case.m})"
     title = f"{case.collective}, {size}, N={case.n}, {ranks_text(case.ranks)}; lower is better, hatched is comm"
-    figure.suptitle(f"{title}\nnormal, thread, threadpin: overlapped, without and with a progress thread", fontsize=11)
+    figure.suptitle(f"{title}\nthe last {len(MODES)}: overlapped, without and with a progress thread", fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path
@@ -251,7 +255,7 @@ def efficiency(path: Path, found: Found) -> Path | None:
         return None
     figure = Figure(figsize=(2 + 3.5 * len(columns), 9), layout="constrained")
     grid = figure.subplots(len(EFFICIENCY), len(columns), squeeze=False, sharex=True, sharey="row")
-    styles = dict(zip(MODES, (("-", "o"), ("--", "s"), (":", "^")), strict=True))
+    styles = dict(zip(MODES, (("-", "o"), ("--", "s"), (":", "^"), ("-.", "v")), strict=True))
     for row, (metric, text) in zip(grid, EFFICIENCY.items(), strict=True):
         row[0].set_ylabel(text)
         for axes, (collective, placement) in zip(row, columns, strict=True):

@@ -58,6 +58,11 @@ static void test(void) {
 
 static void wait(void) { hiroba_wait(&request); }
 
+static void region(int begins) {
+  if (begins) hiroba_progress_start();
+  else hiroba_progress_stop();
+}
+
 static void largest(double* values, int count) {
   double* const all = malloc((size_t)count * sizeof *all);
   if (all == NULL) sms_abort(1, "overlap: no memory");
@@ -89,6 +94,7 @@ static void find_local_ranks(library* of) {
 
 int main(int argc, char** argv) {
   library hiroba = {.name = "Hiroba", .call = call, .start = start, .test = test, .wait = wait, .largest = largest};
+  hiroba.region = region;
   hiroba.end_job = end_job;
   sms_startup(&argc, &argv);
   hiroba.rank = sms_rank;

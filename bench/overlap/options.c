@@ -33,6 +33,7 @@ static const char help[] =
     "  --placement WHICH   full: all CPUs compute; spare: each rank leaves one of its CPUs to progress threads. With\n"
     "                      fewer than two CPUs per rank, all ranks leave one together (default: full)\n"
     "  --unbound           threads are not bound to CPUs\n"
+    "  --region            the library makes progress only while the rank computes (hiroba_progress_start, _stop)\n"
     "  --repetitions R     how often each is timed (default: 20)\n"
     "  --warm-up W         how often it is done before (default: 3)\n"
     "  --test-calls K      calls of MPI_Test, with the computation in K + 1 parts (default: 0)\n"
@@ -104,6 +105,7 @@ static int collect_points(options* o, const int* kinds, const int* ms, int m_cou
 
 static const struct option long_options[] = {{"collectives", required_argument, NULL, 'c'},
                                              {"schedule", required_argument, NULL, 's'},
+                                             {"region", no_argument, NULL, 'g'},
                                              {"placement", required_argument, NULL, 'p'},
                                              {"unbound", no_argument, NULL, 'u'},
                                              {"repetitions", required_argument, NULL, 'r'},
@@ -128,6 +130,7 @@ int read_options(int argc, char** argv, const library* of, options* o) {
       case 's': good = read_names(optarg, schedule_names, SCHEDULES, o->schedules); break;
       case 'p': good = (o->spare = strcmp(optarg, "spare") == 0) || strcmp(optarg, "full") == 0; break;
       case 'u': o->bound = 0; break;
+      case 'g': o->region = 1; break;
       case 'r': good = read_numbers(optarg, 1, &o->repetitions, 1); break;
       case 'w': good = read_numbers(optarg, 0, &o->warm_up, 1); break;
       case 't': good = read_numbers(optarg, 0, &o->test_calls, 1); break;
@@ -137,6 +140,10 @@ int read_options(int argc, char** argv, const library* of, options* o) {
       default: return bad_usage;
     }
     if (!good) complain(of, "wrong value of an option", optarg);
+  }
+  if (good && o->region && of->region == NULL) {
+    complain(of, "this library has no calls that say where progress is wanted", "--region");
+    good = 0;
   }
   for (; good && optind < argc; ++optind) {
     good = o->count < most_points && read_point(argv[optind], &o->points[o->count]);

@@ -22,7 +22,7 @@ typedef struct options {
   int schedules[SCHEDULES]; /* whether each is wanted */
   int repetitions, warm_up, test_calls;
   int additions; /* of vectors, in the place of matrices; 0: none */
-  int spare, bound;
+  int spare, bound, region;
   const char* matrices; /* the file to write, or NULL */
 } options;
 

@@ -81,6 +81,9 @@ class ProgramTest(unittest.TestCase):
         for calls in ("3", "1000"):
             (line,) = self.lines(2, *SHORT, "--test-calls", calls, "--schedule", "dynamic", "alltoall:64:8")
             self.assertEqual(line["test_calls"], int(calls))
+        if LIBRARY == "hiroba":
+            (line,) = self.lines(2, *SHORT, "--region", "--schedule", "static", "allreduce:64:8")
+            self.assertTrue(line["region"])
         (line,) = self.lines(2, *SHORT, "--additions", "50", "--schedule", "static", "allreduce:16:1")
         self.assertEqual(line["additions"], 50)
 
