@@ -167,6 +167,10 @@ class FiguresTest(unittest.TestCase):
         line = self.line(comm=1, comp=2, block=4, ovlp=2.5)
         line["block"]["sd"], line["ovlp"]["sd"] = 0.4, 0.5
         self.assertAlmostEqual(Figures.of([line], "mean").spread, 0.2)
+        for phase in ("comm", "nbcomm", "comp", "block", "ovlp", "ovlp_comp"):
+            line[phase] |= {"q1": 3.0, "median": 4.0, "q3": 4.5}
+        line["ovlp"] |= {"q3": 5.0}
+        self.assertAlmostEqual(Figures.of([line], "median").spread, 0.5)
 
     def test_kept_and_read_again(self) -> None:
         self.assertEqual(figures.from_json(json.loads(json.dumps(figures.as_json(MEASURED)))), MEASURED)

@@ -302,8 +302,10 @@ static void print_statistics(const char* name, double* values, int count) {
   for (int k = 0; k < count; ++k) squares += (values[k] - mean) * (values[k] - mean);
   qsort(values, (size_t)count, sizeof *values, ascending);
   const double median = (values[(count - 1) / 2] + values[count / 2]) / 2;
-  printf(", \"%s\": {\"mean\": %.9g, \"sd\": %.3g, \"min\": %.9g, \"median\": %.9g, \"max\": %.9g}", name, mean,
-         count > 1 ? square_root(squares / (count - 1)) : 0, values[0], median, values[count - 1]);
+  printf(", \"%s\": {\"mean\": %.9g, \"sd\": %.3g, \"min\": %.9g", name, mean,
+         count > 1 ? square_root(squares / (count - 1)) : 0, values[0]);
+  printf(", \"q1\": %.9g, \"median\": %.9g, \"q3\": %.9g, \"max\": %.9g}", values[(count - 1) / 4], median,
+         values[count - 1 - (count - 1) / 4], values[count - 1]);
 }
 
 /* The first words of the library's name, of which some are whole pages. */

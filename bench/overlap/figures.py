@@ -43,7 +43,7 @@ class Figures:
     ratio: float  # ovlp / block
     hidden: float  # (block - ovlp) / min(comm, comp)
     slowdown: float  # of the computation, while the collective is under way
-    spread: float  # of block or ovlp, the larger: quartiles' distance over the rounds / median; of one round, sd / mean
+    spread: float  # of block or ovlp, the larger: of the rounds, or of the repetitions of one
     same_bits: bool
 
     @property
@@ -64,8 +64,10 @@ class Figures:
             return gain / min(value(line, "comm"), value(line, "comp"))
 
         def spread(phase: str) -> float:
-            if len(lines) == 1:
+            if len(lines) == 1 and statistic == "mean":
                 return float(lines[0][phase]["sd"] / lines[0][phase]["mean"])
+            if len(lines) == 1:
+                return float((lines[0][phase]["q3"] - lines[0][phase]["q1"]) / lines[0][phase]["median"])
             low, high = harness.quartiles([value(line, phase) for line in lines])
             return (high - low) / median(phase)
 

@@ -59,7 +59,9 @@ class ProgramTest(unittest.TestCase):
             self.assertIn(line["schedule"], ("static", "dynamic"))
             for phase in PHASES:
                 times = line[phase]
-                self.assertTrue(0 <= times["min"] <= times["median"] <= times["max"], (phase, times))
+                self.assertTrue(
+                    0 <= times["min"] <= times["q1"] <= times["median"] <= times["q3"] <= times["max"], (phase, times)
+                )
                 self.assertTrue(times["min"] <= times["mean"] <= times["max"] * 1.000001, (phase, times))
             self.assertGreater(line["comp"]["min"], 0)
 
