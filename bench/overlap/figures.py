@@ -228,7 +228,8 @@ def bars(path: Path, found: Found, notes: dict[str, str]) -> Path | None:
     return path
 
 
-LEAST_HIDDEN = -1.5  # a program that overlap makes far slower has no better number
+# What is outside, an interrupted run for most, would hide the rest.
+AXES = {"hidden": (-1.5, 1.3), "ratio": (0.25, 4.0), "slowdown": (0.25, 4.0)}
 EFFICIENCY = {
     "hidden": "hidden part of communication\n(block - ovlp) / min(comm, comp)",
     "ratio": "ovlp / block",
@@ -276,8 +277,7 @@ def efficiency(path: Path, found: Found) -> Path | None:
             if metric != "hidden":
                 axes.set_yscale("log", base=2)
                 axes.yaxis.set_major_formatter("{x:g}")
-        if metric == "hidden":
-            row[0].set_ylim(LEAST_HIDDEN, 1.3)
+        row[0].set_ylim(*AXES[metric])
     for axes, (collective, placement) in zip(grid[0], columns, strict=True):
         axes.set_title(f"{collective}, {PANEL_NAMES[placement].lower()}", fontsize=10)
     sizes = sorted({case.bytes for case in shown})
@@ -288,11 +288,15 @@ def efficiency(path: Path, found: Found) -> Path | None:
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(teams), fontsize=9)
     ranks = next(iter(shown)).ranks
-    known = [figures.hidden for figures in shown.values() if figures.hidden_known]
-    cut = sum(hidden < LEAST_HIDDEN for hidden in known)
-    left_out = f"below {LEAST_HIDDEN}: {cut}, less than the scatter of times: {len(shown) - len(known)}"
-    title = f"Efficiency of overlap, {ranks_text(ranks)}, static loops"
-    figure.suptitle(f"{title}\nhidden, points not shown: {left_out}", fontsize=11)
+    unknown = sum(not figures.hidden_known for figures in shown.values())
+    beyond = sum(
+        not AXES[metric][0] <= getattr(figures, metric) <= AXES[metric][1]
+        for figures in shown.values()
+        for metric in EFFICIENCY
+        if metric != "hidden" or figures.hidden_known
+    )
+    left_out = f"outside of the axes: {beyond} points; hidden below the scatter of times: {unknown}"
+    figure.suptitle(f"Efficiency of overlap, {ranks_text(ranks)}, static loops\n{left_out}", fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
     return path
