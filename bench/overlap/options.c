@@ -12,8 +12,7 @@ enum { bad_usage = 2 };
 const char* const schedule_names[SCHEDULES] = {"static", "dynamic"};
 const char* const collective_names[COLLECTIVES] = {"alltoall", "allreduce", "bcast",          "reduce", "allgather",
                                                    "gather",   "scatter",   "reduce_scatter", "scan",   "barrier"};
-/* ---- the command line
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the command line -------------------------------------------------------------------------------------------- */
 
 static const char help[] =
     "usage: overlap [OPTION ...] [COLLECTIVE:M:N ...]\n"

@@ -1,5 +1,5 @@
-// hiroba: prints facts about the installation, and starts the programs that come with it. Compiled with exceptions, because
-// CLI11 throws; none leaves main.
+// hiroba: prints facts about the installation, and starts the programs that come with it. Compiled with exceptions,
+// because CLI11 throws; none leaves main.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
