@@ -89,7 +89,7 @@ class Bench {
 
   std::vector<uint64_t> exchange(uint64_t word) {
     std::vector<uint64_t> words(static_cast<size_t>(memory_->job().nranks));
-    require(memory_->collective().exchange("exchange of the benchmark", word, words));
+    require(memory_->collective().barriers().with_words("exchange of the benchmark", word, words));
     return words;
   }
   void meet() { exchange(0); }

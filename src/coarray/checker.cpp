@@ -154,7 +154,7 @@ Status Checker::meet() {
     clock_[1 + static_cast<size_t>(rank_)] = 1;
   }
   std::vector<std::vector<char>> all;
-  HIROBA_TRY(memory_->collective().gather("check of coarrays", mine, all));
+  HIROBA_TRY(memory_->collective().teams().gather("check of coarrays", mine, all));
   if (rank_ != 0) return {};
   for (size_t a = 0; a < all.size(); ++a)
     for (size_t b = a + 1; b < all.size(); ++b)

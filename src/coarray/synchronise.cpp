@@ -31,7 +31,7 @@ void Coarrays::join_order(Words& into, std::span<const uint32_t> other) { Checke
 
 Status Coarrays::sync_team(const Team& team, const Call& call) {
   Checker::Stamp stamp = parts_->checker.release();
-  HIROBA_TRY(collective().barrier(team, call, stamp, Checker::join));
+  HIROBA_TRY(collective().teams().barrier(team, call, stamp, Checker::join));
   parts_->checker.acquire(stamp);
   return {};
 }

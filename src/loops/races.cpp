@@ -120,11 +120,11 @@ Status LoopRaces::find(Memory& memory) {
   if (memory.job().nranks == 1) return {};
   std::vector<Touch> mine = std::move(touches_);
   touches_.clear(), too_many_ = false;
-  HIROBA_TRY(memory.collective().barrier("check: all loops are done"));  // a home knows then who has copied what
+  HIROBA_TRY(memory.collective().barriers().all("check: all loops are done"));  // a home knows then who has copied what
   add_pages(memory, mine, memory.preloads().here(), memory.consistency().written());
   std::vector<std::vector<char>> all;
   const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
-  HIROBA_TRY(memory.collective().gather("check", bytes, all));
+  HIROBA_TRY(memory.collective().teams().gather("check", bytes, all));
   if (memory.job().rank != 0) return {};
   std::vector<std::vector<Touch>> of(all.size());
   for (size_t r = 0; r < all.size(); ++r) {

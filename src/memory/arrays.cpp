@@ -15,8 +15,8 @@
 namespace hiroba {
 
 Status Arrays::allocate(const Request& request, void*& out) {
-  HIROBA_TRY(parts_.collective.barrier(format("%s at %s", request.call, request.place).c_str(),
-                                       Collective::tag_of(request.call)));
+  HIROBA_TRY(parts_.collective.barriers().all(format("%s at %s", request.call, request.place).c_str(),
+                                              Barriers::tag_of(request.call)));
   auto array = std::make_unique<Array>();
   HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
                                 parts_.job.nranks, array->distribution));
@@ -45,7 +45,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   parts_.table.insert(std::move(array));
   if (parts_.races.on()) parts_.races.recorder().add(inserted);
   // Nobody may use the array before everybody has it.
-  return parts_.collective.barrier(request.call, Collective::tag_of(request.call) + 1);
+  return parts_.collective.barriers().all(request.call, Barriers::tag_of(request.call) + 1);
 }
 
 // Closes the pages after the parts that are mapped here.
@@ -121,7 +121,7 @@ Status Arrays::check_ends() const {
 }
 
 Status Arrays::free(void* data, const char* call) {
-  HIROBA_TRY(parts_.collective.barrier(call));
+  HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   if (array->data != data)
@@ -140,7 +140,7 @@ Status Arrays::free(void* data, const char* call) {
   }
   HIROBA_TRY(parts_.space.clear(offset, bytes));
   parts_.transport->detach(offset, bytes);
-  HIROBA_TRY(parts_.collective.barrier(call, Collective::tag_of(call) + 1));
+  HIROBA_TRY(parts_.collective.barriers().all(call, Barriers::tag_of(call) + 1));
   if (parts_.job.rank == parts_.job.first_rank_of(parts_.job.node)) {
     const int fd = parts_.node_fd();
     const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
@@ -158,7 +158,7 @@ Status Arrays::set_twin(void* data, Twin twin, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
   const bool at_fetch = parts_.races.on() || twin == Twin::by_option ? parts_.twin_at_fetch : twin == Twin::at_fetch;
-  if (parts_.cache == nullptr) return parts_.collective.barrier(call);
+  if (parts_.cache == nullptr) return parts_.collective.barriers().all(call);
   if (at_fetch && !parts_.uffd.tracks_writes())
     return Status::error(
         format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",

@@ -23,7 +23,7 @@ Status Consistency::barrier(const char* call) {
     notices = parts_.notices.count() | (parts_.home_writes.exact() ? 0 : unknown_writes);
   }
   words_.resize(static_cast<size_t>(parts_.job.nranks));
-  HIROBA_TRY(parts_.collective.exchange(call, at_barrier, notices, words_));
+  HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, notices, words_));
   if (parts_.cache != nullptr) read_notices();
   parts_.huge_pages.at_barrier();
   if (parts_.races.on()) parts_.races.begin_epoch();
@@ -69,14 +69,14 @@ Status Consistency::start_sync_drop(const char* call, bool halves) {
   HIROBA_TRY(parts_.races.find(call));
   parts_.drop();
   if (parts_.cache != nullptr) parts_.cache->fetches.preload_ahead(halves), parts_.cache->fetches.enter_between();
-  HIROBA_TRY(parts_.collective.start_barrier(call, at_sync_drop));
+  HIROBA_TRY(parts_.collective.barriers().start_split(call, at_sync_drop));
   if (parts_.races.on()) parts_.races.begin_epoch();
   return {};
 }
 
 // What has been fetched since the start may be older than what others wrote before theirs.
 Status Consistency::end_sync_drop() {
-  HIROBA_TRY(parts_.collective.end_barrier());
+  HIROBA_TRY(parts_.collective.barriers().end_split());
   if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);
   parts_.huge_pages.at_barrier();
   return {};

@@ -4,7 +4,7 @@
 
 namespace hiroba {
 
-bool GroupSync::splits() const { return parts_.collective.reaches_all(); }
+bool GroupSync::splits() const { return parts_.collective.arrivals().reaches_all(); }
 
 // A program that preloads all that it reads of other nodes may keep its copies in the view.
 void GroupSync::release() {
@@ -16,20 +16,20 @@ void GroupSync::arrive(const char* call, bool home_writes, Work done) {
   home_writes_ = home_writes;
   if (!splits()) return;
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
-  if (!parts_.collective.arrived_with_part()) release();
-  parts_.collective.arrive(call, done);
+  if (!parts_.collective.arrivals().arrived_with_part()) release();
+  parts_.collective.arrivals().arrive(call, done);
 }
 
 bool GroupSync::arrived(std::span<const int> others, Work needed) const {
-  return parts_.collective.arrived(others, needed);
+  return parts_.collective.arrivals().arrived(others, needed);
 }
 
 // Nothing is preloaded ahead of a group barrier: a home may be through with its own before others have put to it.
 Status GroupSync::await(const char* call, std::span<const int> others, Work needed) {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
-  if (splits()) return parts_.collective.await(call, others, needed);
+  if (splits()) return parts_.collective.arrivals().await(call, others, needed);
   release();
-  return parts_.collective.group_barrier(call, others);
+  return parts_.collective.barriers().some(call, others);
 }
 
 }  // namespace hiroba

@@ -17,7 +17,7 @@ struct MemoryParts;
 
 class GroupSync {
  public:
-  using Work = Collective::Work;
+  using Work = Arrivals::Work;
 
   explicit GroupSync(MemoryParts& parts) : parts_(parts) {}
 

@@ -49,7 +49,7 @@ Status start_races(MemoryParts& p) {
   // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
   if (why_not == nullptr) p.twin_at_fetch = p.twin_at_fetch || p.cache != nullptr;
   if (why_not == nullptr) {
-    p.collective.tell_waits([&p](double seconds) { p.races.recorder().leave_out(seconds); });
+    p.collective.barriers().tell_waits([&p](double seconds) { p.races.recorder().leave_out(seconds); });
     return p.races.start(
         {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.layout.extent()});
   }
@@ -200,7 +200,7 @@ Status Memory::start(const Options& options, const char* call, const std::functi
   std::unique_ptr<Memory> memory(new Memory);
   HIROBA_TRY(join(*memory->parts_, options, listen));
   install_fault_handler(*memory->parts_);
-  HIROBA_TRY(memory->parts_->collective.barrier(call, at_startup));
+  HIROBA_TRY(memory->parts_->collective.barriers().all(call, at_startup));
   out = std::move(memory);
   return {};
 }
@@ -208,7 +208,7 @@ Status Memory::start(const Options& options, const char* call, const std::functi
 Status Memory::stop(const char* call) {
   MemoryParts& p = *parts_;
   p.preloads.wait();
-  HIROBA_TRY(p.collective.barrier(call, at_shutdown));
+  HIROBA_TRY(p.collective.barriers().all(call, at_shutdown));
   HIROBA_TRY(p.races.find(call));
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
   HIROBA_TRY(p.arrays.check_ends());

@@ -170,17 +170,17 @@ Status RaceChecker::find(const char* call) {
   if (!on()) return {};
   Collective& collective = *config_.collective;
   recorder_->end_epoch();
-  HIROBA_TRY(collective.barrier(call, at_check));
+  HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();
   stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
   std::vector<uint64_t> counts(static_cast<size_t>(config_.job.nranks));
-  HIROBA_TRY(collective.exchange(call, at_check, found.size(), counts));
+  HIROBA_TRY(collective.barriers().with_words(call, at_check, found.size(), counts));
   if (std::all_of(counts.begin(), counts.end(), [](uint64_t n) { return n == 0; })) return {};
   std::vector<std::vector<char>> all;
   const auto bytes_of = [](const std::vector<Race>& races) {
     return std::span<const char>(reinterpret_cast<const char*>(races.data()), races.size() * sizeof(Race));
   };
-  HIROBA_TRY(collective.gather("check of races", bytes_of(found), all));
+  HIROBA_TRY(collective.teams().gather("check of races", bytes_of(found), all));
   std::vector<Race> races;
   for (const std::vector<char>& of : all) {
     const size_t before = races.size(), more = of.size() / sizeof(Race);
@@ -188,7 +188,7 @@ Status RaceChecker::find(const char* call) {
     if (more > 0) std::memcpy(static_cast<void*>(&races[before]), of.data(), of.size());
   }
   for (Race& race : races) describe(race);
-  HIROBA_TRY(collective.gather("check of races", bytes_of(races), all));
+  HIROBA_TRY(collective.teams().gather("check of races", bytes_of(races), all));
   if (config_.job.rank != 0) return {};
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)

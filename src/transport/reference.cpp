@@ -1,15 +1,10 @@
 // The reference implementation of what a transport need not do itself: everything here uses the core only.
-#include <sys/prctl.h>
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <cerrno>
 #include <cstring>
 #include <vector>
 
-#include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
 #include "transport/strided.hpp"
@@ -185,28 +180,6 @@ Status Transport::start_peek(void*, int, uint64_t, size_t, Completion&) {
   return Status::error("this transport cannot read private memory");
 }
 
-bool Transport::peeks_here() const {
-  static const bool works = [this] {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // where the kernel lets only parents read a process's memory
-    uint64_t from = 1, to = 0;
-    return peek_here(&to, config_.job.rank, reinterpret_cast<uint64_t>(&from), sizeof to).ok();
-  }();
-  return works;
-}
-
-Status Transport::peek_here(void* to, int rank, uint64_t address, size_t bytes) const {
-  const pid_t process = config_.board->rank(rank).pid.load(std::memory_order_relaxed);
-  for (auto* at = static_cast<char*>(to); bytes > 0;) {
-    const iovec here = {at, bytes}, there = {reinterpret_cast<void*>(address), bytes};
-    const ssize_t copied = process_vm_readv(process, &here, 1, &there, 1, 0);
-    if (copied <= 0)
-      return Status::error(
-          format("cannot read %zu bytes of the memory of rank %d (%s)", bytes, rank, explain_error(errno).c_str()));
-    at += copied, address += static_cast<uint64_t>(copied), bytes -= static_cast<size_t>(copied);
-  }
-  return {};
-}
-
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (char* const target = local_address(rank, to); target != nullptr)
@@ -292,7 +265,7 @@ Status Transport::end_barrier(std::span<uint64_t> words) {
   Backoff backoff(spins_for(config.job.nranks * config.threads_per_rank));
   while (g.received < config.job.nranks) {
     if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
-    else if (!progress() && !work_meantime() && !backoff.step()) sleep(0.001);
+    else if (!progress() && !config.advance() && !backoff.step()) sleep(0.001);
     if (config.timeout > 0 && seconds_now() - start > config.timeout) {
       std::vector<int> missing;
       for (int r = 0; r < config.job.nranks && config.job.rank == 0; ++r)

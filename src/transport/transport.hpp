@@ -98,6 +98,7 @@ class Transport {
     // above have to carry on meanwhile. It may use the transport; true if it did anything.
     bool (*meantime)(void* context) = nullptr;
     void* context = nullptr;
+    bool advance() const { return meantime != nullptr && meantime(context); }
   };
 
   virtual ~Transport() = default;
@@ -232,10 +233,6 @@ class Transport {
   Status late(const Config& config, std::span<const int> missing) const;
   Status unequal(const Config& config, int a, int b) const;
   const Config& config() const { return config_; }
-  // Of processes of this machine: whether the kernel lets them read each other's memory, and that.
-  bool peeks_here() const;
-  Status peek_here(void* to, int rank, uint64_t address, size_t bytes) const;
-  bool work_meantime() const { return config_.meantime != nullptr && config_.meantime(config_.context); }
 
  private:
   struct Slot {

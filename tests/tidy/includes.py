@@ -24,7 +24,22 @@ OPEN_FLOORS = {"base"}
 # Of its own floor a contract shows values, headers of plain data, arithmetic and templates, and its parts, which hide
 # their insides as it does: named here, and held to the same.
 CONTRACT_VALUES: dict[str, set[str]] = {
-    "collective": {"arithmetic", "call", "combine", "plans", "requests", "settings", "team", "ticket_lock", "world"},
+    "collective": {
+        "arithmetic",
+        "arrivals",
+        "barriers",
+        "call",
+        "combine",
+        "planned_operations",
+        "plans",
+        "requests",
+        "settings",
+        "started",
+        "team",
+        "team_operations",
+        "ticket_lock",
+        "world",
+    },
     "memory": {
         "array",
         "arrays",

@@ -17,8 +17,9 @@ struct hiroba_team_part {
 
 namespace hiroba {
 
-// Ends the job if it has not started.
+// These end the job if it has not started.
 Collective& collective_of(const char* call);
+inline PlannedOperations& planned_of(const char* call) { return collective_of(call).planned(); }
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);

@@ -317,7 +317,7 @@ Prepared barrier(const char* call, hiroba_team team) {
 HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
   const char* const call = "hiroba_barrier";
   if (team != HIROBA_ALL) return hiroba::perform(call, barrier(call, team));
-  hiroba::require_at(hiroba::collective_of(call).barrier(call), hiroba::place());
+  hiroba::require_at(hiroba::collective_of(call).barriers().all(call), hiroba::place());
 }
 HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {
   *request = hiroba::start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));

@@ -10,6 +10,7 @@ __thread const char* hiroba_place = "";
 using hiroba::Call;
 using hiroba::collective_of;
 using hiroba::end_job;
+using hiroba::planned_of;
 using hiroba::Request;
 using hiroba::Requests;
 using hiroba::require_at;
@@ -27,12 +28,12 @@ class CollectiveRequest final : public Request {
   CollectiveRequest(Prepared prepared, const char* place, bool persistent)
       : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {}
 
-  Status start(Collective& collective) {
+  Status start(PlannedOperations& operations) {
     if (active_)
       return Status::error(format("%s is under way; wait for it before you start it again", prepared_.name.text()));
     active_ = true;
     Plan plan = persistent_ ? prepared_.plan : std::move(prepared_.plan);
-    return collective.start(*prepared_.members, std::move(plan), prepared_.name, now_);
+    return operations.start(*prepared_.members, std::move(plan), prepared_.name, now_);
   }
   Status advance(bool& complete) override {
     complete = !active_ || now_.done();
@@ -67,12 +68,12 @@ hiroba_request give(const char* call, std::shared_ptr<CollectiveRequest> request
 
 void perform(const char* call, Prepared prepared) {
   const Call text = {prepared.name, place()};
-  require_at(collective_of(call).perform(*prepared.members, std::move(prepared.plan), text), place());
+  require_at(planned_of(call).perform(*prepared.members, std::move(prepared.plan), text), place());
 }
 
 hiroba_request start(const char* call, Prepared prepared) {
   const auto request = std::make_shared<CollectiveRequest>(std::move(prepared), place(), false);
-  require_at(request->start(collective_of(call)), place());
+  require_at(request->start(planned_of(call)), place());
   return give(call, request);
 }
 
@@ -139,15 +140,15 @@ HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* c
   std::shared_ptr<Request> found;
   require_at(requests(call).find(request->number, {call, hiroba::place()}, found), hiroba::place());
   if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", hiroba::place());
-  require_at(collective_of(call).then(std::static_pointer_cast<hiroba::CollectiveRequest>(found)->now(), function,
-                                      context),
+  require_at(planned_of(call).then(std::static_pointer_cast<hiroba::CollectiveRequest>(found)->now(), function,
+                                   context),
              hiroba::place());
   require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::place());
   *request = HIROBA_NO_REQUEST;
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
-  require_at(persistent(*request, "hiroba_start")->start(collective_of("hiroba_start")), hiroba::place());
+  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), hiroba::place());
 }
 
 HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
@@ -159,5 +160,5 @@ HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
   *request = HIROBA_NO_REQUEST;
 }
 
-HIROBA_EXPORT void hiroba_progress_start(void) { collective_of("hiroba_progress_start").begin_progress(); }
-HIROBA_EXPORT void hiroba_progress_stop(void) { collective_of("hiroba_progress_stop").end_progress(); }
+HIROBA_EXPORT void hiroba_progress_start(void) { planned_of("hiroba_progress_start").begin_progress(); }
+HIROBA_EXPORT void hiroba_progress_stop(void) { planned_of("hiroba_progress_stop").end_progress(); }

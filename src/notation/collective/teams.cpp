@@ -8,17 +8,16 @@ using hiroba::collective_of;
 using hiroba::end_job;
 using hiroba::Members;
 using hiroba::members_of;
+using hiroba::planned_of;
 
 namespace hiroba {
 
 Collective& collective_of(const char* call) { return process_memory(call).collective(); }
 
-Member member_of(const Members& members) {
-  return {members.me, members.team.count, collective_of("a collective operation").tuning().sliced};
-}
+Member member_of(const Members& members) { return planned_of("a collective operation").member_of(members); }
 
 Members& members_of(hiroba_team team, const char* call) {
-  if (team == HIROBA_ALL) return collective_of(call).all();
+  if (team == HIROBA_ALL) return planned_of(call).all();
   if (team == HIROBA_NO_TEAM)
     end_job(1, "%s: %s: this rank is not in the team (HIROBA_NO_TEAM); only its members make calls for it", place(),
             call);
@@ -41,7 +40,7 @@ HIROBA_EXPORT int hiroba_team_member(hiroba_team team, int member) {
 HIROBA_EXPORT void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out) {
   const char* const call = "hiroba_team_split";
   std::unique_ptr<Members> members;
-  hiroba::require_at(collective_of(call).split(members_of(team, call), color, key, members, {call, hiroba::place()}),
+  hiroba::require_at(planned_of(call).split(members_of(team, call), color, key, members, {call, hiroba::place()}),
                      hiroba::place());
   *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
 }
@@ -65,8 +64,8 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::place());
   Members& members = members_of(*team, call);
   // What comes next in its memory must not come before all have left it.
-  hiroba::require_at(collective_of(call).barrier(members.team, {call, hiroba::place()}), hiroba::place());
-  collective_of(call).release(members);
+  hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::place());
+  planned_of(call).release(members);
   delete *team;
   *team = HIROBA_NO_TEAM;
 }

@@ -16,8 +16,8 @@ T reduce_value(T value, Op op, const char* call) {
   Combine combine;
   require_at(Combine::make(type, op, combine), call);
   const std::string name = format("%s(%s)", call, name_of(op));
-  require(memory.collective().reduce(Team::all(memory.job().nranks), reinterpret_cast<char*>(&value), 1, combine,
-                                     {name.c_str(), ""}));
+  require(memory.collective().teams().reduce(Team::all(memory.job().nranks), reinterpret_cast<char*>(&value), 1,
+                                             combine, {name.c_str(), ""}));
   return value;
 }
 

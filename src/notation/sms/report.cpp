@@ -29,7 +29,7 @@ namespace {
 
 // "(0.25 for rank 3, 0.01 for rank 1)": the ranks that this one has waited for longest.
 std::string waited_for(const Memory& memory) {
-  const std::vector<double>& seconds = memory.collective().waits().for_rank;
+  const std::vector<double>& seconds = memory.collective().barriers().waits().for_rank;
   std::vector<size_t> ranks(seconds.size());
   std::iota(ranks.begin(), ranks.end(), size_t{0});
   std::sort(ranks.begin(), ranks.end(), [&](size_t a, size_t b) { return seconds[a] > seconds[b]; });
@@ -47,7 +47,7 @@ std::string waited_for(const Memory& memory) {
 void report_statistics(const Memory& memory) {
   const Memory::Times& t = memory.times();
   const double total = seconds_now() - t.began, locks = t.locks, faults = t.faults;
-  const double collective = memory.collective().waits().seconds;
+  const double collective = memory.collective().barriers().waits().seconds;
   log_line(
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
       total, std::max(0.0, total - collective - locks - faults), collective, waited_for(memory).c_str(), locks, faults);

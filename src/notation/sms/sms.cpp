@@ -198,7 +198,8 @@ SMS_EXPORT void sms_sync_drop_start(void) {
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
   Memory& m = process_memory("sms_sync_drop_wait");
-  if (!m.collective().between()) end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
+  if (!m.collective().barriers().between())
+    end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
   hiroba::require(m.consistency().end_sync_drop());
 }
 

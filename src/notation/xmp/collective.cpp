@@ -169,7 +169,7 @@ XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enu
   if (set.count == 0) return;
   const hiroba::Combine combine = reduction(type, op, count, place);
   const CallName name = name_of_reduction("xmp_reduction", combine, count);
-  require_at(all.collective().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
+  require_at(all.collective().teams().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
 }
 
 XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
@@ -180,7 +180,10 @@ XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_t
   const hiroba::Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count);
-  return later(all.collective().start_reduce(set, static_cast<char*>(data), count, combine, name), place,
+  Started started;
+  require_at(all.collective().teams().start_reduce(set, static_cast<char*>(data), count, combine, name, started),
+             place);
+  return later(std::move(started), place,
                [data, bytes](const char* result) { std::copy_n(result, bytes, static_cast<char*>(data)); });
 }
 
@@ -194,7 +197,7 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   std::vector<char> values = table.gather();
   const CallName name = name_of_reduction("xmp_reduction", combine, count, nlocations);
-  require_at(all.collective().reduce(set, values.data(), count, combine, {name, place}), place);
+  require_at(all.collective().teams().reduce(set, values.data(), count, combine, {name, place}), place);
   table.scatter(values.data());
 }
 
@@ -207,8 +210,9 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
   hiroba::Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
-  return later(all.collective().start_reduce(set, table.gather().data(), count, combine, name), place,
-               [table](const char* result) { table.scatter(result); });
+  Started started;
+  require_at(all.collective().teams().start_reduce(set, table.gather().data(), count, combine, name, started), place);
+  return later(std::move(started), place, [table](const char* result) { table.scatter(result); });
 }
 
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
@@ -221,9 +225,9 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
   const CallName name = name_of_bcast("xmp_bcast", what.bytes(), root);
   const Call call = {name, place};
   if (what.together())
-    return require_at(all.collective().broadcast(set, root, what.address(), what.bytes(), call), place);
+    return require_at(all.collective().teams().broadcast(set, root, what.address(), what.bytes(), call), place);
   std::vector<char> packed = what.pack(all, place);
-  require_at(all.collective().broadcast(set, root, packed.data(), packed.size(), call), place);
+  require_at(all.collective().teams().broadcast(set, root, packed.data(), packed.size(), call), place);
   what.unpack(all, packed.data());
 }
 
@@ -238,8 +242,9 @@ XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, 
   const std::vector<char> packed = sends && !what.together() ? what.pack(all, place) : std::vector<char>();
   const char* const source = packed.empty() ? what.address() : packed.data();
   const CallName name = name_of_bcast("xmp_bcast_start", what.bytes(), root);
-  return later(all.collective().start_broadcast(set, root, source, what.bytes(), name), place,
-               [&all, what, sends](const char* result) {
-                 if (!sends) what.unpack(all, result);
-               });
+  Started started;
+  require_at(all.collective().teams().start_broadcast(set, root, source, what.bytes(), name, started), place);
+  return later(std::move(started), place, [&all, what, sends](const char* result) {
+    if (!sends) what.unpack(all, result);
+  });
 }

@@ -67,8 +67,8 @@ void move_together(const xmp_section& to, const xmp_section& from, size_t elemen
   hiroba::synchronise(set, call);
 }
 
-// The same, in stages separated by group barriers. Handlers of parcels make the barriers; this image executes the
-// stages when it advances, perhaps in a task: so the start determines the images.
+// The same, in stages separated by barriers of a team. This image executes the stages when it advances, perhaps in a
+// task: so the start determines the images.
 class Together final : public Request {
  public:
   Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
@@ -78,7 +78,7 @@ class Together final : public Request {
         element_(element),
         place_(place),
         here_(of_this_image(to, from)),
-        sequence_(all.collective().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
+        sequence_(all.collective().teams().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
     if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
     writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
     meet(0);
@@ -92,7 +92,8 @@ class Together final : public Request {
   enum class Stage { coming, reading, read, written };
 
   void meet(int which) {
-    met_ = all_.collective().start_barrier(sequence_, which, all_.release_order(), Coarrays::join_order);
+    hiroba::require(
+        all_.collective().teams().start_barrier(sequence_, which, all_.release_order(), Coarrays::join_order, met_));
   }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {

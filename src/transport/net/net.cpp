@@ -66,7 +66,7 @@ Status Net::start(const Config& config) {
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->channel_.transfers().moving(); };
   engine.served = [](void* self) { return static_cast<const Net*>(self)->served_.load(std::memory_order_relaxed); };
-  engine.meantime = [](void* self) { return static_cast<const Net*>(self)->work_meantime(); };
+  engine.meantime = [](void* self) { return static_cast<const Net*>(self)->config().advance(); };
   engine.context = this;
   return channel_.engine().start(engine);
 }
@@ -203,7 +203,7 @@ void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completi
 
 // As a get, but from an address.
 Status Net::start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) {
-  if (here(rank)) return peek_here(to, rank, address, bytes);
+  if (here(rank)) return peek_process(*config().board, rank, address, to, bytes);
   const size_t piece = joined_.wire->get_piece(bytes, false);
   for (auto* at = static_cast<char*>(to); bytes > 0;) {
     const size_t part = std::min(bytes, piece);

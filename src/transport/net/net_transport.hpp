@@ -20,6 +20,7 @@
 #include "transport/net/put_ledger.hpp"
 #include "transport/net/split_barrier.hpp"
 #include "transport/net/words.hpp"
+#include "transport/peek.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -60,7 +61,7 @@ class Net final : public Transport {
     start_pieces(static_cast<char*>(to), rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
   void await(Completion& completion) override { channel_.await(completion); }
-  bool peeks(int rank) const override { return !here(rank) || peeks_here(); }
+  bool peeks(int rank) const override { return !here(rank) || peeks_processes(); }
   Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) override;
   char* local_address(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;

@@ -1,4 +1,5 @@
 #include "transport/shm/shm.hpp"
+#include "transport/peek.hpp"
 
 #include <pthread.h>
 
@@ -95,9 +96,9 @@ class Shm final : public Transport {
     return expected;
   }
 
-  bool peeks(int) const override { return peeks_here(); }
+  bool peeks(int) const override { return peeks_processes(); }
   Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion&) override {
-    return peek_here(to, rank, address, bytes);
+    return peek_process(*config().board, rank, address, to, bytes);
   }
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {
@@ -210,7 +211,7 @@ class Shm final : public Transport {
     };
     for (Backoff backoff(spins_, long_yielding); backoff.step();)
       if (reached()) return {};
-      else work_meantime();
+      else config().advance();
     const double start = seconds_now();
     shared_->sleepers.fetch_add(1);
     std::atomic<uint32_t>& in_barrier = ring(config().job.rank).in_barrier;
@@ -218,7 +219,7 @@ class Shm final : public Transport {
     Status status;
     while (!reached() && status.ok()) {
       progress();  // another rank may wait for a reply from this rank before it can come here
-      if (work_meantime()) continue;
+      if (config().advance()) continue;
       futex_wait(shared_->generation, done - 1, 0.1);
       if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
         status = late(config(), missing());

@@ -1,0 +1,39 @@
+// The split barrier of some ranks, where this process reaches all ranks' memory: a count of arrivals at the start of
+// each rank's scratch memory. Every rank calls arrive(); await() returns when `others` have arrived as often as this
+// rank. A rank may first arrive with a part of its work; await(part) does not wait for the rest of it.
+//
+// Owner: Collective. For the thread that makes collective calls; await() blocks.
+#pragma once
+
+#include <atomic>
+#include <span>
+
+#include "collective/world.hpp"
+
+namespace hiroba {
+
+class Arrivals {
+ public:
+  enum class Work { part, all };
+
+  // `scratch`: offset of rank 0's; `stride`: from one rank's to the next.
+  void start(const World& world, uint64_t scratch, uint64_t stride) {
+    world_ = &world, scratch_ = scratch, stride_ = stride;
+  }
+  bool reaches_all() const;
+  // Whether this rank has arrived with a part only.
+  bool arrived_with_part() const;
+  void arrive(const char* call, Work done);
+  bool arrived(std::span<const int> others, Work needed) const;
+  Status await(const char* call, std::span<const int> others, Work needed);
+
+ private:
+  uint64_t place(int rank) const;
+  std::atomic<uint32_t>& word(int rank, int number) const;
+  bool has_arrived(int rank, Work needed) const;
+
+  const World* world_ = nullptr;
+  uint64_t scratch_ = 0, stride_ = 0;
+};
+
+}  // namespace hiroba

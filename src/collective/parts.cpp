@@ -1,0 +1,90 @@
+#include "collective/parts.hpp"
+
+namespace hiroba {
+
+// ---- what was started ----------------------------------------------------------------------------------------------
+
+bool Started::done() const { return !running_->operations[0] || running_->operations[0]->done(); }
+
+const char* Started::data() const { return running_->data.data(); }
+const Words& Started::words() const { return running_->words; }
+
+std::string Started::missing() const {
+  for (size_t i = running_->count.load(std::memory_order_acquire); i-- > 0;)
+    if (const auto& operation = running_->operations[i]; operation && !operation->done() && operation->awaited() >= 0)
+      return format("rank %d has not come", operation->awaited());
+  return "it is under way";
+}
+
+Status Started::agrees() const {
+  for (size_t i = 0; i < running_->count.load(std::memory_order_acquire); ++i) {
+    if (!running_->operations[i]) continue;
+    if (const Other* const other = running_->operations[i]->other(); other != nullptr)
+      return Parcels::calls_differ(format("rank %d is in %s, rank %d is in %s", other->rank, other->what,
+                                          running_->rank, running_->what.c_str()));
+  }
+  return {};
+}
+
+// ---- starting ------------------------------------------------------------------------------------------------------
+
+Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const char* what) {
+  const uint64_t name = team.name(), number = numbers[name];
+  numbers[name] += count;
+  return {team, team.find(world.rank), name, number, what};
+}
+
+RunningPtr CollectiveParts::make(const Sequence& sequence, const char* what) const {
+  auto out = std::make_shared<Running>();
+  out->sequence = sequence, out->what = what, out->sequence.what = out->what.c_str();
+  out->rank = world.rank, out->token = token;
+  return out;
+}
+
+void prepare(Running& running, Plan plan) {
+  if (plan.copied > 0) {
+    Blocks& give = plan.phases[0].give;
+    running.data.assign(give.base, give.base + plan.copied);
+    give.base = running.data.data();
+  } else if (plan.room > 0) {
+    running.data.resize(plan.room);
+    plan.phases[0].take.base = running.data.data();
+    if (plan.phases.size() > 1) plan.phases[1].give.base = running.data.data();
+  }
+  running.phases = std::move(plan.phases);
+}
+
+Started CollectiveParts::begin_exchange(const Team& team, Plan plan, const char* what) {
+  const RunningPtr running = make(begin_sequence(team, 1, what), what);
+  prepare(*running, std::move(plan));
+  return begin_exchange(running);
+}
+
+bool CollectiveParts::goes_by_tree(const Team& team, size_t bytes) const {
+  return static_cast<size_t>(team.count) >= settings.tuning.tree_ranks && bytes <= Parcels::most_bytes;
+}
+
+Combine CollectiveParts::settled(Combine combine) const {
+  if (settings.reproducible) combine.make_exact();
+  return combine;
+}
+
+// Where others reach what this rank gives, it takes as much time to take the rest now as at the wait for it.
+Status CollectiveParts::carry_on(const Started& started, const Team& team) {
+  if (started.done()) return {};
+  const bool others_wait = started.running()->stages || !lanes.reaches_all(team);
+  return settings.progress.kind == Placement::Kind::thread && !others_wait ? Status() : progress.wake();
+}
+
+Status CollectiveParts::finish(const Started& started, const Call& call) const {
+  HIROBA_TRY(world.await([&] { return started.done() || !started.agrees().ok(); },
+                         [&] { return call.text() + ": " + started.missing(); }));
+  return started.agrees();
+}
+
+Status CollectiveParts::none_left(const Team& team, const Call& call) {
+  const uint64_t name = team.name();
+  return token.use_count() > 1 ? Status() : parcels.none_left({name, numbers[name] << Parcels::kind_bits, ""}, call);
+}
+
+}  // namespace hiroba

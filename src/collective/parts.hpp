@@ -1,0 +1,63 @@
+// What Collective is made of, for the files that implement it. Owner: Collective; each part says what is thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "collective/collective.hpp"
+#include "collective/exchange.hpp"
+#include "collective/explanation.hpp"
+#include "collective/lanes.hpp"
+#include "collective/parcels.hpp"
+#include "collective/progress.hpp"
+#include "collective/trees.hpp"
+#include "collective/uses.hpp"
+
+namespace hiroba {
+
+struct CollectiveParts {
+  World world;
+  Settings settings;
+  Operations operations;  // goes last: requests own some
+  Requests requests;
+  Parcels parcels;
+  Trees trees;
+  Exchange exchange;
+  Lanes lanes;
+  Explanation explanation;
+  Uses uses;
+  ProgressThread progress;
+  Barriers barriers;
+  Arrivals arrivals;
+  TeamOperations teams{*this};
+  PlannedOperations planned{*this};
+  std::map<uint64_t, uint64_t> numbers;  // of operations, by team
+  std::shared_ptr<void> token = std::make_shared<char>();
+
+  Sequence begin_sequence(const Team& team, uint64_t count, const char* what);
+  RunningPtr make(const Sequence& sequence, const char* what) const;
+  // Starts what begin_operation() makes.
+  template <typename Begin>
+  Started begin(const RunningPtr& running, const Begin& begin_operation) {
+    running->operations[0].emplace(operations.start(begin_operation));
+    return Started(running);
+  }
+  Started begin_exchange(const RunningPtr& running) {
+    return begin(running, [&] { return exchange.run(running); });
+  }
+  Started begin_exchange(const Team& team, Plan plan, const char* what);
+  // Small data of many ranks goes along trees, in as many steps as the number of ranks has bits.
+  bool goes_by_tree(const Team& team, size_t bytes) const;
+  Combine settled(Combine combine) const;  // as the options say
+  // Wakes the progress thread where that helps.
+  Status carry_on(const Started& started, const Team& team);
+  Status finish(const Started& started, const Call& call) const;
+  // Before the next operation: parcels that no operation has taken were for one that this rank was not in; or they are
+  // for one that was started and whose other ranks have not arrived.
+  Status none_left(const Team& team, const Call& call);
+};
+
+// Gives the operation the memory that the plan needs, and the plan.
+void prepare(Running& running, Plan plan);
+
+}  // namespace hiroba

@@ -1,0 +1,46 @@
+// Any collective operation, as a plan (plans.hpp), in teams whose members have made them together.
+//
+// Owner: Collective. Calls for a team are made by one thread of each of its ranks, all in one order with equal names.
+// What was started is carried on by threads of this rank that wait, and by its progress thread (option progress).
+#pragma once
+
+#include <memory>
+
+#include "collective/plans.hpp"
+#include "collective/started.hpp"
+#include "collective/team.hpp"
+#include "collective/world.hpp"
+
+namespace hiroba {
+
+class PlannedOperations {
+ public:
+  explicit PlannedOperations(CollectiveParts& parts) : parts_(parts) {}
+  void start();
+  // The team of all ranks.
+  Members& all() { return all_; }
+  Member member_of(const Members& members) const;
+  // Members with the same colour become a team, in the order of their keys; none with a negative colour. All members of
+  // `members` call it.
+  Status split(Members& members, int color, int key, std::unique_ptr<Members>& out, const Call& call);
+  void release(Members& members);
+  // Blocks. `call.name` says what all must have in common.
+  Status perform(Members& members, Plan plan, const Call& call);
+  // Buffers must stay until it is done.
+  Status start(Members& members, Plan plan, const char* what, Started& out);
+  // Calls function(context) after it is done, in a thread that carries operations on, or now.
+  Status then(const Started& started, void (*function)(void*), void* context);
+  // What was started is carried on between them only, from the first end on.
+  void begin_progress();
+  void end_progress();
+
+ private:
+  void settle(Plan& plan) const;
+  Status perform_now(Members& members, Plan plan, const Call& call);
+  Status agree_on_lane(Members& parent, Members& members, const Call& call);
+
+  CollectiveParts& parts_;
+  Members all_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,35 @@
+// What was started: a handle, of which copies are the same operation. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/status.hpp"
+#include "collective/team.hpp"
+
+namespace hiroba {
+
+struct CollectiveParts;
+struct Running;
+using RunningPtr = std::shared_ptr<Running>;
+
+class Started {
+ public:
+  Started() = default;
+  explicit Started(RunningPtr running) : running_(std::move(running)) {}
+  bool done() const;
+  // "rank 3 has not come"
+  std::string missing() const;
+  // That no rank was found in another operation. If one was, this is never done.
+  Status agrees() const;
+  // Once it is done: of operations on a copy; of a barrier.
+  const char* data() const;
+  const Words& words() const;
+  const RunningPtr& running() const { return running_; }
+
+ private:
+  RunningPtr running_;
+};
+
+}  // namespace hiroba

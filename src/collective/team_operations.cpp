@@ -1,0 +1,154 @@
+#include "collective/team_operations.hpp"
+
+#include <cstring>
+
+#include "collective/parts.hpp"
+
+namespace hiroba {
+
+Status TeamOperations::barrier(const Team& team, const Call& call) {
+  if (team.count == 1) return {};
+  if (team.is_all(parts_.world.nranks)) return parts_.barriers.all(call.name, 0);
+  HIROBA_TRY(parts_.none_left(team, call));
+  return parts_.finish(begin_barrier(begin_sequence(team, 1, call.name), 0, {}, nullptr), call);
+}
+
+Status TeamOperations::barrier(const Team& team, const Call& call, Words& words, Join join) {
+  if (team.count == 1) return {};
+  HIROBA_TRY(parts_.none_left(team, call));
+  const Started met = begin_barrier(begin_sequence(team, 1, "a barrier"), 0, words, join);
+  HIROBA_TRY(parts_.finish(met, call));
+  words = met.words();
+  return {};
+}
+
+Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const Combine& how, const Call& call) {
+  if (team.count == 1) return {};
+  const Combine combine = parts_.settled(how);
+  const size_t bytes = combine.element() * static_cast<size_t>(count);
+  if (bytes <= sizeof(uint64_t) && count == 1 && team.is_all(parts_.world.nranks))
+    return reduce_word(data, combine, call);
+  HIROBA_TRY(parts_.none_left(team, call));
+  if (parts_.goes_by_tree(team, bytes) && !combine.exact) {
+    const Started reduced = begin_reduce(team, data, count, combine, call.name);
+    HIROBA_TRY(parts_.finish(reduced, call));
+    std::memcpy(data, reduced.data(), bytes);
+    return {};
+  }
+  const Member member = {team.find(parts_.world.rank), team.count};
+  return parts_.finish(parts_.begin_exchange(team,
+                                             plan_allreduce(member, nullptr, data, static_cast<size_t>(count), combine),
+                                             call.name),
+                       call);
+}
+
+// A word of each rank in one exchange.
+Status TeamOperations::reduce_word(char* data, const Combine& combine, const Call& call) {
+  uint64_t word = 0;
+  std::memcpy(&word, data, combine.element());
+  std::vector<uint64_t> words(static_cast<size_t>(parts_.world.nranks));
+  HIROBA_TRY(parts_.barriers.with_words(call.name, word, words));
+  std::vector<const char*> pieces;
+  for (const uint64_t& one : words) pieces.push_back(reinterpret_cast<const char*>(&one));
+  combine.all(data, pieces, combine.element());
+  return {};
+}
+
+Status TeamOperations::broadcast(const Team& team, int root, char* data, size_t bytes, const Call& call) {
+  if (team.count == 1) return {};
+  HIROBA_TRY(parts_.none_left(team, call));
+  if (parts_.goes_by_tree(team, bytes)) {
+    const Started sent = begin_broadcast(team, root, data, bytes, call.name);
+    HIROBA_TRY(parts_.finish(sent, call));
+    if (team.rank(root) != parts_.world.rank && bytes > 0) std::memcpy(data, sent.data(), bytes);
+    return {};
+  }
+  return parts_.finish(parts_.begin_exchange(team,
+                                             plan_bcast({team.find(parts_.world.rank), team.count}, root, data, bytes),
+                                             call.name),
+                       call);
+}
+
+Status TeamOperations::gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all) {
+  std::vector<uint64_t> words(static_cast<size_t>(parts_.world.nranks));
+  HIROBA_TRY(parts_.barriers.with_words(call, mine.size(), words));
+  const std::vector<size_t> sizes(words.begin(), words.end());
+  const BlockTable parts = BlockTable::one_after_another(sizes);
+  std::vector<char> together(parts.at.back() + parts.bytes.back());
+  HIROBA_TRY(parts_.planned.perform(parts_.planned.all(),
+                                    plan_allgatherv({parts_.world.rank, parts_.world.nranks}, mine.data(), mine.size(),
+                                                    together.data(), parts),
+                                    {call, ""}));
+  all.clear();
+  for (size_t r = 0; r < sizes.size(); ++r)
+    all.emplace_back(together.begin() + static_cast<ptrdiff_t>(parts.at[r]),
+                     together.begin() + static_cast<ptrdiff_t>(parts.at[r] + parts.bytes[r]));
+  return {};
+}
+
+// ---- what is started -----------------------------------------------------------------------------------------------
+
+Sequence TeamOperations::begin_sequence(const Team& team, uint64_t operations, const char* what) {
+  return parts_.begin_sequence(team, operations, what);
+}
+
+Started TeamOperations::begin_barrier(const Sequence& sequence, int which, const Words& words, Join join) {
+  const RunningPtr running = parts_.make(sequence, sequence.what);
+  running->sequence.number += static_cast<uint64_t>(which);
+  running->words = words, running->join = join;
+  return parts_.begin(running, [&] { return parts_.trees.barrier(running); });
+}
+
+Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t count, const Combine& how,
+                                     const char* what) {
+  const Combine combine = parts_.settled(how);
+  const auto elements = static_cast<size_t>(count);
+  const size_t bytes = combine.element() * elements;
+  const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
+  running->data.assign(data, data + bytes), running->combine = combine;
+  if (count == 0) return Started(running);
+  if (parts_.goes_by_tree(team, bytes) && !combine.exact) {
+    parts_.explanation.note(what, bytes, "calls along a tree");
+    return parts_.begin(running, [&] { return parts_.trees.reduce(running); });
+  }
+  Plan plan = plan_allreduce({running->sequence.me, team.count}, nullptr, running->data.data(), elements, combine);
+  if (plan.copied > 0) {  // others still read what is given when the result is there
+    running->data.resize(2 * bytes);
+    char* const result = running->data.data();
+    std::memcpy(result + bytes, result, bytes);
+    plan = plan_allreduce({running->sequence.me, team.count}, result + bytes, result, elements, combine);
+  }
+  running->phases = std::move(plan.phases);
+  return parts_.begin_exchange(running);
+}
+
+Started TeamOperations::begin_broadcast(const Team& team, int root, const char* data, size_t bytes, const char* what) {
+  const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
+  running->data.resize(bytes);
+  if (team.rank(root) == parts_.world.rank && bytes > 0) std::memcpy(running->data.data(), data, bytes);
+  if (parts_.goes_by_tree(team, bytes)) {
+    parts_.explanation.note(what, bytes, "calls along a tree");
+    return parts_.begin(running, [&] { return parts_.trees.broadcast(running, root); });
+  }
+  running->phases = plan_bcast({running->sequence.me, team.count}, root, running->data.data(), bytes).phases;
+  return parts_.begin_exchange(running);
+}
+
+Status TeamOperations::start_barrier(const Sequence& sequence, int which, const Words& words, Join join, Started& out) {
+  out = begin_barrier(sequence, which, words, join);
+  return parts_.carry_on(out, sequence.team);
+}
+
+Status TeamOperations::start_reduce(const Team& team, const char* data, int64_t count, const Combine& combine,
+                                    const char* what, Started& out) {
+  out = begin_reduce(team, data, count, combine, what);
+  return parts_.carry_on(out, team);
+}
+
+Status TeamOperations::start_broadcast(const Team& team, int root, const char* data, size_t bytes, const char* what,
+                                       Started& out) {
+  out = begin_broadcast(team, root, data, bytes, what);
+  return parts_.carry_on(out, team);
+}
+
+}  // namespace hiroba
