@@ -43,9 +43,13 @@ hiroba_pkgconfig(${CMAKE_BINARY_DIR}/hiroba-installed.pc ${CMAKE_INSTALL_LIBDIR}
   "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/hiroba")
 install(FILES ${CMAKE_BINARY_DIR}/hiroba-installed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig RENAME hiroba.pc)
 
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/hiroba)
+# `hiroba tune`, and the program that it measures by.
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/tune ${CMAKE_BINARY_DIR}/share/hiroba/tune SYMBOLIC)
+install(FILES tools/tune/run.py DESTINATION share/hiroba/tune)
+
 # `hiroba overlap`: the benchmark, with its sources, which it compiles for each MPI that it finds.
 set(overlap share/hiroba/overlap)
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/hiroba)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/bench/overlap ${CMAKE_BINARY_DIR}/${overlap} SYMBOLIC)
 install(DIRECTORY bench/overlap DESTINATION share/hiroba FILES_MATCHING PATTERN "*.[chp]*" PATTERN README.md
   PATTERN "*_test.py" EXCLUDE PATTERN damaged.c EXCLUDE PATTERN __pycache__ EXCLUDE)

@@ -25,12 +25,12 @@ int info(bool options_markdown) {
   return 1;
 }
 
-// Becomes the Python program of the benchmark (bench/overlap/run.py); comes back only if that cannot be started.
-int overlap(const std::vector<std::string>& words) {
+// Becomes a Python program that comes with Hiroba; comes back only if that cannot be started.
+int become(const std::string& name, const std::vector<std::string>& words) {
   const std::filesystem::path prefix = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const std::filesystem::path program = prefix / "share" / "hiroba" / "overlap" / "run.py";
+  const std::filesystem::path program = prefix / "share" / "hiroba" / name / "run.py";
   if (!std::filesystem::exists(program)) {
-    std::fprintf(stderr, "hiroba: overlap was not installed: there is no %s\n", program.c_str());
+    std::fprintf(stderr, "hiroba: %s was not installed: there is no %s\n", name.c_str(), program.c_str());
     return 1;
   }
   std::vector<std::string> command = {"python3", program.string(), "--build", prefix.string()};
@@ -39,7 +39,7 @@ int overlap(const std::vector<std::string>& words) {
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  std::fprintf(stderr, "hiroba: overlap is a Python program, and python3 cannot be started: %s\n",
+  std::fprintf(stderr, "hiroba: %s is a Python program, and python3 cannot be started: %s\n", name.c_str(),
                std::strerror(errno));
   return 1;
 }
@@ -52,10 +52,11 @@ int run(int argc, char** argv) {
   const char* about = "This machine, transports, and options with their present values";
   app.add_subcommand("info", about)
       ->add_flag("--options-markdown", options_markdown, "Print the options in the format of docs/options.md");
-  CLI::App* const pays = app.add_subcommand(
-      "overlap",
-      "Measures whether collectives hide behind computation here, in Hiroba and MPIs (hiroba overlap --help)");
-  pays->prefix_command()->set_help_flag();  // all words are the benchmark's
+  // All words that follow are the program's.
+  for (const auto& [name, purpose] :
+       {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
+        std::pair{"tune", "Measures which algorithms of collectives are the fastest here, for option tuning"}})
+    app.add_subcommand(name, std::string(purpose) + " (hiroba " + name + " --help)")->prefix_command()->set_help_flag();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -64,7 +65,8 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "hiroba: %s (see hiroba --help)\n", wrong.what());
     return 2;
   }
-  return pays->parsed() ? overlap(pays->remaining()) : info(options_markdown);
+  const CLI::App& chosen = *app.get_subcommands().front();
+  return chosen.get_name() == "info" ? info(options_markdown) : become(chosen.get_name(), chosen.remaining());
 }
 
 }  // namespace
