@@ -43,6 +43,7 @@ struct Running {
   Sequence sequence;
   std::string what;
   int rank = 0;  // this one
+  Board* board = nullptr;
   std::vector<Step> phases;
   std::vector<char> data;  // that the operation works on, if it is a copy
   Words words;

@@ -19,7 +19,11 @@ Status Requests::await(Request& request, const Call& call) {
     if (!complete && failed.ok()) failed = request.hasten(complete);
     return complete || !failed.ok();
   };
-  HIROBA_TRY(world_->await(done, [&] { return call.text() + ": " + request.missing(); }));
+  const auto what = [&] {
+    const std::string name = request.name();
+    return call.text() + (name.empty() ? "" : " for " + name) + ": " + request.missing();
+  };
+  HIROBA_TRY(world_->await(done, what));
   return failed;
 }
 
@@ -34,13 +38,13 @@ Status Requests::test(Request& request, bool& complete) {
 // ---- by handle -----------------------------------------------------------------------------------------------------
 
 uint64_t Requests::give(std::shared_ptr<Request> request, std::string what) {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const std::lock_guard<SignalSafeLock> guard(given_lock_);
   given_[++last_] = {std::move(request), std::move(what)};
   return last_;
 }
 
 Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out) {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const std::lock_guard<SignalSafeLock> guard(given_lock_);
   const auto found = given_.find(handle);
   if (found != given_.end()) return out = found->second.request, Status();
   if (handle > 0 && handle <= last_)
@@ -53,7 +57,7 @@ Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request
 Status Requests::forget(uint64_t handle, const Call& call) {
   std::shared_ptr<Request> request;
   HIROBA_TRY(find(handle, call, request));
-  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const std::lock_guard<SignalSafeLock> guard(given_lock_);
   given_.erase(handle);
   return {};
 }
@@ -70,6 +74,13 @@ Status Requests::test(uint64_t handle, const Call& call, bool& complete) {
   HIROBA_TRY(find(handle, call, request));
   HIROBA_TRY(test(*request, complete));
   return complete && !request->is_persistent() ? forget(handle, call) : Status();
+}
+
+std::string Requests::user_of(const void* begin, const void* end) const {
+  const std::lock_guard<SignalSafeLock> guard(given_lock_);
+  for (const auto& [handle, given] : given_)
+    if (given.request->uses(begin, end)) return given.what;
+  return {};
 }
 
 // ---- by number -----------------------------------------------------------------------------------------------------
@@ -151,11 +162,14 @@ Status Requests::test(int64_t id, bool& complete) {
 }
 
 Status Requests::none_left() {
+  {
+    const std::lock_guard<SignalSafeLock> guard(given_lock_);
+    for (const auto& [handle, given] : given_)
+      if (!given.request->is_persistent() || given.request->is_under_way())
+        return Status::error(format("the program ends, and nobody has waited for %s; %s", given.what.c_str(),
+                                    given.request->remedy().c_str()));
+  }
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  for (const auto& [handle, given] : given_)
-    if (!given.request->is_persistent())
-      return Status::error(format("the program ends, and nobody has waited for %s; call hiroba_wait before the end",
-                                  given.what.c_str()));
   for (const auto& [id, kept] : kept_)
     if (!kept.empty())
       return Status::error(

@@ -24,8 +24,16 @@ class Request {
   virtual Status hasten(bool& complete) { return advance(complete); }
   // "rank 3 has not come"
   virtual std::string missing() const = 0;
+  // What it is and where it was started, where the wait for it does not tell.
+  virtual std::string name() const { return {}; }
   // Whether it stays after it is complete, to be started again.
   virtual bool is_persistent() const { return false; }
+  // Of one that stays: whether it was started and not waited for.
+  virtual bool is_under_way() const { return false; }
+  // Whether it needs any of that memory, until it was waited for.
+  virtual bool uses(const void* /*begin*/, const void* /*end*/) const { return false; }
+  // What the program has to do before it ends, if it is not complete.
+  virtual std::string remedy() const { return "call hiroba_wait before the end"; }
 };
 
 class Requests {
@@ -42,6 +50,8 @@ class Requests {
   Status forget(uint64_t handle, const Call& call);
   Status await(uint64_t handle, const Call& call);
   Status test(uint64_t handle, const Call& call, bool& complete);
+  // What the first request is, and where it was started, that needs any of that memory; nothing if none does.
+  std::string user_of(const void* begin, const void* end) const;
 
   // ---- by number ----
   // `what` it is, "reduction", and where it was started. Null: it is complete, but its number is known from now on.
@@ -71,6 +81,9 @@ class Requests {
     std::shared_ptr<Request> request;
     std::string what;
   };
+  // Guards what follows. Of its own: what is kept is advanced under the other lock, and may start operations; while an
+  // operation goes on, a continuation gives and forgets requests.
+  mutable SignalSafeLock given_lock_;
   uint64_t last_ = 0;
   std::map<uint64_t, Given> given_;
 };
