@@ -70,8 +70,11 @@ extern const hiroba_operator hiroba_operators[9];
 #define HIROBA_BAND (&hiroba_operators[6])
 #define HIROBA_BOR (&hiroba_operators[7])
 #define HIROBA_BXOR (&hiroba_operators[8])
+/* The same by number, for languages that have no address of them. */
+hiroba_op hiroba_known_operator(int number);
 
-#define HIROBA_IN_PLACE ((void*)-1)
+extern char hiroba_in_place[1];
+#define HIROBA_IN_PLACE ((void*)hiroba_in_place)
 
 /* ---- teams -------------------------------------------------------------------------------------------------- */
 
@@ -172,35 +175,79 @@ HIROBA_OPERATION(neighbor_alltoall, const void* send, int nto, const int to[], v
 /* ---- where calls are, for messages -------------------------------------------------------------------------- */
 
 extern __thread const char* hiroba_place; /* "main.c:12" */
+/* Ends the job with "main.c:12: message", for bindings of other languages. */
+void hiroba_fail(const char* message) __attribute__((noreturn));
 #ifndef HIROBA_NO_PLACES
 #define HIROBA_TEXT_(x) #x
 #define HIROBA_TEXT(x) HIROBA_TEXT_(x)
 #define HIROBA_HERE(call) (hiroba_place = __FILE__ ":" HIROBA_TEXT(__LINE__), call)
 #define hiroba_barrier(...) HIROBA_HERE(hiroba_barrier(__VA_ARGS__))
 #define hiroba_ibarrier(...) HIROBA_HERE(hiroba_ibarrier(__VA_ARGS__))
+#define hiroba_barrier_init(...) HIROBA_HERE(hiroba_barrier_init(__VA_ARGS__))
 #define hiroba_bcast(...) HIROBA_HERE(hiroba_bcast(__VA_ARGS__))
 #define hiroba_ibcast(...) HIROBA_HERE(hiroba_ibcast(__VA_ARGS__))
+#define hiroba_bcast_init(...) HIROBA_HERE(hiroba_bcast_init(__VA_ARGS__))
 #define hiroba_reduce(...) HIROBA_HERE(hiroba_reduce(__VA_ARGS__))
 #define hiroba_ireduce(...) HIROBA_HERE(hiroba_ireduce(__VA_ARGS__))
+#define hiroba_reduce_init(...) HIROBA_HERE(hiroba_reduce_init(__VA_ARGS__))
 #define hiroba_allreduce(...) HIROBA_HERE(hiroba_allreduce(__VA_ARGS__))
 #define hiroba_iallreduce(...) HIROBA_HERE(hiroba_iallreduce(__VA_ARGS__))
+#define hiroba_allreduce_init(...) HIROBA_HERE(hiroba_allreduce_init(__VA_ARGS__))
 #define hiroba_scan(...) HIROBA_HERE(hiroba_scan(__VA_ARGS__))
 #define hiroba_iscan(...) HIROBA_HERE(hiroba_iscan(__VA_ARGS__))
+#define hiroba_scan_init(...) HIROBA_HERE(hiroba_scan_init(__VA_ARGS__))
 #define hiroba_exscan(...) HIROBA_HERE(hiroba_exscan(__VA_ARGS__))
 #define hiroba_iexscan(...) HIROBA_HERE(hiroba_iexscan(__VA_ARGS__))
+#define hiroba_exscan_init(...) HIROBA_HERE(hiroba_exscan_init(__VA_ARGS__))
 #define hiroba_gather(...) HIROBA_HERE(hiroba_gather(__VA_ARGS__))
 #define hiroba_igather(...) HIROBA_HERE(hiroba_igather(__VA_ARGS__))
+#define hiroba_gather_init(...) HIROBA_HERE(hiroba_gather_init(__VA_ARGS__))
 #define hiroba_scatter(...) HIROBA_HERE(hiroba_scatter(__VA_ARGS__))
 #define hiroba_iscatter(...) HIROBA_HERE(hiroba_iscatter(__VA_ARGS__))
+#define hiroba_scatter_init(...) HIROBA_HERE(hiroba_scatter_init(__VA_ARGS__))
 #define hiroba_allgather(...) HIROBA_HERE(hiroba_allgather(__VA_ARGS__))
 #define hiroba_iallgather(...) HIROBA_HERE(hiroba_iallgather(__VA_ARGS__))
+#define hiroba_allgather_init(...) HIROBA_HERE(hiroba_allgather_init(__VA_ARGS__))
 #define hiroba_alltoall(...) HIROBA_HERE(hiroba_alltoall(__VA_ARGS__))
 #define hiroba_ialltoall(...) HIROBA_HERE(hiroba_ialltoall(__VA_ARGS__))
+#define hiroba_alltoall_init(...) HIROBA_HERE(hiroba_alltoall_init(__VA_ARGS__))
+#define hiroba_reduce_scatter_block(...) HIROBA_HERE(hiroba_reduce_scatter_block(__VA_ARGS__))
+#define hiroba_ireduce_scatter_block(...) HIROBA_HERE(hiroba_ireduce_scatter_block(__VA_ARGS__))
+#define hiroba_reduce_scatter_block_init(...) HIROBA_HERE(hiroba_reduce_scatter_block_init(__VA_ARGS__))
+#define hiroba_reduce_scatter(...) HIROBA_HERE(hiroba_reduce_scatter(__VA_ARGS__))
+#define hiroba_ireduce_scatter(...) HIROBA_HERE(hiroba_ireduce_scatter(__VA_ARGS__))
+#define hiroba_reduce_scatter_init(...) HIROBA_HERE(hiroba_reduce_scatter_init(__VA_ARGS__))
+#define hiroba_gatherv(...) HIROBA_HERE(hiroba_gatherv(__VA_ARGS__))
+#define hiroba_igatherv(...) HIROBA_HERE(hiroba_igatherv(__VA_ARGS__))
+#define hiroba_gatherv_init(...) HIROBA_HERE(hiroba_gatherv_init(__VA_ARGS__))
+#define hiroba_scatterv(...) HIROBA_HERE(hiroba_scatterv(__VA_ARGS__))
+#define hiroba_iscatterv(...) HIROBA_HERE(hiroba_iscatterv(__VA_ARGS__))
+#define hiroba_scatterv_init(...) HIROBA_HERE(hiroba_scatterv_init(__VA_ARGS__))
+#define hiroba_allgatherv(...) HIROBA_HERE(hiroba_allgatherv(__VA_ARGS__))
+#define hiroba_iallgatherv(...) HIROBA_HERE(hiroba_iallgatherv(__VA_ARGS__))
+#define hiroba_allgatherv_init(...) HIROBA_HERE(hiroba_allgatherv_init(__VA_ARGS__))
+#define hiroba_alltoallv(...) HIROBA_HERE(hiroba_alltoallv(__VA_ARGS__))
+#define hiroba_ialltoallv(...) HIROBA_HERE(hiroba_ialltoallv(__VA_ARGS__))
+#define hiroba_alltoallv_init(...) HIROBA_HERE(hiroba_alltoallv_init(__VA_ARGS__))
+#define hiroba_alltoallw(...) HIROBA_HERE(hiroba_alltoallw(__VA_ARGS__))
+#define hiroba_ialltoallw(...) HIROBA_HERE(hiroba_ialltoallw(__VA_ARGS__))
+#define hiroba_alltoallw_init(...) HIROBA_HERE(hiroba_alltoallw_init(__VA_ARGS__))
+#define hiroba_neighbor_alltoall(...) HIROBA_HERE(hiroba_neighbor_alltoall(__VA_ARGS__))
+#define hiroba_ineighbor_alltoall(...) HIROBA_HERE(hiroba_ineighbor_alltoall(__VA_ARGS__))
+#define hiroba_neighbor_alltoall_init(...) HIROBA_HERE(hiroba_neighbor_alltoall_init(__VA_ARGS__))
+#define hiroba_team_rank(...) HIROBA_HERE(hiroba_team_rank(__VA_ARGS__))
+#define hiroba_team_size(...) HIROBA_HERE(hiroba_team_size(__VA_ARGS__))
+#define hiroba_team_member(...) HIROBA_HERE(hiroba_team_member(__VA_ARGS__))
+#define hiroba_team_split(...) HIROBA_HERE(hiroba_team_split(__VA_ARGS__))
+#define hiroba_team_from_list(...) HIROBA_HERE(hiroba_team_from_list(__VA_ARGS__))
+#define hiroba_team_free(...) HIROBA_HERE(hiroba_team_free(__VA_ARGS__))
 #define hiroba_wait(...) HIROBA_HERE(hiroba_wait(__VA_ARGS__))
 #define hiroba_wait_all(...) HIROBA_HERE(hiroba_wait_all(__VA_ARGS__))
 #define hiroba_wait_any(...) HIROBA_HERE(hiroba_wait_any(__VA_ARGS__))
 #define hiroba_test(...) HIROBA_HERE(hiroba_test(__VA_ARGS__))
+#define hiroba_then(...) HIROBA_HERE(hiroba_then(__VA_ARGS__))
 #define hiroba_start(...) HIROBA_HERE(hiroba_start(__VA_ARGS__))
+#define hiroba_request_free(...) HIROBA_HERE(hiroba_request_free(__VA_ARGS__))
 #endif
 
 #ifdef __cplusplus

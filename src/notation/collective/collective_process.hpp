@@ -25,6 +25,7 @@ Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);
 // "main.c:12", or nothing.
 const char* place();
+const char* prefix();
 
 // A call whose arguments are checked.
 struct Prepared {

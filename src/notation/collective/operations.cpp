@@ -1,5 +1,6 @@
 // The operations of collective.h: each checks its arguments and becomes a plan, which runs now, is started, or is kept.
 #include <algorithm>
+#include <cstring>
 
 #include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 size_t elements(int64_t count, const char* call) {
   if (count < 0)
-    end_job(1, "%s: %s: count is %lld; it must not be negative", hiroba::place(), call, static_cast<long long>(count));
+    end_job(1, "%s: %s: count is %lld; it must not be negative", hiroba::prefix(), call, static_cast<long long>(count));
   return static_cast<size_t>(count);
 }
 
@@ -30,8 +31,15 @@ template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call) {
   if (data == HIROBA_IN_PLACE) return nullptr;
   if (data == nullptr && bytes > 0)
-    end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::place(), call, which, bytes);
+    end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::prefix(), call, which, bytes);
   return data;
+}
+
+// Where results go.
+void* target(void* data, size_t bytes, const char* which, const char* call) {
+  if (data == HIROBA_IN_PLACE)
+    end_job(1, "%s: %s: %s is HIROBA_IN_PLACE; it stands for the other buffer", hiroba::prefix(), call, which);
+  return buffer(data, bytes, which, call);
 }
 
 void require_apart(const void* send, size_t send_bytes, const void* recv, size_t recv_bytes, const char* call) {
@@ -39,24 +47,38 @@ void require_apart(const void* send, size_t send_bytes, const void* recv, size_t
   if (send != nullptr && recv != nullptr && send_bytes > 0 && recv_bytes > 0 && s < r + recv_bytes &&
       r < s + send_bytes)
     end_job(1, "%s: %s: send (%p, %zu bytes) and recv (%p, %zu bytes) overlap; use HIROBA_IN_PLACE, or two buffers",
-            hiroba::place(), call, send, send_bytes, recv, recv_bytes);
+            hiroba::prefix(), call, send, send_bytes, recv, recv_bytes);
 }
 
 void require_root(const Members& members, int root, const char* call) {
   if (!members.team.contains(root))
-    end_job(1, "%s: %s: root is %d, and the team has ranks 0..%d", hiroba::place(), call, root, members.team.count - 1);
+    end_job(1, "%s: %s: root is %d, and the team has ranks 0..%d", hiroba::prefix(), call, root,
+            members.team.count - 1);
+}
+
+// HIROBA_IN_PLACE is for the root.
+void require_at_root(const void* data, const Members& members, int root, const char* call) {
+  if (data == HIROBA_IN_PLACE && members.me != root)
+    end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, which is %d, and this is rank %d", hiroba::prefix(), call,
+            root, members.me);
+}
+
+void require_list(const void* list, int entries, const char* which, const char* call) {
+  if (list == nullptr && entries > 0)
+    end_job(1, "%s: %s: the list of %s is NULL; it has %d entries", hiroba::prefix(), call, which, entries);
 }
 
 // Counts and displacements of all members, as bytes.
 BlockTable table(const Members& members, const int64_t counts[], const int64_t displs[], const hiroba_type* types,
                  hiroba_type type, const char* call) {
   BlockTable out;
+  require_list(counts, members.team.count, "counts", call);
   size_t next = 0;
   for (int i = 0; i < members.team.count; ++i) {
     const size_t element = bytes_of_type(types != nullptr ? types[i] : type, call);
     const size_t bytes = elements(counts[i], call) * element, scale = types != nullptr ? 1 : element;
     if (displs != nullptr && displs[i] < 0)
-      end_job(1, "%s: %s: displacement %d is %lld; it must not be negative", hiroba::place(), call, i,
+      end_job(1, "%s: %s: displacement %d is %lld; it must not be negative", hiroba::prefix(), call, i,
               static_cast<long long>(displs[i]));
     out.bytes.push_back(bytes);
     out.at.push_back(displs != nullptr ? static_cast<size_t>(displs[i]) * scale : next);
@@ -65,8 +87,31 @@ BlockTable table(const Members& members, const int64_t counts[], const int64_t d
   return out;
 }
 
+// Bytes from the start of the buffer to the end of its last block.
+size_t extent_of(const BlockTable& parts) {
+  size_t out = 0;
+  for (size_t i = 0; i < parts.at.size(); ++i)
+    if (parts.bytes[i] > 0) out = std::max(out, parts.at[i] + parts.bytes[i]);
+  return out;
+}
+
+// The blocks of one buffer may lie between those of the other.
+void require_blocks_apart(const void* send, const BlockTable& gives, const void* recv, const BlockTable& takes,
+                          const char* call) {
+  const auto s = reinterpret_cast<uintptr_t>(send), r = reinterpret_cast<uintptr_t>(recv);
+  if (send == nullptr || recv == nullptr || s >= r + extent_of(takes) || r >= s + extent_of(gives)) return;
+  for (size_t i = 0; i < gives.at.size(); ++i)
+    for (size_t j = 0; j < takes.at.size(); ++j) {
+      const uintptr_t from = s + gives.at[i], to = r + takes.at[j];
+      if (gives.bytes[i] > 0 && takes.bytes[j] > 0 && from < to + takes.bytes[j] && to < from + gives.bytes[i])
+        end_job(1, "%s: %s: block %zu of send and block %zu of recv overlap; use HIROBA_IN_PLACE, or two buffers",
+                hiroba::prefix(), call, i, j);
+    }
+}
+
 std::vector<size_t> counts_of(const Members& members, const int64_t counts[], const char* call) {
   std::vector<size_t> out;
+  require_list(counts, members.team.count, "counts", call);
   for (int i = 0; i < members.team.count; ++i) out.push_back(elements(counts[i], call));
   return out;
 }
@@ -97,12 +142,19 @@ CallName typed(const char* call, hiroba_type type, const char* way = "", int roo
   return name << ")";
 }
 
+// Of what the root has for itself.
+void require_own(size_t bytes, const BlockTable& parts, const Members& members, const char* does, const char* call) {
+  if (const size_t own = parts.bytes[static_cast<size_t>(members.me)]; own != bytes)
+    end_job(1, "%s: %s: this rank %s %zu bytes, and its count in the list is %zu bytes", hiroba::prefix(), call, does,
+            bytes, own);
+}
+
 Prepared bcast(const char* call, void* data, int64_t count, hiroba_type type, int root, hiroba_team team) {
   Members& members = members_of(team, call);
   require_root(members, root, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
   return {&members, moved(call, count, type, " from rank ", root),
-          plan_bcast(member_of(members), root, buffer(data, bytes, "buffer", call), bytes)};
+          plan_bcast(member_of(members), root, target(data, bytes, "buffer", call), bytes)};
 }
 
 Prepared gather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, int root,
@@ -110,9 +162,10 @@ Prepared gather(const char* call, const void* send, void* recv, int64_t count, h
   Members& members = members_of(team, call);
   require_root(members, root, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  require_at_root(send, members, root, call);
   send = buffer(send, bytes, "send", call);
   if (members.me == root) {
-    recv = buffer(recv, bytes, "recv", call);
+    recv = target(recv, bytes, "recv", call);
     require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
   }
   return {&members, moved(call, count, type, " to rank ", root),
@@ -124,9 +177,10 @@ Prepared scatter(const char* call, const void* send, void* recv, int64_t count, 
   Members& members = members_of(team, call);
   require_root(members, root, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  require_at_root(recv, members, root, call);
   recv = buffer(recv, bytes, "recv", call);
   if (members.me == root) {
-    send = buffer(send, bytes, "send", call);
+    send = target(const_cast<void*>(send), bytes, "send", call);
     require_apart(send, bytes * static_cast<size_t>(members.team.count), recv, bytes, call);
   }
   return {&members, moved(call, count, type, " from rank ", root),
@@ -136,7 +190,7 @@ Prepared scatter(const char* call, const void* send, void* recv, int64_t count, 
 Prepared allgather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_team team) {
   Members& members = members_of(team, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
-  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
   require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
   return {&members, moved(call, count, type), plan_allgather(member_of(members), send, recv, bytes)};
 }
@@ -145,7 +199,7 @@ Prepared alltoall(const char* call, const void* send, void* recv, int64_t count,
   Members& members = members_of(team, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
   const size_t all = bytes * static_cast<size_t>(members.team.count);
-  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
   require_apart(send, all, recv, all, call);
   return {&members, moved(call, count, type), plan_alltoall(member_of(members), send, recv, bytes)};
 }
@@ -154,24 +208,36 @@ Prepared gatherv(const char* call, const void* send, int64_t count, void* recv, 
                  const int64_t displs[], hiroba_type type, int root, hiroba_team team) {
   Members& members = members_of(team, call);
   require_root(members, root, call);
+  require_at_root(send, members, root, call);
   const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
-  const size_t bytes = send == HIROBA_IN_PLACE && members.me == root
-                           ? parts.bytes[static_cast<size_t>(root)]
-                           : elements(count, call) * bytes_of_type(type, call);
+  const size_t bytes = send == HIROBA_IN_PLACE ? parts.bytes[static_cast<size_t>(root)]
+                                               : elements(count, call) * bytes_of_type(type, call);
+  send = buffer(send, bytes, "send", call);
+  if (members.me == root) {
+    recv = target(recv, extent_of(parts), "recv", call);
+    require_own(bytes, parts, members, "gives", call);
+    require_blocks_apart(send, BlockTable{{bytes}, {0}}, recv, parts, call);
+  }
   return {&members, typed(call, type, " to rank ", root),
-          plan_gatherv(member_of(members), root, buffer(send, bytes, "send", call), bytes, recv, parts)};
+          plan_gatherv(member_of(members), root, send, bytes, recv, parts)};
 }
 
 Prepared scatterv(const char* call, const void* send, const int64_t counts[], const int64_t displs[], void* recv,
                   int64_t count, hiroba_type type, int root, hiroba_team team) {
   Members& members = members_of(team, call);
   require_root(members, root, call);
+  require_at_root(recv, members, root, call);
   const BlockTable parts = members.me == root ? table(members, counts, displs, nullptr, type, call) : BlockTable();
-  const size_t bytes = recv == HIROBA_IN_PLACE && members.me == root
-                           ? parts.bytes[static_cast<size_t>(root)]
-                           : elements(count, call) * bytes_of_type(type, call);
+  const size_t bytes = recv == HIROBA_IN_PLACE ? parts.bytes[static_cast<size_t>(root)]
+                                               : elements(count, call) * bytes_of_type(type, call);
+  recv = buffer(recv, bytes, "recv", call);
+  if (members.me == root) {
+    send = target(const_cast<void*>(send), extent_of(parts), "send", call);
+    require_own(bytes, parts, members, "takes", call);
+    require_blocks_apart(send, parts, recv, BlockTable{{bytes}, {0}}, call);
+  }
   return {&members, typed(call, type, " from rank ", root),
-          plan_scatterv(member_of(members), root, send, parts, buffer(recv, bytes, "recv", call), bytes)};
+          plan_scatterv(member_of(members), root, send, parts, recv, bytes)};
 }
 
 Prepared allgatherv(const char* call, const void* send, int64_t count, void* recv, const int64_t counts[],
@@ -180,19 +246,22 @@ Prepared allgatherv(const char* call, const void* send, int64_t count, void* rec
   const BlockTable parts = table(members, counts, displs, nullptr, type, call);
   const size_t mine = parts.bytes[static_cast<size_t>(members.me)];
   if (const size_t bytes = elements(count, call) * bytes_of_type(type, call); send != HIROBA_IN_PLACE && bytes != mine)
-    end_job(1, "%s: %s: this rank gives %lld elements, and counts[%d] is %lld", hiroba::place(), call,
+    end_job(1, "%s: %s: this rank gives %lld elements, and counts[%d] is %lld", hiroba::prefix(), call,
             static_cast<long long>(count), members.me, static_cast<long long>(counts[members.me]));
-  return {&members, typed(call, type),
-          plan_allgatherv(member_of(members), buffer(send, mine, "send", call), mine, recv, parts)};
+  send = buffer(send, mine, "send", call), recv = target(recv, extent_of(parts), "recv", call);
+  require_blocks_apart(send, BlockTable{{mine}, {0}}, recv, parts, call);
+  return {&members, typed(call, type), plan_allgatherv(member_of(members), send, mine, recv, parts)};
 }
 
 Prepared exchanged(const char* call, Members& members, CallName name, const void* send, const BlockTable& gives,
                    void* recv, const BlockTable& takes) {
   const auto me = static_cast<size_t>(members.me);
   if (send != HIROBA_IN_PLACE && gives.bytes[me] != takes.bytes[me])
-    end_job(1, "%s: %s: this rank gives itself %zu bytes and takes %zu", hiroba::place(), call, gives.bytes[me],
+    end_job(1, "%s: %s: this rank gives itself %zu bytes and takes %zu", hiroba::prefix(), call, gives.bytes[me],
             takes.bytes[me]);
-  return {&members, name, plan_alltoallv(buffer(send, 0, "send", call), gives, recv, takes)};
+  send = buffer(send, extent_of(gives), "send", call), recv = target(recv, extent_of(takes), "recv", call);
+  require_blocks_apart(send, gives, recv, takes, call);
+  return {&members, name, plan_alltoallv(send, gives, recv, takes)};
 }
 
 Prepared alltoallv(const char* call, const void* send, const int64_t sendcounts[], const int64_t senddispls[],
@@ -220,7 +289,7 @@ Prepared allreduce(const char* call, const void* send, void* recv, int64_t count
   Members& members = members_of(team, call);
   const Combine combine = combine_of(op, type, call);
   const size_t n = elements(count, call), bytes = n * combine.element();
-  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
   require_apart(send, bytes, recv, bytes, call);
   return {&members, combined(call, op, count, type), plan_allreduce(member_of(members), send, recv, n, combine)};
 }
@@ -231,10 +300,9 @@ Prepared reduce(const char* call, const void* send, void* recv, int64_t count, h
   require_root(members, root, call);
   const Combine combine = combine_of(op, type, call);
   const size_t n = elements(count, call), bytes = n * combine.element();
+  require_at_root(send, members, root, call);
   send = buffer(send, bytes, "send", call);
-  if (send == nullptr && members.me != root)
-    end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, and this is rank %d", hiroba::place(), call, members.me);
-  if (members.me == root) require_apart(send, bytes, buffer(recv, bytes, "recv", call), bytes, call);
+  if (members.me == root) require_apart(send, bytes, target(recv, bytes, "recv", call), bytes, call);
   return {&members, combined(call, op, count, type, root),
           plan_reduce(member_of(members), root, send, recv, n, combine)};
 }
@@ -244,7 +312,7 @@ Prepared prefix(const char* call, bool exclusive, const void* send, void* recv, 
   Members& members = members_of(team, call);
   const Combine combine = combine_of(op, type, call);
   const size_t n = elements(count, call), bytes = n * combine.element();
-  send = buffer(send, bytes, "send", call), recv = buffer(recv, bytes, "recv", call);
+  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
   require_apart(send, bytes, recv, bytes, call);
   return {&members, combined(call, op, count, type), plan_scan(member_of(members), send, recv, n, combine, exclusive)};
 }
@@ -266,8 +334,12 @@ Prepared reduce_scatter(const char* call, const void* send, void* recv, const in
   const std::vector<size_t> all = counts_of(members, counts, call);
   int64_t sum = 0;
   for (const size_t n : all) sum += static_cast<int64_t>(n);
-  return {&members, combined(call, op, sum, type),
-          plan_reduce_scatter(member_of(members), buffer(send, 0, "send", call), recv, all, combine)};
+  const size_t bytes = static_cast<size_t>(sum) * combine.element();
+  const size_t mine = all[static_cast<size_t>(members.me)] * combine.element();
+  send = buffer(send, bytes, "send", call);
+  recv = target(recv, send == nullptr ? bytes : mine, "recv", call);
+  require_apart(send, bytes, recv, mine, call);
+  return {&members, combined(call, op, sum, type), plan_reduce_scatter(member_of(members), send, recv, all, combine)};
 }
 
 Prepared reduce_scatter_block(const char* call, const void* send, void* recv, int64_t count, hiroba_type type,
@@ -280,15 +352,19 @@ Prepared neighbor_alltoall(const char* call, const void* send, int nto, const in
                            const int from[], int64_t count, hiroba_type type, hiroba_team team) {
   Members& members = members_of(team, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
+  const size_t out = elements(nto, call) * bytes, in = elements(nfrom, call) * bytes;
+  require_list(to, nto, "ranks to send to", call), require_list(from, nfrom, "ranks to receive from", call);
+  send = target(const_cast<void*>(send), out, "send", call), recv = target(recv, in, "recv", call);
+  require_apart(send, out, recv, in, call);
   const std::span<const int> gives(to, static_cast<size_t>(nto)), takes(from, static_cast<size_t>(nfrom));
   for (const std::span<const int> list : {gives, takes})
     for (const int member : list)
       if (!members.team.contains(member))
-        end_job(1, "%s: %s: rank %d is a neighbour, and the team has ranks 0..%d", hiroba::place(), call, member,
+        end_job(1, "%s: %s: rank %d is a neighbour, and the team has ranks 0..%d", hiroba::prefix(), call, member,
                 members.team.count - 1);
   hiroba::Plan plan = plan_neighbours(member_of(members), send, gives, recv, takes, bytes);
   if (plan.phases.size() > hiroba::Plan::most_phases)
-    end_job(1, "%s: %s: %zu blocks between two ranks; at most %zu: send several as one", hiroba::place(), call,
+    end_job(1, "%s: %s: %zu blocks between two ranks; at most %zu: send several as one", hiroba::prefix(), call,
             plan.phases.size(), hiroba::Plan::most_phases);
   return {&members, moved(call, count, type), std::move(plan)};
 }
@@ -297,6 +373,16 @@ Prepared neighbor_alltoall(const char* call, const void* send, int nto, const in
 Prepared barrier(const char* call, hiroba_team team) {
   Members& members = members_of(team, call);
   return {&members, CallName(call), plan_barrier(member_of(members))};
+}
+
+// "hiroba_barrier at main.c:12", which is made when the place is another one than before.
+const char* barrier_here(const char* call) {
+  thread_local char text[176] = "", at[160] = "none so far";
+  if (std::strncmp(at, hiroba::place(), sizeof at - 1) != 0) {
+    std::strncpy(at, hiroba::place(), sizeof at - 1);
+    hiroba::Call{call, at}.write(text);
+  }
+  return text;
 }
 
 }  // namespace

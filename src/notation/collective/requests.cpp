@@ -1,4 +1,5 @@
 // What collective.h starts, keeps and waits for.
+#include <algorithm>
 #include <utility>
 
 #include "base/log.hpp"
@@ -6,6 +7,8 @@
 
 HIROBA_EXPORT __thread const char* hiroba_place;
 __thread const char* hiroba_place = "";
+
+HIROBA_EXPORT void hiroba_fail(const char* message) { hiroba::end_job(1, "%s: %s", hiroba::prefix(), message); }
 
 using hiroba::Call;
 using hiroba::collective_of;
@@ -19,6 +22,7 @@ using hiroba::Status;
 namespace hiroba {
 
 const char* place() { return hiroba_place; }
+const char* prefix() { return *hiroba_place == '\0' ? "a collective call" : hiroba_place; }
 
 namespace {
 
@@ -26,7 +30,10 @@ namespace {
 class CollectiveRequest final : public Request {
  public:
   CollectiveRequest(Prepared prepared, const char* place, bool persistent)
-      : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {}
+      : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {
+    for (const Step& step : prepared_.plan.phases)
+      for (const Blocks* blocks : {&step.give, &step.take}) add_range(*blocks);
+  }
 
   Status start(PlannedOperations& operations) {
     if (active_)
@@ -41,19 +48,46 @@ class CollectiveRequest final : public Request {
     const Status agrees = now_.agrees();
     return agrees.ok() || place_.empty() ? agrees : Status::error(place_ + ": " + agrees.message());
   }
-  std::string missing() const override {
-    return format("%s%s%s: %s", prepared_.name.text(), place_.empty() ? "" : " at ", place_.c_str(),
-                  now_.missing().c_str());
-  }
+  std::string missing() const override { return now_.missing(); }
+  std::string name() const override { return what(); }
   bool is_persistent() const override { return persistent_; }
+  bool is_under_way() const override { return active_; }
+  // Its buffers, and its team.
+  bool uses(const void* begin, const void* end) const override {
+    const auto overlaps = [&](const void* first, const void* last) { return first < end && begin < last; };
+    for (const auto& [first, last] : ranges_)
+      if (active_ && overlaps(first, last)) return true;
+    return overlaps(prepared_.members, prepared_.members + 1);
+  }
+  std::string remedy() const override {
+    return then_.empty() ? Request::remedy()
+                         : "hiroba_then gave it away" + then_ + ": wait until its function was called before the end";
+  }
+  // To a continuation.
+  void give_away(const char* place) { then_ = format(" at %s", place); }
+  bool given_away() const { return !then_.empty(); }
   std::string what() const {
     return place_.empty() ? prepared_.name.text() : format("%s at %s", prepared_.name.text(), place_.c_str());
   }
   Started now() const { return now_; }
 
  private:
+  // From the first byte of the blocks to their last.
+  void add_range(const Blocks& blocks) {
+    const char *first = nullptr, *last = nullptr;
+    for (int i = 0; i < prepared_.members->team.count; ++i) {
+      const size_t bytes = blocks.bytes_of(i);
+      if (bytes == 0 || blocks.base == nullptr) continue;
+      const char* const block = blocks.of(i);
+      first = first == nullptr ? block : std::min(first, block), last = std::max(last, block + bytes);
+    }
+    if (first != nullptr) ranges_.emplace_back(first, last);
+  }
+
   Prepared prepared_;
   std::string place_;
+  std::string then_;  // where a continuation got it
+  std::vector<std::pair<const char*, const char*>> ranges_;
   const bool persistent_;
   bool active_ = false;
   Started now_;
@@ -87,20 +121,41 @@ namespace {
 
 Requests& requests(const char* call) { return collective_of(call).requests(); }
 
-std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, const char* call) {
+std::shared_ptr<hiroba::CollectiveRequest> known(hiroba_request request, const char* call) {
   std::shared_ptr<Request> found;
-  require_at(requests(call).find(request.number, {call, hiroba::place()}, found), hiroba::place());
-  if (!found->is_persistent())
-    end_job(1, "%s: %s: this request is not persistent; those of hiroba_..._init are", hiroba::place(), call);
-  return std::static_pointer_cast<hiroba::CollectiveRequest>(found);
+  require_at(requests(call).find(request.number, {call, ""}, found), hiroba::prefix());
+  auto out = std::static_pointer_cast<hiroba::CollectiveRequest>(found);
+  if (out->given_away())
+    end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", hiroba::prefix(), call,
+            out->what().c_str());
+  return out;
 }
+
+std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, const char* call) {
+  const auto found = known(request, call);
+  if (!found->is_persistent())
+    end_job(1, "%s: %s: this request is not persistent; those of hiroba_..._init are", hiroba::prefix(), call);
+  return found;
+}
+
+// What hiroba_then leaves for when the operation is complete. The request is known until then.
+struct Continuation {
+  Requests* requests;
+  uint64_t handle;
+  void (*function)(void*);
+  void* context;
+  static void run(void* self) {
+    const std::unique_ptr<Continuation> now(static_cast<Continuation*>(self));
+    (void)now->requests->forget(now->handle, {"hiroba_then", ""});
+    now->function(now->context);
+  }
+};
 
 bool test(hiroba_request* request, const char* call) {
   if (request->number == 0) return true;
   bool complete = false;
-  std::shared_ptr<Request> found;
-  require_at(requests(call).find(request->number, {call, hiroba::place()}, found), hiroba::place());
-  require_at(requests(call).test(request->number, {call, hiroba::place()}, complete), hiroba::place());
+  const auto found = known(*request, call);
+  require_at(requests(call).test(request->number, {call, hiroba::place()}, complete), hiroba::prefix());
   if (complete && !found->is_persistent()) *request = HIROBA_NO_REQUEST;
   return complete;
 }
@@ -110,9 +165,8 @@ bool test(hiroba_request* request, const char* call) {
 HIROBA_EXPORT void hiroba_wait(hiroba_request* request) {
   const char* const call = "hiroba_wait";
   if (request->number == 0) return;
-  std::shared_ptr<Request> found;
-  require_at(requests(call).find(request->number, {call, hiroba::place()}, found), hiroba::place());
-  require_at(requests(call).await(request->number, {call, hiroba::place()}), hiroba::place());
+  const auto found = known(*request, call);
+  require_at(requests(call).await(request->number, {call, hiroba::place()}), hiroba::prefix());
   if (!found->is_persistent()) *request = HIROBA_NO_REQUEST;
 }
 
@@ -145,6 +199,7 @@ HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* c
              hiroba::place());
   require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::place());
   *request = HIROBA_NO_REQUEST;
+  require_at(collective_of(call).then(found->now(), Continuation::run, next), hiroba::prefix());
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
@@ -156,7 +211,7 @@ HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
   if (request->number == 0) return;
   persistent(*request, call);
   hiroba_wait(request);
-  require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::place());
+  require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::prefix());
   *request = HIROBA_NO_REQUEST;
 }
 

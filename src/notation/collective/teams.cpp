@@ -1,5 +1,6 @@
 // Teams of collective.h.
 #include <algorithm>
+#include <mutex>
 
 #include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
@@ -12,14 +13,19 @@ using hiroba::planned_of;
 
 namespace hiroba {
 
-Collective& collective_of(const char* call) { return process_memory(call).collective(); }
+Collective& collective_of(const char* call) {
+  return process_memory(process_started() ? call : Call{call, place()}.text().c_str()).collective();
+}
 
 Member member_of(const Members& members) { return planned_of("a collective operation").member_of(members); }
 
 Members& members_of(hiroba_team team, const char* call) {
   if (team == HIROBA_ALL) return planned_of(call).all();
   if (team == HIROBA_NO_TEAM)
-    end_job(1, "%s: %s: this rank is not in the team (HIROBA_NO_TEAM); only its members make calls for it", place(),
+    end_job(1, "%s: %s: this rank is not in the team (HIROBA_NO_TEAM); only its members make calls for it", prefix(),
+            call);
+  if (team->members == nullptr)
+    end_job(1, "%s: %s: the team was freed already, by hiroba_team_free; use HIROBA_ALL or another one", prefix(),
             call);
   return *team->members;
 }
@@ -32,7 +38,7 @@ HIROBA_EXPORT int hiroba_team_size(hiroba_team team) { return members_of(team, "
 HIROBA_EXPORT int hiroba_team_member(hiroba_team team, int member) {
   const Members& members = members_of(team, "hiroba_team_member");
   if (!members.team.contains(member))
-    end_job(1, "%s: hiroba_team_member: there is no member %d in a team of %d", hiroba::place(), member,
+    end_job(1, "%s: hiroba_team_member: there is no member %d in a team of %d", hiroba::prefix(), member,
             members.team.count);
   return members.team.rank(member);
 }
@@ -49,20 +55,37 @@ HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int 
   const Members& parent = members_of(team, "hiroba_team_from_list");
   for (int i = 0; i < count; ++i) {
     if (!parent.team.contains(ranks[i]))
-      end_job(1, "%s: hiroba_team_from_list: rank %d is listed, and the team has ranks 0..%d", hiroba::place(),
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed, and the team has ranks 0..%d", hiroba::prefix(),
               ranks[i], parent.team.count - 1);
     if (std::find(ranks, ranks + i, ranks[i]) != ranks + i)
-      end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", hiroba::place(), ranks[i]);
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", hiroba::prefix(), ranks[i]);
   }
   const int* const found = std::find(ranks, ranks + count, parent.me);
   hiroba_team_split(team, found == ranks + count ? -1 : 0, static_cast<int>(found - ranks), out);
 }
 
+namespace {
+
+// Teams that were freed stay, without members, so that a later use of one is found.
+void keep_freed(hiroba_team team) {
+  static std::mutex& lock = *new std::mutex;
+  static std::vector<hiroba_team>& freed = *new std::vector<hiroba_team>;
+  const std::lock_guard<std::mutex> guard(lock);
+  team->members.reset();
+  freed.push_back(team);
+}
+
+}  // namespace
+
 HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   const char* const call = "hiroba_team_free";
   if (*team == HIROBA_NO_TEAM) return;
-  if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::place());
+  if (*team != HIROBA_ALL && !hiroba::process_started()) return void(*team = HIROBA_NO_TEAM);
+  if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::prefix());
   Members& members = members_of(*team, call);
+  if (const std::string user = collective_of(call).requests().user_of(&members, &members + 1); !user.empty())
+    end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent",
+            hiroba::prefix(), user.c_str());
   // What comes next in its memory must not come before all have left it.
   hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::place());
   planned_of(call).release(members);
