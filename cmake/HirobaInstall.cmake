@@ -12,7 +12,8 @@ set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
 foreach(library hiroba hiroba_static)
   target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
     ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
-    ${header_folder}/hiroba.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h)
+    ${header_folder}/hiroba.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
+    ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp)
   # <hiroba/sms.h> beside <sms.h>.
   target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -20,6 +21,9 @@ endforeach()
 
 install(TARGETS hiroba hiroba_static hirobarun hiroba_tool EXPORT HirobaTargets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
+
+# Source of a module, which each compiler of Fortran has in a form of its own.
+install(FILES ${header_folder}/hiroba_collective.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
 
 # find_package(Hiroba): Hiroba::hiroba, Hiroba::hiroba_static, Hiroba::hirobarun.
 set(package_dir lib/cmake/Hiroba)

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective.hpp"
 #include "xmp.h"
 
 namespace hiroba {
@@ -270,9 +271,9 @@ class section {
   }
 
   int64_t size() const {
-    int64_t product = 1;
-    for (int d = 0; d < parts_.dims; ++d) product *= parts_.count[d];
-    return product;
+    int64_t total = 1;
+    for (int d = 0; d < parts_.dims; ++d) total *= parts_.count[d];
+    return total;
   }
   // The elements in order, fetched if they are on another node.
   std::vector<value_type> values() const {
