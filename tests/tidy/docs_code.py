@@ -6,6 +6,7 @@ Usage: docs_code.py ROOT INCLUDE_FOLDER HIROBARUN HELLO [HIROBACC]
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,12 +16,14 @@ from pathlib import Path
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
 HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
 LIBRARY = HIROBARUN.parent.parent / "lib"
-LINK = [f"-I{INCLUDE}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba"]
+LINK = [f"-I{INCLUDE}", f"-I{INCLUDE.parent}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
-FRAGMENT = """#include <sms.h>
+FRAGMENT = """#include <hiroba/collective.h>
+#include <sms.h>
 extern double data[]; extern int64_t flag; extern int i; void use(double);
+extern double x[], y[]; extern int64_t n; void compute(void);
 void fragment(void) {{
 {}
 }}
@@ -41,7 +44,7 @@ class DocsCode(unittest.TestCase):
                 if re.search(r"#include <(smint|mpc|xmp)\.h>", source):
                     self.run_example(source, page)
                     continue
-                command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", f"-I{INCLUDE}", "-xc", "-"]
+                command = ["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-xc", *LINK[:2], "-"]
                 done = subprocess.run(command, input=source, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
 
@@ -55,10 +58,26 @@ class DocsCode(unittest.TestCase):
         page = ROOT / "docs" / "coarrays.md"
         self.run_example(blocks(page, "c")[0], page, "c", ["cc", "-std=gnu11", "-Wall", "-Werror", "-O1", *LINK])
 
-    def run_example(self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None) -> None:
-        """Whole programs, in the notations of hirobacc if no compiler is given: they run, and end with status 0."""
+    def test_collectives(self) -> None:
+        """The first program says what the page shows; the one in Fortran runs where there is a compiler."""
+        page = ROOT / "docs" / "collectives.md"
+        said = self.run_example(blocks(page, "c")[0], page, "c", ["cc", "-std=gnu11", "-Wall", "-Werror", *LINK])
+        command, _, output = blocks(page, "")[0].partition("\n")
+        self.assertEqual(command, "$ hirobarun -n 3 --nodes 2 ./first")
+        if said is not None:
+            self.assertEqual(said, output)
+        if shutil.which("gfortran"):
+            source = (INCLUDE / "hiroba_collective.f90").read_text() + blocks(page, "fortran")[0]
+            with tempfile.TemporaryDirectory() as modules:
+                self.run_example(source, page, "f90", ["gfortran", f"-J{modules}", *LINK])
+
+    def run_example(
+        self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None
+    ) -> str | None:
+        """Whole programs, in the notations of hirobacc if no compiler is given: they run, and end with status 0. What
+        they print."""
         if HIROBACC is None:  # then the library may be one that needs sanitizers
-            return
+            return None
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / f"example.{suffix}"
             program.write_text(source)
@@ -70,6 +89,7 @@ class DocsCode(unittest.TestCase):
             for command in commands:
                 done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 0, f"{page.name}: {done.stderr}\n{source}")
+            return done.stdout
 
     def test_the_first_program_is_the_example(self) -> None:
         example = (ROOT / "examples" / "hello.c").read_text()
