@@ -98,6 +98,6 @@ program collectives_fortran
     if (number(1) == 1) exit
   end do
 
-  if (me == 0) print *, "done"
+  if (me == 0) print '(a)', "done"
   call hiroba_shutdown()
 end program
