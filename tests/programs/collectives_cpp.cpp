@@ -153,6 +153,29 @@ void continuations(const team& all) {
   EXPECT(y.back() == lines_of(all.size(), 1));
 }
 
+// Elements that an operator of C gets are aligned for numbers, also while elements of three bytes are on their way.
+void alignment() {
+  struct triple {
+    char bytes[3];
+  };
+  static const auto add = [](void* mine, const void* theirs, int64_t count, void* context) {
+    if (reinterpret_cast<uintptr_t>(mine) % 16 != 0 || reinterpret_cast<uintptr_t>(theirs) % 16 != 0)
+      *static_cast<std::atomic<bool>*>(context) = false;
+    for (int64_t i = 0; i < count; ++i) static_cast<double*>(mine)[i] += static_cast<const double*>(theirs)[i];
+  };
+  std::atomic<bool> aligned{true};
+  const hiroba_operator own = {add, &aligned, "own sum"};
+  const auto n = static_cast<size_t>(team::all().size());
+  std::vector<triple> triples(200001), joined(triples.size());
+  std::vector<double> x(160000, 1), y(x.size());
+  started first = hiroba::iallreduce(triples, joined, [](const triple& a, const triple&) { return a; });
+  hiroba_request request;
+  hiroba_iallreduce(x.data(), y.data(), static_cast<int64_t>(x.size()), HIROBA_DOUBLE, &own, HIROBA_ALL, &request);
+  hiroba_wait(&request);
+  EXPECT(aligned);
+  EXPECT(y.back() == static_cast<double>(n));
+}
+
 void teams(const team& all) {
   const int me = all.rank(), n = all.size();
   const team odd_even = all.split(me % 2, -me);
@@ -194,6 +217,7 @@ int main(int argc, char** argv) {
   moves(all);
   moves_of_parts(all);
   continuations(all);
+  alignment();
   teams(all);
   failures = hiroba::allreduce(failures, hiroba::sum);
   if (failures == 0 && sms_rank == 0) std::puts("done");
