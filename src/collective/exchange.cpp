@@ -133,7 +133,7 @@ Operation Exchange::give(RunningPtr running, size_t p) {
   }
   // Two pieces for each, so that one is filled while the other is read.
   const size_t slots = staged.empty() ? 0 : phase.same ? 1 : staged.size();
-  const uint64_t room = 2 * slots * piece;
+  const uint64_t room = (2 * slots * piece + 63) / 64 * 64;  // what comes after it is aligned for any number
   if (!staged.empty()) running->stages = true;
   uint64_t offset = 0;
   if (room > 0) co_await Until([&] { return staging_.allocate(room, offset); });

@@ -29,10 +29,9 @@ Lanes::Slot& Lanes::slot(const Members& members, int member, uint32_t call) cons
   return lane(members.lane, members.team.rank(member)).slot[call % slots];
 }
 
-uint32_t Lanes::calls(int number) const {
-  const Lane& own = lane(number, world_->rank);
+uint32_t Lanes::calls(int number, int rank) const {
   uint32_t latest = 0;
-  for (const Slot& slot : own.slot) latest = std::max(latest, slot.call.load(std::memory_order_relaxed));
+  for (const Slot& slot : lane(number, rank).slot) latest = std::max(latest, slot.call.load(std::memory_order_relaxed));
   return latest;
 }
 
@@ -41,10 +40,11 @@ void Lanes::open(Members& members, uint32_t calls) {
   Lane& own = lane(members.lane, world_->rank);
   for (uint32_t i = 0; i < slots; ++i) {
     ++calls;
+    std::memset(own.slot[calls % slots].name, 0, name_bytes);
     own.slot[calls % slots].call.store(calls, std::memory_order_relaxed);
     own.finished[calls % slots].store(calls, std::memory_order_release);
   }
-  members.calls = calls;
+  members.calls = members.compared = calls;
 }
 
 bool Lanes::reaches_all(const Team& team) const {
@@ -87,6 +87,44 @@ Status Lanes::find(const Members& members, const Step& step, int member, uint32_
       format("rank %d is in %s, rank %d is in %s", members.team.rank(member), theirs.name, world_->rank, name.text));
 }
 
+// Of a call in which this rank took nothing from the member, as of a broadcast with two roots.
+Status Lanes::same_call(const Members& members, int member, uint32_t call) const {
+  const Slot &mine = slot(members, members.me, call), &theirs = slot(members, member, call);
+  if (std::memcmp(theirs.name, mine.name, name_bytes) == 0) return {};
+  return Parcels::calls_differ(
+      format("rank %d was in %s, rank %d was in %s", members.team.rank(member), theirs.name, world_->rank, mine.name));
+}
+
+// The calls that this rank has made and not compared with all, as far as the others have made them. A member whose slot
+// holds a later call compares this one itself.
+Status Lanes::compare(Members& members) const {
+  for (; members.compared != members.calls; ++members.compared) {
+    const uint32_t call = members.compared + 1;
+    for (int i = 0; i < members.team.count; ++i) {
+      const auto more = static_cast<int32_t>(slot(members, i, call).call.load(std::memory_order_acquire) - call);
+      if (more < 0) return {};
+      if (more == 0) HIROBA_TRY(same_call(members, i, call));
+    }
+  }
+  return {};
+}
+
+Status Lanes::agree(const Members& members) const {
+  for (int i = 0; i < members.team.count; ++i) {
+    const int rank = members.team.rank(i);
+    const auto more = static_cast<int32_t>(calls(members.lane, rank) - members.calls);
+    if (more == 0) {
+      HIROBA_TRY(same_call(members, i, members.calls));
+      continue;
+    }
+    const Slot& last = more > 0 ? slot(members, i, members.calls + static_cast<uint32_t>(more))
+                                : slot(members, members.me, members.calls);
+    return Parcels::calls_differ(format("rank %d was in %s, and rank %d was not", more > 0 ? rank : world_->rank,
+                                        last.name, more > 0 ? world_->rank : rank));
+  }
+  return {};
+}
+
 // `blocks`: of those that give something, in the order of members.
 void Lanes::finish(const Members& members, const Step& step, uint32_t call, std::span<const char* const> blocks) const {
   const char* const* block = blocks.data();
@@ -111,6 +149,7 @@ Status Lanes::await(const Members& members, int member, const Call& text, const 
 }
 
 Status Lanes::exchange(Members& members, const Step& step, const Call& text) const {
+  HIROBA_TRY(compare(members));
   const uint32_t call = begin(members);
   const Name name(text.name);
   for (int i = 0; i < members.team.count; ++i)
@@ -125,6 +164,8 @@ Status Lanes::exchange(Members& members, const Step& step, const Call& text) con
     members.blocks.push_back(block);
   }
   finish(members, step, call, members.blocks);
+  const bool from_all = members.blocks.size() == static_cast<size_t>(members.team.count);
+  if (from_all && members.compared + 1 == call) members.compared = call;
   return {};
 }
 

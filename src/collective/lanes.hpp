@@ -30,14 +30,16 @@ class Lanes {
   uint32_t free() const { return free_; }
   void take(int lane) { free_ &= ~(1U << lane); }
   void release(int lane) { free_ |= 1U << lane; }
-  // The latest call that this rank has begun in it.
-  uint32_t calls(int lane) const;
+  // The latest call that the rank has given for in it.
+  uint32_t calls(int lane, int rank) const;
   // Takes its lane, as if all members had made `calls` calls or more, which none of them has.
   void open(Members& members, uint32_t calls);
   bool reaches_all(const Team& team) const;
   // Whether the step can go by a lane; all members say the same.
   bool fits(const Members& members, const Step& step) const;
-  // The name of the call is compared.
+  // After a barrier: that all have made the same calls.
+  Status agree(const Members& members) const;
+  // Names of calls are compared: in the call itself with those that give something, with the others in a later call.
   Status exchange(Members& members, const Step& step, const Call& call) const;
   // The same as an operation, of running->phases[0]; `call`: begun by begin(members).
   static uint32_t begin(Members& members) { return ++members.calls; }
@@ -52,6 +54,8 @@ class Lanes {
   };
   Lane& lane(int lane, int rank) const;
   Slot& slot(const Members& members, int member, uint32_t call) const;
+  Status compare(Members& members) const;
+  Status same_call(const Members& members, int member, uint32_t call) const;
   bool can_write(const Members& members, int member, uint32_t call) const;
   void give(const Members& members, const Step& step, uint32_t call, const Name& name) const;
   bool has_given(const Members& members, int member, uint32_t call) const;

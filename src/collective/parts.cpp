@@ -1,5 +1,7 @@
 #include "collective/parts.hpp"
 
+#include "base/whereabouts.hpp"
+
 namespace hiroba {
 
 // ---- what was started ----------------------------------------------------------------------------------------------
@@ -12,7 +14,7 @@ const Words& Started::words() const { return running_->words; }
 std::string Started::missing() const {
   for (size_t i = running_->count.load(std::memory_order_acquire); i-- > 0;)
     if (const auto& operation = running_->operations[i]; operation && !operation->done() && operation->awaited() >= 0)
-      return format("rank %d has not come", operation->awaited());
+      return not_come(*running_->board, operation->awaited());
   return "it is under way";
 }
 
@@ -37,7 +39,7 @@ Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const
 RunningPtr CollectiveParts::make(const Sequence& sequence, const char* what) const {
   auto out = std::make_shared<Running>();
   out->sequence = sequence, out->what = what, out->sequence.what = out->what.c_str();
-  out->rank = world.rank, out->token = token;
+  out->rank = world.rank, out->board = world.board, out->token = token;
   return out;
 }
 

@@ -38,6 +38,7 @@ Status PlannedOperations::perform_now(Members& members, Plan plan, const Call& c
     parts_.explanation.note(call.name, plan.phases[0].whole, "calls by a lane");
     return parts_.lanes.exchange(members, plan.phases[0], call);
   }
+  HIROBA_TRY(parts_.none_left(members.team, call));
   return parts_.finish(parts_.begin_exchange(members.team, std::move(plan), call.name), call);
 }
 
@@ -105,13 +106,18 @@ Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const
   HIROBA_TRY(perform(parent, plan_allreduce(member, nullptr, &free, 1, both), call));
   if (free == 0) return {};
   const int lane = __builtin_ctz(free);
-  uint32_t calls = parts_.lanes.calls(lane);
+  uint32_t calls = parts_.lanes.calls(lane, parts_.world.rank);
   HIROBA_TRY(perform(parent, plan_allreduce(member, nullptr, &calls, 1, most), call));
   if (members.team.count > 0) {
     members.lane = lane;
     parts_.lanes.open(members, calls);
   }
   return parts_.teams.barrier(parent.team, call);  // nobody uses it before all have opened it
+}
+
+Status PlannedOperations::agree(const Members& members, const Call& call) {
+  if (members.lane >= 0) HIROBA_TRY(parts_.lanes.agree(members));
+  return parts_.none_left(members.team, call);
 }
 
 void PlannedOperations::release(Members& members) {

@@ -41,6 +41,7 @@ struct Members {
   int me = 0;                       // this rank's index
   int lane = -1;                    // for small exchanges (lanes.hpp); -1: it has none
   uint32_t calls = 0;               // in the lane
+  uint32_t compared = 0;            // up to this call, the names of all members
   std::vector<const char*> blocks;  // of the blocking call under way in the lane
 };
 

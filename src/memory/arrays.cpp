@@ -120,7 +120,17 @@ Status Arrays::check_ends() const {
   return status;
 }
 
+// That nothing which was started and not waited for needs it.
+Status Arrays::unused(const Array& array, const char* call) const {
+  const char* const end = parts_.space.base() + (array.end_page << page_shift);
+  const std::string user = parts_.collective.requests().user_of(array.data, end);
+  if (user.empty()) return {};
+  return Status::error(format("%s: array %s is in use by %s, which was not waited for; wait for it first", call,
+                              array.name, user.c_str()));
+}
+
 Status Arrays::free(void* data, const char* call) {
+  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(unused(*known, call));
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));

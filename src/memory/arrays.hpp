@@ -52,6 +52,7 @@ class Arrays {
   Status check_ends() const;
 
  private:
+  Status unused(const Array& array, const char* call) const;
   Status map_homes(const Array& array);
   Status close_guards(const Array& array) const;
   Status check_room(const Array& array) const;

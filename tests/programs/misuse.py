@@ -259,7 +259,6 @@ COARRAYS = [
         "async_gmove_never", RANK1, XMP_PLACE, r"async\(4\), gmove at .*misuse\.c:\d+: rank 0 has not arrived"
     ),
     coarray("async_left", r"nobody has waited for the reduction at .*misuse\.c:\d+", r"wait_async \(4\)"),
-    coarray("async_too_large", XMP_PLACE, r"5008 bytes", r"3904 with async"),
     coarray("unlock_by_stranger", RANK1, XMP_PLACE, r"unlock of lock\[1\] of rank 0", r"rank 0 holds it"),
     coarray("unlock_unlocked", RANK1, XMP_PLACE, r"unlock", r"nobody holds it"),
     coarray("lock_twice", RANK1, XMP_PLACE, r"again"),

@@ -222,13 +222,6 @@ static void async_left(void) {
   start_sum(4);
   xmp_sync_all(NULL);
 }
-static void async_too_large(void) {
-  static double value;
-  static char place[5000];
-  const xmp_location location = {place, sizeof place};
-  xmp_request_wait(&(xmp_request){NULL});
-  xmp_reduction_locate_start(&value, 1, XMP_DOUBLE, XMP_FIRSTMAX, &location, 1, NULL, HERE);
-}
 
 /* ---- locks and atomics ------------------------------------------------------------------------------------ */
 
@@ -439,8 +432,7 @@ static const struct {
     CASE(async_test_unknown),
     CASE(async_never),
     CASE(async_gmove_never),
-    CASE(async_left),
-    CASE(async_too_large)};
+    CASE(async_left)};
 
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";

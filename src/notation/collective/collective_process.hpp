@@ -23,7 +23,7 @@ inline PlannedOperations& planned_of(const char* call) { return collective_of(ca
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);
-// "main.c:12", or nothing.
+// "main.c:12", or nothing; and for the start of messages always something.
 const char* place();
 const char* prefix();
 

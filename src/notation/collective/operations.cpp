@@ -403,7 +403,8 @@ const char* barrier_here(const char* call) {
 HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
   const char* const call = "hiroba_barrier";
   if (team != HIROBA_ALL) return hiroba::perform(call, barrier(call, team));
-  hiroba::require_at(hiroba::collective_of(call).barriers().all(call), hiroba::place());
+  static const uint64_t tag = hiroba::Barriers::tag_of(call);
+  hiroba::require_at(hiroba::collective_of(call).barriers().all(barrier_here(call), tag), hiroba::prefix());
 }
 HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {
   *request = hiroba::start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));

@@ -102,12 +102,12 @@ hiroba_request give(const char* call, std::shared_ptr<CollectiveRequest> request
 
 void perform(const char* call, Prepared prepared) {
   const Call text = {prepared.name, place()};
-  require_at(planned_of(call).perform(*prepared.members, std::move(prepared.plan), text), place());
+  require_at(planned_of(call).perform(*prepared.members, std::move(prepared.plan), text), prefix());
 }
 
 hiroba_request start(const char* call, Prepared prepared) {
   const auto request = std::make_shared<CollectiveRequest>(std::move(prepared), place(), false);
-  require_at(request->start(planned_of(call)), place());
+  require_at(request->start(planned_of(call)), prefix());
   return give(call, request);
 }
 
@@ -191,19 +191,17 @@ HIROBA_EXPORT void hiroba_test(hiroba_request* request, int* done) { *done = tes
 HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* context), void* context) {
   const char* const call = "hiroba_then";
   if (request->number == 0) return function(context);
-  std::shared_ptr<Request> found;
-  require_at(requests(call).find(request->number, {call, hiroba::place()}, found), hiroba::place());
-  if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", hiroba::place());
-  require_at(planned_of(call).then(std::static_pointer_cast<hiroba::CollectiveRequest>(found)->now(), function,
-                                   context),
-             hiroba::place());
-  require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::place());
+  const auto found = known(*request, call);
+  if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", hiroba::prefix());
+  if (function == nullptr) end_job(1, "%s: hiroba_then: the function is NULL", hiroba::prefix());
+  found->give_away(hiroba::place());
+  auto* const next = new Continuation{&requests(call), request->number, function, context};
   *request = HIROBA_NO_REQUEST;
-  require_at(collective_of(call).then(found->now(), Continuation::run, next), hiroba::prefix());
+  require_at(planned_of(call).then(found->now(), Continuation::run, next), hiroba::prefix());
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
-  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), hiroba::place());
+  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), hiroba::prefix());
 }
 
 HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {

@@ -47,7 +47,7 @@ HIROBA_EXPORT void hiroba_team_split(hiroba_team team, int color, int key, hirob
   const char* const call = "hiroba_team_split";
   std::unique_ptr<Members> members;
   hiroba::require_at(planned_of(call).split(members_of(team, call), color, key, members, {call, hiroba::place()}),
-                     hiroba::place());
+                     hiroba::prefix());
   *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
 }
 
@@ -87,8 +87,9 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
     end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent",
             hiroba::prefix(), user.c_str());
   // What comes next in its memory must not come before all have left it.
-  hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::place());
+  hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::prefix());
+  hiroba::require_at(planned_of(call).agree(members, {call, hiroba::place()}), hiroba::prefix());
   planned_of(call).release(members);
-  delete *team;
+  keep_freed(*team);
   *team = HIROBA_NO_TEAM;
 }
