@@ -1,5 +1,7 @@
 #include "collective/parts.hpp"
 
+#include <mutex>
+
 #include "base/whereabouts.hpp"
 
 namespace hiroba {
@@ -31,6 +33,7 @@ Status Started::agrees() const {
 // ---- starting ------------------------------------------------------------------------------------------------------
 
 Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const char* what) {
+  const std::lock_guard<SignalSafeLock> guard(numbers_lock);  // continuations start operations in other threads
   const uint64_t name = team.name(), number = numbers[name];
   numbers[name] += count;
   return {team, team.find(world.rank), name, number, what};
@@ -85,6 +88,7 @@ Status CollectiveParts::finish(const Started& started, const Call& call) const {
 }
 
 Status CollectiveParts::none_left(const Team& team, const Call& call) {
+  const std::lock_guard<SignalSafeLock> guard(numbers_lock);
   const uint64_t name = team.name();
   return token.use_count() > 1 ? Status() : parcels.none_left({name, numbers[name] << Parcels::kind_bits, ""}, call);
 }

@@ -31,6 +31,7 @@ struct CollectiveParts {
   Arrivals arrivals;
   TeamOperations teams{*this};
   PlannedOperations planned{*this};
+  SignalSafeLock numbers_lock;
   std::map<uint64_t, uint64_t> numbers;  // of operations, by team
   std::shared_ptr<void> token = std::make_shared<char>();
 
