@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "base/whereabouts.hpp"
-#include "coarray/coarray.hpp"
+#include "coarray/image_sync.hpp"
 
 namespace hiroba {
 
@@ -50,7 +50,8 @@ void Mail::keep_post(int source, const void* payload, size_t bytes) {
 bool Mail::take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   for (auto post = posts_.begin(); post != posts_.end(); ++post) {
-    if ((rank != Coarrays::any_rank && post->rank != rank) || (tag != Coarrays::any_tag && post->tag != tag)) continue;
+    if ((rank != ImageSync::any_rank && post->rank != rank) || (tag != ImageSync::any_tag && post->tag != tag))
+      continue;
     from = post->rank;
     stamp = std::move(post->stamp);
     posts_.erase(post);
@@ -61,8 +62,8 @@ bool Mail::take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp) {
 
 Status Mail::wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp) {
   const auto what = [&] {
-    const std::string sender = rank == Coarrays::any_rank ? "anybody" : format("rank %d", rank);
-    const std::string with = tag == Coarrays::any_tag ? "any tag" : format("tag %lld", static_cast<long long>(tag));
+    const std::string sender = rank == ImageSync::any_rank ? "anybody" : format("rank %d", rank);
+    const std::string with = tag == ImageSync::any_tag ? "any tag" : format("tag %lld", static_cast<long long>(tag));
     return format("%s for a post from %s with %s; %s", call.text().c_str(), sender.c_str(), with.c_str(),
                   queued().c_str());
   };

@@ -65,4 +65,18 @@ void Mover::start_put(const Place& to, const char* from, const Walk& walk, Compl
   });
 }
 
+std::unique_ptr<char[]> Mover::get_packed(const Place& from, const Box& box, size_t element) const {
+  auto packed = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(box.elements()) * element);
+  Completion under_way;
+  start_get(packed.get(), from, walk_packed(box, element), under_way);
+  await(under_way);
+  return packed;
+}
+
+void Mover::put_packed(const Place& to, const Box& box, const char* packed, size_t element) const {
+  Walk walk;
+  pair_up(box, box.packed(element), element, walk);
+  put(to, packed, walk);
+}
+
 }  // namespace hiroba

@@ -4,6 +4,8 @@
 // Thread-safe. Started moves are in progress until await(); puts are complete at the next fence after it.
 #pragma once
 
+#include <memory>
+
 #include "coarray/section.hpp"
 #include "collective/collective.hpp"
 
@@ -20,6 +22,9 @@ class Mover {
   // Moves memory here that cannot fault to a walk's to side. put: it may be changed on return; started: after await().
   void start_put(const Place& to, const char* from, const Walk& walk, Completion& completion) const;
   void put(const Place& to, const char* from, const Walk& walk) const;
+  // The elements of a section, packed one after the other.
+  std::unique_ptr<char[]> get_packed(const Place& from, const Box& box, size_t element) const;
+  void put_packed(const Place& to, const Box& box, const char* packed, size_t element) const;
 
  private:
   const World* world_ = nullptr;

@@ -1,5 +1,8 @@
-// The parts of Coarrays, for the files that implement it. Owner: Coarrays; each part states what is thread-safe.
+// What one rank's coarrays are made of, for the files that implement this floor. Owner: Coarrays; each part states what
+// is thread-safe, and the rest is set at the start.
 #pragma once
+
+#include <vector>
 
 #include "coarray/checker.hpp"
 #include "coarray/coarray.hpp"
@@ -9,13 +12,26 @@
 
 namespace hiroba {
 
-struct Coarrays::Parts {
+struct CoarrayParts {
+  Memory* memory = nullptr;
+  const World* world = nullptr;
   Control control;
   Coarray control_array;
   Mail mail;
   Mover mover;
   Updater updater;
   Checker checker;
+  std::vector<const Coarray*> counted;  // option stats
+
+  Assignments assignments{*this};
+  ImageSync image_sync{*this};
+  CoarrayLocks locks{*this};
+  CoarrayAtomics atomics{*this};
+
+  // Where a section is; an error if it is not inside its coarray.
+  Status locate(const Section& section, size_t element, Place& out) const;
+  // For the checker: a synchronisation by a word transfers the clock at the word's home.
+  void pass_order(const Place& word, bool release, bool acquire);
 };
 
 }  // namespace hiroba

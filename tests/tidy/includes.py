@@ -52,7 +52,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "preloads",
         "system_access",
     },
-    "coarray": {"section"},
+    "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "view"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.

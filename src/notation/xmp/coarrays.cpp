@@ -129,35 +129,35 @@ void for_images(const xmp_section* to, const xmp_section* from, const char* plac
   }
 }
 
-void assign(Coarrays& all, const Section& to, const Section& from, size_t element, const char* place) {
-  if (from.box.dims > 0 || to.box.dims == 0) return require_at(all.assign(to, from, element), place);
+void assign(Assignments& assignments, const Section& to, const Section& from, size_t element, const char* place) {
+  if (from.box.dims > 0 || to.box.dims == 0) return require_at(assignments.assign(to, from, element), place);
   // One element goes to all.
   const auto value = std::make_unique_for_overwrite<char[]>(element);
   Section one;
   one.address = value.get();
-  require_at(all.assign(one, from, element), place);
-  require_at(all.fill(to, value.get(), element), place);
+  require_at(assignments.assign(one, from, element), place);
+  require_at(assignments.fill(to, value.get(), element), place);
 }
 
 // Moves that were started.
 class Moving final : public Request {
  public:
-  Coarrays::Assignment& next() {
-    parts_.push_back(std::make_unique<Coarrays::Assignment>());
+  Assignment& next() {
+    parts_.push_back(std::make_unique<Assignment>());
     return *parts_.back();
   }
   Status advance(bool& complete) override {
     complete = true;
-    return for_all(&Coarrays::Assignment::advance, complete);
+    return for_all(&Assignment::advance, complete);
   }
   Status hasten(bool& complete) override {
     complete = true;
-    return for_all(&Coarrays::Assignment::hasten, complete);
+    return for_all(&Assignment::hasten, complete);
   }
   std::string missing() const override { return parts_.empty() ? "" : parts_.back()->missing(); }
 
  private:
-  Status for_all(Status (Coarrays::Assignment::*step)(bool&), bool& complete) {
+  Status for_all(Status (Assignment::*step)(bool&), bool& complete) {
     for (const auto& part : parts_) {
       bool one = false;
       HIROBA_TRY((*part.*step)(one));
@@ -165,7 +165,7 @@ class Moving final : public Request {
     }
     return {};
   }
-  std::vector<std::unique_ptr<Coarrays::Assignment>> parts_;
+  std::vector<std::unique_ptr<Assignment>> parts_;
 };
 
 hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
@@ -185,22 +185,23 @@ std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const
 }
 
 void make(const std::vector<Move>& moves, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign", place);
-  for (const Move& move : moves) assign(all, move.to, move.from, element, place);
+  Assignments& assignments = coarrays("xmp_assign", place).assignments();
+  for (const Move& move : moves) assign(assignments, move.to, move.from, element, place);
 }
 
 std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign_start", place);
+  Assignments& assignments = coarrays("xmp_assign_start", place).assignments();
   auto moving = std::make_unique<Moving>();
   for (const Move& move : moves) {
-    if (move.from.box.dims == 0 && move.to.box.dims > 0) assign(all, move.to, move.from, element, place);
-    else require_at(all.start_assign(move.to, move.from, element, moving->next()), place);
+    if (move.from.box.dims == 0 && move.to.box.dims > 0) assign(assignments, move.to, move.from, element, place);
+    else require_at(assignments.start(move.to, move.from, element, moving->next()), place);
   }
   return moving;
 }
 
 }  // namespace hiroba
 
+using hiroba::Assignments;
 using hiroba::Call;
 using hiroba::Coarray;
 using hiroba::Coarrays;
@@ -278,7 +279,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   hiroba::remember(c);
   if (initial == nullptr) return c->data;
   std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
-  require_at(all.sync_all(hiroba::Team::all(sms_nprocs), {"first values of a coarray", place}), place);
+  require_at(all.image_sync().sync_all(hiroba::Team::all(sms_nprocs), {"first values of a coarray", place}), place);
   return c->data;
 }
 
@@ -350,29 +351,30 @@ XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int6
 
 XMP_EXPORT void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes,
                         const char* place) {
-  Coarrays& all = coarrays("xmp_get", place);
+  Assignments& assignments = coarrays("xmp_get", place).assignments();
   const Section here = hiroba::section_of(nullptr, 0, to, place);
-  require_at(all.assign(here, hiroba::section_of(coarray, image, const_cast<void*>(address), place), bytes), place);
+  require_at(assignments.assign(here, hiroba::section_of(coarray, image, const_cast<void*>(address), place), bytes),
+             place);
 }
 
 XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes,
                         const char* place) {
-  Coarrays& all = coarrays("xmp_put", place);
+  Assignments& assignments = coarrays("xmp_put", place).assignments();
   const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(from), place);
-  require_at(all.assign(hiroba::section_of(coarray, image, address, place), here, bytes), place);
+  require_at(assignments.assign(hiroba::section_of(coarray, image, address, place), here, bytes), place);
 }
 
 XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_assign", place);
+  Assignments& assignments = coarrays("xmp_assign", place).assignments();
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    hiroba::assign(all, hiroba::section_of(target, place), hiroba::section_of(*source, place), element, place);
+    hiroba::assign(assignments, hiroba::section_of(target, place), hiroba::section_of(*source, place), element, place);
   });
 }
 
 XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place) {
-  Coarrays& all = coarrays("xmp_fill", place);
+  Assignments& assignments = coarrays("xmp_fill", place).assignments();
   hiroba::for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
-    require_at(all.fill(hiroba::section_of(target, place), value, element), place);
+    require_at(assignments.fill(hiroba::section_of(target, place), value, element), place);
   });
 }
 
@@ -384,18 +386,19 @@ XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
                            enum xmp_operator op, const char* place) {
-  Coarrays& all = coarrays("xmp_update", place);
+  Assignments& assignments = coarrays("xmp_update", place).assignments();
   const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    require_at(all.update(hiroba::section_of(target, place), hiroba::section_of(*source, place), arithmetic), place);
+    require_at(assignments.update(hiroba::section_of(target, place), hiroba::section_of(*source, place), arithmetic),
+               place);
   });
 }
 
 XMP_EXPORT void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type,
                                    const void* value, enum xmp_type type, enum xmp_operator op, const char* place) {
-  Coarrays& all = coarrays("xmp_update_element", place);
+  Assignments& assignments = coarrays("xmp_update_element", place).assignments();
   const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(value), place);
-  require_at(all.update(hiroba::section_of(coarray, image, address, place), here,
-                        hiroba::arithmetic(to_type, type, op, place)),
+  require_at(assignments.update(hiroba::section_of(coarray, image, address, place), here,
+                                hiroba::arithmetic(to_type, type, op, place)),
              place);
 }

@@ -116,12 +116,12 @@ class Broadcasted {
   size_t bytes() const { return bytes_; }
   std::vector<char> pack(Coarrays& all, const char* place) const {
     std::vector<char> out(bytes_);
-    require_at(all.assign(packed(out.data()), section_, element_), place);
+    require_at(all.assignments().assign(packed(out.data()), section_, element_), place);
     return out;
   }
   void unpack(Coarrays& all, const char* from) const {
     const hiroba::Section source = packed(const_cast<char*>(from));
-    require_at(all.assign(section_, source, element_), "xmp_bcast");
+    require_at(all.assignments().assign(section_, source, element_), "xmp_bcast");
   }
 
  private:

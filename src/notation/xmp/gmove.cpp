@@ -5,6 +5,7 @@
 using hiroba::Call;
 using hiroba::Coarrays;
 using hiroba::coarrays;
+using hiroba::ImageSync;
 using hiroba::Request;
 using hiroba::require_at;
 using hiroba::Started;
@@ -72,13 +73,14 @@ void move_together(const xmp_section& to, const xmp_section& from, size_t elemen
 class Together final : public Request {
  public:
   Together(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
-      : all_(all),
+      : collective_(all.collective()),
+        sync_(all.image_sync()),
         source_(from, element),
         read_(source_.section(), element),
         element_(element),
         place_(place),
         here_(of_this_image(to, from)),
-        sequence_(all.collective().teams().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
+        sequence_(collective_.teams().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
     if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
     writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
     meet(0);
@@ -93,14 +95,14 @@ class Together final : public Request {
 
   void meet(int which) {
     hiroba::require(
-        all_.collective().teams().start_barrier(sequence_, which, all_.release_order(), Coarrays::join_order, met_));
+        collective_.teams().start_barrier(sequence_, which, sync_.release_order(), ImageSync::join_order, met_));
   }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     const char* const place = place_.c_str();
     HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
-      all_.acquire_order(met_.words());
+      sync_.acquire_order(met_.words());
       if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
       reading_ = hiroba::start(reads_, element_, place);
       stage_ = Stage::reading;
@@ -111,17 +113,18 @@ class Together final : public Request {
       if (there) meet(1), stage_ = Stage::read;
     }
     if (stage_ == Stage::read && met_.done()) {
-      all_.acquire_order(met_.words());
+      sync_.acquire_order(met_.words());
       hiroba::make(writes_, element_, place);
-      HIROBA_TRY(all_.sync_memory({"xmp_gmove", place}));
+      HIROBA_TRY(sync_.sync_memory({"xmp_gmove", place}));
       meet(2), stage_ = Stage::written;
     }
     complete = stage_ == Stage::written && met_.done();
-    if (complete) all_.acquire_order(met_.words());
+    if (complete) sync_.acquire_order(met_.words());
     return {};
   }
 
-  Coarrays& all_;
+  hiroba::Collective& collective_;
+  ImageSync& sync_;
   const Source source_;
   const Packed read_;
   const size_t element_;
@@ -137,8 +140,8 @@ class Together final : public Request {
 // in and out: complete when the puts of this image are.
 class Alone final : public Request {
  public:
-  Alone(Coarrays& all, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
-      : all_(all),
+  Alone(ImageSync& sync, const xmp_section& to, const xmp_section& from, size_t element, const char* place)
+      : sync_(sync),
         source_(from, element),
         place_(place),
         moves_(hiroba::start(hiroba::moves_of(to, source_.section(), place), element, place)) {}
@@ -153,9 +156,9 @@ class Alone final : public Request {
   std::string missing() const override { return moves_->missing(); }
 
  private:
-  Status settle() { return all_.sync_memory({"xmp_gmove", place_.c_str()}); }
+  Status settle() { return sync_.sync_memory({"xmp_gmove", place_.c_str()}); }
 
-  Coarrays& all_;
+  ImageSync& sync_;
   const Source source_;
   const std::string place_;
   std::unique_ptr<Request> moves_;
@@ -165,17 +168,17 @@ class Alone final : public Request {
 
 XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                           const char* place) {
-  Coarrays& all = coarrays("xmp_gmove", place);
+  ImageSync& sync = coarrays("xmp_gmove", place).image_sync();
   const Call call = {"xmp_gmove", place};
   if (mode == XMP_GMOVE) return move_together(*to, *from, element, call);
   xmp_assign(to, from, element, place);
-  require_at(all.sync_memory(call), place);
+  require_at(sync.sync_memory(call), place);
 }
 
 XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from,
                                        size_t element, const char* place) {
   Coarrays& all = coarrays("xmp_gmove_start", place);
-  if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all, *to, *from, element, place));
-  require_at(all.sync_memory({"xmp_gmove_start", place}), place);
+  if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all.image_sync(), *to, *from, element, place));
+  require_at(all.image_sync().sync_memory({"xmp_gmove_start", place}), place);
   return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));
 }

@@ -6,9 +6,10 @@
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::Call;
-using hiroba::Coarrays;
+using hiroba::CoarrayLocks;
 using hiroba::coarrays;
 using hiroba::end_job;
+using hiroba::ImageSync;
 using hiroba::require_at;
 using hiroba::Section;
 using hiroba::Team;
@@ -23,9 +24,9 @@ const char* place_of(const Call& call) { return *call.place == '\0' ? call.name 
 }  // namespace
 
 void synchronise(const Team& set, const Call& call) {
-  Coarrays& all = coarrays(call.name, call.place);
+  ImageSync& sync = coarrays(call.name, call.place).image_sync();
   if (set.is_all(sms_nprocs)) begin_barrier();
-  require_at(all.sync_all(set, call), place_of(call));
+  require_at(sync.sync_all(set, call), place_of(call));
 }
 
 }  // namespace hiroba
@@ -40,7 +41,7 @@ void set_success(int* status) {
 }
 
 void sync_with(std::span<const int> images, const Call& call) {
-  Coarrays& all = coarrays(call.name, call.place);
+  ImageSync& sync = coarrays(call.name, call.place).image_sync();
   const Team set = hiroba::executing();
   std::vector<int> ranks;
   for (const int image : images)
@@ -48,7 +49,7 @@ void sync_with(std::span<const int> images, const Call& call) {
   // Each once: two images that name each other synchronise once.
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  require_at(all.sync_ranks(ranks, call), place_of(call));
+  require_at(sync.sync_ranks(ranks, call), place_of(call));
 }
 
 Section lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
@@ -64,14 +65,15 @@ Section word_of(const xmp_coarray* coarray, int image, const void* address, cons
 
 uint64_t add(const Section& word, size_t bytes, int64_t value, const char* call, const char* place) {
   uint64_t old = 0;
-  require_at(coarrays(call).atomic_add(word, static_cast<unsigned>(bytes), static_cast<uint64_t>(value), old), place);
+  require_at(coarrays(call).atomics().add(word, static_cast<unsigned>(bytes), static_cast<uint64_t>(value), old),
+             place);
   return old;
 }
 
 uint64_t swap(const Section& word, size_t bytes, uint64_t expected, uint64_t desired, const char* call,
               const char* place) {
   uint64_t old = 0;
-  require_at(coarrays(call).atomic_swap(word, static_cast<unsigned>(bytes), expected, desired, old), place);
+  require_at(coarrays(call).atomics().swap(word, static_cast<unsigned>(bytes), expected, desired, old), place);
   return old;
 }
 
@@ -83,7 +85,7 @@ int64_t widen(uint64_t value, size_t bytes) {
 
 XMP_EXPORT void xmp_sync_memory_at(int* status, const char* place) {
   const Call call = {"xmp_sync_memory", place};
-  require_at(coarrays(call.name, place).sync_memory(call), call.name);
+  require_at(coarrays(call.name, place).image_sync().sync_memory(call), call.name);
   set_success(status);
 }
 
@@ -132,15 +134,15 @@ XMP_EXPORT void xmp_barrier(void) { xmp_barrier_at(""); }
 namespace {
 
 void post(int rank, int64_t tag, const char* place) {
-  Coarrays& all = coarrays("xmp_post", place);
+  ImageSync& sync = coarrays("xmp_post", place).image_sync();
   if (tag == XMP_ANY_TAG) end_job(1, "%s: xmp_post with XMP_ANY_TAG, which is for xmp_wait", place);
-  require_at(all.post(rank, tag, {"xmp_post", place}), place);
+  require_at(sync.post(rank, tag, {"xmp_post", place}), place);
 }
 
 // Returns the image of the executing set that posted; -1 if it is another.
 int wait(int rank, int64_t tag, const char* place) {
   int from = 0;
-  require_at(coarrays("xmp_wait", place).wait(rank, tag, {"xmp_wait", place}, from), place);
+  require_at(coarrays("xmp_wait", place).image_sync().wait(rank, tag, {"xmp_wait", place}, from), place);
   return hiroba::executing().find(from);
 }
 
@@ -159,7 +161,7 @@ XMP_EXPORT void xmp_post_node(const xmp_node_reference* one, int64_t tag, const 
 XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
   coarrays("xmp_wait", place);
   const bool any = image == XMP_ANY_IMAGE;
-  return wait(any ? Coarrays::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
+  return wait(any ? ImageSync::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
               place);
 }
 
@@ -171,20 +173,20 @@ XMP_EXPORT int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const c
 // ---- locks ---------------------------------------------------------------------------------------------------------
 
 XMP_EXPORT void xmp_lock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_lock", place);
-  require_at(all.lock(lock_of(coarray, image, lock, "xmp_lock", place), {"xmp_lock", place}), place);
+  CoarrayLocks& locks = coarrays("xmp_lock", place).locks();
+  require_at(locks.lock(lock_of(coarray, image, lock, "xmp_lock", place), {"xmp_lock", place}), place);
 }
 
 XMP_EXPORT int xmp_trylock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_trylock", place);
+  CoarrayLocks& locks = coarrays("xmp_trylock", place).locks();
   bool taken = false;
-  require_at(all.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), {"xmp_trylock", place}, taken), place);
+  require_at(locks.try_lock(lock_of(coarray, image, lock, "xmp_trylock", place), taken), place);
   return taken ? 1 : 0;
 }
 
 XMP_EXPORT void xmp_unlock_at(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* place) {
-  Coarrays& all = coarrays("xmp_unlock", place);
-  require_at(all.unlock(lock_of(coarray, image, lock, "xmp_unlock", place), {"xmp_unlock", place}), place);
+  CoarrayLocks& locks = coarrays("xmp_unlock", place).locks();
+  require_at(locks.unlock(lock_of(coarray, image, lock, "xmp_unlock", place), {"xmp_unlock", place}), place);
 }
 
 // ---- atomics -------------------------------------------------------------------------------------------------------

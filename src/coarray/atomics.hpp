@@ -1,0 +1,29 @@
+// Part of the contract of this floor: atomic operations on words of coarrays, of 4 or 8 bytes, by the transport.
+//
+// Owner: Coarrays. Thread-safe. Blocks until the old value is here.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "coarray/section.hpp"
+
+namespace hiroba {
+
+struct CoarrayParts;
+struct Section;
+
+class CoarrayAtomics {
+ public:
+  explicit CoarrayAtomics(CoarrayParts& parts) : parts_(parts) {}
+
+  Status add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old);
+  Status swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+
+ private:
+  Status locate(const Section& word, unsigned bytes, Place& out) const;
+
+  CoarrayParts& parts_;
+};
+
+}  // namespace hiroba

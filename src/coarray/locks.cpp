@@ -1,0 +1,82 @@
+#include "coarray/locks.hpp"
+
+#include <unistd.h>
+
+#include "coarray/parts.hpp"
+
+namespace hiroba {
+
+namespace {
+
+constexpr uint64_t at_holder = 8;  // the holder is a rank, plus one, and a thread; 0 means none
+constexpr size_t lock_bytes = 24;
+
+uint64_t this_thread(int rank) { return static_cast<uint64_t>(rank + 1) << 32 | static_cast<uint32_t>(gettid()); }
+
+std::string show_holder(uint64_t holder, int rank) {
+  if (holder == 0) return "nobody holds it";
+  const int by = static_cast<int>(holder >> 32) - 1;
+  return by == rank ? "another thread of this image holds it" : format("rank %d holds it", by);
+}
+
+std::string name_of(const Section& lock) { return format("%s of rank %d", lock.coarray->name.c_str(), lock.rank); }
+
+}  // namespace
+
+Status CoarrayLocks::locate(const Section& lock, Place& out) const {
+  HIROBA_TRY(parts_.locate(lock, lock_bytes, out));
+  if (out.offset % alignof(uint64_t) == 0) return {};
+  return Status::error(format("a lock in %s is not aligned to 8 bytes", lock.coarray->name.c_str()));
+}
+
+uint64_t CoarrayLocks::holder_of(const Place& lock) const {
+  return parts_.world->transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
+}
+
+// Only the holder of the lock changes the field.
+void CoarrayLocks::set_holder(const Place& lock, uint64_t holder) const {
+  const uint64_t before = holder_of(lock);
+  parts_.world->transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
+}
+
+Status CoarrayLocks::lock(const Section& lock, const Call& call) {
+  Place place;
+  HIROBA_TRY(locate(lock, place));
+  const uint64_t self = this_thread(parts_.world->rank);
+  if (holder_of(place) == self)
+    return Status::error(format("the thread that holds a lock of %s locks it again", name_of(lock).c_str()));
+  const auto what = [&] {
+    return format("%s for %s; %s", call.text().c_str(), name_of(lock).c_str(),
+                  show_holder(holder_of(place), parts_.world->rank).c_str());
+  };
+  uint32_t ticket;
+  HIROBA_TRY(TicketLock(*parts_.world, place.rank, place.offset).acquire([&] { return call.text(); }, what, ticket));
+  set_holder(place, self);
+  parts_.pass_order(place, false, true);
+  return {};
+}
+
+Status CoarrayLocks::try_lock(const Section& lock, bool& taken) {
+  Place place;
+  HIROBA_TRY(locate(lock, place));
+  uint32_t ticket;
+  taken = TicketLock(*parts_.world, place.rank, place.offset).try_acquire(ticket);
+  if (taken) set_holder(place, this_thread(parts_.world->rank)), parts_.pass_order(place, false, true);
+  return {};
+}
+
+Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
+  Place place;
+  HIROBA_TRY(locate(lock, place));
+  const uint64_t holder = holder_of(place);
+  if (holder != this_thread(parts_.world->rank))
+    return Status::error(format("unlock of %s by a thread that does not hold it; %s", name_of(lock).c_str(),
+                                show_holder(holder, parts_.world->rank).c_str()));
+  HIROBA_TRY(parts_.image_sync.sync_memory(call));
+  parts_.pass_order(place, true, false);
+  set_holder(place, 0);
+  TicketLock(*parts_.world, place.rank, place.offset).release();
+  return {};
+}
+
+}  // namespace hiroba

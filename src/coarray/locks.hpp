@@ -1,0 +1,32 @@
+// Part of the contract of this floor: locks that are words of coarrays. A lock is 24 zero bytes: the ticket lock of the
+// collective floor, and its holder. Taking one is an acquire, giving it back a release.
+//
+// Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, driving progress.
+#pragma once
+
+#include "base/status.hpp"
+#include "coarray/section.hpp"
+#include "collective/collective.hpp"
+
+namespace hiroba {
+
+struct CoarrayParts;
+struct Section;
+
+class CoarrayLocks {
+ public:
+  explicit CoarrayLocks(CoarrayParts& parts) : parts_(parts) {}
+
+  Status lock(const Section& lock, const Call& call);
+  Status try_lock(const Section& lock, bool& taken);
+  Status unlock(const Section& lock, const Call& call);
+
+ private:
+  Status locate(const Section& lock, Place& out) const;
+  uint64_t holder_of(const Place& lock) const;
+  void set_holder(const Place& lock, uint64_t holder) const;
+
+  CoarrayParts& parts_;
+};
+
+}  // namespace hiroba
