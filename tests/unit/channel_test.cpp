@@ -108,7 +108,6 @@ TEST(ChannelRoomTest, AThreadThatSendsMuchWaitsForRoom) {
   config.before_poll = [](void* self) { static_cast<Channel*>(self)->outbox().send(); };
   config.after_poll = [](void* self) { return static_cast<Channel*>(self)->outbox().retry(); };
   config.moving = [](void*) { return false; };
-  config.served = [](void*) { return 0U; };
   config.context = &channel;
   ASSERT_TRUE(channel.engine().start(config).ok());
   size_t most = 0;

@@ -134,7 +134,6 @@ class FakeRank {
     config.before_poll = [](void* self) { static_cast<FakeRank*>(self)->channel.outbox().send(); };
     config.after_poll = [](void* self) { return static_cast<FakeRank*>(self)->after_poll_(); };
     config.moving = [](void* self) { return static_cast<FakeRank*>(self)->channel.transfers().moving(); };
-    config.served = [](void*) { return 0U; };
     config.context = this;
     EXPECT_TRUE(channel.engine().start(config).ok());
   }

@@ -15,7 +15,7 @@ namespace hiroba {
 SplitBarrier::PutCounts Net::count_puts() {
   SplitBarrier::PutCounts counts;
   one_sided_.await_puts();
-  if (one_sided_.usable() || !puts_.count(counts)) puts_.fence();
+  if (one_sided_.usable() || !ledger_.count(counts)) ledger_.fence();
   return counts;
 }
 
@@ -25,19 +25,11 @@ void Net::await_counted_puts() {
   barrier_.for_each_put([&](int source, const PutCount& put) {
     any_here = any_here || here(put.rank);
     if (put.rank != config().job.rank) return;
-    channel_.engine().wait([&] { return puts_.have_arrived(source, put.count); });
+    channel_.engine().wait([&] { return ledger_.have_arrived(source, put.count); });
   });
   if (any_here && config().job.ranks_on(config().job.node) > 1) barrier_.await_node();
   for (const PutCount& put : counted_)
-    if (put.rank >= 0) puts_.acknowledge(put);
-}
-
-// Answers the gets that were deferred to this barrier.
-void Net::begin_epoch() {
-  const bool asked = deferred_.pass();
-  channel_.transfers().release_deferred();
-  asked_ahead_.store(asked, std::memory_order_relaxed);
-  if (asked) channel_.engine().with_wire([this] { serve_deferred(); });
+    if (put.rank >= 0) ledger_.acknowledge(put);
 }
 
 void Net::start_barrier(uint64_t tag, uint64_t word) {
@@ -45,7 +37,7 @@ void Net::start_barrier(uint64_t tag, uint64_t word) {
   if (config().job.ranks_on(config().job.node) > 1) channel_.send_gathered();  // else it goes along
   barrier_.arrive(tag, word, counted_);
   // README.md, "Barriers and epochs". A rank that has deferred gets for others gets no other requests.
-  bool more = !asked_ahead_.load(std::memory_order_relaxed);
+  bool more = !gets_.asked_ahead();
   while (more) more = channel_.engine().drive();
 }
 
@@ -54,7 +46,7 @@ Status Net::end_barrier(std::span<uint64_t> words) {
   const Job& job = config().job;
   if (outcome.complete && outcome.b < 0) {
     await_counted_puts();
-    begin_epoch();
+    gets_.begin_epoch();
     return {};
   }
   if (outcome.complete) {
@@ -95,12 +87,12 @@ Status Net::group_barrier(uint64_t tag, std::span<const int> others) {
   const Job& job = config().job;
   if (job.nranks != job.nnodes) return Transport::group_barrier(tag, others);
   one_sided_.await_puts();
-  if (!puts_.fenced_but_for(one_sided_.usable() ? std::span<const int>() : others)) puts_.fence();
+  if (!ledger_.fenced_but_for(one_sided_.usable() ? std::span<const int>() : others)) ledger_.fence();
   if (const int late_rank = group_.wait(others, config().timeout); late_rank >= 0) {
     learn_place(late_rank);
     return late(config(), {{late_rank}});
   }
-  begin_epoch();
+  gets_.begin_epoch();
   return {};
 }
 

@@ -2,7 +2,7 @@
 // epoch that its home must have reached; one that comes sooner is deferred until then (README.md, "Barriers and
 // epochs").
 //
-// Owner: Net. Wire state (the engine's lock), but for epoch() and pass().
+// Owner: Gets. Wire state (the engine's lock), but for epoch() and pass().
 #pragma once
 
 #include <algorithm>

@@ -171,10 +171,10 @@ void Engine::run_progress_thread() {
       seen = uses, needed = false;
       continue;
     }
-    const uint32_t served = config_.served(config_.context);
+    const uint32_t served = served_.load(std::memory_order_relaxed);
     const bool any = drive(true);
     if (any) nap = first_nap;
-    if (config_.served(config_.context) != served) {
+    if (served_.load(std::memory_order_relaxed) != served) {
       needed = true;
       backoff = patient;
     } else if (any && called_by_event && !config_.moving(config_.context)) {

@@ -42,8 +42,6 @@ class Engine {
     // Whether data is moving; then nobody sleeps, because polls that move some of it look like polls that found
     // nothing.
     bool (*moving)(void* context) = nullptr;
-    // Counts what has been done for others: puts, gets, atomic operations, messages.
-    uint32_t (*served)(void* context) = nullptr;
     // Called by threads that wait, outside of the lock and of the page-fault handler; see Transport::Config.
     bool (*meantime)(void* context) = nullptr;
     void* context = nullptr;
@@ -118,6 +116,9 @@ class Engine {
     return done(word.load());
   }
 
+  // Under the lock: something has been done for another rank, a put, get, atomic operation or message.
+  void note_served() { served_.store(served_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
   // Sleeps until something has happened, or for `seconds`.
   void sleep(double seconds);
   // There is something to do or to see for whoever dozes.
@@ -171,6 +172,7 @@ class Engine {
   std::atomic<uint32_t> dozing_{0};   // threads that a ring must wake
   std::atomic<uint32_t> drivers_{0};  // threads that wait and drive meanwhile
   std::atomic<uint32_t> uses_{0};     // counts how often others than the progress thread drove
+  std::atomic<uint32_t> served_{0};   // counts what has been done for others
   int bell_fd_ = -1;                  // for those who doze on the wire's event
   std::atomic<uint32_t> dozing_on_event_{0};
 

@@ -1,7 +1,5 @@
 #include "transport/net/net.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "transport/net/net_transport.hpp"
@@ -48,12 +46,15 @@ Status Net::start(const Config& config) {
   HIROBA_TRY(window_.start(config.extent));
   const Job& job = config.job;
   channel_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
-  puts_.start(job.nranks, &channel_);
+  ledger_.start(job.nranks, &channel_);
+  messages_.start(&channel_, &ledger_, {this, run_handler});
+  puts_.start(&channel_, &window_, &ledger_);
+  gets_.start(&channel_, &window_, &messages_);
   words_.start(&channel_, &window_);
   one_sided_.start(job.rank, &channel_);
   failures_.start(&joined_, config.board, &channel_);
   barrier_.start(job, *config.board, &channel_);
-  group_.start(job.nranks, &channel_, &puts_);
+  group_.start(job.nranks, &channel_, &ledger_);
   Engine::Config engine;
   engine.wire = joined_.wire.get();
   engine.placement = placement_;
@@ -65,7 +66,6 @@ Status Net::start(const Config& config) {
   };
   engine.after_poll = after_poll;
   engine.moving = [](void* self) { return static_cast<Net*>(self)->channel_.transfers().moving(); };
-  engine.served = [](void* self) { return static_cast<const Net*>(self)->served_.load(std::memory_order_relaxed); };
   engine.meantime = [](void* self) { return static_cast<const Net*>(self)->config().advance(); };
   engine.context = this;
   return channel_.engine().start(engine);
@@ -94,29 +94,27 @@ void Net::release_mapping(uint64_t offset, uint64_t bytes) { window_.release_map
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
+void Net::run_handler(const void* self, int handler, int source, const void* payload, size_t bytes) {
+  static_cast<const Net*>(self)->deliver(handler, source, payload, bytes);
+}
+
 void Net::send(int rank, int handler, const void* payload, size_t bytes) {
-  assert(bytes <= max_message);
-  Head h = head_of(Frame::message);
-  h.handler = static_cast<uint8_t>(handler);
-  channel_.send(rank, h, payload, bytes);
+  messages_.send(rank, handler, payload, bytes, 0);
 }
 
 // The message waits there for puts to that rank alone; that saves asking and answering.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
-  assert(bytes <= max_message);
   one_sided_.await_puts();
-  Head h = head_of(Frame::message);
-  h.handler = static_cast<uint8_t>(handler);
-  h.count = puts_.number_if_only_to(rank);
-  if (h.count == 0) fence();
-  channel_.send(rank, h, payload, bytes);
+  const uint64_t last = ledger_.number_if_only_to(rank);
+  if (last == 0) fence();
+  messages_.send(rank, handler, payload, bytes, last);
 }
 
 // ---- put -----------------------------------------------------------------------------------------------------------
 
 bool Net::fence() {
   one_sided_.await_puts();
-  return puts_.fence();
+  return ledger_.fence();
 }
 
 void Net::put(int rank, uint64_t to, const void* from, size_t bytes) {
@@ -130,16 +128,7 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
-  if (one_sided_.put(rank, to, from, bytes, sent)) return;
-  const char* at = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const size_t part = std::min(bytes, bytes <= max_inline ? max_inline : Wire::max_bulk);
-    Head h = head_of(part <= max_inline ? Frame::put : Frame::put_bulk);
-    h.offset = to, h.expected = puts_.number(rank);
-    if (part <= max_inline) channel_.send_later(rank, h, at, part);
-    else channel_.send_bulk(rank, h, at, part, sent);
-    at += part, to += part, bytes -= part;
-  }
+  if (!one_sided_.put(rank, to, from, bytes, sent)) puts_.put(rank, to, from, bytes, sent);
 }
 
 void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
@@ -149,69 +138,21 @@ void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
 }
 
 void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent) {
-  if (here(rank)) return scatter(pieces.data(), pieces.size());
-  Head h = head_of(pieces.size_bytes() <= max_inline ? Frame::packed : Frame::packed_bulk);
-  h.expected = puts_.number(rank);
-  if (h.frame == Frame::packed) channel_.send_later(rank, h, pieces.data(), pieces.size_bytes());
-  else channel_.send_bulk(rank, h, pieces.data(), pieces.size_bytes(), sent);
+  here(rank) ? puts_.scatter(pieces) : puts_.put_packed(rank, pieces, sent);
 }
 
 // ---- get -----------------------------------------------------------------------------------------------------------
-
-void Net::get_piece(char* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback,
-                    uint32_t epoch) {
-  Head h = head_of(bytes <= max_inline ? Frame::get : Frame::get_bulk);
-  h.offset = from;
-  h.bytes = static_cast<uint32_t>(bytes);
-  h.epoch = epoch;
-  if (piggyback == nullptr) return request(rank, h, to, bytes, completion, nullptr, 0);
-  h.handler = static_cast<uint8_t>(piggyback->handler), h.expected = piggyback->bytes;
-  request(rank, h, to, bytes, completion, piggyback->payload, piggyback->bytes);
-}
-
-// What does not fit into a frame comes as bulk data.
-void Net::request(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
-                  size_t payload_bytes) {
-  const bool deferred = deferred_.is_ahead(head.epoch);  // the answer waits for the barrier
-  if (bytes > max_inline)
-    return channel_.request_bulk(rank, head, payload, payload_bytes, into, bytes, completion, deferred);
-  completion.left.fetch_add(1, std::memory_order_relaxed);
-  head.completion = reinterpret_cast<uint64_t>(&completion);
-  head.address = reinterpret_cast<uint64_t>(into);
-  if (deferred) channel_.send_later(rank, head, payload, payload_bytes);
-  else channel_.send(rank, head, payload, payload_bytes);
-}
 
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                     const Piggyback* piggyback) {
   if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, piggyback);
   else if (piggyback != nullptr || !one_sided_.get(to, rank, from, bytes, completion))
-    start_pieces(static_cast<char*>(to), rank, from, bytes, completion, piggyback, deferred_.epoch());
+    gets_.get(to, rank, from, bytes, completion, piggyback);
 }
 
-// `epoch`: what the home must have reached.
-void Net::start_pieces(char* to, int rank, uint64_t from, size_t bytes, Completion& completion,
-                       const Piggyback* piggyback, uint32_t epoch) {
-  const size_t piece = joined_.wire->get_piece(bytes, deferred_.is_ahead(epoch));
-  while (bytes > 0) {
-    const size_t part = std::min(bytes, piece);
-    get_piece(to, rank, from, part, completion, piggyback, epoch);
-    to += part, from += part, bytes -= part;
-    piggyback = nullptr;
-  }
-}
-
-// As a get, but from an address.
 Status Net::start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) {
   if (here(rank)) return peek_process(*config().board, rank, address, to, bytes);
-  const size_t piece = joined_.wire->get_piece(bytes, false);
-  for (auto* at = static_cast<char*>(to); bytes > 0;) {
-    const size_t part = std::min(bytes, piece);
-    Head h = head_of(part <= max_inline ? Frame::peek : Frame::peek_bulk);
-    h.offset = address, h.bytes = static_cast<uint32_t>(part), h.epoch = deferred_.epoch();
-    request(rank, h, at, part, completion, nullptr, 0);
-    at += part, address += part, bytes -= part;
-  }
+  gets_.peek(to, rank, address, bytes, completion);
   return {};
 }
 

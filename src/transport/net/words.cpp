@@ -47,6 +47,7 @@ void Words::wake(int rank, uint64_t at) {
 }
 
 void Words::serve_atomic(int source, const Head& head) {
+  channel_->engine().note_served();
   const auto operation = static_cast<Operation>(head.handler);
   channel_->answer(source, head, perform_here(operation, head.offset, head.operand, head.expected));
 }

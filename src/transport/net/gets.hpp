@@ -1,0 +1,64 @@
+// Gets by requests: of memory, of boxes, and of private memory (peeks); and the answers, each at the epoch that its get
+// needs (README.md, "Barriers and epochs").
+//
+// Owner: Net. Threads: any, but for what says "with the wire"; begin_epoch() is called by the thread that makes
+// barriers. get_box() blocks until the data is here, the others while there is no room.
+#pragma once
+
+#include <atomic>
+
+#include "transport/net/channel.hpp"
+#include "transport/net/deferred_gets.hpp"
+#include "transport/net/messages.hpp"
+#include "transport/window.hpp"
+
+namespace hiroba {
+
+class Gets {
+ public:
+  void start(Channel* channel, const Window* window, const Messages* messages) {
+    channel_ = channel, window_ = window, messages_ = messages;
+  }
+
+  // From memory of other nodes; `piggyback` may be null.
+  void get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback) {
+    request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch());
+  }
+  // Of what will be there after the next barrier.
+  void get_deferred(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                    const Piggyback* piggyback) {
+    request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
+  }
+  void get_box(char* to, int rank, uint64_t from, const Strided& box);
+  void peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion);
+
+  // A barrier is passed: answers the gets that were deferred to it.
+  void begin_epoch();
+  // Whether others have sent their gets for this epoch before its barrier.
+  bool asked_ahead() const { return asked_ahead_.load(std::memory_order_relaxed); }
+
+  // With the wire.
+  void serve(int source, const Head& head, const char* payload, size_t bytes);
+  void serve_peek(int source, const Head& head);
+  static void serve_got(const Head& head, const char* payload, size_t bytes);
+  // After a poll: those that are due by now.
+  void serve_due();
+
+ private:
+  void request_pieces(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
+                      const Piggyback* piggyback, uint32_t epoch);
+  void request(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
+               size_t payload_bytes);
+  void answer(int source, const Head& head, const char* payload);
+  void answer_box(int source, const Head& head, const char* payload);
+  void send_data(int source, const Head& head, const char* data);
+  void send_frame(int source, const Head& asked, const void* data, size_t bytes);
+
+  Channel* channel_ = nullptr;
+  const Window* window_ = nullptr;
+  const Messages* messages_ = nullptr;
+  DeferredGets deferred_;
+  std::atomic<bool> asked_ahead_{false};  // of the last barrier
+};
+
+}  // namespace hiroba

@@ -1,0 +1,42 @@
+// Puts by frames and bulk data: plain ones, pieces and boxes, and their arrival in memory of this node. The put ledger
+// has their numbers, and what is known of those that have arrived.
+//
+// Owner: Net. Threads: any, but for what says "with the wire". put_box() blocks until its source may be changed, the
+// others while there is no room.
+#pragma once
+
+#include <span>
+
+#include "transport/net/channel.hpp"
+#include "transport/net/put_ledger.hpp"
+#include "transport/window.hpp"
+
+namespace hiroba {
+
+class Puts {
+ public:
+  void start(Channel* channel, const Window* window, PutLedger* ledger) {
+    channel_ = channel, window_ = window, ledger_ = ledger;
+  }
+
+  // To memory of other nodes; the source must stay as it is until the completion.
+  void put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
+  void put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent);
+  void put_box(int rank, uint64_t to, const char* from, const Strided& box);
+  // The pieces to memory of this node.
+  void scatter(std::span<const PackedWord> pieces) const;
+
+  // With the wire.
+  void serve(int source, const Head& head, const char* payload);
+
+ private:
+  void receive(int source, const Head& head);
+  void arrived(int source, uint64_t number);
+  void unpack(uint64_t to, const char* packed) const;
+
+  Channel* channel_ = nullptr;
+  const Window* window_ = nullptr;
+  PutLedger* ledger_ = nullptr;
+};
+
+}  // namespace hiroba
