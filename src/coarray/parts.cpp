@@ -40,8 +40,7 @@ Status CoarrayParts::locate(const Section& section, size_t element, Place& out) 
 }
 
 // Atomics order nothing by themselves, but programs may build an order with them, so they count as synchronisations.
-void CoarrayParts::pass_order(const Place& word, bool release, bool acquire) {
-  if (!checker.on()) return;
+void CoarrayParts::pass_clock(const Place& word, bool release, bool acquire) {
   Transport& transport = *world->transport;
   const uint64_t at = control.clock(word.rank, word.offset);
   while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();

@@ -31,7 +31,12 @@ struct CoarrayParts {
   // Where a section is; an error if it is not inside its coarray.
   Status locate(const Section& section, size_t element, Place& out) const;
   // For the checker: a synchronisation by a word transfers the clock at the word's home.
-  void pass_order(const Place& word, bool release, bool acquire);
+  void pass_order(const Place& word, bool release, bool acquire) {
+    if (checker.on()) pass_clock(word, release, acquire);
+  }
+
+ private:
+  void pass_clock(const Place& word, bool release, bool acquire);
 };
 
 }  // namespace hiroba
