@@ -27,7 +27,7 @@ class CardWire final : public Wire {
   void recv_bulk(int, uint32_t, void*, size_t, uint64_t) override {}
   bool poll() override { return false; }
 
-  bool has_remote_memory() const override { return true; }
+  Remote remote() const override { return {.memory = true}; }
   Status expose(void* memory, size_t bytes, std::vector<char>& key) override {
     if (bytes > limit_) return Status::error("cannot register memory (is ulimit -l too low?)");
     exposed.insert(memory);

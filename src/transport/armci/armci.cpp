@@ -84,8 +84,7 @@ class ArmciWire final : public MpiWire {
     return MpiWire::poll() || any;
   }
 
-  bool has_remote_memory() const override { return true; }
-  bool remote_needs_owner() const override { return true; }
+  Remote remote() const override { return {.memory = true, .needs_owner = true, .accumulate = true}; }
   Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
   int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }
   void forget(int handle) override { handles_.drop(handle); }
@@ -119,7 +118,6 @@ class ArmciWire final : public MpiWire {
     finished_.push_back(ticket);
   }
 
-  bool has_accumulate() const override { return true; }
   void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) override {
     const auto [owner, to] = handles_.at(handle, offset);
     int one_int = 1;

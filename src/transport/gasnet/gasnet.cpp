@@ -50,8 +50,7 @@ class GasnetWire final : public SessionWire {
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
   bool poll() override;
 
-  bool has_remote_memory() const override { return reaches_all_memory; }
-  bool remote_needs_owner() const override { return true; }
+  Remote remote() const override { return {.memory = reaches_all_memory, .needs_owner = true}; }
   // There is nothing to prepare, and nothing to know but the address.
   Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
   int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }

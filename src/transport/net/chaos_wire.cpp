@@ -40,8 +40,7 @@ class ChaosWire final : public Wire {
   }
   int event() const override { return inner_->event(); }
   bool arm() override { return held_.empty() && inner_->arm(); }
-  bool has_remote_memory() const override { return inner_->has_remote_memory(); }
-  bool remote_needs_owner() const override { return inner_->remote_needs_owner(); }
+  Remote remote() const override { return inner_->remote(); }
   Status expose(void* memory, size_t bytes, std::vector<char>& key) override {
     return inner_->expose(memory, bytes, key);
   }
@@ -63,7 +62,6 @@ class ChaosWire final : public Wire {
   void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override {
     inner_->get_strided(handle, offset, to, box, ticket);
   }
-  bool has_accumulate() const override { return inner_->has_accumulate(); }
   void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) override {
     inner_->accumulate(handle, offset, from, type, count, ticket);
   }

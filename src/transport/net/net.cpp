@@ -37,8 +37,8 @@ std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool ac
 }
 
 std::vector<Capability> Net::capabilities() const {
-  const Wire& wire = *joined_.wire;
-  return net_capabilities(wire.has_remote_memory() ? WirePlugin::always : WirePlugin::never, wire.has_accumulate());
+  const Wire::Remote remote = joined_.wire->remote();
+  return net_capabilities(remote.memory ? WirePlugin::always : WirePlugin::never, remote.accumulate);
 }
 
 Status Net::start(const Config& config) {

@@ -10,7 +10,7 @@ namespace hiroba {
 // too.
 template <typename Work>
 void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
-  if (!channel_->wire().remote_needs_owner() || rank == self_) return work();
+  if (!channel_->wire().remote().needs_owner || rank == self_) return work();
   Head h = head_of(Frame::owner);
   h.expected = bytes <= max_inline ? 2 : 1;
   channel_->send(rank, h, nullptr, 0);
@@ -31,7 +31,7 @@ bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Comple
       channel_->outbox().count(bytes);
       channel_->wire().put(place.handle, place.offset, from, bytes, add_put(sent));
     });
-    if (channel_->wire().remote_needs_owner()) channel_->await(sent);
+    if (channel_->wire().remote().needs_owner) channel_->await(sent);
   });
   return true;
 }
@@ -109,7 +109,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, const Strided& box) {
 
 // By the library also where this process could reach the memory: additions of two kinds would lose each other.
 bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
-  if (!channel_->wire().has_accumulate()) return false;
+  if (!channel_->wire().remote().accumulate) return false;
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
   const char* at = static_cast<const char*>(from);
   Completion done;

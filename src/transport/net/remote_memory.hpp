@@ -23,7 +23,7 @@ class RemoteMemory {
   };
 
   void start(Wire* wire) { wire_ = wire; }
-  bool usable() const { return wire_ != nullptr && wire_->has_remote_memory(); }
+  bool usable() const { return wire_ != nullptr && wire_->remote().memory; }
 
   // Memory of this process, [offset, offset + bytes) of the job's, at `at`; and its end, here or elsewhere.
   void attach(uint64_t offset, uint64_t bytes, char* at);

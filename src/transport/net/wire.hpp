@@ -91,10 +91,14 @@ class Wire {
   virtual int event() const { return -1; }
   virtual bool arm() { return false; }
 
-  // ---- one-sided access, where the network has it (has_remote_memory) ----
-  virtual bool has_remote_memory() const { return false; }
-  // Whether it is the owner's library that does the work, while the owner polls; the calls below may wait for that.
-  virtual bool remote_needs_owner() const { return false; }
+  // ---- one-sided access, where the network has it ----
+  struct Remote {
+    bool memory = false;  // put() and get()
+    // It is the owner's library that does the work, while the owner polls; the calls below may wait for that.
+    bool needs_owner = false;
+    bool accumulate = false;
+  };
+  virtual Remote remote() const { return {}; }
   // Makes memory of this process accessible, until conceal(); `key` is what others pass to import(). The memory may be
   // sparse, and should stay so.
   virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
@@ -116,7 +120,7 @@ class Wire {
     (void)handle, (void)offset, (void)to, (void)bytes, (void)ticket;
   }
 
-  // The same for boxes of this form, and for adding numbers to those that are there, if the library has it.
+  // The same for boxes of this form, if the library has it, and for adding numbers to those that are there.
   virtual bool has_remote_strided(const Strided& box) const { return (void)box, false; }
   virtual void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) {
     (void)handle, (void)offset, (void)from, (void)box, (void)ticket;
@@ -125,7 +129,6 @@ class Wire {
     (void)handle, (void)offset, (void)to, (void)box, (void)ticket;
   }
   // Atomic with other accumulates there, number by number.
-  virtual bool has_accumulate() const { return false; }
   virtual void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) {
     (void)handle, (void)offset, (void)from, (void)type, (void)count, (void)ticket;
   }
@@ -137,7 +140,7 @@ class Wire {
 struct WirePlugin {
   const char* version;
   Wire* (*make)();
-  // For lists of what it can do, without starting it: has_remote_memory(), has_accumulate().
+  // For lists of what it can do, without starting it, as Wire::Remote says it afterwards.
   enum OneSided { never, with_rdma, always } one_sided = never;
   bool accumulates = false;
 };

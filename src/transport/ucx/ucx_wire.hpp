@@ -69,7 +69,7 @@ class UcxWire final : public Wire {
   bool arm() override;
 
   // Only where it does not need the owner's help; over other networks UCX would send messages, as we do.
-  bool has_remote_memory() const override { return remote_memory_; }
+  Remote remote() const override { return {.memory = remote_memory_}; }
   Status expose(void* memory, size_t bytes, std::vector<char>& key) override;
   void conceal(void* memory) override;
   int import(int owner, uint64_t address, const std::vector<char>& key) override;
