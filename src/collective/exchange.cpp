@@ -65,8 +65,8 @@ size_t piece_of(const Step& phase, int members) {
   return std::max(piece / element, size_t{1}) * element;
 }
 
-// What fits into a parcel, and what goes to other nodes without a question, in several.
-constexpr size_t chunk = Parcels::most_bytes - sizeof(uint64_t) * 4, most_eager = size_t{32} << 10;
+// What fits into a parcel, and what goes to other nodes without a request, in several.
+constexpr size_t chunk = Parcels::most_bytes - sizeof(uint64_t) * 4, most_eager = 3 * chunk;
 
 size_t rounds_of(size_t bytes, size_t piece) { return (bytes + piece - 1) / piece; }
 

@@ -22,7 +22,7 @@ class Request {
   virtual Status advance(bool& complete) = 0;
   // The same, but waits for data that is on its way. Not for other ranks.
   virtual Status hasten(bool& complete) { return advance(complete); }
-  // "rank 3 has not come"
+  // "rank 3 has not arrived"
   virtual std::string missing() const = 0;
   // What it is and where it was started, where the wait for it does not tell.
   virtual std::string name() const { return {}; }

@@ -19,7 +19,7 @@ class Started {
   Started() = default;
   explicit Started(RunningPtr running) : running_(std::move(running)) {}
   bool done() const;
-  // "rank 3 has not come"
+  // "rank 3 has not arrived"
   std::string missing() const;
   // That no rank was found in another operation. If one was, this is never done.
   Status agrees() const;

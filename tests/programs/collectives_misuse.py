@@ -47,15 +47,15 @@ CALLS = [
     *differ("roots", r"hiroba_reduce\(sum of 4 double to rank 0\)", r"hiroba_reduce\(sum of 4 double to rank 1\)"),
     *everywhere("roots_of_bcast", DIFFER, r"rank \d (is|was) in hiroba_bcast\(4 double from rank [01]\)"),
     *differ("other_call", r"hiroba_allgather\(4 double\)", r"hiroba_allreduce\(sum of 4 double\)"),
-    *late("started_or_not", r"hiroba_allreduce\(sum of 4 double\)", r"hiroba_iallreduce\(sum of 4 double\)"),
+    *differ("started_or_not", r"hiroba_allreduce\(sum of 4 double\)", r"hiroba_iallreduce\(sum of 4 double\)"),
     *differ("blocks_between_two", r"rank 1 is in hiroba_alltoallv.* and gives 24 bytes where 16 are taken", "rank 0"),
     *differ("blocks_of_gather", r"rank 1 is in hiroba_gatherv.* and gives 24 bytes where 16 are taken", "rank 0"),
-    *late("one_less", r"hiroba_allreduce\(sum of 4 double\)", r"rank 1 has not come; it computes after"),
-    *late("one_less_large", r"hiroba_alltoall\(12500 double\)", r"rank 1 has not come; it computes after"),
-    *late("one_less_started", r"hiroba_iallreduce\(sum of 4 double\)", r"rank 1 has not come; it computes after"),
+    *late("one_less", r"hiroba_allreduce\(sum of 4 double\)", r"rank 1 has not arrived; it computes after"),
+    *late("one_less_large", r"hiroba_alltoall\(12500 double\)", r"rank 1 has not arrived; it computes after"),
+    *late("one_less_started", r"hiroba_iallreduce\(sum of 4 double\)", r"rank 1 has not arrived; it computes after"),
     *late("one_less_barrier", r"hiroba_barrier at .*" + PLACE, r"for rank 1 \(computing after"),
     *late("barrier_or_not", r"hiroba_barrier at .*" + PLACE, r"hiroba_allreduce\(sum of 4 double\)"),
-    *late("one_less_of_team", r"hiroba_bcast\(100000 double from rank 1\)", r"rank 1 has not come; it"),
+    *late("one_less_of_team", r"hiroba_bcast\(100000 double from rank 1\)", r"rank 1 has not arrived; it"),
 ]
 
 ARGUMENTS = [

@@ -15,7 +15,7 @@ namespace hiroba {
 class GroupBarrier {
  public:
   void start(int nranks, Channel* channel, PutLedger* puts);
-  // All puts to ranks that are not among the others must have been fenced. Returns a rank that has not come within
+  // All puts to ranks that are not among the others must have been fenced. Returns a rank that has not arrived within
   // `timeout` seconds (0: for ever), or -1.
   int wait(std::span<const int> others, double timeout);
   void serve(int source, uint64_t count);
