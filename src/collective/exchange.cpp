@@ -58,7 +58,7 @@ Parcels::Key key(const Sequence& sequence, size_t phase, size_t round, Kind kind
 
 constexpr size_t least_piece = size_t{16} << 10, most_piece = size_t{256} << 10, pieces_of_all = size_t{1} << 20;
 
-// All members work it out alike.
+// All members compute the same.
 size_t piece_of(const Step& phase, int members) {
   const size_t piece = std::clamp(pieces_of_all / static_cast<size_t>(members), least_piece, most_piece);
   const size_t element = phase.combine ? phase.combine->element() : 1;
