@@ -113,7 +113,8 @@ static int64_t number(matrix m) {
 
 static matrix joined(const operation* op, matrix a, matrix b) {
   if (op->is_matrix) return times(a, b);
-  const int64_t x = number(a), y = number(b), z = op->is_maximum ? (x > y ? x : y) : x + y;
+  const int64_t x = number(a), y = number(b),
+                z = op->is_maximum ? (x > y ? x : y) : (int64_t)((uint64_t)x + (uint64_t)y);
   matrix out = {{0, 0, 0, 0}};
   memcpy(&out, &z, sizeof z);
   return out;
