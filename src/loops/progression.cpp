@@ -37,9 +37,9 @@ std::optional<int64_t> meeting(const Progression& a, const Progression& b, int64
   auto i = static_cast<int64_t>((wide + period) % period);
   const int64_t least = std::max<int64_t>(0, (apart + a.step - 1) / a.step);
   if (i < least) i += (least - i + period - 1) / period * period;
+  if (i >= a.count) return std::nullopt;  // before it is multiplied: it may be large
   const int64_t at = a.first + i * a.step;
-  if (i >= a.count || at > b.first + shift + (b.count - 1) * b.step) return std::nullopt;
-  return at;
+  return at > b.first + shift + (b.count - 1) * b.step ? std::nullopt : std::optional(at);
 }
 
 }  // namespace
