@@ -70,9 +70,7 @@ SWAPS = (
     ("false", "true"),
 )
 CONDITION = re.compile(r"\b(?:if|while) \(")
-STATEMENT = re.compile(
-    r"(?:^\s*|\) |\belse )((?:[\w:.>\[\]()*+-]+(?:\(.*\)| (?:[-+|&^]?=|<<) .*)|break|continue));$"
-)
+STATEMENT = re.compile(r"(?:^\s*|\) |\belse )((?:[\w:.>\[\]()*+-]+(?:\(.*\)| (?:[-+|&^]?=|<<) .*)|break|continue));$")
 
 
 class Mutant(NamedTuple):

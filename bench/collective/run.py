@@ -107,8 +107,7 @@ def targets_here(samples: Samples) -> list[Target]:
         metric = f"{operation}_1048576"
         if metric in samples.runs["shared"][0]:
             ratio = statistics.median(
-                a / b
-                for a, b in zip(samples.values("virtual", metric), samples.values("shared", metric), strict=True)
+                a / b for a, b in zip(samples.values("virtual", metric), samples.values("shared", metric), strict=True)
             )
             found.append(Target(f"{operation} 1 MiB, 2 virtual nodes / one node", ratio, 1.5))
     return found

@@ -71,9 +71,7 @@ class DocsCode(unittest.TestCase):
             with tempfile.TemporaryDirectory() as modules:
                 self.run_example(source, page, "f90", ["gfortran", f"-J{modules}", *LINK])
 
-    def run_example(
-        self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None
-    ) -> str | None:
+    def run_example(self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None) -> str | None:
         """Whole programs, in the notations of hirobacc if no compiler is given: they run, and end with status 0. What
         they print."""
         if HIROBACC is None:  # then the library may be one that needs sanitizers

@@ -68,7 +68,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
   hiroba::Combine combine;
   hiroba::require_at(hiroba::Combine::make(of, with, combine), place);
   hiroba::require_at(memory.collective().teams().reduce(Team::all(memory.job().nranks), static_cast<char*>(data), count,
-                                                combine, {"smint_reduce", place}),
+                                                        combine, {"smint_reduce", place}),
                      place);
 }
 
@@ -77,7 +77,7 @@ SMINT_EXPORT void smint_copy(void* data, size_t bytes, const char* place) {
   const std::string name = hiroba::format("single copy of %zu bytes at %s", bytes, place);
   std::vector<char> copy(static_cast<char*>(data), static_cast<char*>(data) + bytes);  // `data` may be shared memory
   hiroba::require_at(memory.collective().teams().broadcast(Team::all(memory.job().nranks), 0, copy.data(), bytes,
-                                                   {name.c_str(), place}),
+                                                           {name.c_str(), place}),
                      place);
   if (memory.job().rank != 0) std::copy(copy.begin(), copy.end(), static_cast<char*>(data));
 }
