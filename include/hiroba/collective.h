@@ -48,7 +48,7 @@ enum {
 #define HIROBA_CHAR HIROBA_INT8
 #define HIROBA_BYTE HIROBA_UINT8
 #define HIROBA_INT HIROBA_INT32
-/* Elements of so many bytes, as sizeof(struct pair): to be moved, and combined by operators of your own. */
+/* Elements of `bytes` bytes, as sizeof(struct pair): to be moved, and combined by operators of your own. */
 #define HIROBA_TYPE(bytes) ((hiroba_type)(bytes) << 8 | 0xff)
 
 /* An operator: one of those below, or your own. */

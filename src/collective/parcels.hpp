@@ -30,8 +30,8 @@ class Parcels {
   static constexpr int kind_bits = 32;
   static constexpr size_t most_bytes = Transport::max_message - sizeof(Key);
   void send(int rank, const Key& key, const void* data, size_t bytes);
-  // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory: of so many
-  // bytes, or of at most so many, where `size` is given and tells how many.
+  // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory. It has
+  // `bytes` bytes; or at most that, where `size` is given, which is set to how many it has.
   class Receive;
   Receive receive(int rank, const Key& key, void* data, size_t bytes, size_t* size = nullptr);
   // `how` they differ.

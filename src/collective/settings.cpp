@@ -45,10 +45,4 @@ Status Tuning::read(const std::string& file, Tuning& out) {
   return status;
 }
 
-std::string Tuning::text() const {
-  std::string out;
-  for (const auto& [name, member] : entries) out += format("%s %zu\n", name, this->*member);
-  return out;
-}
-
 }  // namespace hiroba

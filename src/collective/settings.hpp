@@ -15,11 +15,10 @@ struct Tuning {
   size_t lane_copied = size_t{8} << 10;     // most bytes that a rank gives by a lane, to be copied
   size_t lane_combined = size_t{32} << 10;  // or combined; at most Lanes::most_bytes
   size_t sliced = (size_t{32} << 10) + 1;   // from here on each member combines a slice, not every member everything
-  size_t tree_ranks = 9;                    // so many members give small data along a tree
+  size_t tree_ranks = 9;                    // from here on members give small data along a tree
 
   // A file of lines "NAME BYTES"; lines that begin with # are comments. Nothing is read without a name.
   static Status read(const std::string& file, Tuning& out);
-  std::string text() const;
 };
 
 struct Settings {

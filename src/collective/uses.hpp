@@ -14,7 +14,7 @@ namespace hiroba {
 class Uses {
  public:
   void start(const std::string& file);  // nothing is recorded without a name
-  // A call begins, of blocks of so many bytes; and it has ended.
+  // A call begins, of blocks of `bytes` bytes; and it has ended.
   void begin(const char* name, size_t bytes);
   void end();
   // Writes the file: a list of {"collective", "bytes", "calls", "compute_seconds_between"}.
