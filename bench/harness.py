@@ -92,12 +92,11 @@ class Target:
         return text if self.reached or not self.why_not else f"{text}\n             {self.why_not}"
 
 
-def run_once(contestant: Contestant, seconds: float = CONTESTANT_SECONDS) -> dict[str, Any]:
-    """Runs it and returns the JSON object in the last line of its output."""
+def run_to_end(contestant: Contestant, seconds: float, remedy: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs it, with what it printed. `remedy` is what to do if it is not finished after `seconds`."""
     command = [str(word) for word in contestant.command]
-    shown = f"{contestant.name}: {' '.join(command)}"
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             env=os.environ | contestant.environment,
             stdin=subprocess.DEVNULL,
@@ -107,15 +106,30 @@ def run_once(contestant: Contestant, seconds: float = CONTESTANT_SECONDS) -> dic
             check=False,
         )
     except FileNotFoundError as error:
-        raise BenchmarkError(f"{shown}\n  there is no {error.filename}; build it first: ./dev build") from error
+        raise BenchmarkError(
+            f"{shown(contestant)}\n  there is no {error.filename}; build it first: ./dev build"
+        ) from error
     except subprocess.TimeoutExpired as error:
-        raise BenchmarkError(f"{shown}\n  not finished after {seconds:g} s") from error
+        advice = f"; {remedy}" if remedy else ""
+        raise BenchmarkError(f"{shown(contestant)}\n  not finished after {seconds:g} s{advice}") from error
+
+
+def shown(contestant: Contestant) -> str:
+    """It and its command, as the first line of an error."""
+    return f"{contestant.name}: {' '.join(str(word) for word in contestant.command)}"
+
+
+def run_once(contestant: Contestant, seconds: float = CONTESTANT_SECONDS) -> dict[str, Any]:
+    """Runs it and returns the JSON object in the last line of its output."""
+    done = run_to_end(contestant, seconds)
     if done.returncode != 0:
-        raise BenchmarkError(f"{shown}\n  exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        raise BenchmarkError(f"{shown(contestant)}\n  exit status {done.returncode}\n{done.stdout}{done.stderr}")
     try:
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, json.JSONDecodeError) as error:
-        raise BenchmarkError(f"{shown}\n  the last line of its output is not JSON:\n{done.stdout}") from error
+        raise BenchmarkError(
+            f"{shown(contestant)}\n  the last line of its output is not JSON:\n{done.stdout}"
+        ) from error
 
 
 def show_progress(text: str) -> None:

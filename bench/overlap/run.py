@@ -44,24 +44,13 @@ VARIABLES = ("HIROBA", "MPICH", "MPIR", "OMPI", "I_MPI", "MV2", "FI_", "UCX", "H
 
 def run_lines(contestant: Contestant) -> dict[str, Line]:
     """Its lines of JSON by configuration."""
-    command = [str(word) for word in contestant.command]
-    shown = f"{contestant.name}: {' '.join(command)}"
-    try:
-        done = subprocess.run(
-            command,
-            env=os.environ | contestant.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=harness.CONTESTANT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        remedy = "choose less (-M, -N), or leave it out (--libraries, --modes)"
-        raise BenchmarkError(f"{shown}\n  not finished after {harness.CONTESTANT_SECONDS} s; {remedy}") from error
+    remedy = "choose less (-M, -N), or leave it out (--libraries, --modes)"
+    done = harness.run_to_end(contestant, harness.CONTESTANT_SECONDS, remedy)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
-        raise BenchmarkError(f"{shown}\n  exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        raise BenchmarkError(
+            f"{harness.shown(contestant)}\n  exit status {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     return {f"{line['collective']}:{line['m']}:{line['n']}:{line['schedule']}": line for line in lines}
 
 

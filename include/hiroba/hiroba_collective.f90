@@ -447,7 +447,7 @@ contains
     HIROBA_BXOR = known_operator(8_c_int)
   end function
 
-  ! Elements of so many bytes, as storage_size(x) / 8.
+  ! Elements of `bytes` bytes, as storage_size(x) / 8.
   pure integer(c_int64_t) function HIROBA_TYPE(bytes)
     integer, intent(in) :: bytes
     HIROBA_TYPE = ior(ishft(int(bytes, c_int64_t), 8), 255_c_int64_t)

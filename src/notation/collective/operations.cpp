@@ -26,7 +26,7 @@ size_t elements(int64_t count, const char* call) {
   return static_cast<size_t>(count);
 }
 
-// `data` of so many bytes, or null for HIROBA_IN_PLACE.
+// `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE.
 template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call) {
   if (data == HIROBA_IN_PLACE) return nullptr;
