@@ -14,7 +14,7 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   CollectiveParts& p = *parts_;
   p.world = world, p.settings = settings;
   p.world.rank = world.job.rank, p.world.nranks = world.job.nranks;
-  p.world.spins = spins_for(world.job.ranks_here());
+  p.world.spins = world.job.spins();
   p.world.requests = &p.requests, p.world.operations = &p.operations;
   p.barriers.start(p.world, settings.measure);
   p.arrivals.start(p.world, scratch, stride);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
+
+#include "base/peek.hpp"
 
 namespace hiroba {
 
@@ -40,10 +43,9 @@ void Staging::release(uint64_t offset, uint64_t bytes) {
 
 // ---- parcels -------------------------------------------------------------------------------------------------------
 
-// Where a piece of a block is, by its home and offset, or by the giver and an address; or its data after this. `bytes`:
-// of the whole block.
+// Where a piece of a block is: by its home and offset, or by the giver and an address or the number of a transfer; or
+// its data after this. `bytes`: of the whole block.
 struct Exchange::Here {
-  enum Form : uint64_t { eager, direct, peeked, staged };
   Form form;
   uint64_t rank, offset, bytes;
 };
@@ -65,9 +67,6 @@ size_t piece_of(const Step& phase, int members) {
   return std::max(piece / element, size_t{1}) * element;
 }
 
-// What fits into a parcel, and what goes to other nodes without a request, in several.
-constexpr size_t chunk = Parcels::most_bytes - sizeof(uint64_t) * 4, most_eager = 3 * chunk;
-
 size_t rounds_of(size_t bytes, size_t piece) { return (bytes + piece - 1) / piece; }
 
 }  // namespace
@@ -80,20 +79,18 @@ void Exchange::start(const World& world, Parcels& parcels, Operations& operation
 }
 
 void Exchange::send_here(const Running& running, size_t phase, int member, size_t round, const Here& here,
-                         const void* data, size_t bytes) {
+                         std::span<const char> data) {
   constexpr const char* ways[] = {"blocks in messages", "blocks read where they are", "blocks copied by the kernel",
-                                  "blocks by way of shared memory"};
+                                  "blocks moved by the network", "blocks by way of shared memory"};
   if (round == 0) explanation_->note(running.sequence.what, here.bytes, ways[here.form]);
-  char parcel[Parcels::most_bytes];
-  std::memcpy(parcel, &here, sizeof here);
-  if (bytes > 0) std::memcpy(parcel + sizeof here, data, bytes);
   const Sequence& s = running.sequence;
-  parcels_->send(s.team.rank(member), key(s, phase, round, Kind::here), parcel, sizeof here + bytes);
+  parcels_->send(s.team.rank(member), key(s, phase, round, Kind::here),
+                 {reinterpret_cast<const char*>(&here), sizeof here}, data);
 }
 
 void Exchange::send_taken(const Running& running, size_t phase, int member, size_t round) {
   const Sequence& s = running.sequence;
-  parcels_->send(s.team.rank(member), key(s, phase, round, taken), nullptr, 0);
+  parcels_->send(s.team.rank(member), key(s, phase, round, taken), {});
 }
 
 Parcels::Receive Exchange::receive_taken(const Running& running, size_t phase, int member, size_t round) {
@@ -103,11 +100,31 @@ Parcels::Receive Exchange::receive_taken(const Running& running, size_t phase, i
 
 // ---- giving --------------------------------------------------------------------------------------------------------
 
+Exchange::Here Exchange::here_of(int rank, const char* block, size_t bytes) const {
+  const bool reaches = world_->reaches(rank), is_shared = world_->is_shared(block);
+  const int home = is_shared ? world_->home_of(block, bytes) : -1;
+  const bool stays = !is_shared || home >= 0;  // no page of it is fetched or dropped
+  Here at = {Form::staged, static_cast<uint64_t>(world_->rank), 0, bytes};
+  if (bytes <= parcels_->most_bytes_to(rank) - sizeof(Here)) {
+    at.form = Form::eager;
+  } else if (!reaches && stays && world_->transport->two_sided() != nullptr) {
+    at.form = Form::sent;
+  } else if (is_shared && stays) {
+    at.form = Form::direct;
+    at.rank = static_cast<uint64_t>(home), at.offset = static_cast<uint64_t>(block - world_->base);
+  } else if (!is_shared && reaches && peeks_processes()) {
+    at.form = Form::peeked;
+    at.offset = reinterpret_cast<uint64_t>(block);
+  }
+  return at;
+}
+
 Operation Exchange::give(RunningPtr running, size_t p) {
   const Step& phase = running->phases[p];
   const int n = running->sequence.team.count, me = running->sequence.me;
   const size_t piece = piece_of(phase, n);
-  std::vector<int> direct, staged;
+  std::vector<int> read, staged;
+  Completion sent;
   size_t most = 0;
   for (int d = 1; d < n; ++d) {
     const int i = (me + d) % n;
@@ -115,20 +132,28 @@ Operation Exchange::give(RunningPtr running, size_t p) {
     char* const block = phase.give.of(i);
     if (bytes == 0) continue;
     const int rank = running->sequence.team.rank(i);
-    if (bytes <= (world_->near(rank) ? chunk : most_eager)) {
-      for (size_t k = 0, at = 0; at < bytes; ++k, at += chunk)
-        send_here(*running, p, i, k, {Here::eager, 0, 0, bytes}, block + at, std::min(chunk, bytes - at));
-    } else if (const int home = world_->home_of(block, bytes); home >= 0) {
-      const Here at = {Here::direct, static_cast<uint64_t>(home), static_cast<uint64_t>(block - world_->base), bytes};
-      send_here(*running, p, i, 0, at, nullptr, 0);
-      direct.push_back(i);
-    } else if (!world_->is_shared(block) && world_->transport->peeks(rank)) {
-      const Here at = {Here::peeked, static_cast<uint64_t>(world_->rank), reinterpret_cast<uint64_t>(block), bytes};
-      send_here(*running, p, i, 0, at, nullptr, 0);
-      direct.push_back(i);
-    } else {
-      staged.push_back(i);
-      most = std::max(most, bytes);
+    Here at = here_of(rank, block, bytes);
+    switch (at.form) {
+      case Form::eager: send_here(*running, p, i, 0, at, {block, bytes}); break;
+      case Form::direct:
+      case Form::peeked:
+        send_here(*running, p, i, 0, at);
+        read.push_back(i);
+        break;
+      case Form::sent: {
+        std::optional<uint32_t> number;
+        const auto start = [&] {
+          return (number = world_->transport->two_sided()->start_send(rank, block, bytes, sent)).has_value();
+        };
+        if (!start()) co_await Until(start);
+        at.offset = *number;
+        send_here(*running, p, i, 0, at);
+        break;
+      }
+      case Form::staged:
+        staged.push_back(i);
+        most = std::max(most, bytes);
+        break;
     }
   }
   // Two pieces for each, so that one is filled while the other is read.
@@ -149,15 +174,16 @@ Operation Exchange::give(RunningPtr running, size_t p) {
       const uint64_t slot = offset + (k % 2 * slots + (phase.same ? 0 : s)) * piece;
       const size_t part = std::min(piece, bytes - k * piece);
       if (!phase.same || s == 0) std::memcpy(world_->base + slot, phase.give.of(i) + k * piece, part);
-      send_here(*running, p, i, k, {Here::staged, static_cast<uint64_t>(world_->rank), slot, bytes}, nullptr, 0);
+      send_here(*running, p, i, k, {Form::staged, static_cast<uint64_t>(world_->rank), slot, bytes});
     }
   }
-  for (const int i : direct) co_await receive_taken(*running, p, i, 0);
+  for (const int i : read) co_await receive_taken(*running, p, i, 0);
   for (const int i : staged) {
     const size_t last = rounds_of(phase.give.bytes_of(i), piece);
     for (size_t k = last < 2 ? 0 : last - 2; k < last; ++k) co_await receive_taken(*running, p, i, k);
   }
   if (room > 0) staging_.release(offset, room);
+  co_await Until([&] { return sent.left.load(std::memory_order_acquire) == 0; });
   running.reset();
 }
 
@@ -167,8 +193,8 @@ Operation Exchange::give(RunningPtr running, size_t p) {
 struct Exchange::Taking {
   struct Source {
     Here at = {};
-    std::vector<char> parcel;   // eager data
-    std::vector<char> fetched;  // from another machine
+    std::vector<char> data_sent;      // with the parcel
+    std::unique_ptr<char[]> fetched;  // from another process
     Completion completion;
     const char* data = nullptr;  // of this round's piece
   };
@@ -179,6 +205,7 @@ struct Exchange::Taking {
   const size_t piece;
   size_t most = 0;         // bytes of the largest block
   size_t k = 0, done = 0;  // this round, and bytes of the rounds before it
+  size_t own_left = 0;     // bytes of the own block that are to be copied
   std::vector<Source> sources;
   std::vector<const char*> pieces;  // of this round, in order of members, if they are combined
   std::vector<char> own;
@@ -187,23 +214,30 @@ struct Exchange::Taking {
       : world(w), phase(p), n(s.team.count), me(s.me), piece(piece_of(p, n)), sources(static_cast<size_t>(n)) {
     for (int i = 0; i < n; ++i)
       if (i != me || combines()) most = std::max(most, phase.take.bytes_of(i));
-    const size_t bytes = phase.take.bytes_of(me);
-    if (!combines() && bytes > 0 && phase.take.of(me) != phase.give.of(me))
-      std::memmove(phase.take.of(me), phase.give.of(me), bytes);
+    if (!combines() && phase.take.of(me) != phase.give.of(me)) own_left = phase.take.bytes_of(me);
+  }
+  // Copies some of the own block.
+  void copy_own() {
+    constexpr size_t part = size_t{256} << 10;
+    const size_t at = phase.take.bytes_of(me) - own_left, bytes = std::min(own_left, part);
+    std::memmove(phase.take.of(me) + at, phase.give.of(me) + at, bytes);
+    own_left -= bytes;
   }
   bool combines() const { return phase.combine.has_value(); }
   // The d-th member to take from: in order if combined, else each begins with another one.
   int member(int d) const { return combines() ? d : (me - d + n) % n; }
   Source& source(int i) { return sources[static_cast<size_t>(i)]; }
   size_t bytes_of(int i) const { return phase.take.bytes_of(i); }
-  bool is_staged(int i) { return source(i).at.form == Here::staged; }
+  bool is(Form form, int i) { return source(i).at.form == form; }
+  bool is_staged(int i) { return is(Form::staged, i); }
   // Whether something of the member is to be taken in this round: what is not staged is copied at once.
   bool has_part(int i) { return done < bytes_of(i) && (k == 0 || combines() || is_staged(i)); }
   size_t part_of(int i) { return combines() || is_staged(i) ? std::min(piece, bytes_of(i) - done) : bytes_of(i); }
   bool needs_parcel(int i) { return k == 0 || is_staged(i); }
   // A taker confirms each staged piece, and the last of a block that it reads where it is.
   bool confirms(int i) {
-    return is_staged(i) || (source(i).at.form != Here::eager && done + part_of(i) == bytes_of(i));
+    if (is(Form::eager, i) || is(Form::sent, i)) return false;
+    return is_staged(i) || done + part_of(i) == bytes_of(i);
   }
   size_t confirmed_round(int i) { return is_staged(i) ? k : 0; }
 
@@ -216,19 +250,31 @@ struct Exchange::Taking {
   // Finds the piece, or begins to fetch it. An error: its owner does not have it any more.
   Status locate(int i) {
     Source& from = source(i);
-    if (from.at.form == Here::eager) return from.data = from.parcel.data() + done, Status();
+    if (is(Form::eager, i)) return from.data = from.data_sent.data() + done, Status();
     const int rank = static_cast<int>(from.at.rank);
+    if (is(Form::sent, i)) {  // whole, in the first round
+      from.data = k > 0 ? from.fetched.get() + done : place_for(i, bytes_of(i));
+      if (k > 0) return {};
+      world.transport->two_sided()->start_receive(rank, static_cast<uint32_t>(from.at.offset),
+                                                  const_cast<char*>(from.data), bytes_of(i), from.completion);
+      return {};
+    }
     const uint64_t offset = from.at.offset + (is_staged(i) ? 0 : done);
-    const bool peeked = from.at.form == Here::peeked;
+    const bool peeked = is(Form::peeked, i);
     from.data = peeked ? nullptr : world.reach(rank, offset);
     if (from.data != nullptr) return {};
-    // The network and the kernel write to private memory only: what they write to shared memory is not seen elsewhere.
-    char* into = combines() ? nullptr : phase.take.of(i) + done;
-    if (into == nullptr || world.is_shared(into)) from.fetched.resize(part_of(i)), into = from.fetched.data();
+    char* const into = place_for(i, part_of(i));
     from.data = into;
-    if (peeked) return world.transport->start_peek(into, rank, offset, part_of(i), from.completion);
+    if (peeked) return peek_process(*world.board, rank, offset, into, part_of(i));
     world.transport->start_get(into, rank, offset, part_of(i), from.completion, nullptr);
     return {};
+  }
+  // The network and the kernel write to private memory only: what they write to shared memory is not seen elsewhere.
+  char* place_for(int i, size_t bytes) {
+    char* const final_place = combines() ? nullptr : phase.take.of(i) + done;
+    if (final_place != nullptr && !world.is_shared(final_place)) return final_place;
+    source(i).fetched = std::make_unique_for_overwrite<char[]>(bytes);
+    return source(i).fetched.get();
   }
   bool arrived(int i) { return source(i).completion.left.load(std::memory_order_acquire) == 0; }
   void accept(int i) {
@@ -247,29 +293,28 @@ Operation Exchange::take(RunningPtr running, size_t p) {
   const Sequence& s = running->sequence;
   Operation::promise_type& self = co_await OwnPromise();
   Taking taking(*world_, running->phases[p], s);
-  char parcel[Parcels::most_bytes];
-  for (; taking.done < taking.most; ++taking.k, taking.done += taking.piece) {
+  for (; taking.done < taking.most || taking.own_left > 0; ++taking.k, taking.done += taking.piece) {
     for (int d = 0; d < taking.n; ++d) {
       const int i = taking.member(d), rank = s.team.rank(i);
       if (i == taking.me || !taking.has_part(i)) continue;
       Taking::Source& source = taking.source(i);
-      // One parcel, or as many as eager data fills.
-      for (size_t r = 0; taking.needs_parcel(i) && (r == 0 || source.parcel.size() < source.at.bytes); ++r) {
-        size_t size = 0;
-        co_await parcels_->receive(rank, key(s, p, taking.k + r, here), parcel, sizeof parcel, &size);
-        std::memcpy(&source.at, parcel, sizeof source.at);
-        source.parcel.insert(source.parcel.end(), parcel + sizeof source.at, parcel + size);
+      if (taking.needs_parcel(i)) {
+        co_await parcels_->receive(rank, key(s, p, taking.k, here), &source.at, sizeof source.at, &source.data_sent);
         if (source.at.bytes != taking.bytes_of(i)) {
           self.other.stop(rank, format("%s and gives %llu bytes where %zu are taken", s.what,
                                        static_cast<unsigned long long>(source.at.bytes), taking.bytes_of(i)));
           co_await Until([] { return false; });
         }
-        if (source.at.form != Here::eager) break;
       }
       if (const Status status = taking.locate(i); !status.ok()) {
         self.other.stop(rank, format("%s and has given back its buffer: %s", s.what, status.message().c_str()));
         co_await Until([] { return false; });
       }
+    }
+    // While the others' data moves; the network needs this thread now and then.
+    for (uint64_t turn = operations_->turns(); taking.own_left > 0; turn = operations_->turns()) {
+      taking.copy_own();
+      if (taking.own_left > 0) co_await Until([&] { return operations_->turns() != turn; });
     }
     for (int d = 0; d < taking.n; ++d) {
       const int i = taking.member(d);

@@ -1,10 +1,10 @@
 // The exchange of blocks: each member of a team gives each member a block, and copies what it takes or combines it in
 // the order of members. All collective operations on data are one or two exchanges (plans.hpp).
 //
-// A block goes in one of four forms, which the giver chooses. Eager: in a parcel. Direct: it is shared memory whose
-// home is here, so the taker reads it where it is. Peeked: it is private memory of a process of the same node, which
-// the kernel copies. Staged: the giver copies it, piece by piece, to memory that all can read. README.md of this folder
-// tells the protocol and why it cannot deadlock.
+// A block goes in one of five forms, which the giver chooses. Eager: in a parcel. Direct: it is shared memory whose
+// home is here, so the taker reads it where it is. Peeked: it is private memory of a process of the same machine, which
+// the kernel copies. Sent: the network moves it to another machine, by rendezvous. Staged: the giver copies it, piece
+// by piece, to memory that all can read. README.md of this folder tells the protocol and why it cannot deadlock.
 //
 // Owner: Collective. Exchanges are operations (operation.hpp): they run wherever operations are advanced.
 #pragma once
@@ -71,15 +71,18 @@ class Exchange {
   Operation run(RunningPtr running);
 
  private:
+  enum Form : uint64_t { eager, direct, peeked, sent, staged };
   struct Here;
   struct Taking;
+  // How the block goes to that rank.
+  Here here_of(int rank, const char* block, size_t bytes) const;
   Operation give(RunningPtr running, size_t phase);
   Operation take(RunningPtr running, size_t phase);
   void start_phase(const RunningPtr& running, size_t phase);
   Parcels::Receive receive_taken(const Running& running, size_t phase, int member, size_t round);
   void send_taken(const Running& running, size_t phase, int member, size_t round);
-  void send_here(const Running& running, size_t phase, int member, size_t round, const Here& here, const void* data,
-                 size_t bytes);
+  void send_here(const Running& running, size_t phase, int member, size_t round, const Here& here,
+                 std::span<const char> data = {});
 
   const World* world_ = nullptr;
   Parcels* parcels_ = nullptr;

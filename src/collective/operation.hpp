@@ -124,10 +124,13 @@ class Operations {
     active_.push_back(operation.self_);
     count_.fetch_add(1, std::memory_order_release);
   }
+  // How often operations have been let go on; for them.
+  uint64_t turns() const { return turns_; }
   // Lets all go on as far as they can; true if any did. Nothing where another thread does so.
   bool advance() {
     if (!any() || !lock_.try_lock()) return false;
     owner_.store(pthread_self(), std::memory_order_relaxed);
+    ++turns_;
     bool any = false;
     for (size_t i = 0; i < active_.size();) {  // more may come meanwhile, at the end
       const Operation::Handle operation = active_[i];
@@ -164,6 +167,7 @@ class Operations {
   std::atomic<pthread_t> owner_{};  // of the lock
   SignalSafeLock lock_;             // guards what follows, and is held while operations run
   std::vector<Operation::Handle> active_;
+  uint64_t turns_ = 0;
 };
 
 }  // namespace hiroba

@@ -1,5 +1,6 @@
 #include "collective/parcels.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstring>
@@ -17,21 +18,30 @@ Parcels::Key::Key(uint64_t team_of, uint64_t number_of, const char* name) : team
   std::strncpy(what, name, sizeof what - 1);
 }
 
-void Parcels::send(int rank, const Key& key, const void* data, size_t bytes) {
-  assert(bytes <= most_bytes && rank != world_->rank);
+size_t Parcels::most_bytes_to(int rank) const {
+  const TwoSided* const messages = world_->reaches(rank) ? nullptr : world_->transport->two_sided();
+  return messages == nullptr ? most_bytes : messages->eager_limit() - sizeof(Key);
+}
+
+void Parcels::send(int rank, const Key& key, std::span<const char> data, std::span<const char> more) {
+  assert(data.size() + more.size() <= most_bytes_to(rank) && rank != world_->rank);
   char message[Transport::max_message];
   std::memcpy(message, &key, sizeof key);
-  if (bytes > 0) std::memcpy(message + sizeof key, data, bytes);
-  world_->transport->send(rank, handler_, message, sizeof key + bytes);
+  std::copy(data.begin(), data.end(), message + sizeof key);
+  const size_t size = sizeof key + data.size();
+  if (size + more.size() > sizeof message)
+    return world_->transport->two_sided()->send(rank, handler_, {message, size}, more);
+  std::copy(more.begin(), more.end(), message + size);
+  world_->transport->send(rank, handler_, message, size + more.size());
 }
 
 bool Parcels::Receive::fill(const char* parcel, size_t size) {
   constexpr size_t what_bytes = sizeof key_.what;
   const size_t data = size - what_bytes;
-  const bool fits = size_ == nullptr ? data == bytes_ : data <= bytes_;
+  const bool fits = more_ == nullptr ? data == bytes_ : data >= bytes_;
   if (!fits || std::memcmp(parcel, key_.what, what_bytes) != 0) return end(static_cast<int>(name_[2]), parcel), false;
-  if (data > 0) std::memcpy(data_, parcel + what_bytes, data);
-  if (size_ != nullptr) *size_ = data;
+  if (bytes_ > 0) std::memcpy(data_, parcel + what_bytes, bytes_);
+  if (more_ != nullptr) more_->assign(parcel + what_bytes + bytes_, parcel + size);
   return true;
 }
 
@@ -65,8 +75,8 @@ void Parcels::keep(int source, const void* payload, size_t bytes) {
   receive.here_.store(true, std::memory_order_release);  // from here on its frame may go
 }
 
-Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t bytes, size_t* size) {
-  return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes, size};
+Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t bytes, std::vector<char>* more) {
+  return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes, more};
 }
 
 // False if the parcel has arrived already.

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "collective/operation.hpp"
@@ -29,11 +30,13 @@ class Parcels {
   // The lowest bits of a number tell apart what ranks send each other in one operation.
   static constexpr int kind_bits = 32;
   static constexpr size_t most_bytes = Transport::max_message - sizeof(Key);
-  void send(int rank, const Key& key, const void* data, size_t bytes);
+  // To that rank: more where it is on another machine.
+  size_t most_bytes_to(int rank) const;
+  void send(int rank, const Key& key, std::span<const char> data, std::span<const char> more = {});
   // For an Operation: `co_await receive(..)` waits until the parcel is in `data`, which is private memory. It has
-  // `bytes` bytes; or at most that, where `size` is given, which is set to how many it has.
+  // `bytes` bytes; or more, which `more` is set to.
   class Receive;
-  Receive receive(int rank, const Key& key, void* data, size_t bytes, size_t* size = nullptr);
+  Receive receive(int rank, const Key& key, void* data, size_t bytes, std::vector<char>* more = nullptr);
   // `how` they differ.
   static Status calls_differ(const std::string& how);
   // That a team has received all that was sent to it here before the operation with this key.
@@ -66,8 +69,8 @@ class Parcels::Receive final : public Operation::Awaited {
 
  private:
   friend class Parcels;
-  Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes, size_t* size)
-      : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes), size_(size) {}
+  Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes, std::vector<char>* more)
+      : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes), more_(more) {}
   // Takes what and data of a parcel; false if they are of another operation, which ends this one.
   bool fill(const char* parcel, size_t size);
   bool is_of_other(const Name& name, const char* parcel) const;
@@ -78,7 +81,7 @@ class Parcels::Receive final : public Operation::Awaited {
   Key key_;
   void* data_;
   size_t bytes_;
-  size_t* size_;
+  std::vector<char>* more_;
   Other* other_ = nullptr;
   std::atomic<bool> here_{false};
 };

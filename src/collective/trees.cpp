@@ -11,6 +11,10 @@ Parcels::Key key(const Sequence& sequence, uint64_t kind) {
   return {sequence.name, sequence.number << Parcels::kind_bits | kind, sequence.what};
 }
 
+std::span<const char> bytes_of(const Words& words) {
+  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
+}
+
 // Of a tree over the members 0..count-1, counted from its root, where a member is: member 0 is the root, and the
 // children of i are i + 1, i + 2, i + 4, ... below the lowest bit of i. Those of a child follow it, before the next
 // child.
@@ -32,12 +36,11 @@ Operation Trees::barrier(RunningPtr running) {
   const Sequence& s = running->sequence;
   const int n = s.team.count;
   Words other(running->words.size());
-  const size_t bytes = other.size() * sizeof other[0];
   for (uint64_t step = first_step, distance = 1; distance < static_cast<uint64_t>(n); ++step, distance *= 2) {
     const int d = static_cast<int>(distance);
-    parcels_->send(s.team.rank((s.me + d) % n), key(s, step), running->words.data(), bytes);
-    co_await parcels_->receive(s.team.rank((s.me - d + n) % n), key(s, step), other.data(), bytes);
-    if (bytes > 0) running->join(running->words, other);
+    parcels_->send(s.team.rank((s.me + d) % n), key(s, step), bytes_of(running->words));
+    co_await parcels_->receive(s.team.rank((s.me - d + n) % n), key(s, step), other.data(), bytes_of(other).size());
+    if (!other.empty()) running->join(running->words, other);
   }
   running.reset();
 }
@@ -53,11 +56,10 @@ Operation Trees::reduce(RunningPtr running) {
     running->combine(mine.data(), theirs.data(), static_cast<int64_t>(mine.size() / running->combine.element()));
   }
   if (tree.parent >= 0) {
-    parcels_->send(s.team.rank(tree.parent), key(s, up), mine.data(), mine.size());
+    parcels_->send(s.team.rank(tree.parent), key(s, up), mine);
     co_await parcels_->receive(s.team.rank(tree.parent), key(s, down), mine.data(), mine.size());
   }
-  for (int i = tree.children; i-- > 0;)
-    parcels_->send(s.team.rank(tree.child[i]), key(s, down), mine.data(), mine.size());
+  for (int i = tree.children; i-- > 0;) parcels_->send(s.team.rank(tree.child[i]), key(s, down), mine);
   running.reset();
 }
 
@@ -68,7 +70,7 @@ Operation Trees::broadcast(RunningPtr running, int root) {
   std::vector<char>& data = running->data;
   const auto rank = [&s, root, n](int relative) { return s.team.rank((relative + root) % n); };
   if (tree.parent >= 0) co_await parcels_->receive(rank(tree.parent), key(s, down), data.data(), data.size());
-  for (int i = tree.children; i-- > 0;) parcels_->send(rank(tree.child[i]), key(s, down), data.data(), data.size());
+  for (int i = tree.children; i-- > 0;) parcels_->send(rank(tree.child[i]), key(s, down), data);
   running.reset();
 }
 

@@ -39,6 +39,8 @@ struct World {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base) < extent;
   }
   bool near(int r) const { return job.node_of(r) == job.node; }
+  // Whether this process can access the memory of that rank by itself: it runs on the same machine.
+  bool reaches(int r) const { return near(r) || transport->local_address(r, 0) != nullptr; }
   // Where this process can access that memory by itself; null if it cannot.
   char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->local_address(r, offset); }
 

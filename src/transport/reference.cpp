@@ -175,11 +175,6 @@ std::vector<Capability> Transport::capabilities() const {
 
 // ---- private memory of others --------------------------------------------------------------------------------------
 
-bool Transport::peeks(int) const { return false; }
-Status Transport::start_peek(void*, int, uint64_t, size_t, Completion&) {
-  return Status::error("this transport cannot read private memory");
-}
-
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
   const char* const source = static_cast<const char*>(from);
   if (char* const target = local_address(rank, to); target != nullptr)
@@ -262,7 +257,7 @@ Status Transport::end_barrier(std::span<uint64_t> words) {
   const Config& config = config_;
   Reference::Generation& g = reference.generation[reference.sequence % 2];
   const double start = seconds_now();
-  Backoff backoff(spins_for(config.job.nranks * config.threads_per_rank));
+  Backoff backoff(config.job.spins(config.threads_per_rank));
   while (g.received < config.job.nranks) {
     if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
     else if (!progress() && !config.advance() && !backoff.step()) sleep(0.001);

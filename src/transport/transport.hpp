@@ -36,6 +36,7 @@
 #include "base/job.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "transport/two_sided.hpp"
 
 namespace hiroba {
 
@@ -69,11 +70,6 @@ void for_each_piece(std::span<const PackedWord> pieces, const Visit& visit) {
 
 // What accumulate() adds.
 enum class Number : uint8_t { int32, int64, float32, float64 };
-
-// Counts what is still under way of operations that were started and are awaited together. Must outlive them.
-struct Completion {
-  std::atomic<uint32_t> left{0};
-};
 
 // A handler to run, with its payload, before a get reads.
 struct Piggyback {
@@ -179,10 +175,8 @@ class Transport {
   virtual void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                                   const Piggyback* piggyback);
   virtual void await(Completion& completion);
-  // Whether private memory of that rank, which it has offered, can be read by start_peek(). It must stay as it is until
-  // the read is complete. An error: that process has no such memory any more.
-  virtual bool peeks(int rank) const;
-  virtual Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion);
+  // For ranks that local_address() does not reach; null if this transport has no such messages.
+  virtual TwoSided* two_sided() { return nullptr; }
 
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
   virtual uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired);
@@ -287,10 +281,7 @@ class Wrapper : public Transport {
     inner_->start_deferred_get(to, r, from, n, c, piggyback);
   }
   void await(Completion& completion) override { inner_->await(completion); }
-  bool peeks(int r) const override { return inner_->peeks(r); }
-  Status start_peek(void* to, int r, uint64_t address, size_t n, Completion& c) override {
-    return inner_->start_peek(to, r, address, n, c);
-  }
+  TwoSided* two_sided() override { return inner_->two_sided(); }
   bool accumulate(int r, uint64_t to, const void* from, Number type, size_t n) override {
     return inner_->accumulate(r, to, from, type, n);
   }

@@ -28,6 +28,7 @@ struct TestJob {
   uint64_t at(int r, uint64_t offset = 0) const { return static_cast<uint64_t>(r) * region + offset; }
   char* mine(uint64_t offset = 0) const { return base + at(rank(), offset); }
   int right() const { return (rank() + 1) % ranks(); }
+  int left() const { return (rank() + ranks() - 1) % ranks(); }
 
   std::vector<uint64_t> exchange(uint64_t word) const;
   void meet() const { exchange(0); }

@@ -48,7 +48,7 @@ TEST_F(Meeting, AddsFromAllThreadsOfAllRanksAreCounted) {
 TEST_F(Meeting, NeighboursAloneAreABarrierAndAFence) {
   constexpr int rounds = 100;
   constexpr size_t bytes = 16384;
-  const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+  const int left = t.left();
   std::vector<int> others;
   for (const int r : {left, t.right()})
     if (r != t.rank() && (others.empty() || others[0] != r)) others.push_back(r);
@@ -147,6 +147,56 @@ TEST_F(Meeting, EveryMessageArrivesOnceAndWhole) {
   EXPECT_EQ(times * t.ranks(), t.messages);
   EXPECT_EQ(static_cast<uint64_t>(t.ranks()) * times * (times - 1) / 2, t.message_sum);
   EXPECT_FALSE(t.damaged);
+}
+
+// Up to the eager limit, to ranks that memory does not reach.
+TEST_F(Meeting, EagerMessagesArriveWhole) {
+  TwoSided* const messages = t.transport->two_sided();
+  const bool far = messages != nullptr && t.transport->local_address(t.right(), 0) == nullptr;
+  const std::vector<uint64_t> all = t.exchange(far ? 1 : 0);
+  const int expected = all[static_cast<size_t>(t.left())] != 0 ? 100 : 0;
+  t.messages = 0, t.damaged = false;
+  meet();
+  for (uint64_t i = 0; far && i < 100; ++i) {
+    std::vector<uint64_t> words(1 + i * 1237 % (messages->eager_limit() / 8));
+    if (i == 99) words.resize(messages->eager_limit() / 8);
+    for (size_t k = 0; k < words.size(); ++k) words[k] = (static_cast<uint64_t>(t.rank()) << 32 | i) + k;
+    const auto* const bytes = reinterpret_cast<const char*>(words.data());
+    const size_t head = i % 2 == 0 ? 8 : words.size() * 8;
+    messages->send(t.right(), t.message_handler, {bytes, head}, {bytes + head, words.size() * 8 - head});
+  }
+  const double start = seconds_now();
+  while (t.messages < expected && seconds_now() - start < 20)
+    if (!t.transport->progress()) t.transport->sleep(0.01);
+  EXPECT_EQ(expected, t.messages);
+  EXPECT_FALSE(t.damaged);
+}
+
+// The receiver learns the number after the transfer has begun, and of two takes the later one first.
+TEST_F(Meeting, ATransferGoesWhereItsReceiverSays) {
+  TwoSided* const messages = t.transport->two_sided();
+  const bool far = messages != nullptr && t.transport->local_address(t.right(), 0) == nullptr;
+  for (const size_t bytes : {size_t{1}, size_t{70000}, size_t{3} << 20}) {
+    const auto pattern = [bytes](int rank, int which) {
+      return std::vector<char>(bytes, static_cast<char>(rank * 2 + which + 1));
+    };
+    std::vector<char> data[] = {pattern(t.rank(), 0), pattern(t.rank(), 1)}, here[] = {{}, {}};
+    Completion done;
+    uint64_t numbers = 0;
+    for (int k = 0; far && k < 2; ++k) {
+      const auto number = messages->start_send(t.right(), data[k].data(), bytes, done);
+      ASSERT_TRUE(number.has_value());
+      numbers |= uint64_t{*number + 1} << 32 * k;
+    }
+    const uint64_t theirs = t.exchange(numbers)[static_cast<size_t>(t.left())];
+    for (int k = 1; theirs != 0 && k >= 0; --k) {
+      here[k].resize(bytes);
+      const auto number = static_cast<uint32_t>(theirs >> 32 * k);
+      messages->start_receive(t.left(), number - 1, here[k].data(), bytes, done);
+    }
+    t.transport->await(done);
+    for (int k = 0; theirs != 0 && k < 2; ++k) EXPECT_TRUE(here[k] == pattern(t.left(), k));
+  }
 }
 
 // All inboxes are full, and all owners in handlers that send.

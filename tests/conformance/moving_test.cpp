@@ -37,7 +37,7 @@ TEST_F(Moving, EverySizeAroundPowersOfTwoAtUnalignedPlaces) {
         t.transport->put(t.right(), t.at(t.right(), offset), data.data(), bytes);
         t.transport->fence();
         t.meet();
-        const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+        const int left = t.left();
         const auto expected = pattern(left, bytes, round);
         ASSERT_EQ(0, std::memcmp(t.mine(offset), expected.data(), bytes)) << "put of " << bytes << " at " << offset;
         std::vector<char> back(bytes, 0);
@@ -76,7 +76,7 @@ TEST_F(Moving, DataIsThereBeforeAFlagSetAfterTheFence) {
   constexpr uint64_t flag_at = 1 << 16;
   *reinterpret_cast<uint64_t*>(t.mine(flag_at)) = 0;
   t.meet();
-  const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+  const int left = t.left();
   auto& flag = *reinterpret_cast<std::atomic<uint64_t>*>(t.mine(flag_at));
   for (unsigned round = 1; round <= 100; ++round) {
     const auto data = pattern(t.rank(), 5000, round);
@@ -135,7 +135,7 @@ TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
     for (auto& source : sources) std::fill(source.begin(), source.end(), 0);  // may be reused
     t.transport->fence();
     t.meet();
-    const int left = (t.rank() + t.ranks() - 1) % t.ranks();
+    const int left = t.left();
     for (size_t k = 0; k < pieces; ++k) {
       const auto expected = pattern(left, bytes, static_cast<unsigned>(k));
       ASSERT_EQ(0, std::memcmp(t.mine(k * bytes), expected.data(), bytes)) << "put " << k << " of " << bytes;

@@ -44,7 +44,7 @@ def check_wrappers(files: list[File]) -> Iterator[Finding]:
 MOST_METHODS = 25
 # Classes of before this rule that declare more, as "file class": methods. A number may only fall.
 LARGE_CLASSES: dict[str, int] = {
-    "src/transport/transport.hpp Transport": 47,
+    "src/transport/transport.hpp Transport": 46,
 }
 
 CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)\s*(?:final\s*)?(?::(?!:).*)?$", re.DOTALL)

@@ -54,6 +54,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     },
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "view"},
+    "transport": {"two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.
 REGISTRY = "registry.cpp"

@@ -7,6 +7,7 @@
 #include "transport/net/gets.hpp"
 #include "transport/net/messages.hpp"
 #include "transport/net/puts.hpp"
+#include "transport/net/sends.hpp"
 
 namespace hiroba {
 namespace {
@@ -25,6 +26,7 @@ class MovesRank final : public FakeRank {
     messages.start(&channel, &ledger, {this, [](const void* self, int handler, int, const void* payload, size_t bytes) {
                                          static_cast<const MovesRank*>(self)->handle(handler, payload, bytes);
                                        }});
+    sends.start(&channel);
     puts.start(&channel, &window, &ledger);
     gets.start(&channel, &window, &messages);
   }
@@ -36,6 +38,7 @@ class MovesRank final : public FakeRank {
   Window window;
   PutLedger ledger;
   Messages messages;
+  Sends sends;
   Puts puts;
   Gets gets;
   mutable std::function<void(int handler, const void* payload, size_t bytes)> handle;
@@ -57,8 +60,6 @@ class MovesRank final : public FakeRank {
       case Frame::get_bulk:
       case Frame::get_strided: ++gets_seen; return gets.serve(source, head, payload, head.payload);
       case Frame::got: return Gets::serve_got(head, payload, head.payload);
-      case Frame::peek:
-      case Frame::peek_bulk: return gets.serve_peek(source, head);
       default: FAIL() << "frame " << static_cast<int>(head.frame);
     }
   }
@@ -153,20 +154,60 @@ TEST_P(NetMovesTest, BoxesGoAndComeBack) {
   });
 }
 
-TEST_P(NetMovesTest, GetsAndPeeksBringWhatIsThere) {
+TEST_P(NetMovesTest, GetsBringWhatIsThere) {
   for (int r = 0; r < ranks_here; ++r) std::memcpy(at(r).window.at(0), noise(as_bulk, r).data(), as_bulk);
   run([this](MovesRank& self) {
     MovesRank& other = after(self);
     const std::vector<char> there = noise(as_bulk, other.rank);
     for (const size_t bytes : {in_frame, as_bulk}) {
-      std::vector<char> got(bytes), peeked(bytes);
+      std::vector<char> got(bytes);
       Completion completion;
       self.gets.get(got.data(), other.rank, 0, bytes, completion, nullptr);
-      self.gets.peek(peeked.data(), other.rank, reinterpret_cast<uint64_t>(other.window.at(0)), bytes, completion);
       self.channel.await(completion);
       EXPECT_TRUE(equal(there.data(), got));
-      EXPECT_TRUE(equal(there.data(), peeked));
     }
+  });
+}
+
+// Rank 0 sends more than a bulk transfer of the wire takes. Eager data and the number of a transfer go in one message.
+TEST_P(NetMovesTest, TwoSidedDataGoesWhereTheReceiverSays) {
+  constexpr size_t eager = 50000, large = Wire::max_bulk + 5;
+  struct Told {
+    uint32_t number;
+    size_t bytes;
+  };
+  std::atomic<bool> told[ranks_here] = {};
+  Told what[ranks_here];
+  std::vector<char> with_it[ranks_here];
+  for (int r = 0; r < ranks_here; ++r)
+    at(r).handle = [&, r](int handler, const void* payload, size_t bytes) {
+      EXPECT_EQ(3, handler);
+      const char* const data = static_cast<const char*>(payload) + sizeof(Told);
+      std::memcpy(&what[r], payload, sizeof(Told));
+      with_it[r].assign(data, data + bytes - sizeof(Told));
+      told[r].store(true);
+    };
+  run([&](MovesRank& self) {
+    const size_t r = static_cast<size_t>(self.rank);
+    const MovesRank &next = after(self), &previous = at((self.rank + 2) % ranks_here);
+    std::vector<char> data = noise(as_bulk, self.rank);
+    if (self.rank == 0) data.resize(large, 'x');
+    Completion sent, received;
+    std::optional<uint32_t> number = self.sends.start_send(next.rank, data.data(), data.size(), sent);
+    ASSERT_TRUE(number.has_value());
+    const Told tell = {*number, data.size()};
+    ASSERT_LE(sizeof tell + eager, self.sends.eager_limit());
+    self.sends.send(next.rank, 3, {reinterpret_cast<const char*>(&tell), sizeof tell}, {data.data(), eager});
+    self.channel.engine().wait([&] { return told[r].load(); });
+    std::vector<char> here(what[r].bytes);
+    self.sends.start_receive(previous.rank, what[r].number, here.data(), here.size(), received);
+    self.channel.await(received);
+    self.channel.await(sent);
+    std::vector<char> expected = noise(as_bulk, previous.rank);
+    if (previous.rank == 0) expected.resize(large, 'x');
+    EXPECT_TRUE(expected == here);
+    EXPECT_TRUE(equal(expected.data(), with_it[r]));
+    EXPECT_EQ(eager, with_it[r].size());
   });
 }
 

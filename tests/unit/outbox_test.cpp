@@ -107,6 +107,19 @@ TEST_F(OutboxTest, AFullMessageGoesAndNothingIsLost) {
   EXPECT_EQ("1:" + half + half + " 1:z 1:" + most + " 2:w", sent());
 }
 
+TEST_F(OutboxTest, AFrameThatGoesAloneWaitsForRoomToo) {
+  gather(1, "a");
+  const std::string large(Wire::max_frame - sizeof(Head) - 1, 'l');
+  wire.room = 1;
+  outbox.send_alone(1, head_of(Frame::message), std::string("b"), large);
+  outbox.send_alone(2, head_of(Frame::message), std::string("c"), {});
+  outbox.send();
+  EXPECT_EQ("1:b" + large, sent()) << "before what is gathered";
+  wire.room = 2;
+  EXPECT_TRUE(outbox.retry());
+  EXPECT_EQ("1:b" + large + " 2:c 1:a", sent());
+}
+
 TEST_F(OutboxTest, AHeadSaysHowMuchFollowsUnlessItSaysWhatIsWanted) {
   Head head = head_of(Frame::get);
   head.bytes = 4096;

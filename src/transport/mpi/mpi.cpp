@@ -1,5 +1,6 @@
 #include "transport/mpi/mpi_wire.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hiroba {
@@ -11,7 +12,9 @@ constexpr int frame_tag = Wire::tags;  // behind those of bulk data; MPI promise
 Status MpiWire::open(const Start& start) {
   hooks_ = start.hooks;
   HIROBA_TRY(session_.join(start));
-  arriving_ = std::make_unique<Frame[]>(posted);
+  constexpr size_t own_heads = 4096;  // of what MPI sends at once
+  largest_frame = std::clamp(session_.at_once(), max_frame + own_heads, most_in_frame + own_heads) - own_heads;
+  arriving_ = std::make_unique_for_overwrite<char[]>(posted * largest_frame);
   for (size_t slot = 0; slot < posted; ++slot) post(slot);
   return {};
 }
@@ -35,12 +38,13 @@ void MpiWire::close(bool silent) {
 bool MpiWire::send(int to, const void* frame, size_t size) {
   if (failed_) return true;
   if (free_.empty() && sending_.count() >= most_in_flight) return false;
-  std::unique_ptr<Frame> copy = free_.empty() ? std::make_unique<Frame>() : std::move(free_.back());
+  std::unique_ptr<char[]> copy =
+      free_.empty() ? std::make_unique_for_overwrite<char[]>(largest_frame) : std::move(free_.back());
   if (!free_.empty()) free_.pop_back();
-  std::memcpy(copy->data(), frame, size);
+  std::memcpy(copy.get(), frame, size);
   MPI_Request request;
   int done = 0;
-  int error = MPI_Isend(copy->data(), static_cast<int>(size), MPI_BYTE, to, frame_tag, communicator(), &request);
+  int error = MPI_Isend(copy.get(), static_cast<int>(size), MPI_BYTE, to, frame_tag, communicator(), &request);
   if (error == MPI_SUCCESS) error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   if (error != MPI_SUCCESS) fail("sending", error);
   if (done != 0 || failed_) free_.push_back(std::move(copy));
@@ -76,14 +80,14 @@ bool MpiWire::poll() {
         hooks_.done(hooks_.context, ticket);
       }))
     fail("moving data", MPI_ERR_OTHER);
-  if (!failed_ && !sending_.test([&](Frame* frame, const MPI_Status&) { free_.emplace_back(frame); }))
+  if (!failed_ && !sending_.test([&](char* frame, const MPI_Status&) { free_.emplace_back(frame); }))
     fail("sending", MPI_ERR_OTHER);
   return any;
 }
 
 void MpiWire::post(size_t slot) {
-  const int error = MPI_Irecv(arriving_[slot].data(), max_frame, MPI_BYTE, MPI_ANY_SOURCE, frame_tag, communicator(),
-                              &receives_[slot]);
+  const int error = MPI_Irecv(arriving(slot), static_cast<int>(largest_frame), MPI_BYTE, MPI_ANY_SOURCE, frame_tag,
+                              communicator(), &receives_[slot]);
   if (error != MPI_SUCCESS) fail("receiving", error);
 }
 
@@ -95,7 +99,7 @@ bool MpiWire::take_frame() {
   if (error != MPI_SUCCESS) fail("receiving", error);
   if (arrived == 0 || failed_) return false;
   MPI_Get_count(&status, MPI_BYTE, &size);
-  hooks_.frame(hooks_.context, status.MPI_SOURCE, arriving_[oldest_].data(), static_cast<size_t>(size));
+  hooks_.frame(hooks_.context, status.MPI_SOURCE, arriving(oldest_), static_cast<size_t>(size));
   oldest_ = (oldest_ + 1) % posted;
   return true;
 }

@@ -79,7 +79,6 @@ class MpiWire : public SessionWire {
   void settle();
 
  private:
-  using Frame = std::array<char, max_frame>;
   static constexpr size_t posted = 32, most_in_flight = 1024;
 
   void post(size_t slot);
@@ -87,11 +86,13 @@ class MpiWire : public SessionWire {
 
   Hooks hooks_ = {};
   bool failed_ = false;
-  std::unique_ptr<Frame[]> arriving_;
+  char* arriving(size_t slot) const { return arriving_.get() + slot * largest_frame; }
+
+  std::unique_ptr<char[]> arriving_;
   std::array<MPI_Request, posted> receives_;
   size_t oldest_ = 0;
-  std::vector<std::unique_ptr<Frame>> free_;
-  Requests<Frame*> sending_;
+  std::vector<std::unique_ptr<char[]>> free_;
+  Requests<char*> sending_;
   Requests<uint64_t> moving_;  // tickets
 };
 

@@ -23,6 +23,11 @@ void Channel::send(int rank, const Head& head, const void* payload, size_t bytes
   await_room();
 }
 
+void Channel::send(int rank, const Head& head, std::span<const char> payload, std::span<const char> rest) {
+  engine_.with_wire([&] { outbox_.send_alone(rank, head, payload, rest); });
+  await_room();
+}
+
 void Channel::send_later(int rank, const Head& head, const void* payload, size_t bytes) {
   engine_.with_wire([&] { outbox_.gather(rank, head, payload, bytes); });
   await_room();

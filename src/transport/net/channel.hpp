@@ -5,6 +5,7 @@
 // Blocks: send, send_later, send_bulk and request_bulk while there is no room; ask and await.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "transport/net/engine.hpp"
@@ -29,6 +30,8 @@ class Channel {
 
   // The frame goes at once; or with the next that does, for what nobody misses before.
   void send(int rank, const Head& head, const void* payload, size_t bytes);
+  // Its payload in two parts, up to the wire's largest frame.
+  void send(int rank, const Head& head, std::span<const char> payload, std::span<const char> rest);
   void send_later(int rank, const Head& head, const void* payload, size_t bytes);
   void send_gathered();
   // With the wire.
@@ -44,6 +47,7 @@ class Channel {
   void receive_bulk(int rank, uint32_t tag, void* into, size_t bytes, uint64_t ticket);
   // With the wire. Tags of transfers to us and from us differ, because each side numbers its own.
   uint32_t next_tag(bool to_us) { return (tag_++ * 2 + (to_us ? 0 : 1)) % Wire::tags; }
+  static uint32_t tag_after(uint32_t tag) { return (tag + 2) % Wire::tags; }
   // Until another transfer may begin.
   void await_slot();
   void await(Completion& completion);

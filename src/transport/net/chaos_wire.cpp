@@ -20,6 +20,7 @@ class ChaosWire final : public Wire {
     Start ours = start;
     ours.hooks = {this, on_frame, on_done, on_failed};
     HIROBA_TRY(inner_->open(ours));
+    largest_frame = inner_->largest_frame;
     random_.seed(random_() + static_cast<uint64_t>(inner_->rank()));
     return {};
   }

@@ -139,7 +139,7 @@ void Engine::report_stuck() const {
 
 void Engine::sleep(double seconds) {
   const uint32_t seen = bell_.load();
-  if (!drive()) doze(seen, seconds, true);
+  if (!drive() && (config_.wire->event() >= 0 || !yield_to_moving())) doze(seen, seconds, true);
 }
 
 void Engine::wake_progress_thread() {

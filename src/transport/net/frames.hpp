@@ -21,8 +21,6 @@ enum class Frame : uint8_t {
   flushed,        // yours up to `count` have
   get,            // send `bytes` from `offset` in a frame; payload: a Piggyback, if `handler` is not none
   got,            // payload for memory at `address` of the asker
-  peek,           // as get, but `offset` is an address
-  peek_bulk,      // the same
   get_bulk,       // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
   get_strided,    // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into
                   // one, else as bulk data
@@ -87,5 +85,6 @@ bool for_each_frame(const void* bytes, size_t size, uint64_t secret, const Visit
 
 constexpr size_t max_inline = Wire::max_frame - sizeof(Head);
 static_assert(Wire::max_bulk <= UINT32_MAX);
+static_assert(Wire::most_in_frame <= UINT16_MAX);  // Head::payload
 
 }  // namespace hiroba

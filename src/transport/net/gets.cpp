@@ -37,18 +37,6 @@ void Gets::request(int rank, Head head, void* into, size_t bytes, Completion& co
   else channel_->send(rank, head, payload, payload_bytes);
 }
 
-// As a get, but from an address.
-void Gets::peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) {
-  const size_t piece = channel_->wire().get_piece(bytes, false);
-  for (auto* at = static_cast<char*>(to); bytes > 0;) {
-    const size_t part = std::min(bytes, piece);
-    Head h = head_of(part <= max_inline ? Frame::peek : Frame::peek_bulk);
-    h.offset = address, h.bytes = static_cast<uint32_t>(part), h.epoch = deferred_.epoch();
-    request(rank, h, at, part, completion, nullptr, 0);
-    at += part, address += part, bytes -= part;
-  }
-}
-
 void Gets::begin_epoch() {
   const bool asked = deferred_.pass();
   channel_->transfers().release_deferred();
@@ -66,10 +54,6 @@ void Gets::serve_due() {
   deferred_.serve_due([this](int source, const Head& head, const char* payload) { answer(source, head, payload); });
 }
 
-void Gets::serve_peek(int source, const Head& head) {
-  send_data(source, head, reinterpret_cast<const char*>(head.offset));
-}
-
 void Gets::serve_got(const Head& head, const char* payload, size_t bytes) {
   std::memcpy(reinterpret_cast<void*>(head.address), payload, bytes);
   reinterpret_cast<Completion*>(head.completion)->left.fetch_sub(1, std::memory_order_release);
@@ -83,8 +67,7 @@ void Gets::answer(int source, const Head& head, const char* payload) {
 
 void Gets::send_data(int source, const Head& head, const char* data) {
   channel_->engine().note_served();
-  if (head.frame != Frame::get_bulk && head.frame != Frame::peek_bulk)
-    return send_frame(source, head, data, head.bytes);
+  if (head.frame != Frame::get_bulk) return send_frame(source, head, data, head.bytes);
   const uint64_t ticket = channel_->transfers().add(nullptr, nullptr);
   channel_->send_bulk_as(source, head.tag, data, head.bytes, ticket);
 }

@@ -1,4 +1,4 @@
-// Gets by requests: of memory, of boxes, and of private memory (peeks); and the answers, each at the epoch that its get
+// Gets by requests: of memory and of boxes; and the answers, each at the epoch that its get
 // needs (README.md, "Barriers and epochs").
 //
 // Owner: Net. Threads: any, but for what says "with the wire"; begin_epoch() is called by the thread that makes
@@ -30,7 +30,6 @@ class Gets {
     request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
   void get_box(char* to, int rank, uint64_t from, const Strided& box);
-  void peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion);
 
   // A barrier is passed: answers the gets that were deferred to it.
   void begin_epoch();
@@ -39,7 +38,6 @@ class Gets {
 
   // With the wire.
   void serve(int source, const Head& head, const char* payload, size_t bytes);
-  void serve_peek(int source, const Head& head);
   static void serve_got(const Head& head, const char* payload, size_t bytes);
   // After a poll: those that are due by now.
   void serve_due();

@@ -48,6 +48,7 @@ Status Net::start(const Config& config) {
   channel_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
   ledger_.start(job.nranks, &channel_);
   messages_.start(&channel_, &ledger_, {this, run_handler});
+  sends_.start(&channel_);
   puts_.start(&channel_, &window_, &ledger_);
   gets_.start(&channel_, &window_, &messages_);
   words_.start(&channel_, &window_);
@@ -58,7 +59,7 @@ Status Net::start(const Config& config) {
   Engine::Config engine;
   engine.wire = joined_.wire.get();
   engine.placement = placement_;
-  engine.spins = spins_for(job.ranks_on(job.node) * config.threads_per_rank);
+  engine.spins = job.spins(config.threads_per_rank);
   engine.program_uses_library = joined_.program_uses_library;
   engine.before_poll = [](void* self) {
     static_cast<Net*>(self)->failures_.tick();
@@ -148,12 +149,6 @@ void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&
   if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, piggyback);
   else if (piggyback != nullptr || !one_sided_.get(to, rank, from, bytes, completion))
     gets_.get(to, rank, from, bytes, completion, piggyback);
-}
-
-Status Net::start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) {
-  if (here(rank)) return peek_process(*config().board, rank, address, to, bytes);
-  gets_.peek(to, rank, address, bytes, completion);
-  return {};
 }
 
 void Net::get(void* to, int rank, uint64_t from, size_t bytes) {

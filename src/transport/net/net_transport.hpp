@@ -19,9 +19,9 @@
 #include "transport/net/one_sided.hpp"
 #include "transport/net/put_ledger.hpp"
 #include "transport/net/puts.hpp"
+#include "transport/net/sends.hpp"
 #include "transport/net/split_barrier.hpp"
 #include "transport/net/words.hpp"
-#include "transport/peek.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
 
@@ -62,8 +62,7 @@ class Net final : public Transport {
     gets_.get_deferred(to, rank, from, bytes, completion, piggyback);
   }
   void await(Completion& completion) override { channel_.await(completion); }
-  bool peeks(int rank) const override { return !here(rank) || peeks_processes(); }
-  Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion& completion) override;
+  TwoSided* two_sided() override { return &sends_; }
   char* local_address(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
   uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
@@ -112,6 +111,7 @@ class Net final : public Transport {
   Channel channel_;
   PutLedger ledger_;
   Messages messages_;
+  Sends sends_;
   Puts puts_;
   Gets gets_;
   SplitBarrier barrier_;

@@ -47,22 +47,37 @@ void Outbox::send_all() {
     if (message->size > 0) dispatch(*message);
 }
 
+void Outbox::send_alone(int rank, Head head, std::span<const char> payload, std::span<const char> rest) {
+  head.secret = secret_;
+  head.payload = static_cast<uint16_t>(payload.size() + rest.size());
+  head.bytes = head.payload;
+  const size_t size = sizeof head + head.payload;
+  assert(size <= wire_->largest_frame);
+  if (alone_.empty()) alone_.resize(wire_->largest_frame);
+  std::memcpy(alone_.data(), &head, sizeof head);
+  std::copy(payload.begin(), payload.end(), alone_.data() + sizeof head);
+  std::copy(rest.begin(), rest.end(), alone_.data() + sizeof head + payload.size());
+  dispatch(rank, alone_.data(), size);
+}
+
 void Outbox::dispatch(Message& message) {
-  count(message.size);
-  const int to = (*wire_ranks_)[static_cast<size_t>(message.rank)];
-  if (!queue_.empty() || !wire_->send(to, message.bytes, message.size)) {
-    queue_.push_back(message);
-    queued_.store(queue_.size(), std::memory_order_relaxed);
-  }
+  dispatch(message.rank, message.bytes, message.size);
   message.size = 0;
   --gathering_;
+}
+
+void Outbox::dispatch(int rank, const char* bytes, size_t size) {
+  count(size);
+  if (queue_.empty() && wire_->send((*wire_ranks_)[static_cast<size_t>(rank)], bytes, size)) return;
+  queue_.push_back({rank, std::vector<char>(bytes, bytes + size)});
+  queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
 bool Outbox::retry() {
   bool any = false;
   while (!queue_.empty()) {
-    const Message& first = queue_.front();
-    if (!wire_->send((*wire_ranks_)[static_cast<size_t>(first.rank)], first.bytes, first.size)) break;
+    const Queued& first = queue_.front();
+    if (!wire_->send((*wire_ranks_)[static_cast<size_t>(first.rank)], first.bytes.data(), first.bytes.size())) break;
     queue_.pop_front();
     any = true;
   }

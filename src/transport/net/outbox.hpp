@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "transport/net/frames.hpp"
@@ -26,6 +27,8 @@ class Outbox {
   // To ask, with what is sent next, for an answer when `count` puts of this rank have come: if the last that has been
   // gathered for that rank is a small put, it asks so itself.
   void gather_flush(int rank, Head head, uint64_t count);
+  // A frame whose payload is in two parts, at once: up to the wire's largest.
+  void send_alone(int rank, Head head, std::span<const char> payload, std::span<const char> rest);
   // Sends all that has been gathered.
   void send() {
     if (gathering_ > 0) send_all();
@@ -48,16 +51,22 @@ class Outbox {
     size_t size = 0, last = 0;  // the last head is at bytes + last
     char bytes[Wire::max_frame];
   };
+  struct Queued {
+    int rank;
+    std::vector<char> bytes;
+  };
   void send_all();
   void dispatch(Message& message);
+  void dispatch(int rank, const char* bytes, size_t size);
 
   Wire* wire_ = nullptr;
   uint64_t secret_ = 0;
   const std::vector<int>* wire_ranks_ = nullptr;
   static constexpr size_t most_gathered = 4;  // ranks
   std::array<Message, most_gathered> gathered_;
-  size_t gathering_ = 0;  // of these, how many hold anything
-  std::deque<Message> queue_;
+  size_t gathering_ = 0;     // of these, how many hold anything
+  std::vector<char> alone_;  // room for one frame
+  std::deque<Queued> queue_;
   std::atomic<size_t> queued_{0};
   std::atomic<uint64_t> messages_{0}, bytes_{0};
 };

@@ -28,8 +28,6 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::strided_bulk: return puts_.serve(source, head, payload);
     case Frame::flush: return ledger_.serve_flush(source, head.count);
     case Frame::flushed: return ledger_.serve_flushed(source, head.count);
-    case Frame::peek:
-    case Frame::peek_bulk: return gets_.serve_peek(source, head);
     case Frame::get:
     case Frame::get_bulk:
     case Frame::get_strided: return gets_.serve(source, head, payload, bytes);

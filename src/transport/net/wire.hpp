@@ -50,6 +50,10 @@ class Wire {
     bool program_uses_library = false;  // the program calls the same library (MPI) itself, from threads of its own
   };
   static constexpr size_t max_frame = 8192;
+  // Set by open(): a frame that goes alone may be larger where the library sends more at once, without asking the
+  // receiver; up to most_in_frame.
+  static constexpr size_t most_in_frame = size_t{60} << 10;
+  size_t largest_frame = max_frame;
 
   virtual ~Wire() = default;
   // What it is, for people: "Open MPI 4.1.4", "UCX 1.13.1 (tcp)".

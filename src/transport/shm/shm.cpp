@@ -1,5 +1,4 @@
 #include "transport/shm/shm.hpp"
-#include "transport/peek.hpp"
 
 #include <pthread.h>
 
@@ -51,7 +50,7 @@ class Shm final : public Transport {
     char* const part = reinterpret_cast<char*>(config.board) + Board::transport_offset(config.job.nranks);
     shared_ = reinterpret_cast<Shared*>(part);
     rings_ = part + (size_t{2} << 20);
-    spins_ = spins_for(config.job.nranks * config.threads_per_rank);
+    spins_ = config.job.spins(config.threads_per_rank);
     return {};
   }
 
@@ -94,11 +93,6 @@ class Shm final : public Transport {
   uint32_t compare_swap32(int, uint64_t at, uint32_t expected, uint32_t desired) override {
     window_.word<uint32_t>(at).compare_exchange_strong(expected, desired);
     return expected;
-  }
-
-  bool peeks(int) const override { return peeks_processes(); }
-  Status start_peek(void* to, int rank, uint64_t address, size_t bytes, Completion&) override {
-    return peek_process(*config().board, rank, address, to, bytes);
   }
 
   uint32_t await_change(int, uint64_t at, uint32_t old, double seconds) override {

@@ -10,6 +10,7 @@ namespace hiroba {
 
 Status UcxWire::open(const Start& start) {
   hooks_ = start.hooks;
+  largest_frame = most_in_frame;
   const SignalsBlocked blocked;
   return_signals();
   rendezvous_ = start.rendezvous;

@@ -29,7 +29,7 @@ class Pool {
  public:
   T* take() {
     if (free_.empty()) {
-      all_.push_back(std::make_unique<T>());
+      all_.push_back(std::make_unique_for_overwrite<T>());
       free_.push_back(all_.back().get());
     }
     T* const one = free_.back();
@@ -87,7 +87,7 @@ class UcxWire final : public Wire {
     UcxWire* wire;
     int to;
     size_t size;  // used for frames to oneself only
-    char bytes[max_frame];
+    char bytes[most_in_frame];
   };
   struct Transfer {
     UcxWire* wire;

@@ -1,4 +1,4 @@
-#include "transport/peek.hpp"
+#include "base/peek.hpp"
 
 #include <sys/prctl.h>
 #include <sys/uio.h>

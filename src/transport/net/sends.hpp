@@ -1,0 +1,25 @@
+// Two-sided messages: eager ones in one frame, which may be larger than those that are gathered; data by rendezvous as
+// bulk data, under the tag that is its number.
+//
+// Owner: Net. Threads: any.
+#pragma once
+
+#include "transport/net/channel.hpp"
+#include "transport/two_sided.hpp"
+
+namespace hiroba {
+
+class Sends final : public TwoSided {
+ public:
+  void start(Channel* channel) { channel_ = channel; }
+
+  size_t eager_limit() const override { return channel_->wire().largest_frame - sizeof(Head); }
+  void send(int rank, int handler, std::span<const char> head, std::span<const char> data) override;
+  std::optional<uint32_t> start_send(int rank, const void* from, size_t bytes, Completion& sent) override;
+  void start_receive(int rank, uint32_t number, void* to, size_t bytes, Completion& received) override;
+
+ private:
+  Channel* channel_ = nullptr;
+};
+
+}  // namespace hiroba
