@@ -1,6 +1,7 @@
 #include "base/job.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstring>
 
 #include "base/limits.hpp"
+#include "base/wait.hpp"
 
 namespace hiroba {
 
@@ -53,6 +55,25 @@ void Job::place(const std::vector<int>& ranks_per_node) {
   node = node_of(rank);
 }
 
+namespace {
+
+int machine_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
+// That this process may use.
+int allowed_cpus() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : machine_cpus();
+}
+
+}  // namespace
+
+// A launcher of MPI may bind each rank to CPUs of its own; then they have as many as they can have together.
+int Job::spins(int threads_per_rank) const {
+  const int ranks = launched ? nranks : ranks_here(), mine = allowed_cpus();
+  const int unknown = mine * ranks <= machine_cpus() ? mine * ranks : mine;
+  return spins_for(ranks * threads_per_rank, launched ? cpus : unknown);
+}
+
 void Job::place_evenly() {
   std::vector<int> ranks(static_cast<size_t>(nnodes), 0);
   for (int r = 0; r < nranks; ++r) ++ranks[static_cast<size_t>(static_cast<int64_t>(r) * nnodes / nranks)];
@@ -63,6 +84,7 @@ Status Job::create(int nranks, int nnodes, Job& out) {
   out = Job{};
   out.nranks = nranks;
   out.nnodes = nnodes;
+  out.cpus = allowed_cpus();
   out.place_evenly();
   HIROBA_TRY(create_board(nranks, nnodes, out.board_fd));
   for (int n = 0; n < nnodes; ++n) {
@@ -74,7 +96,7 @@ Status Job::create(int nranks, int nnodes, Job& out) {
 }
 
 std::string Job::to_environment(int r) const {
-  std::string text = format("%d:%d:%d:%d", r, nranks, nnodes, board_fd);
+  std::string text = format("%d:%d:%d:%d:%d", r, nranks, nnodes, cpus, board_fd);
   for (const int fd : node_fds) text += format(":%d", fd);
   return text;
 }
@@ -87,7 +109,8 @@ Status Job::from_environment(Job& out) {
   out = Job{};
   out.launched = true;
   int used = 0;
-  const bool head = std::sscanf(text, "%d:%d:%d:%d%n", &out.rank, &out.nranks, &out.nnodes, &out.board_fd, &used) == 4;
+  const bool head =
+      std::sscanf(text, "%d:%d:%d:%d:%d%n", &out.rank, &out.nranks, &out.nnodes, &out.cpus, &out.board_fd, &used) == 5;
   for (const char* rest = text + used; head && *rest == ':';) {
     char* end = nullptr;
     out.node_fds.push_back(static_cast<int>(std::strtol(rest + 1, &end, 10)));

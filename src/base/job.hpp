@@ -51,6 +51,7 @@ struct Job {
   int rank = 0, nranks = 1, node = 0, nnodes = 1;
   int board_fd = -1;
   std::vector<int> node_fds;  // -1: memory of a node that cannot be mapped here
+  int cpus = 1;               // that the ranks of a launched job share
   bool launched = false;      // by hirobarun; else a job of one rank made by itself, or started by another launcher
 
   // Nodes hold consecutive ranks.
@@ -59,6 +60,8 @@ struct Job {
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
   // Ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
+  // How often a rank that waits for others looks before it yields its CPU: seldom where ranks compete for CPUs.
+  int spins(int threads_per_rank = 1) const;
   // Distributes the ranks over the nodes evenly, or by the given number of ranks of each node.
   void place_evenly();
   void place(const std::vector<int>& ranks_per_node);

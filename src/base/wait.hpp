@@ -72,8 +72,8 @@ class Backoff {
   double yielding_, since_ = 0;
 };
 
-// How long to spin when `busy` threads compete for this machine's cores.
-inline int spins_for(int busy) { return busy <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 50; }
+// How long to spin when `busy` threads compete for `cpus` CPUs.
+inline int spins_for(int busy, int cpus) { return busy <= cpus ? 200 : 50; }
 
 // For waits for other ranks: as long as the usual difference between ranks with equal work. A core that has slept is
 // slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.

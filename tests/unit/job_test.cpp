@@ -1,6 +1,7 @@
 #include "base/job.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -37,17 +38,44 @@ TEST(Job, GoesThroughTheEnvironment) {
   EXPECT_EQ(3, read.nranks);
   EXPECT_EQ(1, read.node);
   EXPECT_EQ(made.node_fds, read.node_fds);
+  EXPECT_EQ(made.cpus, read.cpus);
   for (const int fd : made.node_fds) close(fd);
   close(made.board_fd);
 }
 
 TEST(Job, ADamagedOrForeignDescriptionIsRefused) {
   Job job;
-  for (const char* text : {"", "1:2", "0:1:1:999:998", "a:b:c:d:e", "0:2:2:5:6"}) {
+  for (const char* text : {"", "1:2", "0:1:1:2:999:998", "a:b:c:d:e:f", "0:2:2:2:5:6"}) {
     setenv("HIROBA_JOB", text, 1);
     EXPECT_FALSE(Job::from_environment(job).ok()) << text;
   }
   unsetenv("HIROBA_JOB");
+}
+
+TEST(Job, RanksThatShareACpuSpinLess) {
+  Job job;
+  job.launched = true, job.cpus = 1;
+  const int alone = job.spins(), with_threads = job.spins(2);
+  job.nranks = 2;
+  EXPECT_LT(job.spins(), alone);
+  EXPECT_EQ(job.spins(), with_threads);
+  job.cpus = 2;
+  EXPECT_EQ(job.spins(), alone);
+}
+
+// As under taskset: the CPUs of the process count, not those of the machine.
+TEST(Job, ALauncherHasTheCpusThatItMayUse) {
+  cpu_set_t before, one;
+  ASSERT_EQ(0, sched_getaffinity(0, sizeof before, &before));
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
+  Job job;
+  ASSERT_TRUE(Job::create(2, 1, job).ok());
+  ASSERT_EQ(0, sched_setaffinity(0, sizeof before, &before));
+  EXPECT_EQ(1, job.cpus);
+  close(job.board_fd), close(job.node_fds[0]);
 }
 
 TEST(Layout, PartsDoNotOverlap) {
