@@ -41,6 +41,19 @@ int main() {
   puts(sum == 45 && memfd_create("x", 0) > 0 ? "OK" : "wrong");
 }
 """
+# Spelled from either folder of an installation.
+BOTH_FOLDERS = """\
+#include <hiroba/collective.h>
+#include <hiroba/xmp.h>
+#include <sms.h>
+#include <stdio.h>
+#pragma xmp nodes p[*]
+int main() {
+  int sum = 0, one = 1;
+  hiroba_allreduce(&one, &sum, 1, HIROBA_INT, HIROBA_SUM, HIROBA_ALL);
+  if (sms_rank == 0) puts(sum == sms_nprocs ? "OK" : "wrong");
+}
+"""
 
 
 class Headers(CompilerTest):
@@ -60,6 +73,15 @@ class Headers(CompilerTest):
         self.write("chosen.c", CHOSEN)
         self.compiled("-std=c99", "-Wall", "-Werror", "chosen.c", "-o", "chosen")
         self.check_answer(self.folder / "chosen")
+
+    def test_both_folders(self) -> None:
+        self.write("both.c", BOTH_FOLDERS)
+        self.compiled("-Wall", "-Werror", "both.c", "-o", "both")
+        self.check_answer(self.folder / "both")
+        self.write(
+            "without.c", "#include <hiroba/collective.h>\nint main(void) { return HIROBA_INT == HIROBA_INT8; }\n"
+        )
+        self.compiled("-Wall", "-Werror", "without.c", "-o", "without")
 
 
 if __name__ == "__main__":

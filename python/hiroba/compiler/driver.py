@@ -16,7 +16,7 @@ from pathlib import Path
 from .core.every_rank import OPTION
 from .core.source import CompileError
 from .foreign import is_cxx, refuse_notation
-from .headers import header_words
+from .headers import header_folders, header_words
 from .link import check
 from .pointing import Pointing
 from .translate import has_notation, translate
@@ -247,7 +247,7 @@ def main(arguments: list[str], installation: Installation) -> int:
     if shutil.which(command.cc[0]) is None:
         return run(command.cc)
     if {"-M", "-MM"} & set(command.words):
-        return run([*command.cc, *command.words, *system_folder(include)])
+        return run([*command.cc, *command.words, *header_folders(include)])
     if command.stage != "-E" and refuse_notation(command.cxx):
         return 1
     with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
@@ -260,7 +260,7 @@ def main(arguments: list[str], installation: Installation) -> int:
             return compile_all(command, ours, include, linked, Path(folder))
         if links(command) and not check(given_objects(command)):
             return 1
-        return run([*command.cc, *command.words, *system_folder(include), *(linked if links(command) else [])])
+        return run([*command.cc, *command.words, *header_folders(include), *(linked if links(command) else [])])
 
 
 def read_input(command: Command, file: Path) -> None:
@@ -268,11 +268,6 @@ def read_input(command: Command, file: Path) -> None:
     file.write_bytes(b'# 1 "<stdin>"\n' + sys.stdin.buffer.read())
     for words in (command.sources, command.words):
         words[:] = [str(file) if word == "-" else word for word in words]
-
-
-def system_folder(include: str) -> list[str]:
-    """Our headers are found like the system's: behind the user's, and -MMD does not name them."""
-    return ["-isystem", include]
 
 
 def given_objects(command: Command) -> dict[str, str]:
@@ -330,7 +325,7 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
     if command.stage != "link":
         rest = [s for s in command.sources if s not in ours] + command.others
         flags = without_language(command.flags)
-        return run([*command.cc, command.stage, *flags, *system_folder(include), *rest]) if rest else 0
+        return run([*command.cc, command.stage, *flags, *header_folders(include), *rest]) if rest else 0
     words = [new for word in without_language(command.words) for new in replaced.get(word, [word])]
     objects = {new[0]: source for source, new in replaced.items()}
     if not check(objects | given_objects(command)):
