@@ -91,6 +91,11 @@ int hiroba_team_member(hiroba_team team, int member);
 void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out);
 /* Collective in `team`: the ranks of the list, in its order; HIROBA_NO_TEAM for the others. All give the same list. */
 void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out);
+/* Collective in `team`: the images of an XcalableMP node array (xmp.h), in its order; HIROBA_NO_TEAM for the others.
+ * All name the same array: xmp_desc_of(p) in hirobacc, else the address of an xmp_nodes. Where it has other images on
+ * other ranks, as a row for each, each of these sets becomes a team; two of them must have no rank in common. */
+struct xmp_nodes;
+void hiroba_team_from_nodes(hiroba_team team, const struct xmp_nodes* nodes, hiroba_team* out);
 /* Collective in the team, when nothing of it is under way. Sets it to HIROBA_NO_TEAM. */
 void hiroba_team_free(hiroba_team* team);
 
@@ -240,6 +245,7 @@ void hiroba_fail(const char* message) __attribute__((noreturn));
 #define hiroba_team_member(...) HIROBA_HERE(hiroba_team_member(__VA_ARGS__))
 #define hiroba_team_split(...) HIROBA_HERE(hiroba_team_split(__VA_ARGS__))
 #define hiroba_team_from_list(...) HIROBA_HERE(hiroba_team_from_list(__VA_ARGS__))
+#define hiroba_team_from_nodes(...) HIROBA_HERE(hiroba_team_from_nodes(__VA_ARGS__))
 #define hiroba_team_free(...) HIROBA_HERE(hiroba_team_free(__VA_ARGS__))
 #define hiroba_wait(...) HIROBA_HERE(hiroba_wait(__VA_ARGS__))
 #define hiroba_wait_all(...) HIROBA_HERE(hiroba_wait_all(__VA_ARGS__))

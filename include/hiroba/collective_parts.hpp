@@ -235,6 +235,12 @@ class team {
     (hiroba_team_from_list)(handle_, static_cast<int>(ranks.size()), ranks.data(), &out.handle_);
     return out;
   }
+  // The images of a node array of xmp.h, in its order. All give the same array.
+  [[nodiscard]] team of(const xmp_nodes& nodes, location where = location::current()) const {
+    team out(where);
+    (hiroba_team_from_nodes)(handle_, &nodes, &out.handle_);
+    return out;
+  }
   bool has_me() const { return handle_ != HIROBA_NO_TEAM; }
   int rank() const { return (hiroba_team_rank)(handle_); }
   int size() const { return (hiroba_team_size)(handle_); }

@@ -1,15 +1,17 @@
 /* Random collective operations against a sequential oracle: all kinds, blocking, started (several under way, waited for
  * in any order) and persistent; teams; private memory, memory of this rank, memory of another one; in place; operators
- * whose order matters. Every rank draws the same operations from the seed and works out what it must get.
+ * whose order matters. Every rank draws the same operations from the seed and works out what it must get. The last team
+ * is of a node array.
  *
  *   collectives [--seed N] [--count OPERATIONS] [--most BYTES]
  */
 #include <hiroba/collective.h>
+#include <xmp.h>
 
 #include "programs.h"
 
 #define SLOTS 4
-#define TEAMS 3
+#define TEAMS 4
 
 /* Of 2 x 2 matrices modulo a prime: associative, and the order matters. */
 typedef struct matrix {
@@ -274,6 +276,20 @@ static void finish(slot* s, rng* draw) {
   s->used = 0;
 }
 
+/* Node arrays are evenly spaced. */
+static int color_of(int of_nodes, uint64_t id, int rank, int colors) {
+  return of_nodes ? rank % colors : (int)(mix2(id, (uint64_t)rank) % (uint64_t)colors);
+}
+
+static void team_of_nodes(int first, int size, int step, hiroba_team* out) {
+  xmp_nodes line = {.name = "line", .dims = 1}, part = {.name = "part", .dims = 1};
+  xmp_nodes_define(&line);
+  const xmp_node_reference reference = {&line, {{first, size, step}}};
+  part.of = &reference;
+  xmp_nodes_define(&part);
+  hiroba_team_from_nodes(HIROBA_ALL, &part, out);
+}
+
 static void make_teams(rng* draw) {
   for (int t = 0; t < TEAMS; t++) {
     teams[t] = HIROBA_ALL, sizes[t] = sms_nprocs, mine[t] = sms_rank;
@@ -282,13 +298,14 @@ static void make_teams(rng* draw) {
   for (int t = 1; t < TEAMS; t++) {
     const uint64_t id = rng_next(draw);
     const int colors = 1 + rng_int(draw, 2), backwards = rng_int(draw, 2);
-    const int color = (int)(mix2(id, (uint64_t)sms_rank) % (uint64_t)colors);
-    hiroba_team_split(HIROBA_ALL, color, backwards ? -sms_rank : 0, &teams[t]);
+    const int of_nodes = t == TEAMS - 1, color = color_of(of_nodes, id, sms_rank, colors);
     sizes[t] = 0;
     for (int k = 0; k < sms_nprocs; k++) {
       const int r = backwards ? sms_nprocs - 1 - k : k;
-      if ((int)(mix2(id, (uint64_t)r) % (uint64_t)colors) == color) members[t][sizes[t]++] = r;
+      if (color_of(of_nodes, id, r, colors) == color) members[t][sizes[t]++] = r;
     }
+    if (of_nodes) team_of_nodes(members[t][0], sizes[t], backwards ? -colors : colors, &teams[t]);
+    else hiroba_team_split(HIROBA_ALL, color, backwards ? -sms_rank : 0, &teams[t]);
     if (hiroba_team_size(teams[t]) != sizes[t]) fail("rank %d: a team has the wrong size", sms_rank);
     mine[t] = hiroba_team_rank(teams[t]);
     for (int m = 0; m < sizes[t]; m++)

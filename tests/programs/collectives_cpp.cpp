@@ -188,6 +188,15 @@ void teams(const team& all) {
   EXPECT(only.has_me() == (me == n - 1));
   team moved = std::move(only);
   if (moved.has_me()) EXPECT(hiroba::allreduce(me, hiroba::sum, moved) == me);
+  xmp_nodes line = {}, back = {};
+  line.dims = back.dims = 1;
+  xmp_nodes_define(&line);
+  const xmp_node_reference backwards = {&line, {{n - 1, n, -1}}};
+  back.of = &backwards;
+  xmp_nodes_define(&back);
+  const team turned = all.of(back);
+  EXPECT(turned.size() == n && turned.rank() == n - 1 - me);
+  EXPECT(hiroba::allreduce(1, hiroba::sum, turned) == n);
 }
 
 // ---- mistakes ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
  */
 #include <hiroba/collective.h>
 #include <unistd.h>
+#include <xmp.h>
 
 #include "programs.h"
 
@@ -270,10 +271,67 @@ static void list_with_twins(void) {
   if (guilty()) hiroba_team_from_list(all, 2, ranks, &team);
 }
 
+static const char* name_of_nodes = "p";
+static xmp_nodes line = {.name = "line", .dims = 1}; /* the first definition of a node array is collective */
+static hiroba_team of_images(hiroba_team parent, int first, int count) {
+  const xmp_node_reference reference = {&line, {{first, count, 1}}};
+  xmp_nodes part = {.name = name_of_nodes, .dims = 1};
+  hiroba_team team;
+  part.of = &reference;
+  xmp_nodes_define(&part);
+  hiroba_team_from_nodes(parent, &part, &team);
+  return team;
+}
+static void nodes_null(void) {
+  hiroba_team team;
+  if (guilty()) hiroba_team_from_nodes(all, NULL, &team);
+}
+static void nodes_not_defined(void) {
+  static const xmp_nodes p = {.name = "p", .dims = 1};
+  hiroba_team team;
+  if (guilty()) hiroba_team_from_nodes(all, &p, &team);
+}
+static void nodes_are_coarray(void) {
+  const int64_t extent[] = {8};
+  hiroba_team team;
+  xmp_nodes_define(&line);
+  const xmp_desc_t descriptor = xmp_coarray_malloc(sizeof(double), 1, extent, "a", "here");
+  if (guilty()) hiroba_team_from_nodes(all, descriptor, &team);
+}
+static void nodes_of_others(void) {
+  const hiroba_team team = evens();
+  xmp_nodes_define(&line);
+  if (sms_rank == 0) of_images(team, 0, 2);
+}
+static void nodes_overlap(void) {
+  xmp_nodes_define(&line);
+  of_images(all, guilty(), guilty() ? 1 : 2);
+}
+static void nodes_of_other_name(void) {
+  if (guilty()) name_of_nodes = "q";
+  xmp_nodes_define(&line);
+  of_images(all, 0, sms_nprocs);
+}
+static void nodes_use_by_others(void) {
+  xmp_nodes_define(&line);
+  const hiroba_team team = of_images(all, 0, 1);
+  if (guilty()) hiroba_barrier(team);
+}
+static void nodes_one_less(void) {
+  xmp_nodes_define(&line);
+  if (!guilty()) of_images(all, 0, 1);
+  if (guilty()) sleep(60);
+}
+
 /* ---- before and after --------------------------------------------------------------------------------------- */
 
 static void before_barrier(void) { hiroba_barrier(all); }
 static void before_iallreduce(void) { start_one(); }
+static void before_nodes(void) {
+  static const xmp_nodes p = {.name = "p", .dims = 1};
+  hiroba_team team;
+  hiroba_team_from_nodes(all, &p, &team);
+}
 static void before_wait(void) {
   request.number = 1;
   hiroba_wait(&request);
@@ -347,7 +405,16 @@ static const struct {
     CASE(member_too_large),
     CASE(list_with_stranger),
     CASE(list_with_twins),
+    CASE(nodes_null),
+    CASE(nodes_not_defined),
+    CASE(nodes_are_coarray),
+    CASE(nodes_of_others),
+    CASE(nodes_overlap),
+    CASE(nodes_of_other_name),
+    CASE(nodes_use_by_others),
+    CASE(nodes_one_less),
     CASE(before_barrier),
+    CASE(before_nodes),
     CASE(before_iallreduce),
     CASE(before_wait),
     CASE(after_allreduce)};

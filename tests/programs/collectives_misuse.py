@@ -96,6 +96,7 @@ REQUESTS = [
     *works("freed_after_wait"),
 ]
 
+FROM_NODES = "hiroba_team_from_nodes: "
 TEAMS = [
     *everywhere("not_a_member", PLACE, r"hiroba_barrier: this rank is not in the team"),
     *everywhere("free_all", PLACE, r"hiroba_team_free\(HIROBA_ALL\)"),
@@ -105,10 +106,19 @@ TEAMS = [
     *everywhere("member_too_large", PLACE, r"there is no member [23] in a team of [23]"),
     *everywhere("list_with_stranger", PLACE, r"rank 9 is listed, and the team has ranks 0\.\.[12]"),
     *everywhere("list_with_twins", PLACE, r"rank 0 is listed twice"),
+    *everywhere("nodes_null", PLACE, FROM_NODES + "the node array is NULL; give xmp_desc_of"),
+    *everywhere("nodes_not_defined", PLACE, FROM_NODES + "node array p is used before xmp_nodes_define"),
+    *everywhere("nodes_are_coarray", PLACE, FROM_NODES + "a is a coarray; give xmp_desc_of"),
+    *everywhere("nodes_of_others", PLACE, FROM_NODES + "rank 1 is an image of node array p and is not in the team"),
+    *everywhere("nodes_overlap", PLACE, FROM_NODES + r"node array p has images here that overlap .* rank [01];"),
+    *differ("nodes_of_other_name", r"hiroba_team_from_nodes\(p\)", r"hiroba_team_from_nodes\(q\)"),
+    *everywhere("nodes_use_by_others", PLACE, r"hiroba_barrier: this rank is not in the team"),
+    *late("nodes_one_less", r"hiroba_team_from_nodes\(p\)", r"rank 1 has not arrived"),
 ]
 
 LIFE = [
     *everywhere("before_barrier", r"hiroba_barrier at .*" + PLACE + r" before sms_startup"),
+    *everywhere("before_nodes", r"hiroba_team_from_nodes at .*" + PLACE + r" before sms_startup"),
     *everywhere("before_iallreduce", r"hiroba_iallreduce at .*" + PLACE + r" before sms_startup"),
     *everywhere("before_wait", r"hiroba_wait at .*" + PLACE + r" before sms_startup"),
     *everywhere("after_allreduce", r"hiroba_allreduce at .*" + PLACE + r" after sms_shutdown"),

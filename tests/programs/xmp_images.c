@@ -382,6 +382,9 @@ static const struct {
              {"async_before_task", async_before_task},
              {"async_and_threads", async_and_threads},
              {"async_in_and_out", async_in_and_out},
+             {"teams_of_lines", teams_of_lines},
+             {"teams_of_grids", teams_of_grids},
+             {"teams_in_tasks", teams_in_tasks},
              {"declared", declared}};
 
 int main(int argc, char** argv) {

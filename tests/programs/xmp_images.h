@@ -49,4 +49,9 @@ void async_before_task(void);
 void async_and_threads(void);
 void async_in_and_out(void);
 
+/* xmp_teams.c */
+void teams_of_lines(void);
+void teams_of_grids(void);
+void teams_in_tasks(void);
+
 #endif

@@ -23,6 +23,8 @@ inline PlannedOperations& planned_of(const char* call) { return collective_of(ca
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);
+// A team of the ranks of `parent` with this colour, for all calls that make teams; `name` is what all have in common.
+void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out);
 // "main.c:12", or nothing; and for the start of messages always something.
 const char* place();
 const char* prefix();

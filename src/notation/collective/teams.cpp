@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
 
+using hiroba::CallName;
 using hiroba::collective_of;
 using hiroba::end_job;
 using hiroba::Members;
@@ -30,6 +31,13 @@ Members& members_of(hiroba_team team, const char* call) {
   return *team->members;
 }
 
+void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out) {
+  std::unique_ptr<Members> members;
+  Members& all = members_of(parent, name);
+  require_at(planned_of(name).split(all, color, key, members, {name, place()}), prefix());
+  *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
+}
+
 }  // namespace hiroba
 
 HIROBA_EXPORT int hiroba_team_rank(hiroba_team team) { return members_of(team, "hiroba_team_rank").me; }
@@ -44,11 +52,7 @@ HIROBA_EXPORT int hiroba_team_member(hiroba_team team, int member) {
 }
 
 HIROBA_EXPORT void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out) {
-  const char* const call = "hiroba_team_split";
-  std::unique_ptr<Members> members;
-  hiroba::require_at(planned_of(call).split(members_of(team, call), color, key, members, {call, hiroba::place()}),
-                     hiroba::prefix());
-  *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
+  hiroba::split_team(CallName("hiroba_team_split"), team, color, key, out);
 }
 
 HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out) {
@@ -61,7 +65,8 @@ HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int 
       end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", hiroba::prefix(), ranks[i]);
   }
   const int* const found = std::find(ranks, ranks + count, parent.me);
-  hiroba_team_split(team, found == ranks + count ? -1 : 0, static_cast<int>(found - ranks), out);
+  hiroba::split_team(CallName("hiroba_team_from_list"), team, found == ranks + count ? -1 : 0,
+                     static_cast<int>(found - ranks), out);
 }
 
 namespace {

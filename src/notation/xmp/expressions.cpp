@@ -41,11 +41,14 @@ void remember(xmp_coarray* coarray) {
   allocated().descriptors.push_back(coarray);
 }
 
-void require_allocated(const xmp_coarray* coarray, const char* place) {
+bool is_allocated(const void* coarray) {
   const std::shared_lock lock(allocated().mutex);
   const auto& all = allocated().descriptors;
-  if (std::find(all.begin(), all.end(), coarray) != all.end()) return;
-  end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
+  return std::find(all.begin(), all.end(), coarray) != all.end();
+}
+
+void require_allocated(const xmp_coarray* coarray, const char* place) {
+  if (!is_allocated(coarray)) end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
 }
 
 void forget(xmp_coarray* c) {

@@ -72,10 +72,15 @@ int rank_of_node(const xmp_node_reference& one, const char* place) {
   return ranks[0];
 }
 
+Team set_of(const xmp_nodes& nodes, const char* place) {
+  if (nodes.images.count > 0) return set_of(nodes.images);
+  end_job(1, "%s: node array %s is used before xmp_nodes_define", place,
+          nodes.name == nullptr ? "without a name" : nodes.name);
+}
+
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place) {
   const xmp_nodes& nodes = *reference.nodes;
-  const Team all = set_of(nodes.images);
-  if (all.count == 0) end_job(1, "%s: node array %s is used before xmp_nodes_define", place, nodes.name);
+  const Team all = set_of(nodes, place);
   int stride[XMP_DIMS], first[XMP_DIMS], count[XMP_DIMS], step[XMP_DIMS];
   strides_of(nodes, stride);
   for (int d = 0; d < nodes.dims; ++d) {

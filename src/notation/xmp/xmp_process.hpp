@@ -21,6 +21,8 @@ inline Team executing() { return set_of(xmp_executing); }
 void execute_all(int nranks);
 // Ends the job inside of tasks.
 void require_outside(const char* call);
+// The images of a node array; ends the job if it has not been defined.
+Team set_of(const xmp_nodes& nodes, const char* place);
 // The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
 // xmp_sync_all over a set.
@@ -41,6 +43,7 @@ struct OwnCoarray : xmp_coarray {
 
 // Descriptors of allocated coarrays: for xmp_coarray_of, and to detect freed ones.
 void remember(xmp_coarray* coarray);
+bool is_allocated(const void* coarray);
 // Ends the job if it is not allocated.
 void require_allocated(const xmp_coarray* coarray, const char* place);
 void forget(xmp_coarray* coarray);
