@@ -6,7 +6,6 @@
 
 using hiroba::CallName;
 using hiroba::end_job;
-using hiroba::Members;
 using hiroba::Team;
 
 namespace {
