@@ -20,6 +20,16 @@ std::string Started::missing() const {
   return "it is under way";
 }
 
+bool Started::uses(const void* begin, const void* end) const {
+  for (const Step& step : running_->phases)
+    for (const Blocks* blocks : {&step.give, &step.take})
+      for (int i = 0; i < running_->sequence.team.count; ++i) {
+        const size_t bytes = blocks->bytes_of(i);
+        if (bytes > 0 && blocks->of(i) < end && begin < blocks->of(i) + bytes) return true;
+      }
+  return false;
+}
+
 Status Started::agrees() const {
   for (size_t i = 0; i < running_->count.load(std::memory_order_acquire); ++i) {
     if (!running_->operations[i]) continue;

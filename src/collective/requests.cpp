@@ -37,16 +37,16 @@ Status Requests::test(Request& request, bool& complete) {
 
 // ---- by handle -----------------------------------------------------------------------------------------------------
 
-uint64_t Requests::give(std::shared_ptr<Request> request, std::string what) {
+uint64_t Requests::give(std::shared_ptr<Request> request) {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
-  given_[++last_] = {std::move(request), std::move(what)};
+  given_[++last_] = std::move(request);
   return last_;
 }
 
 Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out) {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
   const auto found = given_.find(handle);
-  if (found != given_.end()) return out = found->second.request, Status();
+  if (found != given_.end()) return out = found->second, Status();
   if (handle > 0 && handle <= last_)
     return Status::error(format("%s: request %llu was waited for already; wait once, or use HIROBA_NO_REQUEST after it",
                                 call.text().c_str(), static_cast<unsigned long long>(handle)));
@@ -54,32 +54,15 @@ Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request
                               static_cast<unsigned long long>(handle)));
 }
 
-Status Requests::forget(uint64_t handle, const Call& call) {
-  std::shared_ptr<Request> request;
-  HIROBA_TRY(find(handle, call, request));
+void Requests::forget(uint64_t handle) {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
   given_.erase(handle);
-  return {};
-}
-
-Status Requests::await(uint64_t handle, const Call& call) {
-  std::shared_ptr<Request> request;
-  HIROBA_TRY(find(handle, call, request));
-  HIROBA_TRY(await(*request, call));
-  return request->is_persistent() ? Status() : forget(handle, call);
-}
-
-Status Requests::test(uint64_t handle, const Call& call, bool& complete) {
-  std::shared_ptr<Request> request;
-  HIROBA_TRY(find(handle, call, request));
-  HIROBA_TRY(test(*request, complete));
-  return complete && !request->is_persistent() ? forget(handle, call) : Status();
 }
 
 std::string Requests::user_of(const void* begin, const void* end) const {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
-  for (const auto& [handle, given] : given_)
-    if (given.request->uses(begin, end)) return given.what;
+  for (const auto& [handle, request] : given_)
+    if (request->uses(begin, end)) return request->name();
   return {};
 }
 
@@ -164,10 +147,10 @@ Status Requests::test(int64_t id, bool& complete) {
 Status Requests::none_left() {
   {
     const std::lock_guard<SignalSafeLock> guard(given_lock_);
-    for (const auto& [handle, given] : given_)
-      if (!given.request->is_persistent() || given.request->is_under_way())
-        return Status::error(format("the program ends, and nobody has waited for %s; %s", given.what.c_str(),
-                                    given.request->remedy().c_str()));
+    for (const auto& [handle, request] : given_)
+      if (!request->is_persistent() || request->is_under_way())
+        return Status::error(format("the program ends, and nobody has waited for %s; %s", request->name().c_str(),
+                                    request->remedy().c_str()));
   }
   const std::lock_guard<SignalSafeLock> guard(lock_);
   for (const auto& [id, kept] : kept_)

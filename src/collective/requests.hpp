@@ -43,13 +43,10 @@ class Requests {
   Status test(Request& request, bool& complete);
 
   // ---- by handle: from 1 on, and never used again ----
-  // `what` it is and where it was started, for messages.
-  uint64_t give(std::shared_ptr<Request> request, std::string what);
+  uint64_t give(std::shared_ptr<Request> request);
   // A status if it was waited for already, or never given.
   Status find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out);
-  Status forget(uint64_t handle, const Call& call);
-  Status await(uint64_t handle, const Call& call);
-  Status test(uint64_t handle, const Call& call, bool& complete);
+  void forget(uint64_t handle);
   // What the first request is, and where it was started, that needs any of that memory; nothing if none does.
   std::string user_of(const void* begin, const void* end) const;
 
@@ -77,15 +74,11 @@ class Requests {
   std::atomic<size_t> count_{0};  // of what is kept
   SignalSafeLock lock_;           // guards what follows
   std::map<int64_t, std::vector<Kept>> kept_;
-  struct Given {
-    std::shared_ptr<Request> request;
-    std::string what;
-  };
   // Guards what follows. Of its own: what is kept is advanced under the other lock, and may start operations; while an
   // operation goes on, a continuation gives and forgets requests.
   mutable SignalSafeLock given_lock_;
   uint64_t last_ = 0;
-  std::map<uint64_t, Given> given_;
+  std::map<uint64_t, std::shared_ptr<Request>> given_;
 };
 
 }  // namespace hiroba

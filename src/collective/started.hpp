@@ -26,6 +26,8 @@ class Started {
   // Once it is done: of operations on a copy; of a barrier.
   const char* data() const;
   const Words& words() const;
+  // Whether it needs any of that memory: for its blocks.
+  bool uses(const void* begin, const void* end) const;
   const RunningPtr& running() const { return running_; }
 
  private:

@@ -30,10 +30,7 @@ namespace {
 class CollectiveRequest final : public Request {
  public:
   CollectiveRequest(Prepared prepared, const char* place, bool persistent)
-      : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {
-    for (const Step& step : prepared_.plan.phases)
-      for (const Blocks* blocks : {&step.give, &step.take}) add_range(*blocks);
-  }
+      : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {}
 
   Status start(PlannedOperations& operations) {
     if (active_)
@@ -49,15 +46,14 @@ class CollectiveRequest final : public Request {
     return agrees.ok() || place_.empty() ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return now_.missing(); }
-  std::string name() const override { return what(); }
+  std::string name() const override {
+    return place_.empty() ? prepared_.name.text() : format("%s at %s", prepared_.name.text(), place_.c_str());
+  }
   bool is_persistent() const override { return persistent_; }
   bool is_under_way() const override { return active_; }
   // Its buffers, and its team.
   bool uses(const void* begin, const void* end) const override {
-    const auto overlaps = [&](const void* first, const void* last) { return first < end && begin < last; };
-    for (const auto& [first, last] : ranges_)
-      if (active_ && overlaps(first, last)) return true;
-    return overlaps(prepared_.members, prepared_.members + 1);
+    return (active_ && now_.uses(begin, end)) || (prepared_.members < end && begin < prepared_.members + 1);
   }
   std::string remedy() const override {
     return then_.empty() ? Request::remedy()
@@ -66,36 +62,19 @@ class CollectiveRequest final : public Request {
   // To a continuation.
   void give_away(const char* place) { then_ = format(" at %s", place); }
   bool given_away() const { return !then_.empty(); }
-  std::string what() const {
-    return place_.empty() ? prepared_.name.text() : format("%s at %s", prepared_.name.text(), place_.c_str());
-  }
   Started now() const { return now_; }
 
  private:
-  // From the first byte of the blocks to their last.
-  void add_range(const Blocks& blocks) {
-    const char *first = nullptr, *last = nullptr;
-    for (int i = 0; i < prepared_.members->team.count; ++i) {
-      const size_t bytes = blocks.bytes_of(i);
-      if (bytes == 0 || blocks.base == nullptr) continue;
-      const char* const block = blocks.of(i);
-      first = first == nullptr ? block : std::min(first, block), last = std::max(last, block + bytes);
-    }
-    if (first != nullptr) ranges_.emplace_back(first, last);
-  }
-
   Prepared prepared_;
   std::string place_;
   std::string then_;  // where a continuation got it
-  std::vector<std::pair<const char*, const char*>> ranges_;
   const bool persistent_;
   bool active_ = false;
   Started now_;
 };
 
 hiroba_request give(const char* call, std::shared_ptr<CollectiveRequest> request) {
-  std::string what = request->what();
-  return {collective_of(call).requests().give(std::move(request), std::move(what))};
+  return {collective_of(call).requests().give(std::move(request))};
 }
 
 }  // namespace
@@ -127,7 +106,7 @@ std::shared_ptr<hiroba::CollectiveRequest> known(hiroba_request request, const c
   auto out = std::static_pointer_cast<hiroba::CollectiveRequest>(found);
   if (out->given_away())
     end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", hiroba::prefix(), call,
-            out->what().c_str());
+            out->name().c_str());
   return out;
 }
 
@@ -146,17 +125,22 @@ struct Continuation {
   void* context;
   static void run(void* self) {
     const std::unique_ptr<Continuation> now(static_cast<Continuation*>(self));
-    (void)now->requests->forget(now->handle, {"hiroba_then", ""});
+    now->requests->forget(now->handle);
     now->function(now->context);
   }
 };
+
+void forget(hiroba_request* request, const char* call) {
+  requests(call).forget(request->number);
+  *request = HIROBA_NO_REQUEST;
+}
 
 bool test(hiroba_request* request, const char* call) {
   if (request->number == 0) return true;
   bool complete = false;
   const auto found = known(*request, call);
-  require_at(requests(call).test(request->number, {call, hiroba::place()}, complete), hiroba::prefix());
-  if (complete && !found->is_persistent()) *request = HIROBA_NO_REQUEST;
+  require_at(requests(call).test(*found, complete), hiroba::prefix());
+  if (complete && !found->is_persistent()) forget(request, call);
   return complete;
 }
 
@@ -166,8 +150,8 @@ HIROBA_EXPORT void hiroba_wait(hiroba_request* request) {
   const char* const call = "hiroba_wait";
   if (request->number == 0) return;
   const auto found = known(*request, call);
-  require_at(requests(call).await(request->number, {call, hiroba::place()}), hiroba::prefix());
-  if (!found->is_persistent()) *request = HIROBA_NO_REQUEST;
+  require_at(requests(call).await(*found, {call, hiroba::place()}), hiroba::prefix());
+  if (!found->is_persistent()) forget(request, call);
 }
 
 HIROBA_EXPORT void hiroba_wait_all(int count, hiroba_request all[]) {
@@ -209,8 +193,7 @@ HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
   if (request->number == 0) return;
   persistent(*request, call);
   hiroba_wait(request);
-  require_at(requests(call).forget(request->number, {call, hiroba::place()}), hiroba::prefix());
-  *request = HIROBA_NO_REQUEST;
+  forget(request, call);
 }
 
 HIROBA_EXPORT void hiroba_progress_start(void) { planned_of("hiroba_progress_start").begin_progress(); }
