@@ -97,8 +97,8 @@ Status Lanes::same_call(const Members& members, int member, uint32_t call) const
 
 // The calls that this rank has made and not compared with all, as far as the others have made them. A member whose slot
 // holds a later call compares this one itself.
-Status Lanes::compare(Members& members) const {
-  for (; members.compared != members.calls; ++members.compared) {
+Status Lanes::compare(Members& members, uint32_t last) const {
+  for (; members.compared != last; ++members.compared) {
     const uint32_t call = members.compared + 1;
     for (int i = 0; i < members.team.count; ++i) {
       const auto more = static_cast<int32_t>(slot(members, i, call).call.load(std::memory_order_acquire) - call);
@@ -109,7 +109,8 @@ Status Lanes::compare(Members& members) const {
   return {};
 }
 
-Status Lanes::agree(const Members& members) const {
+Status Lanes::agree(Members& members) const {
+  HIROBA_TRY(compare(members, members.calls));
   for (int i = 0; i < members.team.count; ++i) {
     const int rank = members.team.rank(i);
     const auto more = static_cast<int32_t>(calls(members.lane, rank) - members.calls);
@@ -149,11 +150,12 @@ Status Lanes::await(const Members& members, int member, const Call& text, const 
 }
 
 Status Lanes::exchange(Members& members, const Step& step, const Call& text) const {
-  HIROBA_TRY(compare(members));
   const uint32_t call = begin(members);
   const Name name(text.name);
   for (int i = 0; i < members.team.count; ++i)
     HIROBA_TRY(await(members, i, text, [&] { return can_write(members, i, call); }));
+  // Several at once, because each is a line of another core's cache; before a name is overwritten.
+  if (call - members.compared > slots / 2) HIROBA_TRY(compare(members, call - 1));
   give(members, step, call, name);
   members.blocks.clear();
   for (int i = 0; i < members.team.count; ++i) {

@@ -38,7 +38,7 @@ class Lanes {
   // Whether the step can go by a lane; all members say the same.
   bool fits(const Members& members, const Step& step) const;
   // After a barrier: that all have made the same calls.
-  Status agree(const Members& members) const;
+  Status agree(Members& members) const;
   // Names of calls are compared: in the call itself with those that give something, with the others in a later call.
   Status exchange(Members& members, const Step& step, const Call& call) const;
   // The same as an operation, of running->phases[0]; `call`: begun by begin(members).
@@ -54,7 +54,7 @@ class Lanes {
   };
   Lane& lane(int lane, int rank) const;
   Slot& slot(const Members& members, int member, uint32_t call) const;
-  Status compare(Members& members) const;
+  Status compare(Members& members, uint32_t last) const;
   Status same_call(const Members& members, int member, uint32_t call) const;
   bool can_write(const Members& members, int member, uint32_t call) const;
   void give(const Members& members, const Step& step, uint32_t call, const Name& name) const;

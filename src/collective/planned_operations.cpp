@@ -115,7 +115,7 @@ Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const
   return parts_.teams.barrier(parent.team, call);  // nobody uses it before all have opened it
 }
 
-Status PlannedOperations::agree(const Members& members, const Call& call) {
+Status PlannedOperations::agree(Members& members, const Call& call) {
   if (members.lane >= 0) HIROBA_TRY(parts_.lanes.agree(members));
   return parts_.none_left(members.team, call);
 }

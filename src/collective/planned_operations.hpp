@@ -25,7 +25,7 @@ class PlannedOperations {
   Status split(Members& members, int color, int key, std::unique_ptr<Members>& out, const Call& call);
   void release(Members& members);
   // After a barrier: that all have made the same calls for the team, where nothing is under way.
-  Status agree(const Members& members, const Call& call);
+  Status agree(Members& members, const Call& call);
   // Blocks. `call.name` says what all must have in common.
   Status perform(Members& members, Plan plan, const Call& call);
   // Buffers must stay until it is done.
