@@ -9,7 +9,8 @@ Status CoarrayAtomics::locate(const Section& word, unsigned bytes, Place& out) c
     return Status::error(format("atomic access to %u bytes; integers of 4 or 8 bytes can be accessed so", bytes));
   HIROBA_TRY(parts_.locate(word, bytes, out));
   if (out.offset % bytes == 0) return {};
-  return Status::error(format("atomic access to a word of %u bytes that is not aligned to so many", bytes));
+  return Status::error(
+      format("atomic access to a word of %u bytes whose address is not a multiple of %u", bytes, bytes));
 }
 
 Status CoarrayAtomics::add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old) {

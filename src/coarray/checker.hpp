@@ -24,7 +24,7 @@ struct Section;
 class Checker {
  public:
   using Stamp = Words;  // the number of barriers of all ranks, and the clock; empty without the option
-  static constexpr int most_ranks = 900;  // a stamp for so many fits into a message
+  static constexpr int most_ranks = 900;  // a stamp for all of them fits into a message
 
   void start(Memory& memory, bool wanted);
   bool on() const { return on_; }

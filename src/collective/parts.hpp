@@ -50,6 +50,8 @@ struct CollectiveParts {
   // Small data of many ranks goes along trees, in as many steps as the number of ranks has bits.
   bool goes_by_tree(const Team& team, size_t bytes) const;
   Combine settled(Combine combine) const;  // as the options say
+  // `me`: this rank's index in the team.
+  Member member_of(const Team& team, int me) const { return {me, team.count, settings.tuning.sliced}; }
   // Wakes the progress thread where that helps.
   Status carry_on(const Started& started, const Team& team);
   Status finish(const Started& started, const Call& call) const;

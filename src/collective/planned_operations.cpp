@@ -1,6 +1,7 @@
 #include "collective/planned_operations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "collective/parts.hpp"
 
@@ -11,9 +12,7 @@ void PlannedOperations::start() {
   if (parts_.lanes.reaches_all(all_.team)) parts_.lanes.take(all_.lane = 0);
 }
 
-Member PlannedOperations::member_of(const Members& members) const {
-  return {members.me, members.team.count, parts_.settings.tuning.sliced};
-}
+Member PlannedOperations::member_of(const Members& members) const { return parts_.member_of(members.team, members.me); }
 
 void PlannedOperations::begin_progress() { parts_.progress.begin_region(); }
 void PlannedOperations::end_progress() { parts_.progress.end_region(); }
@@ -76,19 +75,20 @@ Status PlannedOperations::then(const Started& started, void (*function)(void*), 
 namespace {
 
 struct Choice {
-  int color, key, rank;
+  int color, key, member;
 };
 
 }  // namespace
 
 Status PlannedOperations::split(Members& parent, int color, int key, std::unique_ptr<Members>& out, const Call& call) {
-  const Choice mine = {color, key, parts_.world.rank};
+  const Choice mine = {color, key, parent.me};
   std::vector<Choice> all(static_cast<size_t>(parent.team.count));
-  HIROBA_TRY(perform(parent, plan_allgather({parent.me, parent.team.count}, &mine, all.data(), sizeof mine), call));
+  HIROBA_TRY(perform(parent, plan_allgather(member_of(parent), &mine, all.data(), sizeof mine), call));
   std::erase_if(all, [&](const Choice& other) { return color < 0 || other.color != color; });
-  std::stable_sort(all.begin(), all.end(), [](const Choice& a, const Choice& b) { return a.key < b.key; });
+  std::sort(all.begin(), all.end(),
+            [](const Choice& a, const Choice& b) { return std::pair(a.key, a.member) < std::pair(b.key, b.member); });
   auto members = std::make_unique<Members>();
-  for (const Choice& other : all) members->table.push_back(other.rank);
+  for (const Choice& other : all) members->table.push_back(parent.team.rank(other.member));
   members->team.table = members->table.data(), members->team.count = static_cast<int>(members->table.size());
   members->me = members->team.find(parts_.world.rank);
   HIROBA_TRY(agree_on_lane(parent, *members, call));
@@ -101,7 +101,7 @@ Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const
   Combine both, most;
   HIROBA_TRY(Combine::make(Type::uint32, Op::bit_and, both));
   HIROBA_TRY(Combine::make(Type::uint32, Op::max, most));
-  const Member member = {parent.me, parent.team.count};
+  const Member member = member_of(parent);
   uint32_t free = parts_.lanes.reaches_all(members.team) ? parts_.lanes.free() : 0;
   HIROBA_TRY(perform(parent, plan_allreduce(member, nullptr, &free, 1, both), call));
   if (free == 0) return {};

@@ -55,7 +55,7 @@ struct Plan {
 // Where a rank is in its team.
 struct Member {
   int me, count;
-  size_t sliced = Tuning().sliced;
+  size_t sliced = Tuning().sliced;  // from here on, in bytes, each member combines a slice
 };
 
 Plan plan_barrier(Member m);

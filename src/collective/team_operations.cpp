@@ -35,11 +35,9 @@ Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const
     std::memcpy(data, reduced.data(), bytes);
     return {};
   }
-  const Member member = {team.find(parts_.world.rank), team.count};
-  return parts_.finish(parts_.begin_exchange(team,
-                                             plan_allreduce(member, nullptr, data, static_cast<size_t>(count), combine),
-                                             call.name),
-                       call);
+  Plan plan = plan_allreduce(parts_.member_of(team, team.find(parts_.world.rank)), nullptr, data,
+                             static_cast<size_t>(count), combine);
+  return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
 }
 
 // A word of each rank in one exchange.
@@ -63,10 +61,8 @@ Status TeamOperations::broadcast(const Team& team, int root, char* data, size_t 
     if (team.rank(root) != parts_.world.rank && bytes > 0) std::memcpy(data, sent.data(), bytes);
     return {};
   }
-  return parts_.finish(parts_.begin_exchange(team,
-                                             plan_bcast({team.find(parts_.world.rank), team.count}, root, data, bytes),
-                                             call.name),
-                       call);
+  Plan plan = plan_bcast(parts_.member_of(team, team.find(parts_.world.rank)), root, data, bytes);
+  return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
 }
 
 Status TeamOperations::gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all) {
@@ -75,10 +71,9 @@ Status TeamOperations::gather(const char* call, std::span<const char> mine, std:
   const std::vector<size_t> sizes(words.begin(), words.end());
   const BlockTable parts = BlockTable::one_after_another(sizes);
   std::vector<char> together(parts.at.back() + parts.bytes.back());
-  HIROBA_TRY(parts_.planned.perform(parts_.planned.all(),
-                                    plan_allgatherv({parts_.world.rank, parts_.world.nranks}, mine.data(), mine.size(),
-                                                    together.data(), parts),
-                                    {call, ""}));
+  Members& ranks = parts_.planned.all();
+  Plan plan = plan_allgatherv(parts_.member_of(ranks.team, ranks.me), mine.data(), mine.size(), together.data(), parts);
+  HIROBA_TRY(parts_.planned.perform(ranks, std::move(plan), {call, ""}));
   all.clear();
   for (size_t r = 0; r < sizes.size(); ++r)
     all.emplace_back(together.begin() + static_cast<ptrdiff_t>(parts.at[r]),
@@ -111,12 +106,13 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
     parts_.explanation.note(what, bytes, "calls along a tree");
     return parts_.begin(running, [&] { return parts_.trees.reduce(running); });
   }
-  Plan plan = plan_allreduce({running->sequence.me, team.count}, nullptr, running->data.data(), elements, combine);
+  Plan plan =
+      plan_allreduce(parts_.member_of(team, running->sequence.me), nullptr, running->data.data(), elements, combine);
   if (plan.copied > 0) {  // others still read what is given when the result is there
     running->data.resize(2 * bytes);
     char* const result = running->data.data();
     std::memcpy(result + bytes, result, bytes);
-    plan = plan_allreduce({running->sequence.me, team.count}, result + bytes, result, elements, combine);
+    plan = plan_allreduce(parts_.member_of(team, running->sequence.me), result + bytes, result, elements, combine);
   }
   running->phases = std::move(plan.phases);
   return parts_.begin_exchange(running);
@@ -130,7 +126,7 @@ Started TeamOperations::begin_broadcast(const Team& team, int root, const char* 
     parts_.explanation.note(what, bytes, "calls along a tree");
     return parts_.begin(running, [&] { return parts_.trees.broadcast(running, root); });
   }
-  running->phases = plan_bcast({running->sequence.me, team.count}, root, running->data.data(), bytes).phases;
+  running->phases = plan_bcast(parts_.member_of(team, running->sequence.me), root, running->data.data(), bytes).phases;
   return parts_.begin_exchange(running);
 }
 

@@ -64,7 +64,7 @@ class Neighbours {
   Status settle(Memory& memory);
 
  private:
-  // Loops of a program alternate, so results are kept: for so many of done_, before that loop.
+  // Loops of a program alternate, so results are kept; `done` is how many entries done_ had before the loop.
   struct Known {
     size_t done;
     Execution next;

@@ -11,7 +11,6 @@ using hiroba::CallName;
 using hiroba::Combine;
 using hiroba::combine_of;
 using hiroba::end_job;
-using hiroba::Member;
 using hiroba::member_of;
 using hiroba::Members;
 using hiroba::members_of;

@@ -28,7 +28,7 @@ class MpiSession {
   static std::string describe();
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Less than so many bytes are sent without asking the receiver first; 0: not known.
+  // Fewer bytes than this are sent without asking the receiver first; 0: not known.
   size_t at_once() const { return at_once_; }
   MPI_Comm communicator() const { return ours_only_; }
   Status allgather(const void* mine, void* all, size_t bytes);

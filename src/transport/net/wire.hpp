@@ -81,8 +81,7 @@ class Wire {
   // `tags`. At most max_bulk bytes.
   static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
-  // How large the pieces should be in which a get of so many bytes comes; `deferred`: its home may send them only after
-  // a barrier.
+  // How large the pieces of a get of `bytes` should be; `deferred`: its home may send them only after a barrier.
   virtual size_t get_piece(size_t bytes, bool deferred) const { return tcp_get_piece(bytes, deferred, false); }
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;

@@ -10,4 +10,4 @@ int main(int argc, char** argv) {
   return mpc_exit();
 }
 // expected: 8:3: every rank writes shared `steps` here
-// remedy: write if (MYPID == 0) steps = 10; and a barrier behind it
+// remedy: write if (MYPID == 0) steps = 10; and a barrier after it

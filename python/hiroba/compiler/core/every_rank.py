@@ -187,7 +187,7 @@ class EveryRank:
             self.source.warn(
                 node.start_byte,
                 f"every rank writes shared `{shared.name}` here",
-                f"write if (MYPID == 0) {text_of(node)}; and a barrier behind it",
+                f"write if (MYPID == 0) {text_of(node)}; and a barrier after it",
             )
 
     def _say(self, at: int, message: str, remedy: str) -> None:
