@@ -10,7 +10,8 @@ Status CoarrayAtomics::locate(const Section& word, unsigned bytes, Place& out) c
   HIROBA_TRY(parts_.locate(word, bytes, out));
   if (out.offset % bytes == 0) return {};
   return Status::error(
-      format("atomic access to a word of %u bytes whose address is not a multiple of %u", bytes, bytes));
+      format("atomic access to a word of %u bytes that is not aligned: its address is no multiple of %u", bytes,
+             bytes));
 }
 
 Status CoarrayAtomics::add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old) {

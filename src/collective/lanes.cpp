@@ -95,15 +95,20 @@ Status Lanes::same_call(const Members& members, int member, uint32_t call) const
       format("rank %d was in %s, rank %d was in %s", members.team.rank(member), theirs.name, world_->rank, mine.name));
 }
 
-// The calls that this rank has made and not compared with all, as far as the others have made them. A member whose slot
-// holds a later call compares this one itself.
+// The calls that this rank has made and not compared with all, as far as the others have made them. Where a slot holds
+// a later call, there is no name left to compare: operations that were started do not wait for this.
 Status Lanes::compare(Members& members, uint32_t last) const {
   for (; members.compared != last; ++members.compared) {
     const uint32_t call = members.compared + 1;
-    for (int i = 0; i < members.team.count; ++i) {
-      const auto more = static_cast<int32_t>(slot(members, i, call).call.load(std::memory_order_acquire) - call);
-      if (more < 0) return {};
-      if (more == 0) HIROBA_TRY(same_call(members, i, call));
+    const auto ahead = [&](int member) {
+      return static_cast<int32_t>(slot(members, member, call).call.load(std::memory_order_acquire) - call);
+    };
+    const int own = ahead(members.me);
+    if (own < 0) return {};
+    for (int i = 0; own == 0 && i < members.team.count; ++i) {
+      const int theirs = ahead(i);
+      if (theirs < 0) return {};
+      if (theirs == 0) HIROBA_TRY(same_call(members, i, call));
     }
   }
   return {};
