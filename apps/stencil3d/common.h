@@ -17,19 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/run.h"
+#include "../common/team.h"
+
 /* Blocks of BLOCK_Z planes by BLOCK_Y rows: 3 planes of a block stay in the cache while the block is computed, and
  * rows are long runs of memory. Smaller blocks in y lose more by breaking the hardware's prefetch than they win. */
 enum { BLOCK_Z = 4, BLOCK_Y = 256 };
-
-static inline int smaller(int a, int b) { return a < b ? a : b; }
-static inline int larger(int a, int b) { return a > b ? a : b; }
-
-/* The processes that run the program together. A single process leaves max and leave NULL. */
-typedef struct team {
-  int rank, count;
-  double (*max)(double mine); /* the largest of the ranks' values, in every rank; so a barrier too */
-  void (*leave)(void);        /* ends the team: MPI_Finalize, sms_shutdown */
-} team;
 
 typedef struct counter {
   const char* name;
@@ -37,13 +30,14 @@ typedef struct counter {
 } counter;
 
 typedef struct job {
-  const char* program;
   team team;
+  run run;
   int threads;
   /* options */
+  int size[3]; /* --size; then nx, ny, nz */
   int nx, ny, nz;
   int steps, every;
-  bool verify, json, preload, progress, help;
+  bool verify, json, preload, help;
   const char *checkpoint, *restart, *output, *slice;
   /* the part of this rank: planes [first, last) of nz+2, by the rule of sms_mapalloc; of these it computes [lo, hi).
    * A rank may own nothing. */
@@ -52,9 +46,7 @@ typedef struct job {
   /* state */
   int step; /* steps done when the loop starts */
   double *sine_x, *sine_y, *sine_z;
-  double* plane;   /* room for one plane: files are never read or written in shared memory */
   void* fields[2]; /* those of job_private */
-  double started, last_shown, seconds;
 } job;
 
 /* Reads the command line, opens the restart file, checks what can be checked before hours of computing. */
@@ -71,8 +63,9 @@ void job_fill(const job* job, double* a, double* b);
 /* Starts the clock. */
 void job_start(job* job);
 
-/* After a step: progress, and a checkpoint if one is due. `step` steps are done; `field` as in job_fill. */
-void job_step(job* job, int step, const double* field);
+/* After a step: progress, and a checkpoint if one is due. `step` steps are done; `field` as in job_fill. Returns false
+ * if the run is to end now, because the user wants it. */
+bool job_step(job* job, int step, const double* field);
 
 /* Stops the clock, after the last step. */
 void job_stop(job* job);

@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   const int lo = job.lo - job.first + 1, hi = job.hi - job.first + 1;
 
   job_start(&job);
-  for (int t = job.step; t < job.steps; t++) {
+  bool more = true;
+  for (int t = job.step; t < job.steps && more; t++) {
     double *const first = src + job.plane_points, *const last = src + planes * job.plane_points;
     MPI_Request request[4];
     int requests = 0;
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
     double* old = src;
     src = dst;
     dst = old;
-    job_step(&job, t + 1, src + job.plane_points);
+    more = job_step(&job, t + 1, src + job.plane_points);
   }
   job_stop(&job);
   return job_finish(&job, src + job.plane_points, NULL);

@@ -25,12 +25,13 @@ int main(int argc, char** argv) {
   job_fill(&job, src, dst);
 
   job_start(&job);
-  for (int t = job.step; t < job.steps; t++) {
+  bool more = true;
+  for (int t = job.step; t < job.steps && more; t++) {
     sweep(&job, job.lo, job.hi, dst, src);
     double* old = src;
     src = dst;
     dst = old;
-    job_step(&job, t + 1, src);
+    more = job_step(&job, t + 1, src);
   }
   job_stop(&job);
   return job_finish(&job, src, NULL);

@@ -36,7 +36,8 @@ static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   job job;
-  job_begin(&job, "stencil_sms", (team){sms_rank, sms_nprocs, max_over_ranks, leave}, argc, argv);
+  job_begin(&job, "stencil_sms", (team){.rank = sms_rank, .count = sms_nprocs, .max = max_over_ranks, .leave = leave},
+            argc, argv);
 
   const int dim[] = {job.nz + 2, (int)job.plane_points, -1}, div[] = {sms_nprocs, 1, -1};
   double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
@@ -57,7 +58,8 @@ int main(int argc, char** argv) {
     fetch(&job, src);
   }
   job_start(&job);
-  for (int t = job.step; t < job.steps; t++) {
+  bool more = true;
+  for (int t = job.step; t < job.steps && more; t++) {
     sweep(&job, job.lo, inner, dst, src);
     sweep(&job, inner_end, job.hi, dst, src);
     sms_sync_drop_start();
@@ -67,7 +69,7 @@ int main(int argc, char** argv) {
     double* old = src;
     src = dst;
     dst = old;
-    job_step(&job, t + 1, src + own);
+    more = job_step(&job, t + 1, src + own);
   }
   job_stop(&job);
 

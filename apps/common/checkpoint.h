@@ -1,0 +1,34 @@
+/* checkpoint.h: the state of an application in a file, from which a later run goes on with the same bits, on any number
+ * of ranks.
+ *
+ * The file is a header and the fields. The header says which program, format and settings wrote it, the size, the step,
+ * and a checksum; a file that does not fit is refused with a message that says what differs. Collective. */
+#ifndef APPS_COMMON_CHECKPOINT_H
+#define APPS_COMMON_CHECKPOINT_H
+
+#include "files.h"
+
+enum { CHECKPOINT_SETTINGS = 1024 };
+
+typedef struct checkpoint {
+  char magic[8];
+  char program[24]; /* the application, not the variant of it */
+  int64_t version;  /* of the application's fields */
+  int64_t size[3];
+  int64_t step;
+  int64_t bytes; /* of the fields */
+  uint64_t checksum;
+  char settings[CHECKPOINT_SETTINGS]; /* all options that the answer depends on, as text */
+} checkpoint;
+
+/* Writes it; magic, bytes and checksum are filled in. */
+void checkpoint_save(const team* team, const char* path, checkpoint* header, const slab slabs[], int count);
+
+/* Reads the header and compares program and version with `mine`. */
+void checkpoint_open(const team* team, const char* path, const checkpoint* mine, checkpoint* found);
+
+/* Compares size and settings, reads the fields, checks the checksum. */
+void checkpoint_load(const team* team, const char* path, const checkpoint* mine, const checkpoint* found,
+                     const slab slabs[], int count);
+
+#endif

@@ -1,0 +1,54 @@
+/* files.h: files that all ranks of a team write, or read, together: each rank its own planes of some fields. The ranks
+ * must have the same file system.
+ *
+ * A file gets its name when it is complete and on the disk; until then it is NAME.part, so that what fails leaves an
+ * older file of that name as it was. Fields are copied through a private buffer: the system never sees shared memory.
+ * Collective: all functions but files_read, files_write and npy_header. */
+#ifndef APPS_COMMON_FILES_H
+#define APPS_COMMON_FILES_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "team.h"
+
+/* A field of planes, of which the file holds [from, to), and this rank has [first, last), at `data`. A plane has `rows`
+ * rows of row_bytes, which lie row_pitch apart. */
+typedef struct slab {
+  int from, to, first, last;
+  int rows;
+  size_t row_bytes, row_pitch, plane_pitch;
+  void* data;
+} slab;
+
+/* All of it, in spite of interruptions; false with errno set (ENODATA: the file is too short). */
+bool files_read(int file, void* to, size_t bytes, off_t from);
+bool files_write(int file, const void* data, size_t bytes, off_t to);
+
+/* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */
+void files_check_writable(const team* team, const char* option, const char* path);
+
+/* A folder for results, made if it is not there. */
+void files_check_folder(const team* team, const char* option, const char* path);
+
+/* Writes a header and the fields after it. */
+void files_save(const team* team, const char* path, const void* header, size_t header_bytes, const slab slabs[],
+                int count);
+
+/* Reads what files_save has written after its header. */
+void files_load(const team* team, const char* path, size_t header_bytes, const slab slabs[], int count);
+
+/* Bytes of the fields in a file, and a sum over all their bytes that does not depend on the number of ranks. */
+size_t files_bytes(const slab slabs[], int count);
+uint64_t files_checksum(const team* team, const slab slabs[], int count);
+
+/* The header of an array for numpy.load: kind as numpy writes it ("<f8"), `dims` extents. */
+enum { NPY_HEADER = 192 };
+void npy_header(unsigned char header[NPY_HEADER], const char* kind, const int64_t shape[], int dims);
+
+/* An array that numpy.save has written. npy_open ends the program unless its kind is among `kinds` ("|u1 |b1") and it
+ * has `dims` extents; it returns a descriptor and where the data begins. */
+int npy_open(const team* team, const char* option, const char* path, const char* kinds, int64_t shape[], int dims,
+             off_t* data);
+
+#endif
