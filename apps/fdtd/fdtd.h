@@ -1,0 +1,174 @@
+/* fdtd.h: what the four FDTD programs share, so that they differ only in how memory is shared.
+ *
+ * Sound in a box of nx x ny x nz cubic cells of edge h: the pressure p lives at the centres of cells, the three
+ * components of the velocity u on their faces, half a step later than p. With the velocity stored times rho c, a step
+ * is
+ *
+ *   u_d -= S * rise_d(p)        p -= S * (rise_x(u_x) + rise_y(u_y) + rise_z(u_z))        S = c dt / h, Courant's
+ * number
+ *
+ * where rise() is the difference across a face (a cell) from four points, of 4th order. README.md has the method.
+ *
+ * Storage: cell (x, y, z) is element (z + PAD) * plane + (y + PAD) * row + (x + PAD) of each array, and face (x, y, z)
+ * of u_d the one between the cells x - 1 and x in direction d. The PAD cells around the box count as solid, so the
+ * walls of the box need no code of their own. Below, z, y and x include PAD, and all boxes do.
+ *
+ * Who owns what: a variant allocates the fields, and computes the planes [lo, hi). Collective, called by all ranks (one
+ * thread of each), blocking: every function named fdtd_*. Mistakes of the user end the program there, with one message.
+ * The functions update_* compute, and do not communicate. */
+#ifndef FDTD_FDTD_H
+#define FDTD_FDTD_H
+
+#include <stddef.h>
+
+#include "../common/checkpoint.h"
+#include "../common/options.h"
+#include "../common/run.h"
+
+enum { PAD = 2, HALO = 2, FACES = 6, SPLIT = 3, PAGE_ELEMENTS = 512 };
+enum { PHASE_U, PHASE_P, PHASE_PML_U, PHASE_PML_P, PHASES };
+/* Kinds of rows: no solid cell near; some; no other. */
+enum { OPEN, BESIDE_SOLID, ALL_SOLID };
+
+/* Cells [z0, z1) x [y0, y1) x [x0, x1). */
+typedef struct box {
+  int z0, z1, y0, y1, x0, x1;
+} box;
+
+typedef struct place {
+  box cells;
+  const char* text; /* as it stands on the command line */
+} place;
+
+/* The difference over one step of the grid, from values at -3/2, -1/2, 1/2 and 3/2 steps. */
+static inline double rise(double a, double b, double c, double d) { return 9.0 / 8 * (c - b) - 1.0 / 24 * (d - a); }
+
+/* The same beside rigid walls, where sound goes on as its mirror image: p with the same sign, u with the other. That is
+ * exact for a plane wall, and conserves energy beside any. The flags say whether the outer cells of the four points
+ * (p), or the cells beside the middle one (u), are solid. */
+static inline double rise_p(double a, double b, double c, double d, bool before, bool after) {
+  return rise(before ? b : a, b, c, after ? c : d);
+}
+static inline double rise_u(double a, double b, double c, double d, bool before, bool after) {
+  return rise(before ? -c : a, b, c, after ? -b : d);
+}
+
+/* p and u[d] so that element z * plane + y * row + x is the one of cell (z, y, x), for z in [lo - HALO, hi + HALO).
+ * split[b]: the three parts of p in layer b, whose row (z, part, y) begins at split_row(). */
+typedef struct fields {
+  double *p, *u[3], *split[FACES];
+} fields;
+
+typedef struct fdtd {
+  team team;
+  run run;
+  int threads;
+  /* options */
+  int size[3], steps, every, film, pulse_width, seed;
+  double courant, spacing, speed, reflection, order;
+  bool verify, json, help;
+  const char *layers_text, *start, *solid_file, *wave_file, *restart, *folder;
+  const char *source_texts[OPTION_LIST], *probe_texts[OPTION_LIST];
+  /* what follows from them */
+  int layers[FACES]; /* cells of absorbing layer at x low, x high, y low, .. */
+  box inner, layer[FACES];
+  double *keep_p[3], *add_p[3], *keep_u[3], *add_u[3]; /* factors by x, y, z: e^(-s dt), S (1 - e^(-s dt)) / (s dt) */
+  place sources[OPTION_LIST], probes[OPTION_LIST];
+  int source_count, probe_count;
+  double* wave;         /* what sources add, by step */
+  unsigned char* solid; /* 1 in solid cells, by z * plane + y * row + x, z in [lo - HALO, hi + HALO) */
+  unsigned char* kind;  /* of rows, by z * rows + y: the same z */
+  uint64_t geometry;    /* a checksum of the solid cells */
+  int row, rows;        /* elements from a row to the next, rows from a plane to the next */
+  ptrdiff_t plane;      /* = rows * row, whole pages: no two ranks share a page */
+  int split_rows[FACES], split_width[FACES];
+  int first, last, lo, hi; /* planes of this rank by the rule of sms_mapalloc, PAD included; those with cells */
+  int step, step_reached;  /* steps done when the loop starts, and when it ended */
+  double energy, mass;     /* at the start, for --verify */
+  double error, limit;
+  double* record;                      /* what probes measured: sums by plane, probe, step */
+  void* private_memory[4 + FACES + 2]; /* what fdtd_finish frees: fields, solid, kind */
+  int film_file;
+} fdtd;
+
+static inline ptrdiff_t fdtd_at(const fdtd* f, int z, int y, int x) { return z * f->plane + y * (ptrdiff_t)f->row + x; }
+
+/* After a change of cells [x0, x1) of a row of p, or of u_x. `end`: the first cell after the box. */
+static inline void mirror_p(double* p, int x0, int x1, int end) {
+  if (x0 == PAD) p[PAD - 1] = p[PAD], p[PAD - 2] = p[PAD + 1];
+  if (x1 == end) p[end] = p[end - 1];
+}
+static inline void mirror_u(double* ux, int x0, int x1, int end) {
+  if (x0 == PAD) ux[PAD - 1] = -ux[PAD + 1];
+  if (x1 == end) ux[end + 1] = -ux[end - 1];
+}
+
+/* Elements of a plane of layer b, and where in it a row begins. */
+static inline ptrdiff_t split_plane(const fdtd* f, int b) {
+  return (ptrdiff_t)SPLIT * f->split_rows[b] * f->split_width[b];
+}
+static inline ptrdiff_t split_row(const fdtd* f, int b, int z, int part, int y) {
+  const ptrdiff_t row = (ptrdiff_t)part * f->split_rows[b] + (y - f->layer[b].y0);
+  return z * split_plane(f, b) + row * f->split_width[b];
+}
+
+/* ---- setup.c ----------------------------------------------------------------------------------------------------- */
+
+/* Reads the command line, the geometry and the header of a restart file; checks what can be checked at once. */
+void fdtd_begin(fdtd* f, const char* program, team team, int argc, char** argv);
+
+/* Private arrays for the fields in planes [first - halo, last + halo), untouched; or for the layers' parts of p alone,
+ * which no other rank reads. */
+fields fdtd_private(fdtd* f, int halo);
+fields fdtd_private_layers(fdtd* f);
+
+/* ---- start.c ----------------------------------------------------------------------------------------------------- */
+
+/* Gives the fields of this rank's planes the values of the start, or of the restart file. */
+void fdtd_fill(fdtd* f, fields* a);
+
+/* Takes the step from the header of the restart file. */
+void fdtd_open_restart(fdtd* f);
+
+/* The state for a checkpoint. */
+void fdtd_save(fdtd* f, int step, const fields* a);
+
+/* For --verify: before the first step, and after the last; sets error and limit. The variant has made the HALO planes
+ * beside its own valid. */
+void fdtd_check_begin(fdtd* f, const fields* a);
+void fdtd_check(fdtd* f, const fields* a);
+
+/* ---- update.c: planes [z0, z1) of a box -------------------------------------------------------------------------- */
+
+void update_u(const fdtd* f, const fields* a, const box* part, int z0, int z1);
+void update_p(const fdtd* f, const fields* a, const box* part, int z0, int z1);
+void update_pml_p(const fdtd* f, const fields* a, int layer, int z0, int z1);
+
+/* All of planes [z0, z1), with the timers. */
+void update_all_u(fdtd* f, const fields* a, int z0, int z1);
+void update_all_p(fdtd* f, const fields* a, int z0, int z1);
+
+/* ---- record.c ---------------------------------------------------------------------------------------------------- */
+
+/* What a variant counts; the list ends with a NULL name. */
+typedef struct counter {
+  const char* name;
+  int64_t value;
+} counter;
+
+/* Starts the clock. */
+void fdtd_start(fdtd* f);
+
+/* Adds what the sources give in step `step` (counted from 1) to p in planes [z0, z1), after update_p. */
+void fdtd_sources(const fdtd* f, int step, const fields* a, int z0, int z1);
+void fdtd_add(const fdtd* f, const fields* a, int z, int y, int x, double more);
+
+/* When p of this step is complete in the planes of this rank: probes, film, checkpoint, progress. Returns false if the
+ * run is to end now. */
+bool fdtd_step(fdtd* f, int step, const fields* a);
+
+/* Verifies, writes the results, prints the report (with the counters, or NULL), leaves the team. Returns the exit
+ * status. */
+int fdtd_finish(fdtd* f, const fields* a, const counter counters[]);
+
+#endif

@@ -1,0 +1,194 @@
+/* Sound in a box by SMint directives: the version to read. Its three loops are those of a serial program; the directive
+ * above each distributes it over the ranks and fetches what it reads of other nodes. A rank goes on with the next box
+ * at once (nowait), because no box reads what another one writes. fdtd.h describes the arrays. */
+#include <smint.h>
+
+#include "fdtd.h"
+
+/* u_d -= S rise_d(p), with the factors of the absorbing layers, which are 1 and S outside of them. */
+static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (*restrict ux)[rows][row],
+                        double (*restrict uy)[rows][row], double (*restrict uz)[rows][row], double (*p)[rows][row]) {
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const double *kx = f->keep_u[0], *ky = f->keep_u[1], *kz = f->keep_u[2];
+  const double *ax = f->add_u[0], *ay = f->add_u[1], *az = f->add_u[2];
+  const unsigned char *kind = f->kind, *solid = f->solid;
+  const ptrdiff_t plane = f->plane;
+#pragma SMint parallel for nowait
+#pragma omp parallel for
+  for (int z = z0; z < z1; z++)
+    for (int y = y0; y < y1; y++) {
+      const unsigned char* s = solid + z * plane + y * row;
+      if (kind[z * rows + y] == ALL_SOLID) continue;
+      if (kind[z * rows + y] == OPEN)
+#pragma omp simd
+        for (int x = x0; x < x1; x++) {
+          ux[z][y][x] = kx[x] * ux[z][y][x] - ax[x] * rise(p[z][y][x - 2], p[z][y][x - 1], p[z][y][x], p[z][y][x + 1]);
+          uy[z][y][x] = ky[y] * uy[z][y][x] - ay[y] * rise(p[z][y - 2][x], p[z][y - 1][x], p[z][y][x], p[z][y + 1][x]);
+          uz[z][y][x] = kz[z] * uz[z][y][x] - az[z] * rise(p[z - 2][y][x], p[z - 1][y][x], p[z][y][x], p[z + 1][y][x]);
+        }
+      else
+#pragma omp simd
+        for (int x = x0; x < x1; x++) {
+          const double in_x = rise_p(p[z][y][x - 2], p[z][y][x - 1], p[z][y][x], p[z][y][x + 1], s[x - 2], s[x + 1]);
+          const double in_y =
+              rise_p(p[z][y - 2][x], p[z][y - 1][x], p[z][y][x], p[z][y + 1][x], s[x - 2 * row], s[x + row]);
+          const double in_z =
+              rise_p(p[z - 2][y][x], p[z - 1][y][x], p[z][y][x], p[z + 1][y][x], s[x - 2 * plane], s[x + plane]);
+          ux[z][y][x] = s[x] | s[x - 1] ? 0 : kx[x] * ux[z][y][x] - ax[x] * in_x;
+          uy[z][y][x] = s[x] | s[x - row] ? 0 : ky[y] * uy[z][y][x] - ay[y] * in_y;
+          uz[z][y][x] = s[x] | s[x - plane] ? 0 : kz[z] * uz[z][y][x] - az[z] * in_z;
+        }
+      if (x0 == PAD) ux[z][y][PAD - 1] = -ux[z][y][PAD + 1];
+      if (x1 == end) ux[z][y][x1 + 1] = -ux[z][y][x1 - 1];
+    }
+}
+
+/* The rises of u_x, u_y, u_z in cell (z, y, x), as text, so that hirobacc sees which elements they read. */
+#define RISE_X rise(ux[z][y][x - 1], ux[z][y][x], ux[z][y][x + 1], ux[z][y][x + 2])
+#define RISE_Y rise(uy[z][y - 1][x], uy[z][y][x], uy[z][y + 1][x], uy[z][y + 2][x])
+#define RISE_Z rise(uz[z - 1][y][x], uz[z][y][x], uz[z + 1][y][x], uz[z + 2][y][x])
+#define WALLS_X rise_u(ux[z][y][x - 1], ux[z][y][x], ux[z][y][x + 1], ux[z][y][x + 2], s[x - 1], s[x + 1])
+#define WALLS_Y rise_u(uy[z][y - 1][x], uy[z][y][x], uy[z][y + 1][x], uy[z][y + 2][x], s[x - row], s[x + row])
+#define WALLS_Z rise_u(uz[z - 1][y][x], uz[z][y][x], uz[z + 1][y][x], uz[z + 2][y][x], s[x - plane], s[x + plane])
+
+/* p -= S (rise_x(u_x) + rise_y(u_y) + rise_z(u_z)) */
+static void update_p_in(const fdtd* f, const box* b, int rows, int row, double (*restrict p)[rows][row],
+                        double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const unsigned char *kind = f->kind, *solid = f->solid;
+  const ptrdiff_t plane = f->plane;
+  const double courant = f->courant;
+#pragma SMint parallel for nowait
+#pragma omp parallel for
+  for (int z = z0; z < z1; z++)
+    for (int y = y0; y < y1; y++) {
+      const unsigned char* s = solid + z * plane + y * row;
+      if (kind[z * rows + y] == ALL_SOLID) continue;
+      if (kind[z * rows + y] == OPEN)
+#pragma omp simd
+        for (int x = x0; x < x1; x++) p[z][y][x] -= courant * (RISE_X + RISE_Y + RISE_Z);
+      else
+#pragma omp simd
+        for (int x = x0; x < x1; x++) p[z][y][x] = s[x] ? 0 : p[z][y][x] - courant * (WALLS_X + WALLS_Y + WALLS_Z);
+      if (x0 == PAD) {
+        p[z][y][PAD - 1] = p[z][y][PAD];
+        p[z][y][PAD - 2] = p[z][y][PAD + 1];
+      }
+      if (x1 == end) p[z][y][x1] = p[z][y][x1 - 1];
+    }
+}
+
+/* The same in absorbing layer b, where p is the sum of three parts q, one for each direction. */
+static void update_pml_p_in(const fdtd* f, int layer, int rows, int row, int q_rows, int q_row,
+                            double (*restrict q)[SPLIT][q_rows][q_row], double (*restrict p)[rows][row],
+                            double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
+  const box* b = &f->layer[layer];
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const double *kx = f->keep_p[0], *ky = f->keep_p[1], *kz = f->keep_p[2];
+  const double *ax = f->add_p[0], *ay = f->add_p[1], *az = f->add_p[2];
+  const unsigned char *kind = f->kind, *solid = f->solid;
+  const ptrdiff_t plane = f->plane;
+#pragma SMint parallel for nowait
+#pragma omp parallel for
+  for (int z = z0; z < z1; z++)
+    for (int y = y0; y < y1; y++) {
+      const unsigned char* s = solid + z * plane + y * row;
+      if (kind[z * rows + y] == ALL_SOLID) continue;
+      if (kind[z * rows + y] == OPEN)
+#pragma omp simd
+        for (int x = x0; x < x1; x++) {
+          q[z][0][y - y0][x - x0] = kx[x] * q[z][0][y - y0][x - x0] - ax[x] * RISE_X;
+          q[z][1][y - y0][x - x0] = ky[y] * q[z][1][y - y0][x - x0] - ay[y] * RISE_Y;
+          q[z][2][y - y0][x - x0] = kz[z] * q[z][2][y - y0][x - x0] - az[z] * RISE_Z;
+          p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
+        }
+      else
+#pragma omp simd
+        for (int x = x0; x < x1; x++) {
+          q[z][0][y - y0][x - x0] = s[x] ? 0 : kx[x] * q[z][0][y - y0][x - x0] - ax[x] * WALLS_X;
+          q[z][1][y - y0][x - x0] = s[x] ? 0 : ky[y] * q[z][1][y - y0][x - x0] - ay[y] * WALLS_Y;
+          q[z][2][y - y0][x - x0] = s[x] ? 0 : kz[z] * q[z][2][y - y0][x - x0] - az[z] * WALLS_Z;
+          p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
+        }
+      if (x0 == PAD) {
+        p[z][y][PAD - 1] = p[z][y][PAD];
+        p[z][y][PAD - 2] = p[z][y][PAD + 1];
+      }
+      if (x1 == end) p[z][y][x1] = p[z][y][x1 - 1];
+    }
+}
+
+static double* shared_field(int planes, int rows, int row) {
+#pragma SMint shared ::[planes : NPROCS][rows : ][row : ](0, NPROCS)
+  double(*field)[rows][row] = NULL;
+  return &field[0][0][0];
+}
+
+static double* shared_parts(int planes, int rows, int row) {
+#pragma SMint shared ::[planes : NPROCS][SPLIT : ][rows : ][row : ](0, NPROCS)
+  double(*parts)[SPLIT][rows][row] = NULL;
+  return &parts[0][0][0][0];
+}
+
+/* A step, with the timers. */
+static void step_u(fdtd* f, const fields* a) {
+  const int rows = f->rows, row = f->row;
+  double(*p)[rows][row] = (double(*)[rows][row])a->p, (*ux)[rows][row] = (double(*)[rows][row])a->u[0];
+  double(*uy)[rows][row] = (double(*)[rows][row])a->u[1], (*uz)[rows][row] = (double(*)[rows][row])a->u[2];
+  const double start = team_now();
+  for (int b = 0; b < FACES; b++)
+    if (f->layers[b] > 0) update_u_in(f, &f->layer[b], rows, row, ux, uy, uz, p);
+  const double middle = team_now();
+  update_u_in(f, &f->inner, rows, row, ux, uy, uz, p);
+  f->run.phase[PHASE_PML_U] += middle - start;
+  f->run.phase[PHASE_U] += team_now() - middle;
+}
+
+static void step_p(fdtd* f, const fields* a) {
+  const int rows = f->rows, row = f->row;
+  double(*p)[rows][row] = (double(*)[rows][row])a->p, (*ux)[rows][row] = (double(*)[rows][row])a->u[0];
+  double(*uy)[rows][row] = (double(*)[rows][row])a->u[1], (*uz)[rows][row] = (double(*)[rows][row])a->u[2];
+  const double start = team_now();
+  for (int b = 0; b < FACES; b++)
+    if (f->layers[b] > 0) {
+      const int q_rows = f->split_rows[b], q_row = f->split_width[b];
+      double(*q)[SPLIT][q_rows][q_row] = (double(*)[SPLIT][q_rows][q_row])a->split[b];
+      update_pml_p_in(f, b, rows, row, q_rows, q_row, q, p, ux, uy, uz);
+    }
+  const double middle = team_now();
+  update_p_in(f, &f->inner, rows, row, p, ux, uy, uz);
+  f->run.phase[PHASE_PML_P] += middle - start;
+  f->run.phase[PHASE_P] += team_now() - middle;
+}
+
+static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_MAX); }
+
+static double sum_over_ranks(double mine) { return sms_reduce_double(mine, SMS_SUM); }
+
+int main(int argc, char** argv) {
+  fdtd f;
+  const team team = {MYPID, NPROCS, max_over_ranks, sum_over_ranks, NULL, NULL};
+  fdtd_begin(&f, "fdtd_smint", team, argc, argv);
+
+  const int planes = f.size[2] + 2 * PAD;
+  fields a = {.p = shared_field(planes, f.rows, f.row)};
+  for (int d = 0; d < 3; d++) a.u[d] = shared_field(planes, f.rows, f.row);
+  for (int b = 0; b < FACES; b++)
+    if (f.layers[b] > 0) a.split[b] = shared_parts(planes, f.split_rows[b], f.split_width[b]);
+  fdtd_fill(&f, &a);
+#pragma SMint barrier
+  fdtd_check_begin(&f, &a);
+
+  fdtd_start(&f);
+  bool more = true;
+  for (int step = f.step + 1; step <= f.steps && more; step++) {
+    step_u(&f, &a);
+#pragma SMint barrier
+    step_p(&f, &a);
+    fdtd_sources(&f, step, &a, f.lo, f.hi); /* each rank in its own planes */
+#pragma SMint barrier
+    more = fdtd_step(&f, step, &a);
+  }
+  run_stop(&f.run);
+  return fdtd_finish(&f, &a, NULL);
+}

@@ -1,0 +1,241 @@
+#!/usr/bin/env bash
+# Tests of the FDTD programs, for ctest. gates.py has those that need theory.
+#
+#   test.sh BIN verified SHAPE             FD1, FD2, FD3: standing wave and energy, at the limit of stability, too
+#   test.sh BIN same SHAPE                 FD5: the same bits as fdtd_seq, with layers, solids, sources and probes
+#   test.sh BIN restart SHAPE SHAPE        checkpoint with one, restart with the other: the same bits as one run
+#   test.sh BIN stopped SHAPE              Ctrl-C writes a checkpoint from which the run goes on
+#   test.sh BIN disk SHAPE                 a full disk leaves the older checkpoint as it was
+#   test.sh BIN messages SHAPE             bad input ends in one clear message
+#   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, NEW for OLD, fdtd_seq finds itself wrong
+#   test.sh BIN narrow                     fdtd_sms with a halo of one plane finds itself wrong on two nodes
+#
+# BIN: the folder with the programs. SHAPE: seq, mpi-RANKS, sms-RANKS-NODES or smint-RANKS-NODES. PYTHON has numpy.
+set -euo pipefail
+bin=$1 what=$2
+shift 2
+here=$(dirname "${BASH_SOURCE[0]}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# In containers one is root; Open MPI wants to be told that this is meant.
+((EUID)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+fail() {
+  printf 'test.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+run() { # SHAPE ARGUMENTS...
+  local variant ranks nodes
+  IFS=- read -r variant ranks nodes <<<"$1"
+  shift
+  case $variant in
+    seq) "$bin/fdtd_seq" "$@" ;;
+    mpi) # the sanitizers know nothing of what MPI keeps until the end
+      ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 mpirun -n "$ranks" --oversubscribe --bind-to none \
+        --mca mpi_yield_when_idle 1 "$bin/fdtd_mpi" "$@" ;;
+    sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/fdtd_$variant" "$@" ;;
+    *) fail "unknown shape $variant" ;;
+  esac
+}
+
+# A geometry of 24 x 22 x 20 cells, solid here and there, but not in the cells that sources and probes use.
+solid_cells() {
+  "$PYTHON" - "$scratch/solid.npy" <<'END'
+import sys
+import numpy as np
+solid = np.random.default_rng(7).random((20, 22, 24)) < 0.3
+solid[9, 11, 12] = solid[3:17, 5:8, 4:9] = False
+np.save(sys.argv[1], solid)
+END
+}
+
+full_case() { # the options of a run with everything in it
+  echo --solid "$scratch/solid.npy" --pml 3,4,5,2,3,4 --source 12,11,9 --probe 4:9,5:8,3:17 --probe 12,11,9 \
+    --steps "$1" --film 15
+}
+
+compare() { # FOLDER FOLDER
+  local file
+  for file in pressure.npy probes.csv probe-1.wav film.npy; do
+    cmp "$1/$file" "$2/$file" || fail "$file differs"
+  done
+}
+
+verified() {
+  local shape=$1
+  run "$shape" --size 24 --steps 400 --verify
+  run "$shape" --size 24 --steps 2000 --courant 0.4948 --verify
+  run "$shape" --size 37,5,18 --steps 300 --verify
+  run "$shape" --size 17,23,29 --steps 2000 --courant 0.4948 --start noise --verify
+  solid_cells
+  run "$shape" --solid "$scratch/solid.npy" --steps 1000 --courant 0.4948 --start noise --seed 3 --verify
+}
+
+same() {
+  local shape=$1 size
+  solid_cells
+  read -ra options <<<"$(full_case 60)"
+  run seq "${options[@]}" --output "$scratch/expected"
+  run "$shape" "${options[@]}" --output "$scratch/got"
+  compare "$scratch/expected" "$scratch/got"
+  for size in 1,2,9 7,1,12 40,33,19; do
+    run seq --size "$size" --start noise --steps 20 --output "$scratch/expected"
+    run "$shape" --size "$size" --start noise --steps 20 --output "$scratch/got"
+    cmp "$scratch/expected/pressure.npy" "$scratch/got/pressure.npy" || fail "size $size differs"
+  done
+}
+
+restart() {
+  local first=$1 second=$2
+  solid_cells
+  read -ra options <<<"$(full_case 60)"
+  run seq "${options[@]}" --output "$scratch/expected"
+  read -ra half <<<"$(full_case 30)"
+  run "$first" "${half[@]}" --output "$scratch/got" --checkpoint 7
+  # the film has as many pictures as the whole run
+  rm "$scratch/got/film.npy"
+  run "$first" "${options[@]}" --output "$scratch/got" --checkpoint 35
+  cp "$scratch/got/checkpoint" "$scratch/half"
+  run "$second" "${options[@]}" --output "$scratch/got" --restart "$scratch/half"
+  compare "$scratch/expected" "$scratch/got"
+}
+
+stopped() {
+  local shape=$1 status=0 step
+  run "$shape" --size 40 --start noise --steps 1000000 --output "$scratch/long" 2>"$scratch/said" >"$scratch/out" &
+  local job=$!
+  for _ in $(seq 100); do
+    [[ -s $scratch/out ]] && break
+    sleep 0.1
+  done
+  sleep 1
+  kill -INT "$(pgrep -P "$job" || echo "$job")"
+  wait "$job" || status=$?
+  ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"
+  step=$(sed -n 's/.*stopped after step \([0-9]*\); to go on.*/\1/p' "$scratch/said")
+  [[ $step ]] || fail "it does not say at which step it stopped: $(<"$scratch/said")"
+  run "$shape" --size 40 --start noise --steps $((step + 5)) --restart "$scratch/long/checkpoint" --output "$scratch/b"
+  run seq --size 40 --start noise --steps $((step + 5)) --output "$scratch/a"
+  cmp "$scratch/a/pressure.npy" "$scratch/b/pressure.npy" || fail "going on after Ctrl-C gives other bits"
+}
+
+disk() {
+  local status=0
+  unshare -rm true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
+  mkdir "$scratch/small"
+  export -f run fail
+  export bin scratch
+  # A checkpoint of 30^3 cells has 1.4 MB: the folder holds one, and not the second beside it.
+  # shellcheck disable=SC2016  # the inner shell expands it
+  unshare -rm bash -euo pipefail -c '
+    mount -t tmpfs -o size=2m none "$scratch/small"
+    run "$0" --size 30 --steps 4 --start noise --checkpoint 2 --output "$scratch/small" >"$scratch/out" 2>&1 && exit 3
+    grep -q "cannot write .*checkpoint.part: No space left on device; an older .* is as it was" "$scratch/out" || exit 4
+    [[ ! -e $scratch/small/checkpoint.part ]] || exit 5
+    run "$0" --size 30 --steps 9 --start noise --restart "$scratch/small/checkpoint" --output "$scratch/after"
+  ' "$1" || status=$?
+  ((status == 0)) || fail "status $status: $(<"$scratch/out")"
+  run seq --size 30 --steps 9 --start noise --output "$scratch/whole"
+  cmp "$scratch/whole/pressure.npy" "$scratch/after/pressure.npy" || fail "the older checkpoint is not what it was"
+}
+
+refused() { # STATUS PATTERN SHAPE ARGUMENTS...
+  local expected=$1 pattern=$2 status=0
+  shift 2
+  run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+  [[ $status == "$expected" ]] || fail "exit status $status, not $expected, of: $*: $(<"$scratch/err")"
+  [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
+}
+
+messages() {
+  local shape=$1 to=$scratch/o
+  solid_cells
+  refused 2 "unknown option '--sise'; did you mean --size" "$shape" --sise 3
+  refused 2 "size '3,3' is not N or NX,NY,NZ" "$shape" --size 3,3
+  refused 2 "courant 0.4975 is not in \(0, 0.494872\]: above 6 / \(7 sqrt 3\) the shortest" "$shape" --courant 0.4975
+  refused 2 "courant 'nan' is not a number" "$shape" --courant nan
+  refused 2 "needs [0-9.]+ GiB of memory, this machine has [0-9.]+ GiB; use a smaller --size" "$shape" --size 20000
+  refused 2 "pml '3,4' is not L or XL" "$shape" --size 20 --pml 3,4
+  refused 2 "layers of 10 and 10 cells leave nothing of the 20 cells in x" "$shape" --size 20 --pml 10
+  refused 2 "solid .*none: No such file" "$shape" --solid "$scratch/none"
+  refused 2 "is not an array that numpy.save has written" "$shape" --solid "${BASH_SOURCE[0]}"
+  refused 2 "has 24 cells in x, --size asks for 9" "$shape" --solid "$scratch/solid.npy" --size 9
+  refused 2 "probe '40,1,1' has no cells, or leaves the box, which has x from 0 to 19" "$shape" --size 20 \
+    --start noise --probe 40,1,1 --output "$to"
+  refused 2 "probe '0:24,0:22,0:20' is inside a solid: at cell [0-9]+,[0-9]+,[0-9]+" "$shape" \
+    --solid "$scratch/solid.npy" --start noise --probe 0:24,0:22,0:20 --output "$to"
+  refused 2 "nothing would sound" "$shape" --size 20 --start rest
+  refused 2 "verify knows the answer for --start mode and noise only" "$shape" --size 20 --pml 4 --source 9,9,9 --verify
+  refused 2 "need --output DIR" "$shape" --size 20 --start noise --probe 1,1,1
+  "$PYTHON" -c 'import numpy, sys; numpy.save(sys.argv[1], [1, 2, numpy.nan, 4])' "$scratch/wave.npy"
+  refused 2 "wave .* has nan at \[2\]" "$shape" --size 20 --source 9,9,9 --wave "$scratch/wave.npy"
+  "$PYTHON" -c 'import numpy, sys; numpy.save(sys.argv[1], [1, 2])' "$scratch/wave.npy"
+  refused 2 "has elements of type '<i8', not one of: <f8" "$shape" --size 20 --source 9,9,9 --wave "$scratch/wave.npy"
+  "$PYTHON" -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.full(9, 1e308))' "$scratch/wave.npy"
+  refused 1 "the pressure is no longer finite at step [0-9]+; an older checkpoint is as it was" "$shape" --size 20 \
+    --source 9,9,9 --wave "$scratch/wave.npy" --steps 9 --checkpoint 2 --output "$to"
+  restarts "$shape"
+}
+
+restarts() {
+  local shape=$1 to=$scratch/o
+  run seq --size 10 --start noise --steps 4 --checkpoint 2 --output "$to"
+  local at=("$shape" --start noise --steps 9 --restart "$to/checkpoint")
+  refused 2 "restart .*none: No such file" "$shape" --restart "$scratch/none"
+  refused 2 "pressure.npy is not a checkpoint" "$shape" --restart "$to/pressure.npy"
+  refused 2 "has size 10,10,10, this run 12,12,12" "${at[@]}" --size 12
+  refused 2 "was written with other settings" "${at[@]}" --size 10 --courant 0.4
+  refused 2 "is at step 4, --steps is only 3" "$shape" --restart "$to/checkpoint" --size 10 --start noise --steps 3
+  damage() { printf '%b' "$1" | dd of="$to/checkpoint" bs=1 seek="$2" conv=notrunc status=none; }
+  damage '\x01' 4000
+  refused 2 "is damaged: its checksum is wrong" "${at[@]}" --size 10
+  damage 'x' 8
+  refused 2 "is a checkpoint of xdtd, not of fdtd" "${at[@]}" --size 10
+  damage 'f' 8
+  damage '\x07' 32
+  refused 2 "has version 7 of the format, this program reads version 1" "${at[@]}" --size 10
+  damage '\x01' 32
+  truncate -s -8 "$to/checkpoint"
+  refused 2 "it is damaged" "${at[@]}" --size 10
+}
+
+wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
+  local status=0
+  "$@" >"$scratch/out" 2>&1 || status=$?
+  ((status == 1)) || fail "exit status $status, not 1: $(<"$scratch/out")"
+  grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
+}
+
+change() { # FILE OLD NEW: in a copy of the sources
+  local source
+  mkdir -p "$scratch/apps"
+  cp -r "$here" "$here/../common" "$scratch/apps"
+  source=$(<"$scratch/apps/fdtd/$1")
+  [[ $source == *"$2"* ]] || fail "there is no '$2' in $1"
+  printf '%s\n' "${source//"$2"/"$3"}" >"$scratch/apps/fdtd/$1"
+}
+
+compile() { # VARIANT MORE...
+  local variant=$1
+  shift
+  (cd "$scratch/apps/fdtd" && "${CC:-cc}" -O1 -std=gnu11 "fdtd_$variant.c" {setup,geometry,start,update,record}.c \
+    ../common/*.c "$@" -lm -o "$scratch/wrong")
+}
+
+notices() { # FILE OLD NEW ARGUMENTS...
+  change "$1" "$2" "$3"
+  compile seq
+  shift 3
+  wrong_answer "$scratch/wrong" "$@" --verify
+}
+
+narrow() {
+  change fdtd_sms.c "fetch(&f, uz, 1, 2)" "fetch(&f, uz, 1, 1)"
+  local library
+  library=$(cd "$bin/../lib" && pwd)
+  compile sms -I "$here/../../include/hiroba" -L "$library" -lhiroba -Wl,-rpath,"$library"
+  wrong_answer "$bin/hirobarun" -n 2 --nodes 2 "$scratch/wrong" --size 24 --steps 100 --verify
+}
+
+"$what" "$@"

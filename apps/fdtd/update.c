@@ -1,0 +1,144 @@
+/* The method: what every cell does in a step. Rows beside solid cells read those as mirrors; `walls` is constant where
+ * these functions are inlined, so the loops over open rows have no conditions. */
+#include "fdtd.h"
+
+#define INLINED static inline __attribute__((always_inline))
+
+/* Blocks: the planes of a block that a row reads stay in the cache until the block is done. */
+enum { BLOCK_Z = 16, BLOCK_Y = 32 };
+
+INLINED void row_u(const fdtd* f, const fields* a, int z, int y, int x0, int x1, const bool walls) {
+  const ptrdiff_t at = fdtd_at(f, z, y, 0), row = f->row, plane = f->plane;
+  const double* p = a->p + at;
+  double* restrict ux = a->u[0] + at, * restrict uy = a->u[1] + at, * restrict uz = a->u[2] + at;
+  const double *keep = f->keep_u[0], *add = f->add_u[0];
+  const double keep_y = f->keep_u[1][y], add_y = f->add_u[1][y], keep_z = f->keep_u[2][z], add_z = f->add_u[2][z];
+  const unsigned char* s = f->solid + at;
+#pragma omp simd
+  for (int x = x0; x < x1; x++) {
+    double in_x, in_y, in_z;
+    if (walls) {
+      in_x = rise_p(p[x - 2], p[x - 1], p[x], p[x + 1], s[x - 2], s[x + 1]);
+      in_y = rise_p(p[x - 2 * row], p[x - row], p[x], p[x + row], s[x - 2 * row], s[x + row]);
+      in_z = rise_p(p[x - 2 * plane], p[x - plane], p[x], p[x + plane], s[x - 2 * plane], s[x + plane]);
+    } else {
+      in_x = rise(p[x - 2], p[x - 1], p[x], p[x + 1]);
+      in_y = rise(p[x - 2 * row], p[x - row], p[x], p[x + row]);
+      in_z = rise(p[x - 2 * plane], p[x - plane], p[x], p[x + plane]);
+    }
+    const double to_x = keep[x] * ux[x] - add[x] * in_x;
+    const double to_y = keep_y * uy[x] - add_y * in_y;
+    const double to_z = keep_z * uz[x] - add_z * in_z;
+    ux[x] = walls && (s[x] | s[x - 1]) ? 0 : to_x;
+    uy[x] = walls && (s[x] | s[x - row]) ? 0 : to_y;
+    uz[x] = walls && (s[x] | s[x - plane]) ? 0 : to_z;
+  }
+}
+
+/* The three rises of u in one cell. */
+typedef struct rises {
+  double x, y, z;
+} rises;
+
+INLINED rises rises_of_u(const fdtd* f, const double* ux, const double* uy, const double* uz, const unsigned char* s,
+                         int x, const bool walls) {
+  const ptrdiff_t row = f->row, plane = f->plane;
+  if (!walls)
+    return (rises){rise(ux[x - 1], ux[x], ux[x + 1], ux[x + 2]), rise(uy[x - row], uy[x], uy[x + row], uy[x + 2 * row]),
+                   rise(uz[x - plane], uz[x], uz[x + plane], uz[x + 2 * plane])};
+  return (rises){rise_u(ux[x - 1], ux[x], ux[x + 1], ux[x + 2], s[x - 1], s[x + 1]),
+                 rise_u(uy[x - row], uy[x], uy[x + row], uy[x + 2 * row], s[x - row], s[x + row]),
+                 rise_u(uz[x - plane], uz[x], uz[x + plane], uz[x + 2 * plane], s[x - plane], s[x + plane])};
+}
+
+INLINED void row_p(const fdtd* f, const fields* a, int z, int y, int x0, int x1, const bool walls) {
+  const ptrdiff_t at = fdtd_at(f, z, y, 0);
+  double* restrict p = a->p + at;
+  const double *ux = a->u[0] + at, *uy = a->u[1] + at, *uz = a->u[2] + at;
+  const unsigned char* s = f->solid + at;
+  const double courant = f->courant;
+#pragma omp simd
+  for (int x = x0; x < x1; x++) {
+    const rises r = rises_of_u(f, ux, uy, uz, s, x, walls);
+    const double to = p[x] - courant * (r.x + r.y + r.z);
+    p[x] = walls && s[x] ? 0 : to;
+  }
+}
+
+INLINED void row_pml_p(const fdtd* f, const fields* a, int layer, int z, int y, int x0, int x1, const bool walls) {
+  const ptrdiff_t at = fdtd_at(f, z, y, 0);
+  double* restrict p = a->p + at;
+  const double *ux = a->u[0] + at, *uy = a->u[1] + at, *uz = a->u[2] + at;
+  double* const split = a->split[layer] - f->layer[layer].x0;
+  double* restrict px = split + split_row(f, layer, z, 0, y);
+  double* restrict py = split + split_row(f, layer, z, 1, y);
+  double* restrict pz = split + split_row(f, layer, z, 2, y);
+  const unsigned char* s = f->solid + at;
+  const double *keep = f->keep_p[0], *add = f->add_p[0];
+  const double keep_y = f->keep_p[1][y], add_y = f->add_p[1][y], keep_z = f->keep_p[2][z], add_z = f->add_p[2][z];
+#pragma omp simd
+  for (int x = x0; x < x1; x++) {
+    const rises r = rises_of_u(f, ux, uy, uz, s, x, walls);
+    const double to_x = keep[x] * px[x] - add[x] * r.x;
+    const double to_y = keep_y * py[x] - add_y * r.y;
+    const double to_z = keep_z * pz[x] - add_z * r.z;
+    px[x] = walls && s[x] ? 0 : to_x;
+    py[x] = walls && s[x] ? 0 : to_y;
+    pz[x] = walls && s[x] ? 0 : to_z;
+    p[x] = px[x] + py[x] + pz[x];
+  }
+}
+
+enum { ROW_U, ROW_P, ROW_PML_P };
+
+INLINED void any_row(const fdtd* f, const fields* a, int what, int layer, const box* part, int z, int y, bool walls) {
+  const int x0 = part->x0, x1 = part->x1, end = PAD + f->size[0];
+  if (what == ROW_U) row_u(f, a, z, y, x0, x1, walls);
+  if (what == ROW_P) row_p(f, a, z, y, x0, x1, walls);
+  if (what == ROW_PML_P) row_pml_p(f, a, layer, z, y, x0, x1, walls);
+  if (what == ROW_U) mirror_u(a->u[0] + fdtd_at(f, z, y, 0), x0, x1, end);
+  else mirror_p(a->p + fdtd_at(f, z, y, 0), x0, x1, end);
+}
+
+INLINED void update_row(const fdtd* f, const fields* a, int what, int layer, const box* part, int z, int y) {
+  const int kind = f->kind[z * f->rows + y];
+  if (kind == OPEN) any_row(f, a, what, layer, part, z, y, false);
+  if (kind == BESIDE_SOLID) any_row(f, a, what, layer, part, z, y, true);
+}
+
+INLINED void update(const fdtd* f, const fields* a, int what, int layer, const box* part, int z0, int z1) {
+  const int lo = larger(z0, part->z0), hi = smaller(z1, part->z1);
+#pragma omp parallel for collapse(2) schedule(static)
+  for (int zb = lo; zb < hi; zb += BLOCK_Z)
+    for (int yb = part->y0; yb < part->y1; yb += BLOCK_Y)
+      for (int z = zb; z < smaller(zb + BLOCK_Z, hi); z++)
+        for (int y = yb; y < smaller(yb + BLOCK_Y, part->y1); y++) update_row(f, a, what, layer, part, z, y);
+}
+
+void update_u(const fdtd* f, const fields* a, const box* part, int z0, int z1) { update(f, a, ROW_U, 0, part, z0, z1); }
+
+void update_p(const fdtd* f, const fields* a, const box* part, int z0, int z1) { update(f, a, ROW_P, 0, part, z0, z1); }
+
+void update_pml_p(const fdtd* f, const fields* a, int layer, int z0, int z1) {
+  update(f, a, ROW_PML_P, layer, &f->layer[layer], z0, z1);
+}
+
+void update_all_u(fdtd* f, const fields* a, int z0, int z1) {
+  const double start = team_now();
+  for (int b = 0; b < FACES; b++)
+    if (f->layers[b] > 0) update_u(f, a, &f->layer[b], z0, z1);
+  const double middle = team_now();
+  update_u(f, a, &f->inner, z0, z1);
+  f->run.phase[PHASE_PML_U] += middle - start;
+  f->run.phase[PHASE_U] += team_now() - middle;
+}
+
+void update_all_p(fdtd* f, const fields* a, int z0, int z1) {
+  const double start = team_now();
+  for (int b = 0; b < FACES; b++)
+    if (f->layers[b] > 0) update_pml_p(f, a, b, z0, z1);
+  const double middle = team_now();
+  update_p(f, a, &f->inner, z0, z1);
+  f->run.phase[PHASE_PML_P] += middle - start;
+  f->run.phase[PHASE_P] += team_now() - middle;
+}
