@@ -9,13 +9,15 @@
  *
  * where rise() is the difference across a face (a cell) from four points, of 4th order. README.md has the method.
  *
- * Storage: cell (x, y, z) is element (z + PAD) * plane + (y + PAD) * row + (x + PAD) of each array, and face (x, y, z)
- * of u_d the one between the cells x - 1 and x in direction d. The PAD cells around the box count as solid, so the
- * walls of the box need no code of their own. Below, z, y and x include PAD, and all boxes do.
+ * Storage: cell (x, y, z) is element (z + PAD) * plane + (y + PAD) * row + (x + PAD_X) of each array, and face (x, y,
+ * z) of u_d the one between the cells x - 1 and x in direction d. The PAD cells around the box (in x PAD_X before it,
+ * so that it begins at a cache line) count as solid, so the walls of the box need no code of their own. Below, z, y and
+ * x include these, and all boxes do.
  *
  * Who owns what: a variant allocates the fields, and computes the planes [lo, hi). Collective, called by all ranks (one
  * thread of each), blocking: every function named fdtd_*. Mistakes of the user end the program there, with one message.
- * The functions update_* compute, and do not communicate. */
+ * The functions update_* and
+ * fdtd_sound compute, and do not communicate. */
 #ifndef FDTD_FDTD_H
 #define FDTD_FDTD_H
 
@@ -25,7 +27,7 @@
 #include "../common/options.h"
 #include "../common/run.h"
 
-enum { PAD = 2, HALO = 2, FACES = 6, SPLIT = 3, PAGE_ELEMENTS = 512 };
+enum { PAD = 2, PAD_X = 8, HALO = 2, FACES = 6, SPLIT = 3, PAGE_ELEMENTS = 512 };
 enum { PHASE_U, PHASE_P, PHASE_PML_U, PHASE_PML_P, PHASES };
 /* Kinds of rows: no solid cell near; some; no other. */
 enum { OPEN, BESIDE_SOLID, ALL_SOLID };
@@ -66,7 +68,7 @@ typedef struct fdtd {
   /* options */
   int size[3], steps, every, film, pulse_width, seed;
   double courant, spacing, speed, reflection, order;
-  bool verify, json, help;
+  bool verify, json, blocking, help;
   const char *layers_text, *start, *solid_file, *wave_file, *restart, *folder;
   const char *source_texts[OPTION_LIST], *probe_texts[OPTION_LIST];
   /* what follows from them */
@@ -95,11 +97,11 @@ static inline ptrdiff_t fdtd_at(const fdtd* f, int z, int y, int x) { return z *
 
 /* After a change of cells [x0, x1) of a row of p, or of u_x. `end`: the first cell after the box. */
 static inline void mirror_p(double* p, int x0, int x1, int end) {
-  if (x0 == PAD) p[PAD - 1] = p[PAD], p[PAD - 2] = p[PAD + 1];
+  if (x0 == PAD_X) p[PAD_X - 1] = p[PAD_X], p[PAD_X - 2] = p[PAD_X + 1];
   if (x1 == end) p[end] = p[end - 1];
 }
 static inline void mirror_u(double* ux, int x0, int x1, int end) {
-  if (x0 == PAD) ux[PAD - 1] = -ux[PAD + 1];
+  if (x0 == PAD_X) ux[PAD_X - 1] = -ux[PAD_X + 1];
   if (x1 == end) ux[end + 1] = -ux[end - 1];
 }
 
@@ -138,15 +140,18 @@ void fdtd_save(fdtd* f, int step, const fields* a);
 void fdtd_check_begin(fdtd* f, const fields* a);
 void fdtd_check(fdtd* f, const fields* a);
 
-/* ---- update.c: planes [z0, z1) of a box -------------------------------------------------------------------------- */
+/* ---- update.c ---------------------------------------------------------------------------------------------------- */
 
-void update_u(const fdtd* f, const fields* a, const box* part, int z0, int z1);
-void update_p(const fdtd* f, const fields* a, const box* part, int z0, int z1);
-void update_pml_p(const fdtd* f, const fields* a, int layer, int z0, int z1);
+/* Steps are done `depth` at once, so that fields are in the cache for all of them. u at a plane reads p READ_BELOW_OF_P
+ * planes below and READ_ABOVE_OF_P above, p reads u_z likewise; what other ranks have of it must be valid:
+ *
+ *   for k of 0 .. depth - 1:   update_u_ends(k); for k = 0 also update_bands, while u_z of the other ranks arrives
+ *                              [here u_z of other ranks]   update_p_ends(k)   [here p of other ranks] */
+enum { READ_BELOW_OF_P = 2, READ_ABOVE_OF_P = 1, READ_BELOW_OF_U = 1, READ_ABOVE_OF_U = 2 };
 
-/* All of planes [z0, z1), with the timers. */
-void update_all_u(fdtd* f, const fields* a, int z0, int z1);
-void update_all_p(fdtd* f, const fields* a, int z0, int z1);
+void update_u_ends(fdtd* f, const fields* a, int k);
+void update_bands(fdtd* f, const fields* a, int step, int depth);
+void update_p_ends(fdtd* f, const fields* a, int step, int k);
 
 /* ---- record.c ---------------------------------------------------------------------------------------------------- */
 
@@ -159,11 +164,14 @@ typedef struct counter {
 /* Starts the clock. */
 void fdtd_start(fdtd* f);
 
-/* Adds what the sources give in step `step` (counted from 1) to p in planes [z0, z1), after update_p. */
-void fdtd_sources(const fdtd* f, int step, const fields* a, int z0, int z1);
-void fdtd_add(const fdtd* f, const fields* a, int z, int y, int x, double more);
+/* How many steps to do at once, from `step` on (counted from 1): fields are whole where a file needs them. */
+int fdtd_depth(const fdtd* f, int step);
 
-/* When p of this step is complete in the planes of this rank: probes, film, checkpoint, progress. Returns false if the
+/* When p of a step is updated in planes [z0, z1) of this rank: adds what the sources give, and takes what probes
+ * measure. */
+void fdtd_sound(const fdtd* f, int step, const fields* a, int z0, int z1);
+
+/* When p of this step is complete in the planes of this rank: film, checkpoint, progress. Returns false if the
  * run is to end now. */
 bool fdtd_step(fdtd* f, int step, const fields* a);
 

@@ -23,14 +23,13 @@ typedef struct exchange {
   int requests;
 } exchange;
 
-/* Starts to bring the planes beside ours; `array` as in fields. */
-static exchange start(const fdtd* f, double* array) {
+/* Starts to bring `below` planes of the rank below, and `above` of the one above; `array` as in fields. */
+static exchange start(const fdtd* f, double* array, int below, int above) {
   exchange e = {.requests = 0};
-  const int planes = f->size[2] + 2 * PAD, mine = smaller(HALO, f->last - f->first);
-  const int theirs = smaller(HALO, planes - f->last), rank = f->team.rank;
-  const int count = (int)f->plane; /* fdtd_begin refuses larger planes */
+  const int mine = smaller(above, f->last - f->first), theirs = smaller(above, f->size[2] + 2 * PAD - f->last);
+  const int count = (int)f->plane, rank = f->team.rank; /* main refuses larger planes */
   if (mine > 0 && f->first > 0) {
-    MPI_Irecv(array + (f->first - HALO) * f->plane, HALO * count, MPI_DOUBLE, rank - 1, UP, MPI_COMM_WORLD,
+    MPI_Irecv(array + (f->first - below) * f->plane, below * count, MPI_DOUBLE, rank - 1, UP, MPI_COMM_WORLD,
               &e.request[e.requests++]);
     MPI_Isend(array + f->first * f->plane, mine * count, MPI_DOUBLE, rank - 1, DOWN, MPI_COMM_WORLD,
               &e.request[e.requests++]);
@@ -38,7 +37,7 @@ static exchange start(const fdtd* f, double* array) {
   if (mine > 0 && theirs > 0) {
     MPI_Irecv(array + f->last * f->plane, theirs * count, MPI_DOUBLE, rank + 1, DOWN, MPI_COMM_WORLD,
               &e.request[e.requests++]);
-    MPI_Isend(array + (f->last - HALO) * f->plane, HALO * count, MPI_DOUBLE, rank + 1, UP, MPI_COMM_WORLD,
+    MPI_Isend(array + (f->last - below) * f->plane, below * count, MPI_DOUBLE, rank + 1, UP, MPI_COMM_WORLD,
               &e.request[e.requests++]);
   }
   return e;
@@ -46,17 +45,9 @@ static exchange start(const fdtd* f, double* array) {
 
 static void finish(exchange* e) { MPI_Waitall(e->requests, e->request, MPI_STATUSES_IGNORE); }
 
-typedef void update(fdtd* f, const fields* a, int z0, int z1);
-
-/* The inner planes while those beside ours arrive, then the others, which read `below` and `above` of them. */
-static void overlapped(update* all, fdtd* f, const fields* a, double* array, int below, int above) {
-  exchange e = start(f, array);
-  const int inner = f->first > 0 ? smaller(f->lo + below, f->hi) : f->lo;
-  const int inner_end = f->last < f->size[2] + 2 * PAD ? larger(f->hi - above, inner) : f->hi;
-  all(f, a, inner, inner_end);
+static void exchange_p(const fdtd* f, double* p) {
+  exchange e = start(f, p, READ_BELOW_OF_P, READ_ABOVE_OF_P);
   finish(&e);
-  all(f, a, f->lo, inner);
-  all(f, a, inner_end, f->hi);
 }
 
 int main(int argc, char** argv) {
@@ -75,20 +66,23 @@ int main(int argc, char** argv) {
 
   fields a = fdtd_private(&f, HALO);
   fdtd_fill(&f, &a);
-  exchange first = start(&f, a.p);
-  finish(&first);
+  exchange_p(&f, a.p);
   fdtd_check_begin(&f, &a);
 
   fdtd_start(&f);
   bool more = true;
-  for (int step = f.step + 1; step <= f.steps && more; step++) {
-    overlapped(update_all_u, &f, &a, a.p, 2, 1);
-    overlapped(update_all_p, &f, &a, a.u[2], 1, 2);
-    fdtd_sources(&f, step, &a, f.lo, f.hi);
-    more = fdtd_step(&f, step, &a);
+  for (int step = f.step + 1, depth; step <= f.steps && more; step += depth) {
+    depth = fdtd_depth(&f, step);
+    for (int k = 0; k < depth; k++) {
+      update_u_ends(&f, &a, k);
+      exchange e = start(&f, a.u[2], READ_BELOW_OF_U, READ_ABOVE_OF_U);
+      if (k == 0) update_bands(&f, &a, step, depth);
+      finish(&e);
+      update_p_ends(&f, &a, step, k);
+      exchange_p(&f, a.p);
+    }
+    more = fdtd_step(&f, step + depth - 1, &a);
   }
   run_stop(&f.run);
-  exchange last = start(&f, a.p);
-  finish(&last);
   return fdtd_finish(&f, &a, NULL);
 }

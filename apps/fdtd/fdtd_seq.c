@@ -11,11 +11,10 @@ int main(int argc, char** argv) {
 
   fdtd_start(&f);
   bool more = true;
-  for (int step = f.step + 1; step <= f.steps && more; step++) {
-    update_all_u(&f, &a, f.lo, f.hi);
-    update_all_p(&f, &a, f.lo, f.hi);
-    fdtd_sources(&f, step, &a, f.lo, f.hi);
-    more = fdtd_step(&f, step, &a);
+  for (int step = f.step + 1, depth; step <= f.steps && more; step += depth) {
+    depth = fdtd_depth(&f, step);
+    update_bands(&f, &a, step, depth);
+    more = fdtd_step(&f, step + depth - 1, &a);
   }
   run_stop(&f.run);
   return fdtd_finish(&f, &a, NULL);

@@ -8,7 +8,7 @@
 /* u_d -= S rise_d(p), with the factors of the absorbing layers, which are 1 and S outside of them. */
 static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (*restrict ux)[rows][row],
                         double (*restrict uy)[rows][row], double (*restrict uz)[rows][row], double (*p)[rows][row]) {
-  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
   const double *kx = f->keep_u[0], *ky = f->keep_u[1], *kz = f->keep_u[2];
   const double *ax = f->add_u[0], *ay = f->add_u[1], *az = f->add_u[2];
   const unsigned char *kind = f->kind, *solid = f->solid;
@@ -18,13 +18,14 @@ static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (
   for (int z = z0; z < z1; z++)
     for (int y = y0; y < y1; y++) {
       const unsigned char* s = solid + z * plane + y * row;
+      const double ky_y = ky[y], ay_y = ay[y], kz_z = kz[z], az_z = az[z];
       if (kind[z * rows + y] == ALL_SOLID) continue;
       if (kind[z * rows + y] == OPEN)
 #pragma omp simd
         for (int x = x0; x < x1; x++) {
           ux[z][y][x] = kx[x] * ux[z][y][x] - ax[x] * rise(p[z][y][x - 2], p[z][y][x - 1], p[z][y][x], p[z][y][x + 1]);
-          uy[z][y][x] = ky[y] * uy[z][y][x] - ay[y] * rise(p[z][y - 2][x], p[z][y - 1][x], p[z][y][x], p[z][y + 1][x]);
-          uz[z][y][x] = kz[z] * uz[z][y][x] - az[z] * rise(p[z - 2][y][x], p[z - 1][y][x], p[z][y][x], p[z + 1][y][x]);
+          uy[z][y][x] = ky_y * uy[z][y][x] - ay_y * rise(p[z][y - 2][x], p[z][y - 1][x], p[z][y][x], p[z][y + 1][x]);
+          uz[z][y][x] = kz_z * uz[z][y][x] - az_z * rise(p[z - 2][y][x], p[z - 1][y][x], p[z][y][x], p[z + 1][y][x]);
         }
       else
 #pragma omp simd
@@ -34,11 +35,14 @@ static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (
               rise_p(p[z][y - 2][x], p[z][y - 1][x], p[z][y][x], p[z][y + 1][x], s[x - 2 * row], s[x + row]);
           const double in_z =
               rise_p(p[z - 2][y][x], p[z - 1][y][x], p[z][y][x], p[z + 1][y][x], s[x - 2 * plane], s[x + plane]);
-          ux[z][y][x] = s[x] | s[x - 1] ? 0 : kx[x] * ux[z][y][x] - ax[x] * in_x;
-          uy[z][y][x] = s[x] | s[x - row] ? 0 : ky[y] * uy[z][y][x] - ay[y] * in_y;
-          uz[z][y][x] = s[x] | s[x - plane] ? 0 : kz[z] * uz[z][y][x] - az[z] * in_z;
+          const double to_x = kx[x] * ux[z][y][x] - ax[x] * in_x;
+          const double to_y = ky_y * uy[z][y][x] - ay_y * in_y;
+          const double to_z = kz_z * uz[z][y][x] - az_z * in_z;
+          ux[z][y][x] = s[x] | s[x - 1] ? 0 : to_x;
+          uy[z][y][x] = s[x] | s[x - row] ? 0 : to_y;
+          uz[z][y][x] = s[x] | s[x - plane] ? 0 : to_z;
         }
-      if (x0 == PAD) ux[z][y][PAD - 1] = -ux[z][y][PAD + 1];
+      if (x0 == PAD_X) ux[z][y][PAD_X - 1] = -ux[z][y][PAD_X + 1];
       if (x1 == end) ux[z][y][x1 + 1] = -ux[z][y][x1 - 1];
     }
 }
@@ -54,7 +58,7 @@ static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (
 /* p -= S (rise_x(u_x) + rise_y(u_y) + rise_z(u_z)) */
 static void update_p_in(const fdtd* f, const box* b, int rows, int row, double (*restrict p)[rows][row],
                         double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
-  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
   const unsigned char *kind = f->kind, *solid = f->solid;
   const ptrdiff_t plane = f->plane;
   const double courant = f->courant;
@@ -69,10 +73,13 @@ static void update_p_in(const fdtd* f, const box* b, int rows, int row, double (
         for (int x = x0; x < x1; x++) p[z][y][x] -= courant * (RISE_X + RISE_Y + RISE_Z);
       else
 #pragma omp simd
-        for (int x = x0; x < x1; x++) p[z][y][x] = s[x] ? 0 : p[z][y][x] - courant * (WALLS_X + WALLS_Y + WALLS_Z);
-      if (x0 == PAD) {
-        p[z][y][PAD - 1] = p[z][y][PAD];
-        p[z][y][PAD - 2] = p[z][y][PAD + 1];
+        for (int x = x0; x < x1; x++) {
+          const double to = p[z][y][x] - courant * (WALLS_X + WALLS_Y + WALLS_Z);
+          p[z][y][x] = s[x] ? 0 : to;
+        }
+      if (x0 == PAD_X) {
+        p[z][y][PAD_X - 1] = p[z][y][PAD_X];
+        p[z][y][PAD_X - 2] = p[z][y][PAD_X + 1];
       }
       if (x1 == end) p[z][y][x1] = p[z][y][x1 - 1];
     }
@@ -83,7 +90,7 @@ static void update_pml_p_in(const fdtd* f, int layer, int rows, int row, int q_r
                             double (*restrict q)[SPLIT][q_rows][q_row], double (*restrict p)[rows][row],
                             double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
   const box* b = &f->layer[layer];
-  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD + f->size[0];
+  const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
   const double *kx = f->keep_p[0], *ky = f->keep_p[1], *kz = f->keep_p[2];
   const double *ax = f->add_p[0], *ay = f->add_p[1], *az = f->add_p[2];
   const unsigned char *kind = f->kind, *solid = f->solid;
@@ -93,26 +100,30 @@ static void update_pml_p_in(const fdtd* f, int layer, int rows, int row, int q_r
   for (int z = z0; z < z1; z++)
     for (int y = y0; y < y1; y++) {
       const unsigned char* s = solid + z * plane + y * row;
+      const double ky_y = ky[y], ay_y = ay[y], kz_z = kz[z], az_z = az[z];
       if (kind[z * rows + y] == ALL_SOLID) continue;
       if (kind[z * rows + y] == OPEN)
 #pragma omp simd
         for (int x = x0; x < x1; x++) {
           q[z][0][y - y0][x - x0] = kx[x] * q[z][0][y - y0][x - x0] - ax[x] * RISE_X;
-          q[z][1][y - y0][x - x0] = ky[y] * q[z][1][y - y0][x - x0] - ay[y] * RISE_Y;
-          q[z][2][y - y0][x - x0] = kz[z] * q[z][2][y - y0][x - x0] - az[z] * RISE_Z;
+          q[z][1][y - y0][x - x0] = ky_y * q[z][1][y - y0][x - x0] - ay_y * RISE_Y;
+          q[z][2][y - y0][x - x0] = kz_z * q[z][2][y - y0][x - x0] - az_z * RISE_Z;
           p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
         }
       else
 #pragma omp simd
         for (int x = x0; x < x1; x++) {
-          q[z][0][y - y0][x - x0] = s[x] ? 0 : kx[x] * q[z][0][y - y0][x - x0] - ax[x] * WALLS_X;
-          q[z][1][y - y0][x - x0] = s[x] ? 0 : ky[y] * q[z][1][y - y0][x - x0] - ay[y] * WALLS_Y;
-          q[z][2][y - y0][x - x0] = s[x] ? 0 : kz[z] * q[z][2][y - y0][x - x0] - az[z] * WALLS_Z;
+          const double to_x = kx[x] * q[z][0][y - y0][x - x0] - ax[x] * WALLS_X;
+          const double to_y = ky_y * q[z][1][y - y0][x - x0] - ay_y * WALLS_Y;
+          const double to_z = kz_z * q[z][2][y - y0][x - x0] - az_z * WALLS_Z;
+          q[z][0][y - y0][x - x0] = s[x] ? 0 : to_x;
+          q[z][1][y - y0][x - x0] = s[x] ? 0 : to_y;
+          q[z][2][y - y0][x - x0] = s[x] ? 0 : to_z;
           p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
         }
-      if (x0 == PAD) {
-        p[z][y][PAD - 1] = p[z][y][PAD];
-        p[z][y][PAD - 2] = p[z][y][PAD + 1];
+      if (x0 == PAD_X) {
+        p[z][y][PAD_X - 1] = p[z][y][PAD_X];
+        p[z][y][PAD_X - 2] = p[z][y][PAD_X + 1];
       }
       if (x1 == end) p[z][y][x1] = p[z][y][x1 - 1];
     }
@@ -185,7 +196,7 @@ int main(int argc, char** argv) {
     step_u(&f, &a);
 #pragma SMint barrier
     step_p(&f, &a);
-    fdtd_sources(&f, step, &a, f.lo, f.hi); /* each rank in its own planes */
+    fdtd_sound(&f, step, &a, f.lo, f.hi); /* each rank in its own planes */
 #pragma SMint barrier
     more = fdtd_step(&f, step, &a);
   }

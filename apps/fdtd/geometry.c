@@ -34,14 +34,14 @@ static bool inside(const fdtd* f, int z, int y) {
 }
 
 static bool any(const fdtd* f, int z, int y, bool solid) {
-  const unsigned char* row = f->solid + fdtd_at(f, z, y, PAD);
+  const unsigned char* row = f->solid + fdtd_at(f, z, y, PAD_X);
   return memchr(row, solid, (size_t)f->size[0]) != NULL;
 }
 
 /* OPEN rows have no solid cell in themselves or in the rows whose values their update reads. */
 static unsigned char kind_of(const fdtd* f, int z, int y) {
   if (!any(f, z, y, false)) return ALL_SOLID;
-  if (f->size[0] < 2 * PAD) return BESIDE_SOLID; /* the mirror images of its ends would overlap */
+  if (f->size[0] < 4) return BESIDE_SOLID; /* the mirror images of its ends would overlap */
   for (int k = -HALO; k <= HALO; k++)
     if (any(f, z + k, y, true) || any(f, z, y + k, true)) return BESIDE_SOLID;
   return OPEN;
@@ -49,7 +49,7 @@ static unsigned char kind_of(const fdtd* f, int z, int y) {
 
 /* Reads a row of the file; its bytes may be any but 0 where it is solid. Returns the number of solid cells. */
 static bool read_row(const fdtd* f, int file, off_t data, int z, int y) {
-  unsigned char* const row = f->solid + fdtd_at(f, z, y, PAD);
+  unsigned char* const row = f->solid + fdtd_at(f, z, y, PAD_X);
   const off_t at = ((off_t)(z - PAD) * f->size[1] + (y - PAD)) * f->size[0];
   if (!files_read(file, row, (size_t)f->size[0], data + at)) return false;
   for (int x = 0; x < f->size[0]; x++) row[x] = row[x] != 0;
@@ -61,7 +61,7 @@ static uint64_t own_sum(const fdtd* f) {
   uint64_t sum = 0;
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++)
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++)
         if (f->solid[fdtd_at(f, z, y, x)])
           sum += (uint64_t)(fdtd_at(f, z, y, x) + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
   return sum;
@@ -86,7 +86,7 @@ void geometry_read(fdtd* f) {
   for (int z = larger(from, PAD); z < smaller(to, PAD + f->size[2]); z++)
     for (int y = PAD; good && y < PAD + f->size[1]; y++) {
       if (file >= 0) good = read_row(f, file, data, z, y);
-      else memset(f->solid + fdtd_at(f, z, y, PAD), 0, (size_t)f->size[0]);
+      else memset(f->solid + fdtd_at(f, z, y, PAD_X), 0, (size_t)f->size[0]);
     }
   team_agree(&f->team, good, TEAM_BAD_INPUT, "--solid %s is too short: %s", f->solid_file, strerror(errno));
   if (file >= 0) close(file);
@@ -122,7 +122,7 @@ static bool solid_cell(const fdtd* f, const box* b, int cell[3]) {
     for (int y = b->y0; y < b->y1; y++)
       for (int x = b->x0; x < b->x1; x++)
         if (f->solid[fdtd_at(f, z, y, x)]) {
-          cell[0] = x - PAD, cell[1] = y - PAD, cell[2] = z - PAD;
+          cell[0] = x - PAD_X, cell[1] = y - PAD, cell[2] = z - PAD;
           return true;
         }
   return false;
@@ -139,7 +139,7 @@ static int read_places(fdtd* f, const char* option, const char* const texts[], p
       team_agree(&f->team, from[d] >= 0 && from[d] < to[d] && to[d] <= f->size[d], TEAM_BAD_INPUT,
                  "%s '%s' has no cells, or leaves the box, which has %c from 0 to %d", option, text, 'x' + d,
                  f->size[d] - 1);
-    const box b = {from[2] + PAD, to[2] + PAD, from[1] + PAD, to[1] + PAD, from[0] + PAD, to[0] + PAD};
+    const box b = {from[2] + PAD, to[2] + PAD, from[1] + PAD, to[1] + PAD, from[0] + PAD_X, to[0] + PAD_X};
     int cell[3] = {0};
     const bool solid = solid_cell(f, &b, cell);
     team_agree(&f->team, !solid, TEAM_BAD_INPUT, "%s '%s' is inside a solid: at cell %d,%d,%d; sound is only outside",

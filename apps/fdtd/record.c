@@ -46,7 +46,7 @@ static void write_frame(const fdtd* f, int frame, const fields* a) {
   const size_t row = sizeof(double) * (size_t)f->size[0];
   char* const rows = malloc(row * (size_t)larger(f->hi - f->lo, 1));
   for (int z = f->lo; rows != NULL && z < f->hi; z++)
-    memcpy(rows + (size_t)(z - f->lo) * row, a->p + fdtd_at(f, z, PAD + f->size[1] / 2, PAD), row);
+    memcpy(rows + (size_t)(z - f->lo) * row, a->p + fdtd_at(f, z, PAD + f->size[1] / 2, PAD_X), row);
   const size_t at = NPY_HEADER + (size_t)frame * frame_bytes(f) + (size_t)(f->lo - PAD) * row;
   const bool good = rows != NULL && files_write(f->film_file, rows, row * (size_t)(f->hi - f->lo), (off_t)at);
   team_agree(&f->team, good, TEAM_WRONG, "cannot write %s/film.npy: %s", f->folder, strerror(errno));
@@ -58,10 +58,10 @@ static double* record_of(const fdtd* f, int z, int probe) {
 }
 
 /* Sums by plane, so that they have the same bits for any number of ranks. */
-static void measure(const fdtd* f, int step, const fields* a) {
+static void measure(const fdtd* f, int step, const fields* a, int z0, int z1) {
   for (int i = 0; i < f->probe_count; i++) {
     const box* b = &f->probes[i].cells;
-    for (int z = larger(b->z0, f->lo); z < smaller(b->z1, f->hi); z++) {
+    for (int z = larger(b->z0, z0); z < smaller(b->z1, z1); z++) {
       double sum = 0;
       for (int y = b->y0; y < b->y1; y++)
         for (int x = b->x0; x < b->x1; x++) sum += a->p[fdtd_at(f, z, y, x)];
@@ -70,19 +70,7 @@ static void measure(const fdtd* f, int step, const fields* a) {
   }
 }
 
-void fdtd_sources(const fdtd* f, int step, const fields* a, int z0, int z1) {
-  const int end = PAD + f->size[0];
-  for (int i = 0; i < f->source_count; i++) {
-    const box* b = &f->sources[i].cells;
-    for (int z = larger(b->z0, z0); z < smaller(b->z1, z1); z++)
-      for (int y = b->y0; y < b->y1; y++) {
-        for (int x = b->x0; x < b->x1; x++) fdtd_add(f, a, z, y, x, f->wave[step - 1]);
-        mirror_p(a->p + fdtd_at(f, z, y, 0), PAD, end, end);
-      }
-  }
-}
-
-void fdtd_add(const fdtd* f, const fields* a, int z, int y, int x, double more) {
+static void add(const fdtd* f, const fields* a, int z, int y, int x, double more) {
   double* const p = &a->p[fdtd_at(f, z, y, x)];
   for (int b = 0; b < FACES; b++) {
     const box* l = &f->layer[b];
@@ -95,6 +83,24 @@ void fdtd_add(const fdtd* f, const fields* a, int z, int y, int x, double more) 
   *p += more;
 }
 
+void fdtd_sound(const fdtd* f, int step, const fields* a, int z0, int z1) {
+  const int end = PAD_X + f->size[0];
+  for (int i = 0; i < f->source_count; i++) {
+    const box* b = &f->sources[i].cells;
+    for (int z = larger(b->z0, z0); z < smaller(b->z1, z1); z++)
+      for (int y = b->y0; y < b->y1; y++) {
+        for (int x = b->x0; x < b->x1; x++) add(f, a, z, y, x, f->wave[step - 1]);
+        mirror_p(a->p + fdtd_at(f, z, y, 0), PAD_X, end, end);
+      }
+  }
+  measure(f, step, a, z0, z1);
+}
+
+int fdtd_depth(const fdtd* f, int step) {
+  const bool whole = (f->film > 0 && step % f->film == 0) || (f->every > 0 && step % f->every == 0);
+  return f->blocking && !whole && step < f->steps ? 2 : 1;
+}
+
 static double largest_pressure(const void* of) {
   const fdtd* f = ((const void* const*)of)[0];
   const fields* a = ((const void* const*)of)[1];
@@ -102,7 +108,7 @@ static double largest_pressure(const void* of) {
 #pragma omp parallel for schedule(static) reduction(max : most)
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++) {
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const double p = fabs(a->p[fdtd_at(f, z, y, x)]);
         if (!(p <= most)) most = isnan(p) ? INFINITY : p;
       }
@@ -115,7 +121,6 @@ void fdtd_start(fdtd* f) {
 }
 
 bool fdtd_step(fdtd* f, int step, const fields* a) {
-  measure(f, step, a);
   if (f->film > 0 && step % f->film == 0) write_frame(f, step / f->film - 1, a);
   const void* const of[] = {f, a};
   const bool stop = run_step(&f->run, step, largest_pressure, of, "pressure");
@@ -130,20 +135,24 @@ bool fdtd_step(fdtd* f, int step, const fields* a) {
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
+static slab pressure_of(const fdtd* f, const fields* a) {
+  return (slab){.from = PAD,
+                .to = PAD + f->size[2],
+                .first = f->first,
+                .last = f->last,
+                .rows = f->size[1],
+                .row_bytes = sizeof(double) * (size_t)f->size[0],
+                .row_pitch = sizeof(double) * (size_t)f->row,
+                .plane_pitch = sizeof(double) * (size_t)f->plane,
+                .data = a->p + fdtd_at(f, f->first, PAD, PAD_X)};
+}
+
 static void save_pressure(const fdtd* f, const fields* a) {
   char path[PATH_MAX];
   unsigned char header[NPY_HEADER];
   const int64_t shape[3] = {f->size[2], f->size[1], f->size[0]};
   npy_header(header, "<f8", shape, 3);
-  const slab p = {.from = PAD,
-                  .to = PAD + f->size[2],
-                  .first = f->first,
-                  .last = f->last,
-                  .rows = f->size[1],
-                  .row_bytes = sizeof(double) * (size_t)f->size[0],
-                  .row_pitch = sizeof(double) * (size_t)f->row,
-                  .plane_pitch = sizeof(double) * (size_t)f->plane,
-                  .data = a->p + fdtd_at(f, f->first, PAD, PAD)};
+  const slab p = pressure_of(f, a);
   files_save(&f->team, path_in(f, "pressure.npy", path), header, sizeof header, &p, 1);
 }
 
@@ -245,10 +254,14 @@ static void save_probes(const fdtd* f) {
 typedef struct figures {
   double seconds, phases[PHASES], gcells, layer_cells, layer_time;
   int steps;
+  uint64_t checksum; /* of the pressure, for whoever compares programs */
 } figures;
 
-static figures figures_of(const fdtd* f) {
-  figures g = {.seconds = f->run.seconds, .steps = f->step_reached - f->step};
+static figures figures_of(const fdtd* f, const fields* a) {
+  const slab p = pressure_of(f, a);
+  figures g = {.checksum = files_checksum(&f->team, &p, 1),
+               .seconds = f->run.seconds,
+               .steps = f->step_reached - f->step};
   double all = 0;
   for (int i = 0; i < PHASES; i++) all += g.phases[i] = run_phase_seconds(&f->run, i);
   for (int b = 0; b < FACES; b++) g.layer_cells += cells_of(&f->layer[b]) / f->run.work;
@@ -280,7 +293,8 @@ static void print_json(const fdtd* f, const figures* g, const counter counters[]
   else printf("null");
   printf(", \"phases\": {");
   for (int i = 0; i < PHASES; i++) printf("%s\"%s\": %.9f", i > 0 ? ", " : "", phase_names[i], g->phases[i]);
-  printf("}, \"layer_cells\": %.6f, \"layer_time\": %.6f, \"counters\": {", g->layer_cells, g->layer_time);
+  printf("}, \"checksum\": \"%016llx\", \"layer_cells\": %.6f, \"layer_time\": %.6f, \"counters\": {",
+         (unsigned long long)g->checksum, g->layer_cells, g->layer_time);
   for (const counter* c = counters; c != NULL && c->name != NULL; c++)
     printf("%s\"%s\": %lld", c == counters ? "" : ", ", c->name, (long long)c->value);
   printf("}}\n");
@@ -291,7 +305,7 @@ int fdtd_finish(fdtd* f, const fields* a, const counter counters[]) {
   if (!stopped) fdtd_check(f, a);
   if (!stopped && f->folder != NULL) save_pressure(f, a);
   if (!stopped && f->probe_count > 0) save_probes(f);
-  const figures g = figures_of(f);
+  const figures g = figures_of(f, a);
   if (f->team.rank == 0 && !stopped) (f->json ? print_json : print_text)(f, &g, counters);
   char path[PATH_MAX];
   const int status = stopped ? run_end_stopped(&f->run, f->folder != NULL ? path_in(f, "checkpoint", path) : NULL) : 0;

@@ -49,6 +49,8 @@ static const option options[] = {
      FIELD(every)},
     {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT,
      FIELD(restart)},
+    {"--no-blocking", NULL, "update u everywhere, then p everywhere (not fdtd_smint, which always does)",
+     OPTION_NO_FLAG, FIELD(blocking)},
     {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
      offsetof(fdtd, run) + offsetof(run, progress)},
     {"--json", NULL, "print the report as one line of JSON", OPTION_FLAG, FIELD(json)},
@@ -116,7 +118,7 @@ static void parse_layers(fdtd* f) {
 /* The inner box, and the layers: those of z whole, those of y between them, those of x between both. */
 static void divide_box(fdtd* f) {
   const int* n = f->size;
-  const box all = {PAD, PAD + n[2], PAD, PAD + n[1], PAD, PAD + n[0]};
+  const box all = {PAD, PAD + n[2], PAD, PAD + n[1], PAD_X, PAD_X + n[0]};
   const int* l = f->layers;
   box in = all;
   in.x0 += l[0], in.x1 -= l[1], in.y0 += l[2], in.y1 -= l[3], in.z0 += l[4], in.z1 -= l[5];
@@ -144,11 +146,11 @@ static void absorb(const fdtd* f, double depth, int layer, double* keep, double*
 static void fill_factors(fdtd* f) {
   bool good = true;
   for (int d = 0; d < 3; d++) {
-    const int n = f->size[d], low = f->layers[2 * d], high = f->layers[2 * d + 1];
+    const int n = f->size[d], pad = d == 0 ? PAD_X : PAD, low = f->layers[2 * d], high = f->layers[2 * d + 1];
     double** const tables[] = {&f->keep_p[d], &f->add_p[d], &f->keep_u[d], &f->add_u[d]};
-    for (int i = 0; i < 4; i++) good = (*tables[i] = malloc(sizeof(double) * (size_t)(n + 2 * PAD))) != NULL && good;
-    for (int i = 0; good && i < n + 2 * PAD; i++) {
-      const double face = i - PAD, centre = face + 0.5;
+    for (int i = 0; i < 4; i++) good = (*tables[i] = malloc(sizeof(double) * (size_t)(pad + n + PAD))) != NULL && good;
+    for (int i = 0; good && i < pad + n + PAD; i++) {
+      const double face = i - pad, centre = face + 0.5;
       const bool lower = face < n - face;
       const int layer = lower ? low : high;
       absorb(f, lower ? low - centre : centre - (n - high), layer, &f->keep_p[d][i], &f->add_p[d][i]);
@@ -186,7 +188,7 @@ static double bytes_of_rank(const fdtd* f) {
 static void lay_out(fdtd* f) {
   const double cells = (double)f->size[0] * f->size[1] * f->size[2];
   for (int unit = 8; unit <= 64; unit *= 2) { /* whole cache lines a row, whole pages a plane, in the least memory */
-    const int row = (f->size[0] + 2 * PAD + unit - 1) / unit * unit, others = PAGE_ELEMENTS / unit;
+    const int row = (PAD_X + f->size[0] + PAD + unit - 1) / unit * unit, others = PAGE_ELEMENTS / unit;
     const int rows = (f->size[1] + 2 * PAD + others - 1) / others * others;
     if (f->plane != 0 && (ptrdiff_t)rows * row >= f->plane) continue;
     f->row = row, f->rows = rows, f->plane = (ptrdiff_t)rows * row;
@@ -237,6 +239,7 @@ void fdtd_begin(fdtd* f, const char* program, team team, int argc, char** argv) 
               .order = 3,
               .seed = 1,
               .threads = 1,
+              .blocking = true,
               .film_file = -1};
   f->team.program = program;
 #ifdef _OPENMP

@@ -20,10 +20,10 @@ static double* planes_of(const fdtd* f, double* array) { return array + f->first
 
 /* cos(m pi (i + 1/2) / n) at cell i, and beyond the walls: an eigenvector of rise() of rise() between mirrors. */
 static double* cosine(const fdtd* f, int d) {
-  const int n = f->size[d];
-  double* table = malloc(sizeof(double) * (size_t)(n + 2 * PAD));
+  const int n = f->size[d], pad = d == 0 ? PAD_X : PAD;
+  double* table = malloc(sizeof(double) * (size_t)(pad + n + PAD));
   team_agree(&f->team, table != NULL, TEAM_BAD_INPUT, "no memory for a standing wave");
-  for (int i = 0; i < n + 2 * PAD; i++) table[i] = cos(modes[d] * pi * (i - PAD + 0.5) / n);
+  for (int i = 0; i < pad + n + PAD; i++) table[i] = cos(modes[d] * pi * (i - pad + 0.5) / n);
   return table;
 }
 
@@ -36,10 +36,10 @@ static void fill_mode(fdtd* f, fields* a) {
 #pragma omp parallel for schedule(static)
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++) {
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const ptrdiff_t at = fdtd_at(f, z, y, x);
         a->p[at] = cx[x] * cy[y] * cz[z];
-        a->u[0][at] = x == PAD ? 0 : half * rise(cx[x - 2], cx[x - 1], cx[x], cx[x + 1]) * cy[y] * cz[z];
+        a->u[0][at] = x == PAD_X ? 0 : half * rise(cx[x - 2], cx[x - 1], cx[x], cx[x + 1]) * cy[y] * cz[z];
         a->u[1][at] = y == PAD ? 0 : half * rise(cy[y - 2], cy[y - 1], cy[y], cy[y + 1]) * cx[x] * cz[z];
         a->u[2][at] = z == PAD ? 0 : half * rise(cz[z - 2], cz[z - 1], cz[z], cz[z + 1]) * cx[x] * cy[y];
       }
@@ -62,7 +62,7 @@ static void fill_noise(fdtd* f, fields* a) {
 #pragma omp parallel for schedule(static)
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++) {
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const ptrdiff_t at = fdtd_at(f, z, y, x);
         if (!f->solid[at]) a->p[at] = noise(f, z, y, x);
       }
@@ -183,7 +183,7 @@ void fdtd_fill(fdtd* f, fields* a) {
   if (f->restart != NULL) load(f, a);
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      mirror_p(a->p + fdtd_at(f, z, y, 0), PAD, PAD + f->size[0], PAD + f->size[0]);
+      mirror_p(a->p + fdtd_at(f, z, y, 0), PAD_X, PAD_X + f->size[0], PAD_X + f->size[0]);
 }
 
 /* ---- the right answer -------------------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static double mode_error(fdtd* f, const fields* a) {
 #pragma omp parallel for schedule(static) reduction(max : worst)
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++) {
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const double error = fabs(a->p[fdtd_at(f, z, y, x)] - now * (cx[x] * cy[y] * cz[z]));
         if (!(error <= worst)) worst = isnan(error) ? INFINITY : error;
       }
@@ -220,11 +220,12 @@ static void conserved(fdtd* f, const fields* a, double* energy, double* mass) {
   const double* p = a->p;
   const unsigned char* solid = f->solid;
   const ptrdiff_t step[3] = {1, f->row, f->plane};
-  double e = 0, m = 0;
-#pragma omp parallel for schedule(static) reduction(+ : e, m)
+  double all_e = 0, all_m = 0;
+#pragma omp parallel for schedule(static) reduction(+ : all_e, all_m)
   for (int z = f->lo; z < f->hi; z++)
-    for (int y = PAD; y < PAD + f->size[1]; y++)
-      for (int x = PAD; x < PAD + f->size[0]; x++) {
+    for (int y = PAD; y < PAD + f->size[1]; y++) {
+      double e = 0, m = 0; /* row by row, which rounds less */
+      for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const ptrdiff_t at = fdtd_at(f, z, y, x);
         if (solid[at]) continue;
         m += p[at];
@@ -237,8 +238,11 @@ static void conserved(fdtd* f, const fields* a, double* energy, double* mass) {
           e += u * (u - f->courant * in) / 2;
         }
       }
-  *energy = team_sum(&f->team, e);
-  *mass = team_sum(&f->team, m);
+      all_e += e;
+      all_m += m;
+    }
+  *energy = team_sum(&f->team, all_e);
+  *mass = team_sum(&f->team, all_m);
 }
 
 void fdtd_check_begin(fdtd* f, const fields* a) {

@@ -5,7 +5,7 @@
 #define INLINED static inline __attribute__((always_inline))
 
 /* Blocks: the planes of a block that a row reads stay in the cache until the block is done. */
-enum { BLOCK_Z = 16, BLOCK_Y = 32 };
+enum { BLOCK_Z = 64, BLOCK_Y = 32 };
 
 INLINED void row_u(const fdtd* f, const fields* a, int z, int y, int x0, int x1, const bool walls) {
   const ptrdiff_t at = fdtd_at(f, z, y, 0), row = f->row, plane = f->plane;
@@ -92,7 +92,7 @@ INLINED void row_pml_p(const fdtd* f, const fields* a, int layer, int z, int y, 
 enum { ROW_U, ROW_P, ROW_PML_P };
 
 INLINED void any_row(const fdtd* f, const fields* a, int what, int layer, const box* part, int z, int y, bool walls) {
-  const int x0 = part->x0, x1 = part->x1, end = PAD + f->size[0];
+  const int x0 = part->x0, x1 = part->x1, end = PAD_X + f->size[0];
   if (what == ROW_U) row_u(f, a, z, y, x0, x1, walls);
   if (what == ROW_P) row_p(f, a, z, y, x0, x1, walls);
   if (what == ROW_PML_P) row_pml_p(f, a, layer, z, y, x0, x1, walls);
@@ -108,37 +108,80 @@ INLINED void update_row(const fdtd* f, const fields* a, int what, int layer, con
 
 INLINED void update(const fdtd* f, const fields* a, int what, int layer, const box* part, int z0, int z1) {
   const int lo = larger(z0, part->z0), hi = smaller(z1, part->z1);
-#pragma omp parallel for collapse(2) schedule(static)
+  if (lo >= hi) return;
+#pragma omp parallel for collapse(2) schedule(static, 1)
   for (int zb = lo; zb < hi; zb += BLOCK_Z)
     for (int yb = part->y0; yb < part->y1; yb += BLOCK_Y)
       for (int z = zb; z < smaller(zb + BLOCK_Z, hi); z++)
         for (int y = yb; y < smaller(yb + BLOCK_Y, part->y1); y++) update_row(f, a, what, layer, part, z, y);
 }
 
-void update_u(const fdtd* f, const fields* a, const box* part, int z0, int z1) { update(f, a, ROW_U, 0, part, z0, z1); }
-
-void update_p(const fdtd* f, const fields* a, const box* part, int z0, int z1) { update(f, a, ROW_P, 0, part, z0, z1); }
-
-void update_pml_p(const fdtd* f, const fields* a, int layer, int z0, int z1) {
-  update(f, a, ROW_PML_P, layer, &f->layer[layer], z0, z1);
-}
-
-void update_all_u(fdtd* f, const fields* a, int z0, int z1) {
+static void update_u(fdtd* f, const fields* a, int z0, int z1) {
+  if (z0 >= z1) return;
   const double start = team_now();
   for (int b = 0; b < FACES; b++)
-    if (f->layers[b] > 0) update_u(f, a, &f->layer[b], z0, z1);
+    if (f->layers[b] > 0) update(f, a, ROW_U, b, &f->layer[b], z0, z1);
   const double middle = team_now();
-  update_u(f, a, &f->inner, z0, z1);
+  update(f, a, ROW_U, 0, &f->inner, z0, z1);
   f->run.phase[PHASE_PML_U] += middle - start;
   f->run.phase[PHASE_U] += team_now() - middle;
 }
 
-void update_all_p(fdtd* f, const fields* a, int z0, int z1) {
+static void update_p(fdtd* f, const fields* a, int step, int z0, int z1) {
+  if (z0 >= z1) return;
   const double start = team_now();
   for (int b = 0; b < FACES; b++)
-    if (f->layers[b] > 0) update_pml_p(f, a, b, z0, z1);
+    if (f->layers[b] > 0) update(f, a, ROW_PML_P, b, &f->layer[b], z0, z1);
   const double middle = team_now();
-  update_p(f, a, &f->inner, z0, z1);
+  update(f, a, ROW_P, 0, &f->inner, z0, z1);
   f->run.phase[PHASE_PML_P] += middle - start;
   f->run.phase[PHASE_P] += team_now() - middle;
+  fdtd_sound(f, step, a, z0, z1);
+}
+
+/* ---- in which order ---------------------------------------------------------------------------------------------- */
+
+/* A rank can update the planes [low, high) of its own without data of other ranks, and without changing what other
+ * ranks still read; the planes before and after them are the ends. In step k of those that are done at once, the ends
+ * are 3 planes wider on each side than in the one before. */
+typedef struct band {
+  int low, high;
+} band;
+
+static band band_of(const fdtd* f, int below, int above) {
+  const bool first = f->lo == PAD, last = f->hi == PAD + f->size[2];
+  const int low = first ? f->lo : smaller(f->lo + below, f->hi);
+  return (band){low, last ? f->hi : larger(f->hi - above, low)};
+}
+
+/* In the first step the ends of u are only what other ranks read, and come first. */
+static band u_band(const fdtd* f, int k) {
+  return k == 0 ? band_of(f, READ_ABOVE_OF_U, READ_BELOW_OF_U) : band_of(f, 3 * k, 3 * k);
+}
+
+static band p_band(const fdtd* f, int k) { return band_of(f, READ_BELOW_OF_U + 3 * k, READ_ABOVE_OF_U + 3 * k); }
+
+void update_u_ends(fdtd* f, const fields* a, int k) {
+  const band b = u_band(f, k);
+  update_u(f, a, f->lo, b.low);
+  update_u(f, a, b.high, f->hi);
+}
+
+void update_p_ends(fdtd* f, const fields* a, int step, int k) {
+  const band b = p_band(f, k);
+  update_p(f, a, step + k, f->lo, b.low);
+  update_p(f, a, step + k, b.high, f->hi);
+}
+
+/* p of a plane needs u up to two planes above, and the next u of a plane p up to one plane above. So u of a step runs
+ * ahead of its p by two planes, and p ahead of the next u by one: what they share is still in the cache. */
+void update_bands(fdtd* f, const fields* a, int step, int depth) {
+  const int chunk = !f->blocking ? f->hi - f->lo + HALO : f->threads > 1 ? 4 : 1;
+  for (int z = f->lo; z < f->hi + 3 * depth; z += chunk)
+    for (int k = 0; k < depth; k++) {
+      const band u = u_band(f, k), p = p_band(f, k);
+      const int u0 = z - 3 * k, u1 = u0 + chunk, p0 = u0 - HALO, p1 = u1 - HALO;
+      update_u(f, a, larger(u0, u.low), smaller(u1, u.high));
+      update_p(f, a, step + k, larger(p0, p.low), smaller(p1, p.high));
+    }
 }
