@@ -1,23 +1,22 @@
 /* fdtd.h: what the four FDTD programs share, so that they differ only in how memory is shared.
  *
  * Sound in a box of nx x ny x nz cubic cells of edge h: the pressure p lives at the centres of cells, the three
- * components of the velocity u on their faces, half a step later than p. With the velocity stored times rho c, a step
- * is
+ * components of the velocity u on their faces, half a step later than p. With the velocity stored times rho c, and with
+ * Courant's number S = c dt / h, a step is
  *
- *   u_d -= S * rise_d(p)        p -= S * (rise_x(u_x) + rise_y(u_y) + rise_z(u_z))        S = c dt / h, Courant's
- * number
+ *   u_d -= S * rise_d(p)        p -= S * (rise_x(u_x) + rise_y(u_y) + rise_z(u_z))
  *
  * where rise() is the difference across a face (a cell) from four points, of 4th order. README.md has the method.
  *
  * Storage: cell (x, y, z) is element (z + PAD) * plane + (y + PAD) * row + (x + PAD_X) of each array, and face (x, y,
  * z) of u_d the one between the cells x - 1 and x in direction d. The PAD cells around the box (in x PAD_X before it,
- * so that it begins at a cache line) count as solid, so the walls of the box need no code of their own. Below, z, y and
- * x include these, and all boxes do.
+ * so that it begins at a cache line) count as solid, so the walls of the box need no code of their own. Those at the
+ * ends of a row hold mirror images (mirror_p, mirror_u), so rows without a solid nearby have no special case. Below, z,
+ * y and x include PAD and PAD_X, and all boxes do.
  *
- * Who owns what: a variant allocates the fields, and computes the planes [lo, hi). Collective, called by all ranks (one
- * thread of each), blocking: every function named fdtd_*. Mistakes of the user end the program there, with one message.
- * The functions update_* and
- * fdtd_sound compute, and do not communicate. */
+ * Who owns what: a variant allocates the fields, and computes the planes [lo, hi). The functions update_*, fdtd_at,
+ * fdtd_depth and fdtd_sound compute, and do not communicate; all others are collective: called by all ranks (one thread
+ * of each), blocking. Mistakes of the user end the program there, with one message. */
 #ifndef FDTD_FDTD_H
 #define FDTD_FDTD_H
 

@@ -1,5 +1,5 @@
 /* Sound in a box with MPI: the rival. Each rank has its planes and copies of HALO planes of each neighbour, which
- * arrive while the inner planes are updated. */
+ * arrive while the planes that need none are updated. */
 #include <mpi.h>
 
 #include "fdtd.h"
