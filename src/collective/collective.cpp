@@ -20,7 +20,7 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   p.arrivals.start(p.world, scratch, stride);
   p.requests.start(p.world);
   p.parcels.start(p.world);
-  p.trees.start(p.parcels);
+  p.joined_barrier.start(p.parcels);
   const uint64_t lanes = scratch + arrivals_bytes, staging = lanes + Lanes::bytes;
   p.lanes.start(p.world, settings.tuning, lanes, stride);
   p.exchange.start(p.world, p.parcels, p.operations, p.explanation,

@@ -55,7 +55,9 @@ namespace {
 enum Kind : uint64_t { here, taken };
 
 Parcels::Key key(const Sequence& sequence, size_t phase, size_t round, Kind kind) {
-  return {sequence.name, sequence.number << Parcels::kind_bits | phase << 28 | round << 2 | kind, sequence.what};
+  constexpr int phase_bits = 5, phase_at = Parcels::kind_bits - phase_bits;
+  static_assert(Plan::most_phases <= 1 << phase_bits);
+  return {sequence.name, sequence.number << Parcels::kind_bits | phase << phase_at | round << 2 | kind, sequence.what};
 }
 
 constexpr size_t least_piece = size_t{16} << 10, most_piece = size_t{256} << 10, pieces_of_all = size_t{1} << 20;
@@ -337,19 +339,27 @@ Operation Exchange::take(RunningPtr running, size_t p) {
 
 // ---- phases --------------------------------------------------------------------------------------------------------
 
+// The two sides of this member, if it has something to do in them.
 void Exchange::start_phase(const RunningPtr& running, size_t phase) {
-  for (Operation (Exchange::*part)(RunningPtr, size_t) : {&Exchange::give, &Exchange::take}) {
-    Operation operation = (this->*part)(running, phase);
+  const Step& step = running->phases[phase];
+  const int members = running->sequence.team.count;
+  const auto start = [&](Operation operation) {
     operations_->enlist(operation);
     running->add(std::move(operation));
-  }
+  };
+  if (step.give.any_but(running->sequence.me, members)) start(give(running, phase));
+  if (step.take.any_but(-1, members)) start(take(running, phase));
 }
 
 Operation Exchange::run(RunningPtr running) {
   for (size_t p = 0; p < running->phases.size(); ++p) {
     const size_t first = running->count.load(std::memory_order_relaxed);
     start_phase(running, p);
-    co_await Until([&] { return running->operations[first]->done() && running->operations[first + 1]->done(); });
+    co_await Until([&] {
+      for (size_t i = first; i < running->count.load(std::memory_order_relaxed); ++i)
+        if (!running->operations[i]->done()) return false;
+      return true;
+    });
   }
   running.reset();
 }

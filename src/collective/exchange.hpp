@@ -48,7 +48,6 @@ struct Running {
   std::vector<char> data;  // that the operation works on, if it is a copy
   Words words;
   Join join = nullptr;
-  Combine combine;
   std::shared_ptr<void> token;  // something that was started lives
   bool stages = false;          // others wait for what this rank copies as it goes on
   // The first one ends last. Operations are added while others look at them.

@@ -63,20 +63,16 @@ void prepare(Running& running, Plan plan) {
     give.base = running.data.data();
   } else if (plan.room > 0) {
     running.data.resize(plan.room);
-    plan.phases[0].take.base = running.data.data();
-    if (plan.phases.size() > 1) plan.phases[1].give.base = running.data.data();
+    plan.lend(running.data.data());
   }
   running.phases = std::move(plan.phases);
 }
 
 Started CollectiveParts::begin_exchange(const Team& team, Plan plan, const char* what) {
+  explain(plan, what);
   const RunningPtr running = make(begin_sequence(team, 1, what), what);
   prepare(*running, std::move(plan));
   return begin_exchange(running);
-}
-
-bool CollectiveParts::goes_by_tree(const Team& team, size_t bytes) const {
-  return static_cast<size_t>(team.count) >= settings.tuning.tree_ranks && bytes <= Parcels::most_bytes;
 }
 
 Combine CollectiveParts::settled(Combine combine) const {

@@ -7,10 +7,10 @@
 #include "collective/collective.hpp"
 #include "collective/exchange.hpp"
 #include "collective/explanation.hpp"
+#include "collective/joined_barrier.hpp"
 #include "collective/lanes.hpp"
 #include "collective/parcels.hpp"
 #include "collective/progress.hpp"
-#include "collective/trees.hpp"
 #include "collective/uses.hpp"
 
 namespace hiroba {
@@ -21,7 +21,7 @@ struct CollectiveParts {
   Operations operations;  // goes last: requests own some
   Requests requests;
   Parcels parcels;
-  Trees trees;
+  JoinedBarrier joined_barrier;
   Exchange exchange;
   Lanes lanes;
   Explanation explanation;
@@ -47,11 +47,14 @@ struct CollectiveParts {
     return begin(running, [&] { return exchange.run(running); });
   }
   Started begin_exchange(const Team& team, Plan plan, const char* what);
-  // Small data of many ranks goes along trees, in as many steps as the number of ranks has bits.
-  bool goes_by_tree(const Team& team, size_t bytes) const;
+  void explain(const Plan& plan, const char* what) {
+    if (plan.way != nullptr) explanation.note(what, plan.bytes, plan.way);
+  }
   Combine settled(Combine combine) const;  // as the options say
   // `me`: this rank's index in the team.
-  Member member_of(const Team& team, int me) const { return {me, team.count, settings.tuning.sliced}; }
+  Member member_of(const Team& team, int me) const {
+    return {me, team.count, settings.tuning.sliced, settings.tuning.tree_ranks, settings.reproducible};
+  }
   // Wakes the progress thread where that helps.
   Status carry_on(const Started& started, const Team& team);
   Status finish(const Started& started, const Call& call) const;

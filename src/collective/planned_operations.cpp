@@ -31,9 +31,9 @@ Status PlannedOperations::perform(Members& members, Plan plan, const Call& call)
 
 Status PlannedOperations::perform_now(Members& members, Plan plan, const Call& call) {
   settle(plan);
-  std::vector<char> room(plan.room);
-  if (plan.room > 0 && plan.phases.size() == 1) plan.phases[0].take.base = room.data(), plan.room = 0;
   if (plan.phases.size() == 1 && parts_.lanes.fits(members, plan.phases[0])) {
+    std::vector<char> room(plan.room);
+    plan.lend(room.data());
     parts_.explanation.note(call.name, plan.phases[0].whole, "calls by a lane");
     return parts_.lanes.exchange(members, plan.phases[0], call);
   }

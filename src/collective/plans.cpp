@@ -64,6 +64,100 @@ Step reduce_slices(Member m, const void* send, const BlockTable& parts, char* in
   return out;
 }
 
+// ---- trees: each member that has something to do in a phase does it with one other ---------------------------------
+
+const Blocks nothing = {};
+
+// From and to one member at most.
+Step pair_step(const void* give, int to, void* take, int from, size_t bytes) {
+  return step(to < 0 ? nothing : one(give, bytes, to), from < 0 ? nothing : one(take, bytes, from), true, 0);
+}
+
+int distances(int members) {
+  int distance = 1;
+  while (distance < members) distance *= 2;
+  return distance;
+}
+
+// From the root to all. The greatest distances come first, so few blocks go from node to node.
+void add_bcast(Plan& out, Member m, int root, void* buffer, size_t bytes) {
+  const int place = (m.me - root + m.count) % m.count;
+  const auto member = [&](int at) { return (at + root) % m.count; };
+  for (int d = distances(m.count) / 2; d >= 1; d /= 2) {
+    const bool gives = place % (2 * d) == 0 && place + d < m.count, takes = place % (2 * d) == d;
+    out.phases.push_back(
+        pair_step(buffer, gives ? member(place + d) : -1, buffer, takes ? member(place - d) : -1, bytes));
+  }
+}
+
+// To member 0, which then has the result, as all members that combine have a part of it, at `into`. A member has what
+// it and those after it have given, so elements are combined in the order of members. Where the result is, in the end.
+const void* add_reduce(Plan& out, Member m, const void* send, char* into, size_t bytes, const Combine& combine) {
+  const void* mine = send;
+  for (int d = 1; d < m.count; d *= 2) {
+    const bool takes = m.me % (2 * d) == 0 && m.me + d < m.count, gives = m.me % (2 * d) == d;
+    Step next = pair_step(mine, gives ? m.me - d : -1, nullptr, -1, bytes);
+    if (takes) {
+      next.give = one(mine, bytes, m.me), next.take = one(into, bytes, m.me);
+      next.take.also = m.me + d, next.combine = combine;
+      mine = into;
+    }
+    out.phases.push_back(std::move(next));
+  }
+  return mine;
+}
+
+Plan tree_plan(size_t bytes) {
+  Plan out;
+  out.bytes = bytes, out.way = "calls along a tree";
+  return out;
+}
+
+Plan reduce_by_tree(Member m, int root, const void* send, char* recv, size_t bytes, const Combine& combine) {
+  Plan out = tree_plan(bytes);
+  const bool is_root = m.me == root;
+  char* const into = is_root && root == 0 ? recv : nullptr;
+  if (into == nullptr) out.room = bytes;
+  const void* const result = add_reduce(out, m, send, into, bytes, combine);
+  if (root != 0) out.phases.push_back(pair_step(result, m.me == 0 ? root : -1, recv, is_root ? 0 : -1, bytes));
+  return out;
+}
+
+// In as many phases as a plan may have.
+bool allreduces_by_tree(Member m) {
+  size_t phases = 0;
+  for (int d = 1; d < m.count; d *= 2) phases += 2;
+  return m.by_tree() && !m.exact && phases <= Plan::most_phases;
+}
+
+Plan allreduce_by_tree(Member m, const void* send, char* recv, size_t bytes, const Combine& combine) {
+  Plan out = tree_plan(bytes);
+  add_reduce(out, m, send, recv, bytes, combine);
+  add_bcast(out, m, 0, recv, bytes);
+  return out;
+}
+
+// The root gives each member a slice, and each its slice to all: the root sends twice the bytes, however many they are.
+Plan bcast_in_slices(Member m, int root, char* buffer, size_t bytes) {
+  const BlockTable parts = slices(m.count, bytes, 1);
+  const auto me = static_cast<size_t>(m.me);
+  char* const mine = buffer + parts.at[me];
+  Plan out =
+      plan(step(m.me == root ? parted(buffer, parts) : nothing, one(mine, parts.bytes[me], root), false, 0), bytes);
+  out.phases.push_back(step(one(mine, parts.bytes[me]), parted(buffer, parts), true, 0));
+  out.way = "calls in slices";
+  return out;
+}
+
+// In each phase to the member that is twice as far away; so each has heard of all.
+Plan barrier_by_tree(Member m, const char* byte) {
+  Plan out = tree_plan(0);
+  out.room = 1;
+  for (int d = 1; d < m.count; d *= 2)
+    out.phases.push_back(pair_step(byte, (m.me + d) % m.count, nullptr, (m.me - d + m.count) % m.count, 1));
+  return out;
+}
+
 }  // namespace
 
 BlockTable BlockTable::one_after_another(std::span<const size_t> bytes) {
@@ -76,12 +170,19 @@ BlockTable BlockTable::one_after_another(std::span<const size_t> bytes) {
 // A byte of each to each, which nobody reads.
 Plan plan_barrier(Member m) {
   static char byte = 0;
+  if (m.by_tree()) return barrier_by_tree(m, &byte);
   Plan out = plan(step(one(&byte, 1), row(nullptr, 1), true, 1), 0);
   out.room = static_cast<size_t>(m.count);
   return out;
 }
 
 Plan plan_bcast(Member m, int root, void* buffer, size_t bytes) {
+  if (m.by_tree() && bytes >= m.sliced) return bcast_in_slices(m, root, static_cast<char*>(buffer), bytes);
+  if (m.by_tree()) {
+    Plan out = tree_plan(bytes);
+    add_bcast(out, m, root, buffer, bytes);
+    return out;
+  }
   const bool is_root = m.me == root;
   return plan(step(one(buffer, is_root ? bytes : 0), one(buffer, bytes, root), true, bytes, is_root), bytes);
 }
@@ -142,6 +243,8 @@ Plan plan_alltoallv(const void* send, const BlockTable& gives, void* recv, const
 Plan plan_allreduce(Member m, const void* send, void* recv, size_t count, const Combine& combine) {
   const size_t element = combine.element(), bytes = count * element;
   if (send == nullptr) send = recv;
+  if (bytes < m.sliced && allreduces_by_tree(m))
+    return allreduce_by_tree(m, send, static_cast<char*>(recv), bytes, combine);
   if (bytes < m.sliced || m.count == 1) {
     Plan out = plan(step(one(send, bytes), one(recv, bytes), true, bytes), bytes);
     out.phases[0].combine = combine;
@@ -159,6 +262,8 @@ Plan plan_reduce(Member m, int root, const void* send, void* recv, size_t count,
   const size_t element = combine.element(), bytes = count * element;
   const bool is_root = m.me == root;
   if (send == nullptr) send = recv;
+  if (bytes < m.sliced && m.by_tree() && !m.exact)
+    return reduce_by_tree(m, root, send, static_cast<char*>(recv), bytes, combine);
   if (bytes < m.sliced || m.count == 1) {
     Plan out = plan(step(one(send, bytes, root), one(recv, is_root ? bytes : 0), true, bytes), bytes);
     out.phases[0].combine = combine;

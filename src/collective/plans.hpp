@@ -2,6 +2,7 @@
 // with bytes in the place of counts and types, and indices of members in the place of ranks. Members call them alike.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,12 +23,18 @@ struct BlockTable {
 struct Blocks {
   char* base = nullptr;
   size_t bytes = 0, stride = 0;             // of each member, or
-  int only = -1;                            // of this member alone, or
+  int only = -1, also = -1;                 // of these alone, or
   std::shared_ptr<const BlockTable> table;  // as it says, from base on
 
   size_t bytes_of(int member) const {
     if (table != nullptr) return table->bytes[static_cast<size_t>(member)];
-    return only >= 0 && member != only ? 0 : bytes;
+    return only < 0 || member == only || member == also ? bytes : 0;
+  }
+  // Whether any member but that one has a block.
+  bool any_but(int member, int members) const {
+    for (int i = 0; i < members; ++i)
+      if (i != member && bytes_of(i) > 0) return true;
+    return false;
   }
   char* of(int member) const {
     return base + (table != nullptr ? table->at[static_cast<size_t>(member)] : static_cast<size_t>(member) * stride);
@@ -45,17 +52,29 @@ struct Step {
 };
 
 struct Plan {
-  static constexpr size_t most_phases = 16;
+  static constexpr size_t most_phases = 24;
   std::vector<Step> phases;
-  size_t bytes = 0;   // of a block, for those who count
-  size_t room = 0;    // bytes of memory that the operation needs besides: Step::take.base of the first phase, if null
+  size_t bytes = 0;  // of a block, for those who count
+  size_t room = 0;   // bytes of memory that the operation needs besides: where a base is null
+  const char* way = nullptr;  // for option explain-collectives
   size_t copied = 0;  // bytes at give.base that others still read when they are overwritten, so it works on a copy
+
+  void lend(char* memory) {
+    for (Step& phase : phases)
+      for (Blocks* blocks : {&phase.give, &phase.take})
+        if (blocks->base == nullptr) blocks->base = memory;
+  }
 };
 
 // Where a rank is in its team.
 struct Member {
   int me, count;
   size_t sliced = Tuning().sliced;  // from here on, in bytes, each member combines a slice
+  // With this number of members, or more, small data goes along a tree, in as many phases as their number has bits; and
+  // what one member gives to all is cut into slices.
+  size_t tree = std::numeric_limits<size_t>::max();
+  bool exact = false;  // sums are rounded once, so the elements of all members meet in one place
+  bool by_tree() const { return count > 1 && static_cast<size_t>(count) >= tree; }
 };
 
 Plan plan_barrier(Member m);

@@ -29,12 +29,6 @@ Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const
   if (bytes <= sizeof(uint64_t) && count == 1 && team.is_all(parts_.world.nranks))
     return reduce_word(data, combine, call);
   HIROBA_TRY(parts_.none_left(team, call));
-  if (parts_.goes_by_tree(team, bytes) && !combine.exact) {
-    const Started reduced = begin_reduce(team, data, count, combine, call.name);
-    HIROBA_TRY(parts_.finish(reduced, call));
-    std::memcpy(data, reduced.data(), bytes);
-    return {};
-  }
   Plan plan = plan_allreduce(parts_.member_of(team, team.find(parts_.world.rank)), nullptr, data,
                              static_cast<size_t>(count), combine);
   return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
@@ -55,12 +49,6 @@ Status TeamOperations::reduce_word(char* data, const Combine& combine, const Cal
 Status TeamOperations::broadcast(const Team& team, int root, char* data, size_t bytes, const Call& call) {
   if (team.count == 1) return {};
   HIROBA_TRY(parts_.none_left(team, call));
-  if (parts_.goes_by_tree(team, bytes)) {
-    const Started sent = begin_broadcast(team, root, data, bytes, call.name);
-    HIROBA_TRY(parts_.finish(sent, call));
-    if (team.rank(root) != parts_.world.rank && bytes > 0) std::memcpy(data, sent.data(), bytes);
-    return {};
-  }
   Plan plan = plan_bcast(parts_.member_of(team, team.find(parts_.world.rank)), root, data, bytes);
   return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
 }
@@ -91,7 +79,7 @@ Started TeamOperations::begin_barrier(const Sequence& sequence, int which, const
   const RunningPtr running = parts_.make(sequence, sequence.what);
   running->sequence.number += static_cast<uint64_t>(which);
   running->words = words, running->join = join;
-  return parts_.begin(running, [&] { return parts_.trees.barrier(running); });
+  return parts_.begin(running, [&] { return parts_.joined_barrier.run(running); });
 }
 
 Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t count, const Combine& how,
@@ -100,12 +88,8 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
   const auto elements = static_cast<size_t>(count);
   const size_t bytes = combine.element() * elements;
   const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
-  running->data.assign(data, data + bytes), running->combine = combine;
+  running->data.assign(data, data + bytes);
   if (count == 0) return Started(running);
-  if (parts_.goes_by_tree(team, bytes) && !combine.exact) {
-    parts_.explanation.note(what, bytes, "calls along a tree");
-    return parts_.begin(running, [&] { return parts_.trees.reduce(running); });
-  }
   Plan plan =
       plan_allreduce(parts_.member_of(team, running->sequence.me), nullptr, running->data.data(), elements, combine);
   if (plan.copied > 0) {  // others still read what is given when the result is there
@@ -114,6 +98,7 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
     std::memcpy(result + bytes, result, bytes);
     plan = plan_allreduce(parts_.member_of(team, running->sequence.me), result + bytes, result, elements, combine);
   }
+  parts_.explain(plan, what);
   running->phases = std::move(plan.phases);
   return parts_.begin_exchange(running);
 }
@@ -122,11 +107,9 @@ Started TeamOperations::begin_broadcast(const Team& team, int root, const char* 
   const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
   running->data.resize(bytes);
   if (team.rank(root) == parts_.world.rank && bytes > 0) std::memcpy(running->data.data(), data, bytes);
-  if (parts_.goes_by_tree(team, bytes)) {
-    parts_.explanation.note(what, bytes, "calls along a tree");
-    return parts_.begin(running, [&] { return parts_.trees.broadcast(running, root); });
-  }
-  running->phases = plan_bcast(parts_.member_of(team, running->sequence.me), root, running->data.data(), bytes).phases;
+  Plan plan = plan_bcast(parts_.member_of(team, running->sequence.me), root, running->data.data(), bytes);
+  parts_.explain(plan, what);
+  running->phases = std::move(plan.phases);
   return parts_.begin_exchange(running);
 }
 
