@@ -54,8 +54,8 @@ struct Step {
 struct Plan {
   static constexpr size_t most_phases = 24;
   std::vector<Step> phases;
-  size_t bytes = 0;  // of a block, for those who count
-  size_t room = 0;   // bytes of memory that the operation needs besides: where a base is null
+  size_t bytes = 0;           // of a block, for those who count
+  size_t room = 0;            // bytes of memory that the operation needs besides: where a base is null
   const char* way = nullptr;  // for option explain-collectives
   size_t copied = 0;  // bytes at give.base that others still read when they are overwritten, so it works on a copy
 
