@@ -10,6 +10,12 @@
 
 enum { RUN_PHASES = 8 };
 
+/* What a variant counts; a list of them ends with a NULL name. */
+typedef struct counter {
+  const char* name;
+  int64_t value;
+} counter;
+
 typedef struct run {
   const team* team;
   int first, last;  /* the step at the start, and the one to reach */

@@ -154,12 +154,6 @@ void update_p_ends(fdtd* f, const fields* a, int step, int k);
 
 /* ---- record.c ---------------------------------------------------------------------------------------------------- */
 
-/* What a variant counts; the list ends with a NULL name. */
-typedef struct counter {
-  const char* name;
-  int64_t value;
-} counter;
-
 /* Starts the clock. */
 void fdtd_start(fdtd* f);
 

@@ -1,16 +1,7 @@
 /* Sound in a box over shared arrays. A rank updates the planes whose home it is, and reads those beside them through
  * plain pointers, wherever they are. Compare: diff fdtd_seq.c fdtd_sms.c */
-#include <sms.h>
-
+#include "../common/shared.h"
 #include "fdtd.h"
-
-static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_MAX); }
-
-static double sum_over_ranks(double mine) { return sms_reduce_double(mine, SMS_SUM); }
-
-static void leave(void) { sms_shutdown(); }
-
-static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
 
 /* The planes beside ours, in one go each; page faults would fetch them, too, a few pages at a time. */
 static void fetch(const fdtd* f, const double* array, int below, int above) {
@@ -25,8 +16,7 @@ static void fetch(const fdtd* f, const double* array, int below, int above) {
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   fdtd f;
-  const team team = {sms_rank, sms_nprocs, max_over_ranks, sum_over_ranks, leave, NULL};
-  fdtd_begin(&f, "fdtd_sms", team, argc, argv);
+  fdtd_begin(&f, "fdtd_sms", shared_team(), argc, argv);
 
   const int dim[] = {f.size[2] + 2 * PAD, f.rows, f.row, -1}, div[] = {sms_nprocs, 1, 1, -1};
   fields a = fdtd_private_layers(&f);
@@ -58,15 +48,7 @@ int main(int argc, char** argv) {
   }
   run_stop(&f.run);
 
-  sms_statistics mine;
-  sms_stats(NULL, &mine);
-  const counter counters[] = {{"nodes", sms_nnodes},
-                              {"read_faults", total(mine.read_faults)},
-                              {"pages_fetched", total(mine.pages_fetched)},
-                              {"pages_preloaded", total(mine.pages_preloaded)},
-                              {"bytes_fetched", total(mine.bytes_fetched)},
-                              {"pages_diffed", total(mine.pages_diffed)},
-                              {"bytes_sent", total(mine.bytes_sent)},
-                              {NULL, 0}};
+  counter counters[SHARED_COUNTERS];
+  shared_counters(counters);
   return fdtd_finish(&f, &a, counters);
 }

@@ -254,7 +254,7 @@ static void save_probes(const fdtd* f) {
 typedef struct figures {
   double seconds, phases[PHASES], gcells, layer_cells, layer_time;
   int steps;
-  uint64_t checksum; /* of the pressure, for whoever compares programs */
+  uint64_t checksum; /* of the pressure, by which programs are compared */
 } figures;
 
 static figures figures_of(const fdtd* f, const fields* a) {

@@ -12,32 +12,15 @@
 #
 # BIN: the folder with the programs. SHAPE: seq, mpi-RANKS, sms-RANKS-NODES or smint-RANKS-NODES. PYTHON has numpy.
 set -euo pipefail
-bin=$1 what=$2
+# shellcheck disable=SC2034 # shapes.sh uses bin and program
+bin=$1 what=$2 program=fdtd
 shift 2
 here=$(dirname "${BASH_SOURCE[0]}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# In containers one is root; Open MPI wants to be told that this is meant.
-((EUID)) || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-fail() {
-  printf 'test.sh: %s\n' "$*" >&2
-  exit 1
-}
-
-run() { # SHAPE ARGUMENTS...
-  local variant ranks nodes
-  IFS=- read -r variant ranks nodes <<<"$1"
-  shift
-  case $variant in
-    seq) "$bin/fdtd_seq" "$@" ;;
-    mpi) # the sanitizers know nothing of what MPI keeps until the end
-      ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 mpirun -n "$ranks" --oversubscribe --bind-to none \
-        --mca mpi_yield_when_idle 1 "$bin/fdtd_mpi" "$@" ;;
-    sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/fdtd_$variant" "$@" ;;
-    *) fail "unknown shape $variant" ;;
-  esac
-}
+# shellcheck disable=SC1091 # shapes.sh is checked by itself
+source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
 
 # A geometry of 24 x 22 x 20 cells, solid here and there, but not in the cells that sources and probes use.
 solid_cells() {
@@ -128,7 +111,7 @@ disk() {
   unshare -rm true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
   mkdir "$scratch/small"
   export -f run fail
-  export bin scratch
+  export bin program scratch
   # A checkpoint of 30^3 cells has 1.4 MB: the folder holds one, and not the second beside it.
   # shellcheck disable=SC2016  # the inner shell expands it
   unshare -rm bash -euo pipefail -c '

@@ -24,11 +24,6 @@
  * rows are long runs of memory. Smaller blocks in y lose more by breaking the hardware's prefetch than they win. */
 enum { BLOCK_Z = 4, BLOCK_Y = 256 };
 
-typedef struct counter {
-  const char* name;
-  int64_t value;
-} counter;
-
 typedef struct job {
   team team;
   run run;

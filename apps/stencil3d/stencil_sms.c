@@ -1,7 +1,6 @@
 /* The 7-point stencil of the mSMS paper with shared arrays and the threads of OpenMP. A rank computes the planes that
  * live with it and reads the planes beside them through plain pointers, wherever they are. */
-#include <sms.h>
-
+#include "../common/shared.h"
 #include "common.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
@@ -19,10 +18,6 @@ static void sweep(const job* job, int z0, int z1, double* restrict dst, const do
         }
 }
 
-static double max_over_ranks(double mine) { return sms_reduce_double(mine, SMS_MAX); }
-
-static void leave(void) { sms_shutdown(); }
-
 /* Fetches the planes beside ours in one go each; page faults would fetch them too, a few pages at a time. */
 static void fetch(const job* job, const double* field) {
   const sms_range below[] = {{job->lo - 1, 1, 1}, {0, job->plane_points, 1}};
@@ -31,13 +26,10 @@ static void fetch(const job* job, const double* field) {
   for (int i = 0; i < 2; i++) sms_preload_wait(&planes[i]);
 }
 
-static int64_t total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
-
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   job job;
-  job_begin(&job, "stencil_sms", (team){.rank = sms_rank, .count = sms_nprocs, .max = max_over_ranks, .leave = leave},
-            argc, argv);
+  job_begin(&job, "stencil_sms", shared_team(), argc, argv);
 
   const int dim[] = {job.nz + 2, (int)job.plane_points, -1}, div[] = {sms_nprocs, 1, -1};
   double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);
@@ -73,15 +65,7 @@ int main(int argc, char** argv) {
   }
   job_stop(&job);
 
-  sms_statistics mine;
-  sms_stats(NULL, &mine);
-  const counter counters[] = {{"nodes", sms_nnodes},
-                              {"read_faults", total(mine.read_faults)},
-                              {"pages_fetched", total(mine.pages_fetched)},
-                              {"pages_preloaded", total(mine.pages_preloaded)},
-                              {"bytes_fetched", total(mine.bytes_fetched)},
-                              {"pages_diffed", total(mine.pages_diffed)},
-                              {"bytes_sent", total(mine.bytes_sent)},
-                              {NULL, 0}};
+  counter counters[SHARED_COUNTERS];
+  shared_counters(counters);
   return job_finish(&job, src + own, counters);
 }

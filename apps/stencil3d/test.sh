@@ -7,30 +7,14 @@
 #
 # BIN: the folder with the programs. SHAPE: seq, omp-THREADS, mpi-RANKS or sms-RANKS-NODES.
 set -euo pipefail
-bin=$1 what=$2
+# shellcheck disable=SC2034 # shapes.sh uses bin and program
+bin=$1 what=$2 program=stencil
 shift 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-fail() {
-  printf 'test.sh: %s\n' "$*" >&2
-  exit 1
-}
-
-run() { # SHAPE ARGUMENTS...
-  local variant ranks nodes
-  IFS=- read -r variant ranks nodes <<<"$1"
-  shift
-  case $variant in
-    seq) "$bin/stencil_seq" "$@" ;;
-    omp) OMP_NUM_THREADS=$ranks "$bin/stencil_omp" "$@" ;;
-    mpi) # the sanitizers know nothing of what MPI keeps until the end
-      ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 mpirun -n "$ranks" --allow-run-as-root --oversubscribe \
-        --bind-to none --mca mpi_yield_when_idle 1 "$bin/stencil_mpi" "$@" ;;
-    sms) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/stencil_sms" "$@" ;;
-    *) fail "unknown shape $variant" ;;
-  esac
-}
+# shellcheck disable=SC1091 # shapes.sh is checked by itself
+source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
 
 # 48 is the size in docs; the others have odd pages, ranks that own only a boundary plane, and ranks that own nothing.
 same() {

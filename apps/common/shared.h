@@ -1,0 +1,37 @@
+/* shared.h: the team of a variant on shared arrays (sms.h), and what the library has counted in it. Values and small
+ * functions, for such variants only: the harness itself knows no library. */
+#ifndef APPS_COMMON_SHARED_H
+#define APPS_COMMON_SHARED_H
+
+#include <sms.h>
+
+#include "run.h"
+
+static inline double shared_max(double mine) { return sms_reduce_double(mine, SMS_MAX); }
+static inline double shared_sum(double mine) { return sms_reduce_double(mine, SMS_SUM); }
+static inline void shared_leave(void) { sms_shutdown(); }
+
+/* After sms_startup. */
+static inline team shared_team(void) {
+  return (team){.rank = sms_rank, .count = sms_nprocs, .max = shared_max, .sum = shared_sum, .leave = shared_leave};
+}
+
+static inline int64_t shared_total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
+
+/* Of all ranks, ended by a NULL name. Collective. */
+enum { SHARED_COUNTERS = 8 };
+static inline void shared_counters(counter out[SHARED_COUNTERS]) {
+  sms_statistics mine;
+  sms_stats(NULL, &mine);
+  const counter counters[SHARED_COUNTERS] = {{"nodes", sms_nnodes},
+                                             {"read_faults", shared_total(mine.read_faults)},
+                                             {"pages_fetched", shared_total(mine.pages_fetched)},
+                                             {"pages_preloaded", shared_total(mine.pages_preloaded)},
+                                             {"bytes_fetched", shared_total(mine.bytes_fetched)},
+                                             {"pages_diffed", shared_total(mine.pages_diffed)},
+                                             {"bytes_sent", shared_total(mine.bytes_sent)},
+                                             {NULL, 0}};
+  for (int i = 0; i < SHARED_COUNTERS; i++) out[i] = counters[i];
+}
+
+#endif
