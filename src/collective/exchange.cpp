@@ -103,13 +103,13 @@ Parcels::Receive Exchange::receive_taken(const Running& running, size_t phase, i
 // ---- giving --------------------------------------------------------------------------------------------------------
 
 Exchange::Here Exchange::here_of(int rank, const char* block, size_t bytes) const {
+  Here at = {Form::eager, static_cast<uint64_t>(world_->rank), 0, bytes};
+  if (bytes <= parcels_->most_bytes_to(rank) - sizeof(Here)) return at;
   const bool reaches = world_->reaches(rank), is_shared = world_->is_shared(block);
   const int home = is_shared ? world_->home_of(block, bytes) : -1;
   const bool stays = !is_shared || home >= 0;  // no page of it is fetched or dropped
-  Here at = {Form::staged, static_cast<uint64_t>(world_->rank), 0, bytes};
-  if (bytes <= parcels_->most_bytes_to(rank) - sizeof(Here)) {
-    at.form = Form::eager;
-  } else if (!reaches && stays && world_->transport->two_sided() != nullptr) {
+  at.form = Form::staged;
+  if (!reaches && stays && world_->transport->two_sided() != nullptr) {
     at.form = Form::sent;
   } else if (is_shared && stays) {
     at.form = Form::direct;

@@ -149,7 +149,7 @@ Plan bcast_in_slices(Member m, int root, char* buffer, size_t bytes) {
   return out;
 }
 
-// In each phase to the member that is twice as far away; so each has heard of all.
+// In each phase to the member that is twice as far away; so each has received from all, itself or through others.
 Plan barrier_by_tree(Member m, const char* byte) {
   Plan out = tree_plan(0);
   out.room = 1;

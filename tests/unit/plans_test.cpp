@@ -149,7 +149,7 @@ TEST_P(PlansTest, BcastReachesAllFromAnyRoot) {
   }
 }
 
-// By the phases each member hears of each other one, itself or through others.
+// After all phases each member has received from each other one, itself or through others.
 TEST_P(PlansTest, ABarrierIsAfterAllHaveCome) {
   std::vector<Plan> plans;
   for (int m = 0; m < n(); ++m) plans.push_back(plan_barrier(member(m)));

@@ -1,5 +1,5 @@
-// Gets by requests: of memory and of boxes; and the answers, each at the epoch that its get
-// needs (README.md, "Barriers and epochs").
+// Gets by requests: of memory and of boxes; and the answers, each at the epoch that its get needs (README.md, "Barriers
+// and epochs").
 //
 // Owner: Net. Threads: any, but for what says "with the wire"; begin_epoch() is called by the thread that makes
 // barriers. get_box() blocks until the data is here, the others while there is no room.
