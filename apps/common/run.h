@@ -8,6 +8,10 @@
 
 #include "team.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { RUN_PHASES = 8 };
 
 /* What a variant counts; a list of them ends with a NULL name. */
@@ -44,5 +48,9 @@ void run_stop(run* run);
 
 /* Seconds of a phase: on the average of the ranks. */
 double run_phase_seconds(const run* run, int phase);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { TEAM_WRONG = 1, TEAM_BAD_INPUT = 2 }; /* exit statuses */
 
 static inline int smaller(int a, int b) { return a < b ? a : b; }
@@ -37,5 +41,9 @@ void team_leave(const team* team);
 
 /* Seconds of a clock that never goes back. */
 double team_now(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,20 +1,7 @@
 /* Sound in a box with MPI: the rival. Each rank has its planes and copies of HALO planes of each neighbour, which
  * arrive while the planes that need none are updated. */
-#include <mpi.h>
-
+#include "../common/mpi_team.h"
 #include "fdtd.h"
-
-static double over_ranks(double mine, MPI_Op op) {
-  double all;
-  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
-  return all;
-}
-
-static double max_over_ranks(double mine) { return over_ranks(mine, MPI_MAX); }
-
-static double sum_over_ranks(double mine) { return over_ranks(mine, MPI_SUM); }
-
-static void leave(void) { MPI_Finalize(); }
 
 enum { UP = 1, DOWN = 2 };
 
@@ -51,13 +38,9 @@ static void exchange_p(const fdtd* f, double* p) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  team team = {.max = max_over_ranks, .sum = sum_over_ranks, .leave = leave};
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &team.count);
+  const team team = mpi_team("fdtd_mpi", &argc, &argv, MPI_THREAD_FUNNELED);
   fdtd f;
-  fdtd_begin(&f, "fdtd_mpi", team, argc, argv);
+  fdtd_begin(&f, team.program, team, argc, argv);
   const int piece = (f.size[2] + 2 * PAD + team.count - 1) / team.count;
   team_agree(&f.team, piece >= HALO || team.count == 1, TEAM_BAD_INPUT,
              "%d ranks have %d plane each, and exchange %d; use fewer ranks or a larger --size", team.count, piece,

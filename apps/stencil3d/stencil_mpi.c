@@ -1,7 +1,6 @@
 /* The 7-point stencil of the mSMS paper with MPI and the threads of OpenMP: the rival. Every rank keeps its planes and
  * a copy of the plane on either side, and fetches the copies while it computes what does not need them. */
-#include <mpi.h>
-
+#include "../common/mpi_team.h"
 #include "common.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
@@ -21,21 +20,10 @@ static void sweep(const job* job, int z0, int z1, double* restrict dst, const do
 
 enum { UP, DOWN }; /* message tags: the way a plane travels */
 
-static double max_over_ranks(double mine) {
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return mine;
-}
-
-static void leave(void) { MPI_Finalize(); }
-
 int main(int argc, char** argv) {
-  int provided;
-  team team = {.max = max_over_ranks, .leave = leave};
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &team.count);
+  const team team = mpi_team("stencil_mpi", &argc, &argv, MPI_THREAD_FUNNELED);
   job job;
-  job_begin(&job, "stencil_mpi", team, argc, argv);
+  job_begin(&job, team.program, team, argc, argv);
   const int count = (job.ny + 2) * (job.nx + 2);
 
   /* Planes 1 .. planes of ours are planes first .. last-1 of the whole field; 0 and planes+1 are the neighbours'. */
