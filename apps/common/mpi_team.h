@@ -33,8 +33,7 @@ static inline team mpi_team(const char* program, int* argc, char*** argv, int le
   return team;
 }
 
-/* ---- synchronisation tasks (figures 2 and 5 of the A64FX task paper) ----------------------------------------------
- */
+/* ---- synchronisation tasks: figures 2 and 5 of the A64FX task paper ---------------------------------------------- */
 
 /* Waits for a message in a task. taskyield may do nothing (it does in GCC), so a core that another thread needs is
  * given up, too. */

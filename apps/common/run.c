@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double look_every = 0.25; /* seconds: hirobarun allows 3 s from Ctrl-C to the end */
+static const double default_look = 0.25; /* seconds: hirobarun allows 3 s from Ctrl-C to the end */
 enum { looks_per_state = 4 };
 
 static volatile sig_atomic_t asked_to_stop;
@@ -25,6 +25,7 @@ void run_start(run* run, const team* team, int first, int last) {
   run->first = first;
   run->last = last;
   run->progress = team_max(team, run->progress || isatty(STDERR_FILENO)) != 0;
+  if (run->look_every == 0) run->look_every = default_look;
   run->next_look = first + 1;
   run->looks = run->stopped = 0;
   team_max(team, 0);
@@ -46,7 +47,7 @@ bool run_step(run* run, int step, double (*state)(const void* of), const void* o
   const bool stop = step < run->last && team_max(team, asked_to_stop) != 0;
   if (stop) run->stopped = step;
   const double per_step = team_max(team, (team_now() - run->started) / (step - run->first));
-  run->next_look = step + (int)fmin(INT_MAX / 2, fmax(1, floor(look_every / per_step)));
+  run->next_look = step + (int)fmin(INT_MAX / 2, fmax(1, floor(run->look_every / per_step)));
   if (run->looks++ % looks_per_state != 0 && step < run->last) return stop;
   const double value = state != NULL ? team_max(team, state(of)) : 0;
   team_agree(team, isfinite(value), TEAM_WRONG, "the %s is no longer finite at step %d", name, step);

@@ -2,7 +2,7 @@
  * Ctrl-C, after which all ranks stop at the same step.
  *
  * Collective: run_start, run_step, run_stop, run_phase_seconds. The ranks talk in run_step only every few tenths of a
- * second, at steps that they agree on. */
+ * second, at steps that they agree on, of which `next_look` is the next. */
 #ifndef APPS_COMMON_RUN_H
 #define APPS_COMMON_RUN_H
 
@@ -22,9 +22,10 @@ typedef struct counter {
 
 typedef struct run {
   const team* team;
-  int first, last;  /* the step at the start, and the one to reach */
-  bool progress;    /* --progress; true on a terminal */
-  const char* unit; /* what progress and report count ("cells"), `work` of them a step */
+  int first, last;   /* the step at the start, and the one to reach */
+  bool progress;     /* --progress; true on a terminal */
+  double look_every; /* seconds from one talk of the ranks to the next (default 0.25) */
+  const char* unit;  /* what progress and report count ("cells"), `work` of them a step */
   double work;
   double phase[RUN_PHASES]; /* seconds of this rank, which the application adds up */
   double started, seconds;
