@@ -85,6 +85,7 @@ static void print_text(const tiled* t, const tiled_answer* answer) {
   printf(" (%s)\n%.4f s, %.3f G%s/s; ", t->tile_from, t->run.seconds, rate(t), t->run.unit);
   split_print(&t->split, stdout);
   printf("\n");
+  if (t->verify && answer->details[0] != '\0') printf("%s\n", answer->details);
   if (t->verify)
     printf("%s: %s %.2g, limit %.0e\n", answer->error <= answer->limit ? "verified" : "WRONG", answer->name,
            answer->error, answer->limit);

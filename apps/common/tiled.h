@@ -55,8 +55,9 @@ bool tiled_run(tiled* t, const char* const categories[], tiled_steps steps, void
 /* What verification found: `error` is compared with `limit`; NaN is wrong. */
 typedef struct tiled_answer {
   double error, limit;
-  const char* name; /* of the error: "largest error" */
-  uint64_t bits;    /* bits.h, of all ranks */
+  const char* name;  /* of the error: "largest error" */
+  uint64_t bits;     /* bits.h, of all ranks */
+  char details[160]; /* a line about it, or "" */
 } tiled_answer;
 
 /* Prints the report, as text and as JSON, and leaves the team: after tiled_run has returned true. Ends the program with

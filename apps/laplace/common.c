@@ -108,7 +108,7 @@ void laplace_begin(laplace* l, team team, int threads, int argc, char** argv) {
 
 void laplace_private(laplace* l) {
   const double bytes = (double)laplace_points(l) * sizeof(double);
-  memory_check(&l->run.team, 2 * bytes, "the two fields");
+  memory_check(&l->run.team, 2 * bytes, l->run.team.program);
   for (int f = 0; f < 2; f++) {
     l->memory[f] = memory_pages((size_t)bytes);
     l->field[f] = (double*)l->memory[f] + laplace_origin(l);

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Tests of the Laplace programs, for ctest.
+#
+#   test.sh BIN same SHAPE           the exact answer, Omni's checksum, and the same bits as laplace_serial
+#   test.sh BIN auto SHAPE           --tile auto
+#   test.sh BIN messages SHAPE       bad input ends in one clear message
+#   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, laplace_serial finds itself wrong
+#
+# BIN: the folder with the programs. SHAPE: see shapes.sh.
+set -euo pipefail
+# shellcheck disable=SC2034 # shapes.sh uses bin and program
+bin=$1 what=$2 program=laplace
+shift 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# shellcheck disable=SC1091 # these are checked by themselves
+source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
+# shellcheck disable=SC1091
+source "$(dirname "${BASH_SOURCE[0]}")/../common/tiled.sh"
+
+# 101 has ragged tiles, 9 has ranks with two rows of points, 4 those that have but the rim.
+same() {
+  same_bits "$1" --size 101 --steps 40
+  same_bits "$1" --size 9 --steps 11
+  same_bits "$1" --size 4 --steps 3
+  [[ $(run "$1" --size 64 --tile 10,17 --start omni --verify) == *verified* ]] || fail "not Omni's checksum"
+}
+
+messages() {
+  common_messages "$1"
+  refused 2 "size 2 has no points inside the rim" "$1" --size 2
+  refused 2 "start 'sin' is not sine or omni" "$1" --start sin
+  refused 2 "verify knows the answer of --start omni for --size 64 --steps 100 only" "$1" --start omni --verify
+  refused 2 "laplace_.* needs [0-9.]+ GiB of memory, this machine has [0-9.]+ GiB" "$1" --size 2000000
+  [[ $1 != mpi* ]] || refused 2 "5 x 1 ranks are more than the points, 4 in each" "${1%%-*}-5-1" --size 4
+}
+
+case $what in
+  auto) automatic "$1" --size 90 --steps 5 ;;
+  same | messages | notices) "$what" "$@" ;;
+  *) fail "unknown test $what" ;;
+esac

@@ -1,0 +1,107 @@
+/* nbody.h: bodies that attract each other, all of them all others, step by step. What all variants share: the options,
+ * the strips of each rank, the kernels (kernel.h), the check, the report.
+ *
+ * The bodies are divided into strips of --tile bodies, of which the last may be smaller; the strips among the ranks.
+ * Step t reads the positions[t % 2] of all strips, adds up the forces on its own ones over all strips in their order,
+ * and moves its own ones to positions[(t + 1) % 2], from where the other ranks take them. As two sets of positions swap
+ * their roles, nobody waits for those who still read the old ones. The answer has the same bits for all numbers of
+ * ranks and threads, and for all strips.
+ *
+ * Of positions, velocities and forces strip s begins at element 3 * s * --tile: x of its bodies, then y, then z.
+ *
+ * Collective: all functions but the inline ones. For C and C++. */
+#ifndef NBODY_H
+#define NBODY_H
+
+#include <stddef.h>
+
+#include "../common/tiled.h"
+#include "kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { NBODY_CALC, NBODY_UPDATE, NBODY_COMM }; /* categories of the split */
+
+typedef struct nbody {
+  tiled run;
+  const char *start, *kind; /* --start, --kind */
+  int orbits, seed;
+  bool floats; /* --kind float */
+  bool kepler; /* --start kepler */
+  double gravity, step;
+  int strips, first, end; /* of all ranks; of this rank: [first, end) */
+  void *position[2], *velocity, *force, *mass;
+} nbody;
+
+/* Reads the command line. */
+void nbody_begin(nbody* n, team team, int threads, int argc, char** argv);
+
+/* Private memory for all bodies. A variant may have another one, of nbody_bytes each but for mass, which has a third of
+ * that. */
+void nbody_private(nbody* n);
+size_t nbody_bytes(const nbody* n);
+
+/* Chooses the strips, sets the start, computes all steps with `steps`, checks, reports, and leaves the team. Returns
+ * the exit status. */
+int nbody_run(nbody* n, tiled_steps steps);
+
+static inline int nbody_first_strip(const nbody* n, int rank) {
+  return (int)((long long)n->strips * rank / n->run.team.count);
+}
+
+static inline int nbody_strip_bodies(const nbody* n, int strip) {
+  return smaller(n->run.tile.rows, n->run.size - strip * n->run.tile.rows);
+}
+
+/* Where strip `strip` begins in an array with three numbers for each body. */
+static inline void* nbody_strip(const nbody* n, void* array, int strip) {
+  const ptrdiff_t at = 3 * (ptrdiff_t)strip * n->run.tile.rows;
+  return (char*)array + at * (ptrdiff_t)(n->floats ? sizeof(float) : sizeof(double));
+}
+
+static inline void* nbody_strip_mass(const nbody* n, int strip) {
+  const ptrdiff_t at = (ptrdiff_t)strip * n->run.tile.rows;
+  return (char*)n->mass + at * (ptrdiff_t)(n->floats ? sizeof(float) : sizeof(double));
+}
+
+/* Step `step`: the forces of strip `source` on strip `target`, by thread `thread`. */
+static inline void nbody_force(nbody* n, int step, int target, int source, int thread) {
+  const double start = team_now();
+  const int targets = nbody_strip_bodies(n, target), sources = nbody_strip_bodies(n, source);
+  void *const force = nbody_strip(n, n->force, target), *const mass = nbody_strip_mass(n, target);
+  void *const at = nbody_strip(n, n->position[step % 2], target), *const of =
+                                                                      nbody_strip(n, n->position[step % 2], source);
+  void* const source_mass = nbody_strip_mass(n, source);
+  if (n->floats)
+    nbody_force_float((float*)force, (const float*)at, (const float*)mass, targets, (const float*)of,
+                      (const float*)source_mass, sources, (float)n->gravity);
+  else
+    nbody_force_double((double*)force, (const double*)at, (const double*)mass, targets, (const double*)of,
+                       (const double*)source_mass, sources, n->gravity);
+  split_add(&n->run.split, thread, NBODY_CALC, start);
+}
+
+/* The end of step `step` for strip `strip`, of which all forces are there. */
+static inline void nbody_move(nbody* n, int step, int strip, int thread) {
+  const double start = team_now(), kick = step == 0 ? n->step / 2 : n->step;
+  const int bodies = nbody_strip_bodies(n, strip);
+  void *const to = nbody_strip(n, n->position[(step + 1) % 2], strip), *const at =
+                                                                           nbody_strip(n, n->position[step % 2], strip);
+  void *const velocity = nbody_strip(n, n->velocity, strip), *const force = nbody_strip(n, n->force, strip);
+  void* const mass = nbody_strip_mass(n, strip);
+  if (n->floats)
+    nbody_move_float((float*)to, (const float*)at, (float*)velocity, (float*)force, (const float*)mass, bodies,
+                     (float)n->step, (float)kick, true);
+  else
+    nbody_move_double((double*)to, (const double*)at, (double*)velocity, (double*)force, (const double*)mass, bodies,
+                      n->step, kick, false);
+  split_add(&n->run.split, thread, NBODY_UPDATE, start);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
