@@ -85,9 +85,9 @@ static void print_text(const tiled* t, const tiled_answer* answer) {
   printf(" (%s)\n%.4f s, %.3f G%s/s; ", t->tile_from, t->run.seconds, rate(t), t->run.unit);
   split_print(&t->split, stdout);
   printf("\n");
-  if (t->verify && answer->details[0] != '\0') printf("%s\n", answer->details);
+  for (const tiled_figure* f = answer->more; f != NULL && f->name != NULL; f++) printf("%s %.12g\n", f->name, f->value);
   if (t->verify)
-    printf("%s: %s %.2g, limit %.0e\n", answer->error <= answer->limit ? "verified" : "WRONG", answer->name,
+    printf("%s: %s %.2g, limit %.2g\n", answer->error <= answer->limit ? "verified" : "WRONG", answer->name,
            answer->error, answer->limit);
 }
 
@@ -99,6 +99,8 @@ static void print_json(const tiled* t, const tiled_answer* answer, FILE* to) {
           rate(t), t->run.unit);
   if (t->verify) fprintf(to, "%.17g", isfinite(answer->error) ? answer->error : 1e308);
   else fprintf(to, "null");
+  for (const tiled_figure* f = answer->more; f != NULL && f->name != NULL; f++)
+    fprintf(to, ", \"%s\": %.17g", f->name, f->value);
   fprintf(to, ", \"bits\": \"%016" PRIx64 "\", \"split\": ", answer->bits);
   split_json(&t->split, to);
   fprintf(to, "}\n");
@@ -119,7 +121,7 @@ int tiled_finish(tiled* t, const tiled_answer* answer) {
   const bool written = t->team.rank != 0 || report(t, answer);
   team_agree(&t->team, written, TEAM_BAD_INPUT, "cannot write --json %s: %s", t->json, strerror(errno));
   team_agree(&t->team, !t->verify || answer->error <= answer->limit, TEAM_WRONG,
-             "the answer is wrong: %s %.3g, limit %.0e", answer->name, answer->error, answer->limit);
+             "the answer is wrong: %s %.3g, limit %.2g", answer->name, answer->error, answer->limit);
   split_close(&t->split);
   team_leave(&t->team);
   return 0;

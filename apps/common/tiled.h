@@ -52,12 +52,18 @@ void tiled_choose(tiled* t, const char* what, int dimensions, int largest, const
 /* Runs all steps, with the clock. Returns false if the user ended it. */
 bool tiled_run(tiled* t, const char* const categories[], tiled_steps steps, void* of);
 
+/* A number of an application in its report; a list of them ends with a NULL name. */
+typedef struct tiled_figure {
+  const char* name;
+  double value;
+} tiled_figure;
+
 /* What verification found: `error` is compared with `limit`; NaN is wrong. */
 typedef struct tiled_answer {
   double error, limit;
-  const char* name;  /* of the error: "largest error" */
-  uint64_t bits;     /* bits.h, of all ranks */
-  char details[160]; /* a line about it, or "" */
+  const char* name;         /* of the error: "largest error" */
+  uint64_t bits;            /* bits.h, of all ranks */
+  const tiled_figure* more; /* NULL: none */
 } tiled_answer;
 
 /* Prints the report, as text and as JSON, and leaves the team: after tiled_run has returned true. Ends the program with

@@ -4,6 +4,7 @@
 #   test.sh BIN same SHAPE           the exact answer, Omni's checksum, and the same bits as laplace_serial
 #   test.sh BIN auto SHAPE           --tile auto
 #   test.sh BIN messages SHAPE       bad input ends in one clear message
+#   test.sh BIN refused STATUS PATTERN SHAPE ARGUMENTS...   one case of that
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, laplace_serial finds itself wrong
 #
 # BIN: the folder with the programs. SHAPE: see shapes.sh.
@@ -33,11 +34,10 @@ messages() {
   refused 2 "start 'sin' is not sine or omni" "$1" --start sin
   refused 2 "verify knows the answer of --start omni for --size 64 --steps 100 only" "$1" --start omni --verify
   refused 2 "laplace_.* needs [0-9.]+ GiB of memory, this machine has [0-9.]+ GiB" "$1" --size 2000000
-  [[ $1 != mpi* ]] || refused 2 "5 x 1 ranks are more than the points, 4 in each" "${1%%-*}-5-1" --size 4
 }
 
 case $what in
   auto) automatic "$1" --size 90 --steps 5 ;;
-  same | messages | notices) "$what" "$@" ;;
+  same | messages | refused | notices) "$what" "$@" ;;
   *) fail "unknown test $what" ;;
 esac

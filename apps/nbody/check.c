@@ -4,7 +4,6 @@
 #include "check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* BSC's check of float: at most 0.6 % of the bodies may differ, by more than 8e-4. */
@@ -39,9 +38,10 @@ void orbit_add(orbit* o, const nbody* n, int step) {
   o->worst = fmax(o->worst, fabs((kinetic - mass[0] * mass[1] / sqrt(square)) / exact - 1));
 }
 
-static double check_orbit(const nbody* n, const orbit* o, char* details, size_t size) {
+static double check_orbit(const nbody* n, const orbit* o, tiled_figure found[NBODY_FIGURES]) {
   const double coarse = 100.0 * n->orbits / n->run.steps, expected = orbit_error * coarse * coarse;
-  snprintf(details, size, "energy differs by %.4g at most, a leapfrog of this step by %.4g", o->worst, expected);
+  found[0] = (tiled_figure){"energy_error", o->worst};
+  found[1] = (tiled_figure){"energy_error_of_a_leapfrog", expected};
   return fabs(o->worst / expected - 1) / 0.1;
 }
 
@@ -123,7 +123,7 @@ static double distance(const nbody* n, const void* got, double* const expected[3
   return isfinite(part) ? part : INFINITY;
 }
 
-static double check_box(const nbody* n, char* details, size_t size) {
+static double check_box(const nbody* n, tiled_figure found[NBODY_FIGURES]) {
   const team* team = &n->run.team;
   reference r = repeated(n);
   const double tolerance = n->floats ? float_tolerance : double_tolerance;
@@ -144,11 +144,12 @@ static double check_box(const nbody* n, char* details, size_t size) {
   moving = team_sum(team, moving);
   double lost = 0;
   for (int d = 0; d < 3; d++) lost = fmax(lost, fabs(team_sum(team, momentum[d])) / (moving > 0 ? moving : 1));
-  snprintf(details, size, "%.3g %% of the bodies differ by more than %.0e, at most by %.2g; momentum lost: %.2g",
-           100 * far, tolerance, worst, lost);
+  found[0] = (tiled_figure){n->floats ? "bodies_off_by_8e-4" : "bodies_off_by_1e-11", far};
+  found[1] = (tiled_figure){"largest_deviation", worst};
+  found[2] = (tiled_figure){"momentum_lost", lost};
   return n->floats ? far / float_share : fmax(worst / double_tolerance, lost / momentum_tolerance);
 }
 
-double nbody_check(const nbody* n, const orbit* o, char* details, size_t size) {
-  return n->kepler ? check_orbit(n, o, details, size) : check_box(n, details, size);
+double nbody_check(const nbody* n, const orbit* o, tiled_figure found[NBODY_FIGURES]) {
+  return n->kepler ? check_orbit(n, o, found) : check_box(n, found);
 }

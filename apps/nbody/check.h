@@ -22,7 +22,10 @@ typedef struct orbit {
 /* After `step` steps. Collective. */
 void orbit_add(orbit* o, const nbody* n, int step);
 
-/* The largest error as a part of its limit, and a text about it. Collective. */
-double nbody_check(const nbody* n, const orbit* o, char* details, size_t size);
+/* What it found; a NULL name ends the list. */
+enum { NBODY_FIGURES = 4 };
+
+/* The largest error as a part of its limit. Collective. */
+double nbody_check(const nbody* n, const orbit* o, tiled_figure found[NBODY_FIGURES]);
 
 #endif

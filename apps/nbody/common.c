@@ -176,13 +176,16 @@ typedef struct variant {
   orbit orbit;
 } variant;
 
-/* Trials change the strips, so who has which is computed anew, with the start, for the first step. */
 static void run_steps(void* of, int from, int to) {
-  variant* const variant = of;
-  if (from == 0) {
-    set_strips(variant->n);
-    fill(variant->n);
-  }
+  const variant* const variant = of;
+  variant->steps(variant->n, from, to);
+}
+
+/* A trial changes the strips: who has which, and the start. */
+static void try_steps(void* of, int from, int to) {
+  const variant* const variant = of;
+  set_strips(variant->n);
+  fill(variant->n);
   variant->steps(variant->n, from, to);
 }
 
@@ -202,11 +205,15 @@ int nbody_run(nbody* n, tiled_steps steps) {
   variant variant = {.n = n, .steps = steps};
   char what[64];
   snprintf(what, sizeof what, "%s %s", n->run.team.program, n->kind);
-  tiled_choose(&n->run, what, 1, n->run.size, candidates, sizeof candidates / sizeof *candidates, run_steps, &variant);
+  tiled_choose(&n->run, what, 1, n->run.size, candidates, sizeof candidates / sizeof *candidates, try_steps, &variant);
+  set_strips(n);
+  fill(n);
   const bool done = tiled_run(&n->run, categories, n->kepler && n->run.verify ? run_orbit : run_steps, &variant);
   tiled_answer answer = {.limit = 1, .name = "largest error, as part of its limit"};
   if (done) answer.bits = bits(n);
-  if (done && n->run.verify) answer.error = nbody_check(n, &variant.orbit, answer.details, sizeof answer.details);
+  tiled_figure found[NBODY_FIGURES] = {{NULL, 0}};
+  if (done && n->run.verify) answer.error = nbody_check(n, &variant.orbit, found);
+  answer.more = found;
   void* const arrays[] = {n->position[0], n->position[1], n->velocity, n->force, n->mass};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   return done ? tiled_finish(&n->run, &answer) : tiled_stopped(&n->run);
