@@ -116,10 +116,10 @@ class Result:
     samples: Samples
 
 
-def measure(app: App, found: Sequence[Entry], checked: Checked, rounds: int, small: bool, label: str) -> Result:
-    size, steps, tiles = (
-        (app.small_size, app.small_steps, app.small_tiles) if small else (app.size, app.steps, app.tiles)
-    )
+def measure(
+    app: App, found: Sequence[Entry], checked: Checked, rounds: int, small: bool, tiles: Sequence[str], label: str
+) -> Result:
+    size, steps = (app.small_size, app.small_steps) if small else (app.size, app.steps)
     sweep: dict[str, dict[str, float]] = {entry.name: {} for entry in found}
     for tile in tiles:
         contestants = [entry.contestant(problem(size, steps, tile)) for entry in found]
@@ -196,7 +196,7 @@ def plot(path: Path, results: Mapping[str, Result]) -> Path:
         axes.set_title(label, fontsize=10)
         axes.set_ylabel("ms, average of the threads")
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 0))
+        axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1), reverse=True)
     figure.suptitle(f"Best tile of each; above the bars: time / time of {RIVAL}")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=140)
@@ -207,6 +207,7 @@ def run() -> int:
     parser = harness.arguments(__doc__)
     parser.add_argument("--app", action="append", choices=APPS, help="only these (default: all that are built)")
     parser.add_argument("--shape", action="append", choices=SHAPES, help="only these shapes")
+    parser.add_argument("--tile", action="append", help="only these tiles, as the programs take them")
     options = parser.parse_args()
     programs = options.build / "bin"
     rounds = options.rounds or (2 if options.small else 7)
@@ -219,11 +220,12 @@ def run() -> int:
     for name in names:
         app = APPS[name]
         checked = Checked(app.same_bits)
+        tiles = options.tile or (app.small_tiles if options.small else app.tiles)
         for shape in options.shape or SHAPES:
             label = f"{name} {app.small_size if options.small else app.size}, {shape}"
             found = entries(programs, app, *SHAPES[shape])
             verify(found, app)
-            results[label] = measure(app, found, checked, rounds, options.small, label)
+            results[label] = measure(app, found, checked, rounds, options.small, tiles, label)
             show(label, results[label])
     if not results:
         raise BenchmarkError(f"none of {', '.join(APPS)} is built in {programs}; build them first: ./dev build")
