@@ -1,5 +1,5 @@
 /* mpi_team.h: the team of a variant over MPI, and how its tasks wait for messages. Values and small functions, for such
- * variants only: the harness itself knows no library. For C and C++. */
+ * variants only: the harness itself knows no library. */
 #ifndef APPS_COMMON_MPI_TEAM_H
 #define APPS_COMMON_MPI_TEAM_H
 
