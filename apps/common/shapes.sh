@@ -1,8 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# For tests of applications: one run in a shape, which is seq, omp-THREADS, mpi-RANKS or mpi-RANKS-THREADS, or
-# sms-RANKS-NODES, smint-RANKS-NODES and the like; serial, omp_tasks-THREADS, mpi_for-RANKS-THREADS and so on where an
-# application has several of a kind. `program`: the application, whose variants are in the folder `bin` as
-# PROGRAM_VARIANT.
+# For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
+# omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES or
+# smint-RANKS-NODES. `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT.
 
 fail() {
   printf 'test.sh: %s\n' "$*" >&2
@@ -15,10 +14,10 @@ run() { # SHAPE ARGUMENTS...
   shift
   case $variant in
     seq | serial) "$bin/${program}_$variant" "$@" ;;
-    omp_tasks) # the runtime of GCC does not free all that it has for dependences
-      ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
-    omp | omp_* | lapack | starpu) OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
-    mpi | mpi_*) # the sanitizers know nothing of what MPI keeps until the end
+    omp* | lapack) OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
+    # The sanitizers know nothing of what StarPU and MPI keep until the end. With MPI the third word is threads.
+    starpu) ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
+    mpi*)
       ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=${nodes:-1} mpirun -n "$ranks" --allow-run-as-root --oversubscribe \
         --bind-to none --mca mpi_yield_when_idle 1 "$bin/${program}_$variant" "$@" ;;
     sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/${program}_$variant" "$@" ;;

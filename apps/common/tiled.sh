@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications over tiled.h, after shapes.sh: `scratch` is a folder, `program` as there.
-export OMP_WAIT_POLICY=passive # the tests have more threads than cores
+export OMP_WAIT_POLICY=passive     # the tests have more threads than cores
+export ASAN_OPTIONS=detect_leaks=0 # the runtime of GCC does not free all that it has for dependences of tasks
 
 # The bits of the answer of a verified run.
 bits() { # SHAPE ARGUMENTS...
