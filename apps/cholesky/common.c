@@ -187,6 +187,7 @@ static void fill(cholesky* c) {
 static void agree_on_info(cholesky* c) {
   const int first = (int)-team_max(&c->team, -(double)(c->info > 0 ? c->info : INT_MAX));
   c->info = first < INT_MAX ? first : 0;
+  if (c->info != 0) release_tiles(c);
   team_agree(&c->team, c->info == 0, TEAM_BAD_INPUT,
              "the matrix is not positive definite: its leading minor of order %d is not (LAPACK's info = %d)", c->info,
              c->info);
