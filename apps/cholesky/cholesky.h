@@ -12,9 +12,7 @@
 
 #include <stddef.h>
 
-#include "../common/run.h"
-#include "../common/split.h"
-#include "../common/team.h"
+#include "../common/tiled.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,23 +40,18 @@ typedef struct cholesky_program {
 enum { CHOLESKY_POTRF, CHOLESKY_TRSM, CHOLESKY_SYRK, CHOLESKY_GEMM, CHOLESKY_COMM }; /* the categories of the split */
 
 struct cholesky {
-  team team;
-  run run;
-  split split;
+  tiled run; /* a step is a factorisation */
   const cholesky_program* program;
-  void* own; /* of the program */
-  int threads;
-  /* options */
-  int n, tile, steps, indefinite;
-  const char* tile_text;
-  bool verify, json, help;
+  void* own;         /* of the program */
+  int n, indefinite; /* --size (less in trials) and --indefinite */
+  int rows, columns; /* the grid of ranks */
   /* the layout */
-  int tiles, rows, columns; /* tiles in a direction; the grid of ranks */
-  double** at;              /* tile (i, j) at i + j * tiles; NULL: another rank has it, and this one cannot reach it */
-  double* memory;           /* of cholesky_private */
+  int tile, tiles; /* numbers in a row of a tile; tiles in a row of the matrix */
+  double** at;     /* tile (i, j) at i + j * tiles; NULL: another rank has it, and this one cannot reach it */
+  double* memory;  /* of cholesky_private */
   /* state */
-  int info; /* 0, or the order of a leading minor that is not positive */
-  double* seconds;
+  int info;             /* 0, or the order of a leading minor that is not positive */
+  double seconds, best; /* of all factorisations, and of the fastest */
 };
 
 /* Reads the command line. */
@@ -67,15 +60,14 @@ void cholesky_begin(cholesky* c, const cholesky_program* program, team team, int
 /* Memory for the tiles of this rank, for `open`. cholesky_run frees it. */
 void cholesky_private(cholesky* c);
 
-/* Factorises --steps times, verifies, prints the report, leaves the team. Returns the exit status. `counters` is a list
- * that ends with a NULL name, or NULL; it is read after the last step. */
-int cholesky_run(cholesky* c, const counter counters[]);
+/* Factorises --steps times, verifies, prints the report, leaves the team. Returns the exit status. */
+int cholesky_run(cholesky* c);
 
 /* ---- where tiles are --------------------------------------------------------------------------------------------- */
 
 static inline int cholesky_rank(const cholesky* c, int i, int j) { return i % c->rows * c->columns + j % c->columns; }
 
-static inline bool cholesky_mine(const cholesky* c, int i, int j) { return cholesky_rank(c, i, j) == c->team.rank; }
+static inline bool cholesky_mine(const cholesky* c, int i, int j) { return cholesky_rank(c, i, j) == c->run.team.rank; }
 
 static inline double* cholesky_tile(const cholesky* c, int i, int j) {
   return c->at[(size_t)i + (size_t)j * (size_t)c->tiles];

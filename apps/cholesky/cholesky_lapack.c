@@ -3,7 +3,7 @@
 #include "kernels.h"
 
 static void factor(cholesky* c) {
-  kernels_threads(c->threads);
+  kernels_threads(c->run.threads);
   c->info = kernel_potrf(c->n, c->memory, c->n);
   kernels_threads(1);
 }
@@ -14,6 +14,6 @@ int main(int argc, char** argv) {
                                            .open = cholesky_private,
                                            .factor = factor};
   cholesky c;
-  cholesky_begin(&c, &program, (team){0}, argc, argv);
-  return cholesky_run(&c, NULL);
+  cholesky_begin(&c, &program, (team){.count = 1}, argc, argv);
+  return cholesky_run(&c);
 }

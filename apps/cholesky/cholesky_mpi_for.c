@@ -34,5 +34,5 @@ int main(int argc, char** argv) {
   const team team = mpi_team(program.name, &argc, &argv, MPI_THREAD_FUNNELED);
   cholesky c;
   cholesky_begin(&c, &program, team, argc, argv);
-  return cholesky_run(&c, NULL);
+  return cholesky_run(&c);
 }

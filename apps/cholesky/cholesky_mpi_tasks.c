@@ -96,5 +96,5 @@ int main(int argc, char** argv) {
   const team team = mpi_team(program.name, &argc, &argv, MPI_THREAD_MULTIPLE);
   cholesky c;
   cholesky_begin(&c, &program, team, argc, argv);
-  return cholesky_run(&c, NULL);
+  return cholesky_run(&c);
 }

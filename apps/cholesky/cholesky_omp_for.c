@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
                                            .factor = factor,
                                            .thread = omp_get_thread_num};
   cholesky c;
-  cholesky_begin(&c, &program, (team){0}, argc, argv);
-  return cholesky_run(&c, NULL);
+  cholesky_begin(&c, &program, (team){.count = 1}, argc, argv);
+  return cholesky_run(&c);
 }

@@ -13,6 +13,6 @@ static void factor(cholesky* c) {
 int main(int argc, char** argv) {
   static const cholesky_program program = {.name = "cholesky_serial", .open = cholesky_private, .factor = factor};
   cholesky c;
-  cholesky_begin(&c, &program, (team){0}, argc, argv);
-  return cholesky_run(&c, NULL);
+  cholesky_begin(&c, &program, (team){.count = 1}, argc, argv);
+  return cholesky_run(&c);
 }

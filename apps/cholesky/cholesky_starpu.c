@@ -75,7 +75,7 @@ static void insert(cholesky* c, struct starpu_codelet* codelet, int i, int j, in
   else
     status = starpu_task_insert(codelet, STARPU_VALUE, &t, sizeof t, STARPU_R, handle(c, i, k), STARPU_R,
                                 handle(c, j, k), STARPU_RW, handle(c, i, j), 0);
-  team_agree(&c->team, status == 0, TEAM_WRONG, "StarPU refuses a task: status %d", status);
+  team_agree(&c->run.team, status == 0, TEAM_WRONG, "StarPU refuses a task: status %d", status);
 }
 
 static void factor(cholesky* c) {
@@ -91,7 +91,7 @@ static void factor(cholesky* c) {
 static void register_tiles(cholesky* c) {
   cholesky_private(c);
   starpu_data_handle_t* const handles = calloc((size_t)c->tiles * (size_t)c->tiles, sizeof *handles);
-  team_agree(&c->team, handles != NULL, TEAM_BAD_INPUT, "no memory for a list of tiles");
+  team_agree(&c->run.team, handles != NULL, TEAM_BAD_INPUT, "no memory for a list of tiles");
   for (int j = 0; j < c->tiles; j++)
     for (int i = j; i < c->tiles; i++)
       starpu_matrix_data_register(&handles[(size_t)i + (size_t)j * (size_t)c->tiles], STARPU_MAIN_RAM,
@@ -113,15 +113,15 @@ int main(int argc, char** argv) {
                                            .factor = factor,
                                            .thread = starpu_worker_get_id};
   cholesky c;
-  cholesky_begin(&c, &program, (team){0}, argc, argv);
+  cholesky_begin(&c, &program, (team){.count = 1}, argc, argv);
   struct starpu_conf conf;
   starpu_conf_init(&conf);
-  conf.ncpus = c.threads;
+  conf.ncpus = c.run.threads;
   const int status = starpu_init(&conf);
-  team_agree(&c.team, status == 0, TEAM_BAD_INPUT, "StarPU does not start: status %d", status);
-  c.team.leave = starpu_shutdown;
+  team_agree(&c.run.team, status == 0, TEAM_BAD_INPUT, "StarPU does not start: status %d", status);
+  c.run.team.leave = starpu_shutdown;
   const int workers = (int)starpu_cpu_worker_get_count();
-  team_agree(&c.team, workers == c.threads, TEAM_BAD_INPUT,
-             "StarPU starts %d threads on this machine, not the %d of OMP_NUM_THREADS", workers, c.threads);
-  return cholesky_run(&c, NULL);
+  team_agree(&c.run.team, workers == c.run.threads, TEAM_BAD_INPUT,
+             "StarPU starts %d threads on this machine, not the %d of OMP_NUM_THREADS", workers, c.run.threads);
+  return cholesky_run(&c);
 }

@@ -2,64 +2,58 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
+#include "../common/bits.h"
 #include "../common/files.h"
 #include "../common/memory.h"
 #include "../common/options.h"
-#include "../common/tiles.h"
 #include "cholesky.h"
 #include "kernels.h"
 
 enum { LEAST_TILE = 64, MOST_TILE = 1024, MOST_TRIAL = 8192 }; /* of --tile auto */
 
-static const char* const steps_of_time[] = {"potrf", "trsm", "syrk", "gemm", "comm", NULL};
 static const double residual_limit = 30; /* LAPACK's, for its own tests */
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 static const option options[] = {
-    {"--size", "N", "the matrix has N x N numbers (default 1024)", OPTION_NUMBER, offsetof(cholesky, n)},
-    {"--tile", "B|auto", "the tiles have B x B (default 256); auto: the best power of two, found by trials",
-     OPTION_TEXT, offsetof(cholesky, tile_text)},
-    {"--steps", "K", "factorise it K times, and report the median (default 1)", OPTION_NUMBER,
-     offsetof(cholesky, steps)},
-    {"--verify", NULL, "multiply the factor with its transposed; exit status 1 if LAPACK's residual is above 30",
-     OPTION_FLAG, offsetof(cholesky, verify)},
+    {"--size", "N", "the matrix has N x N numbers (default 1024); a step is one factorisation (default 1)",
+     OPTION_NUMBER, offsetof(cholesky, run) + offsetof(tiled, size)},
+    {"--tile", "B or auto", "the tiles have B x B (default 256); auto: the best by trials", OPTION_TEXT,
+     offsetof(cholesky, run) + offsetof(tiled, tile_text)},
     {"--indefinite", "K", "make the K-th number of the diagonal -1, to see how that ends", OPTION_NUMBER,
      offsetof(cholesky, indefinite)},
-    {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
-     offsetof(cholesky, run) + offsetof(run, progress)},
-    {"--json", NULL, "print the report as one line of JSON", OPTION_FLAG, offsetof(cholesky, json)},
-    {"--help", NULL, "print this", OPTION_FLAG, offsetof(cholesky, help)},
+    TILED_OPTIONS(cholesky, run),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static void print_help(const cholesky* c) {
   printf(
       "%s: the Cholesky factorisation A = L L^T of a dense matrix, tile by tile, in double precision\n\n"
-      "A has the numbers of LAPACK's dlarnv, made symmetric, and N added on the diagonal.\n\n",
-      c->team.program);
+      "A has the numbers of LAPACK's dlarnv, made symmetric, and N added on the diagonal. --verify compares A with\n"
+      "L L^T: LAPACK's residual, in the 1-norm, must not be above %.0f.\n\n",
+      c->run.team.program, residual_limit);
   options_print(options, OPTIONS);
   printf(
       "\nTry\n"
       "  cholesky_serial --size 2048 --tile 256 --verify\n"
-      "  cholesky_omp_tasks --size 4096 --tile 256 --steps 5 --json\n"
-      "  mpirun -n 2 cholesky_mpi_tasks --size 4096 --tile 256 --verify\n"
-      "Threads per rank: the environment variable OMP_NUM_THREADS.\n");
+      "  OMP_NUM_THREADS=2 cholesky_omp_tasks --size 4096 --tile auto --steps 5\n"
+      "  mpirun -n 2 cholesky_mpi_tasks --size 4096 --tile 256 --verify\n");
 }
 
 /* The grid of ranks, as square as it can be. A column of it shares the panel of a step, so it has more rows. */
 static void divide_ranks(cholesky* c) {
-  c->columns = (int)sqrt(c->team.count);
-  while (c->team.count % c->columns != 0) c->columns--;
-  c->rows = c->team.count / c->columns;
+  c->columns = (int)sqrt(c->run.team.count);
+  while (c->run.team.count % c->columns != 0) c->columns--;
+  c->rows = c->run.team.count / c->columns;
 }
 
 static void divide_into_tiles(cholesky* c, int tile) {
-  const team* team = &c->team;
+  const team* team = &c->run.team;
   c->tile = smaller(tile, c->n);
   c->tiles = (c->n + c->tile - 1) / c->tile;
   team_agree(team, c->tile <= INT_MAX / c->tile, TEAM_BAD_INPUT,
@@ -76,28 +70,35 @@ static void release_tiles(cholesky* c) {
   free(c->memory);
   free(c->at);
   c->memory = NULL;
+  c->at = NULL;
 }
 
 void cholesky_begin(cholesky* c, const cholesky_program* program, team team, int argc, char** argv) {
-  *c = (cholesky){.team = team, .program = program, .n = 1024, .tile_text = "256", .steps = 1, .threads = 1};
+  memset(c, 0, sizeof *c);
+  c->program = program;
+  c->run.team = team;
+  c->run.team.program = program->name;
+  c->run.threads = 1;
 #ifdef _OPENMP
-  c->threads = omp_get_max_threads();
+  c->run.threads = omp_get_max_threads();
 #endif
-  c->team.count = larger(team.count, 1);
-  c->team.program = program->name;
-  options_read(&c->team, options, OPTIONS, c, argc, argv);
-  if (c->help) {
+  c->run.size = 1024;
+  c->run.steps = 1;
+  c->run.tile_text = "256";
+  options_read(&c->run.team, options, OPTIONS, c, argc, argv);
+  if (c->run.help) {
     if (team.rank == 0) print_help(c);
-    team_leave(&c->team);
+    team_leave(&team);
     exit(0);
   }
-  c->tile = tiles_option(&c->team, c->tile_text, 1).rows;
-  team_agree(&c->team, c->indefinite <= c->n, TEAM_BAD_INPUT, "--indefinite %d: the diagonal has %d numbers",
+  c->n = c->run.size;
+  team_agree(&c->run.team, c->indefinite <= c->n, TEAM_BAD_INPUT, "--indefinite %d: the diagonal has %d numbers",
              c->indefinite, c->n);
+  tiles_option(&c->run.team, c->run.tile_text, 1); /* before memory is taken */
+  if (c->run.json != NULL && strcmp(c->run.json, "-") != 0) files_check_writable(&c->run.team, "--json", c->run.json);
   divide_ranks(c);
-  c->seconds = calloc((size_t)c->steps, sizeof *c->seconds);
-  team_agree(&c->team, c->seconds != NULL, TEAM_BAD_INPUT, "no memory for the times of %d steps", c->steps);
-  split_open(&c->split, &c->team, steps_of_time, c->threads);
+  c->run.run.unit = "flop";
+  c->run.run.work = (double)c->n * c->n * c->n / 3;
   kernels_threads(1);
 }
 
@@ -108,9 +109,9 @@ void cholesky_private(cholesky* c) {
   for (int j = 0; j < c->tiles; j++)
     for (int i = j; i < c->tiles; i++) numbers += cholesky_mine(c, i, j) ? cholesky_numbers(c, i, j) : 0;
   if (whole) numbers = n * n;
-  memory_check(&c->team, sizeof(double) * (double)numbers, "the matrix");
+  memory_check(&c->run.team, sizeof(double) * (double)numbers, "the matrix");
   c->memory = memory_pages(numbers * sizeof(double));
-  team_agree(&c->team, c->memory != NULL, TEAM_BAD_INPUT, "no memory for the matrix; use a smaller --size");
+  team_agree(&c->run.team, c->memory != NULL, TEAM_BAD_INPUT, "no memory for the matrix; use a smaller --size");
   double* next = c->memory;
   for (int j = 0; j < c->tiles; j++)
     for (int i = j; i < c->tiles; i++) {
@@ -127,7 +128,7 @@ void cholesky_private(cholesky* c) {
 static bool failed(const cholesky* c) { return __atomic_load_n(&c->info, __ATOMIC_RELAXED) != 0; }
 
 double cholesky_spent(cholesky* c, int category, double since) {
-  return split_add(&c->split, c->program->thread != NULL ? c->program->thread() : 0, category, since);
+  return split_add(&c->run.split, c->program->thread != NULL ? c->program->thread() : 0, category, since);
 }
 
 void cholesky_potrf(cholesky* c, int k) {
@@ -185,161 +186,80 @@ static void fill(cholesky* c) {
 
 /* The smallest of the ranks: an order that fails makes all later ones fail, too. */
 static void agree_on_info(cholesky* c) {
-  const int first = (int)-team_max(&c->team, -(double)(c->info > 0 ? c->info : INT_MAX));
+  const int first = (int)-team_max(&c->run.team, -(double)(c->info > 0 ? c->info : INT_MAX));
   c->info = first < INT_MAX ? first : 0;
   if (c->info != 0) release_tiles(c);
-  team_agree(&c->team, c->info == 0, TEAM_BAD_INPUT,
+  team_agree(&c->run.team, c->info == 0, TEAM_BAD_INPUT,
              "the matrix is not positive definite: its leading minor of order %d is not (LAPACK's info = %d)", c->info,
              c->info);
 }
 
-static double factor_once(cholesky* c) {
+static void factor_once(cholesky* c) {
   fill(c);
-  team_max(&c->team, 0);
+  team_max(&c->run.team, 0);
   const double start = team_now();
   c->program->factor(c);
-  const double seconds = team_max(&c->team, team_now() - start);
+  const double seconds = team_max(&c->run.team, team_now() - start);
   agree_on_info(c);
-  return seconds;
+  c->best = c->seconds > 0 ? fmin(c->best, seconds) : seconds;
+  c->seconds += seconds;
 }
 
-static double trial(void* of, tile tile) {
+static void run_steps(void* of, int from, int to) {
+  for (int step = from; step < to; step++) factor_once(of);
+}
+
+/* The trials are made with at most MOST_TRIAL numbers in a row: beyond, the best tile hardly changes, and they take
+ * minutes. */
+static void try_steps(void* of, int from, int to) {
   cholesky* const c = of;
-  divide_into_tiles(c, tile.rows);
-  const double seconds = factor_once(c);
+  c->n = smaller(c->run.size, MOST_TRIAL);
+  divide_into_tiles(c, c->run.tile.rows);
+  run_steps(c, from, to);
   release_tiles(c);
-  return seconds;
+  c->n = c->run.size;
 }
 
-/* The powers of two up to a quarter of the matrix. The trials are made with at most MOST_TRIAL numbers in a row, beyond
- * which the best tile hardly changes. */
-static int best_tile(cholesky* c) {
-  tile candidates[16] = {{LEAST_TILE, LEAST_TILE}};
-  int count = 1;
-  for (int size = 2 * LEAST_TILE; size <= smaller(MOST_TILE, c->n / 4); size *= 2)
+static void choose(cholesky* c) {
+  tile candidates[16];
+  int count = 0;
+  for (int size = LEAST_TILE; count == 0 || size <= smaller(MOST_TILE, c->n / 4); size *= 2)
     candidates[count++] = (tile){size, size};
-  const int n = c->n;
-  const tiles search = {.what = c->program->name,
-                        .size = n,
-                        .threads = c->threads,
-                        .candidates = candidates,
-                        .count = count,
-                        .trial = trial,
-                        .of = c};
-  c->n = smaller(n, MOST_TRIAL);
-  const tile_choice best = tiles_best(&c->team, &search);
-  c->n = n;
-  split_reset(&c->split);
-  return best.tile.rows;
+  const bool any = c->program->whole; /* then it is for the check only */
+  tiled_choose(&c->run, c->program->name, 1, c->n, candidates, any ? 1 : count, try_steps, c);
+  c->seconds = 0;
 }
 
-static int ascending(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double values[], int count) {
-  qsort(values, (size_t)count, sizeof values[0], ascending);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
-/* Of all tiles; the same in all programs with the same --tile, because every tile gets the same steps in the same
- * order. */
-static uint64_t checksum(const cholesky* c) {
-  const int count = cholesky_triangle(c, 0);
-  slab* const slabs = calloc((size_t)count, sizeof *slabs);
-  team_agree(&c->team, slabs != NULL, TEAM_BAD_INPUT, "no memory for a list of tiles");
-  for (int index = 0; index < count; index++) {
+/* Of all numbers of the factor; the same in all programs with the same --tile, because every tile gets the same steps
+ * in the same order. */
+static uint64_t bits(const cholesky* c) {
+  uint64_t sum = 0;
+#pragma omp parallel for schedule(dynamic) reduction(+ : sum)
+  for (int index = 0; index < cholesky_triangle(c, 0); index++) {
     int i, j;
     cholesky_at_index(c, 0, index, &i, &j);
-    const size_t row = sizeof(double) * (size_t)cholesky_extent(c, i);
-    slabs[index] = (slab){.from = 0,
-                          .to = 1,
-                          .last = cholesky_mine(c, i, j),
-                          .rows = cholesky_extent(c, j),
-                          .row_bytes = row,
-                          .row_pitch = sizeof(double) * (size_t)cholesky_lead(c, i),
-                          .data = cholesky_tile(c, i, j)};
+    const double* const tile = cholesky_mine(c, i, j) ? cholesky_tile(c, i, j) : NULL;
+    for (int y = 0; tile != NULL && y < cholesky_extent(c, j); y++)
+      for (int x = i == j ? y : 0; x < cholesky_extent(c, i); x++) {
+        const uint64_t row = (uint64_t)i * (uint64_t)c->tile + (uint64_t)x;
+        const uint64_t column = (uint64_t)j * (uint64_t)c->tile + (uint64_t)y;
+        sum += bits_of(row * (uint64_t)c->n + column, &tile[x + (ptrdiff_t)y * cholesky_lead(c, i)], sizeof *tile);
+      }
   }
-  const uint64_t sum = files_checksum(&c->team, slabs, count);
-  free(slabs);
-  return sum;
+  return team_sum_bits(&c->run.team, sum);
 }
 
-typedef struct figures {
-  double seconds, best, gflops, logdet, residual;
-  uint64_t checksum;
-} figures;
-
-static void print_text(const cholesky* c, const figures* g, const counter counters[]) {
-  printf("%.4f s (best %.4f s), %.2f Gflop/s, log of the determinant %.10g\n", g->seconds, g->best, g->gflops,
-         g->logdet);
-  printf("time of the threads: ");
-  split_print(&c->split, stdout);
-  printf("\n");
-  for (const counter* k = counters; k != NULL && k->name != NULL; k++)
-    printf("  %-16s %12lld\n", k->name, (long long)k->value);
-  if (c->verify)
-    printf("%s: residual %.3g, limit %.0f\n", g->residual < residual_limit ? "verified" : "WRONG", g->residual,
-           residual_limit);
-}
-
-static void print_json(const cholesky* c, const figures* g, const counter counters[]) {
-  printf(
-      "{\"program\": \"%s\", \"size\": %d, \"tile\": %d, \"steps\": %d, \"ranks\": %d, \"grid\": [%d, %d], "
-      "\"threads\": %d, \"seconds\": %.9f, \"best\": %.9f, \"gflops\": %.6f, \"logdet\": %.12g, \"residual\": ",
-      c->team.program, c->n, c->tile, c->steps, c->team.count, c->rows, c->columns, c->threads, g->seconds, g->best,
-      g->gflops, g->logdet);
-  if (c->verify) printf("%.6g", isfinite(g->residual) ? g->residual : 1e308);
-  else printf("null");
-  printf(", \"checksum\": \"%016llx\", \"split\": ", (unsigned long long)g->checksum);
-  split_json(&c->split, stdout);
-  printf(", \"counters\": {");
-  for (const counter* k = counters; k != NULL && k->name != NULL; k++)
-    printf("%s\"%s\": %lld", k == counters ? "" : ", ", k->name, (long long)k->value);
-  printf("}}\n");
-}
-
-static void finish(cholesky* c, const counter counters[]) {
-  figures g = {.logdet = matrix_logdet(c), .checksum = checksum(c)};
-  double all = 0;
-  for (int step = 0; step < c->steps; step++) all += c->seconds[step];
-  split_finish(&c->split, &c->team, all);
-  g.seconds = median(c->seconds, c->steps);
-  g.best = c->seconds[0];
-  g.gflops = g.seconds > 0 ? 1e-9 * c->run.work / g.seconds : 0;
-  if (c->verify) g.residual = matrix_residual(c);
-  if (c->team.rank == 0) (c->json ? print_json : print_text)(c, &g, counters);
-  team_agree(&c->team, !c->verify || g.residual < residual_limit, TEAM_WRONG,
-             "the answer is wrong: the residual is %.3g, limit %.0f", g.residual, residual_limit);
-}
-
-static void print_start(const cholesky* c) {
-  const char *ranks = c->team.count == 1 ? "" : "s", *threads = c->threads == 1 ? "" : "s";
-  printf("%s: %d x %d numbers in tiles of %d, %.1f MiB, %d rank%s x %d thread%s, %d time%s\n", c->team.program, c->n,
-         c->n, c->tile, 4.0 * c->n * (c->n + (double)c->tile) / 1048576, c->team.count, ranks, c->threads, threads,
-         c->steps, c->steps == 1 ? "" : "s");
-  fflush(stdout);
-}
-
-int cholesky_run(cholesky* c, const counter counters[]) {
-  int status = 0;
-  const bool choose = c->tile == 0;
-  if (choose && c->program->whole) c->tile = 256; /* for the check only */
-  else if (choose) c->tile = best_tile(c);
-  divide_into_tiles(c, c->tile);
-  if (c->team.rank == 0 && !c->json) print_start(c);
-  c->run.unit = "flop";
-  c->run.work = (double)c->n * c->n * c->n / 3;
-  run_start(&c->run, &c->team, 0, c->steps);
-  for (int step = 1; step <= c->steps && status == 0; step++) {
-    c->seconds[step - 1] = factor_once(c);
-    if (run_step(&c->run, step, NULL, NULL, NULL)) status = run_end_stopped(&c->run, NULL);
-  }
-  if (status == 0) finish(c, counters);
+int cholesky_run(cholesky* c) {
+  static const char* const categories[] = {"potrf", "trsm", "syrk", "gemm", "comm", NULL};
+  choose(c);
+  divide_into_tiles(c, c->run.tile.rows);
+  const bool done = tiled_run(&c->run, categories, run_steps, c);
+  c->run.run.seconds = c->seconds; /* of the factorisations, without filling the matrix */
+  if (done) split_finish(&c->run.split, &c->run.team, c->seconds);
+  const tiled_figure more[] = {{"best_seconds", c->best}, {"logdet", done ? matrix_logdet(c) : 0}, {NULL, 0}};
+  tiled_answer answer = {.limit = residual_limit, .name = "residual", .more = more};
+  if (done) answer.bits = bits(c);
+  if (done && c->run.verify) answer.error = matrix_residual(c);
   release_tiles(c);
-  team_leave(&c->team);
-  split_close(&c->split);
-  free(c->seconds);
-  return status;
+  return done ? tiled_finish(&c->run, &answer) : tiled_stopped(&c->run);
 }

@@ -44,7 +44,7 @@ double matrix_logdet(const cholesky* c) {
     const int lead = cholesky_lead(c, k);
     for (int d = 0; tile != NULL && d < cholesky_extent(c, k); d++) sum += 2 * log(tile[d + (ptrdiff_t)d * lead]);
   }
-  return team_sum(&c->team, sum);
+  return team_sum(&c->run.team, sum);
 }
 
 /* ---- the residual ------------------------------------------------------------------------------------------------ */
@@ -72,7 +72,7 @@ static difference reserve(const cholesky* c) {
   size_t numbers = 0;
   for (int j = 0; j < c->tiles; j++)
     for (int i = j; i < c->tiles; i++) numbers += cholesky_mine(c, i, j) ? cholesky_numbers(c, i, j) : 0;
-  memory_check(&c->team, 2 * sizeof(double) * (double)numbers, "--verify");
+  memory_check(&c->run.team, 2 * sizeof(double) * (double)numbers, "--verify");
   difference d = {.tile = calloc(tiles * tiles, sizeof *d.tile),
                   .memory = memory_pages(numbers * sizeof(double)),
                   .diagonal = malloc(b * b * sizeof(double)),
@@ -81,7 +81,7 @@ static difference reserve(const cholesky* c) {
                   .of_difference = calloc(n, sizeof(double))};
   const bool good = d.tile != NULL && d.memory != NULL && d.diagonal != NULL && d.panel != NULL && d.of_a != NULL &&
                     d.of_difference != NULL;
-  team_agree(&c->team, good, TEAM_BAD_INPUT, "no memory to verify; use a smaller --size");
+  team_agree(&c->run.team, good, TEAM_BAD_INPUT, "no memory to verify; use a smaller --size");
   double* at = d.memory;
   for (int j = 0; j < c->tiles; j++)
     for (int i = j; i < c->tiles; i++) {
@@ -108,7 +108,7 @@ static void add_magnitudes(const cholesky* c, const double* tile, int i, int j, 
 static double norm(const cholesky* c, const double sums[]) {
   double most = 0;
   for (int x = 0; x < c->n; x++) {
-    const double sum = team_sum(&c->team, sums[x]);
+    const double sum = team_sum(&c->run.team, sums[x]);
     if (!(sum <= most)) most = sum;
     if (isnan(most)) break;
   }

@@ -16,14 +16,14 @@ static size_t place(const cholesky* c, int i, int k) {
 }
 
 void panels_open(cholesky* c, int depth) {
-  const size_t places = (size_t)depth * (size_t)c->tiles, requests = places * (size_t)c->team.count;
+  const size_t places = (size_t)depth * (size_t)c->tiles, requests = places * (size_t)c->run.team.count;
   cholesky_private(c);
   panels* const p = malloc(sizeof *p);
   if (p != NULL)
     *p = (panels){.depth = depth,
                   .copies = memory_pages(places * (size_t)c->tile * (size_t)c->tile * sizeof(double)),
                   .requests = malloc(requests * sizeof(MPI_Request))};
-  team_agree(&c->team, p != NULL && p->copies != NULL && p->requests != NULL, TEAM_BAD_INPUT,
+  team_agree(&c->run.team, p != NULL && p->copies != NULL && p->requests != NULL, TEAM_BAD_INPUT,
              "no memory for copies of tiles; use a smaller --tile");
   for (size_t r = 0; r < requests; r++) p->requests[r] = MPI_REQUEST_NULL;
   c->own = p;
@@ -48,7 +48,7 @@ const double* panels_tile(const cholesky* c, int i, int k) {
 
 static MPI_Request* requests_of(const cholesky* c, int i, int k) {
   const panels* p = c->own;
-  return p->requests + place(c, i, k) * (size_t)c->team.count;
+  return p->requests + place(c, i, k) * (size_t)c->run.team.count;
 }
 
 const MPI_Request* panels_requests(const cholesky* c, int i, int k) { return requests_of(c, i, k); }
@@ -67,9 +67,9 @@ static bool needed(const cholesky* c, int rank, int i, int k) {
 }
 
 bool panels_moves(const cholesky* c, int i, int k) {
-  if (!cholesky_mine(c, i, k)) return needed(c, c->team.rank, i, k);
-  for (int rank = 0; rank < c->team.count; rank++)
-    if (rank != c->team.rank && needed(c, rank, i, k)) return true;
+  if (!cholesky_mine(c, i, k)) return needed(c, c->run.team.rank, i, k);
+  for (int rank = 0; rank < c->run.team.count; rank++)
+    if (rank != c->run.team.rank && needed(c, rank, i, k)) return true;
   return false;
 }
 
@@ -78,11 +78,11 @@ void panels_start(cholesky* c, int i, int k) {
   const int count = (int)cholesky_numbers(c, i, k), tag = (int)place(c, i, k);
   MPI_Request* const requests = requests_of(c, i, k);
   if (!cholesky_mine(c, i, k)) {
-    if (needed(c, c->team.rank, i, k))
+    if (needed(c, c->run.team.rank, i, k))
       MPI_Irecv(copy_of(c, i, k), count, MPI_DOUBLE, cholesky_rank(c, i, k), tag, MPI_COMM_WORLD, requests);
   } else {
-    for (int rank = 0; rank < c->team.count; rank++)
-      if (rank != c->team.rank && needed(c, rank, i, k))
+    for (int rank = 0; rank < c->run.team.count; rank++)
+      if (rank != c->run.team.rank && needed(c, rank, i, k))
         MPI_Isend(cholesky_tile(c, i, k), count, MPI_DOUBLE, rank, tag, MPI_COMM_WORLD, &requests[rank]);
   }
   cholesky_spent(c, CHOLESKY_COMM, start);
@@ -91,7 +91,7 @@ void panels_start(cholesky* c, int i, int k) {
 void panels_finish(cholesky* c, int i, int k) {
   const double start = team_now();
   MPI_Request* const requests = requests_of(c, i, k);
-  for (int r = 0; r < c->team.count; r++)
+  for (int r = 0; r < c->run.team.count; r++)
     if (requests[r] != MPI_REQUEST_NULL) mpi_sync(&requests[r]);
   cholesky_spent(c, CHOLESKY_COMM, start);
 }
