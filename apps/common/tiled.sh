@@ -37,7 +37,7 @@ common_messages() { # SHAPE
   refused 2 "tile '5,6,7' is not N" "$shape" --tile 5,6,7
   refused 2 "steps 'ten' is not T" "$shape" --steps ten
   refused 2 "cannot write --json .*No such file" "$shape" --json "$scratch/none/x.json"
-  [[ $(run "$shape" --help) == *"--tile N"* ]] || fail "--help says nothing of --tile"
+  [[ $(run "$shape" --help) == *"--tile "* ]] || fail "--help says nothing of --tile"
 }
 
 # The best tile is remembered for each number of ranks and threads; without a folder it is found again.
@@ -61,7 +61,8 @@ automatic() { # SHAPE ARGUMENTS...
   [[ $(run "$shape" "$@" --tile auto --verify) == *"found by trials"* ]] || fail "it needs a folder"
 }
 
-# With a mistake in the file, NEW for OLD, in a copy of the sources, the serial program finds itself wrong.
+# With a mistake in the file, NEW for OLD, in a copy of the sources, the serial program finds itself wrong. `parts`: its
+# sources beside PROGRAM_serial.c, if they are not c*.c; `libraries`: what the compiler needs to find others.
 notices() { # FILE OLD NEW ARGUMENTS...
   local source status=0 here
   here=$(dirname "${BASH_SOURCE[0]}")/..
@@ -71,8 +72,10 @@ notices() { # FILE OLD NEW ARGUMENTS...
   [[ $source == *"$2"* ]] || fail "there is no '$2' in $1"
   printf '%s\n' "${source//"$2"/"$3"}" >"$scratch/apps/$program/$1"
   shift 3
+  # shellcheck disable=SC2086 # several words
   (cd "$scratch/apps/$program" &&
-    "${CC:-cc}" -O1 -std=gnu11 "${program}_serial.c" c[a-z]*.c ../common/*.c -lm -o "$scratch/wrong")
+    "${CC:-cc}" -O1 -std=gnu11 "${program}_serial.c" ${parts:-c[a-z]*.c} ../common/*.c ${libraries:-} -lm \
+      -o "$scratch/wrong")
   "$scratch/wrong" "$@" --verify >"$scratch/out" 2>&1 || status=$?
   ((status == 1)) || fail "exit status $status, not 1: $(<"$scratch/out")"
   grep -q "the answer is wrong" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
