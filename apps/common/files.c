@@ -111,6 +111,13 @@ static bool each_plane(int file, size_t header_bytes, const slab slabs[], int co
   return true;
 }
 
+bool files_write_planes(int file, const slab* slab, off_t at) {
+  char* const buffer = malloc(plane_bytes(slab) + 1);
+  const bool good = buffer != NULL && each_plane(file, (size_t)at, slab, 1, buffer, write_plane);
+  free(buffer);
+  return good;
+}
+
 void files_save(const team* team, const char* path, const void* header, size_t header_bytes, const slab slabs[],
                 int count) {
   char part[PATH_MAX];

@@ -3,7 +3,7 @@
  *
  * A file gets its name when it is complete and on the disk; until then it is NAME.part, so that what fails leaves an
  * older file of that name as it was. Fields are copied through a private buffer: the system never sees shared memory.
- * Collective: all functions but files_read, files_write and npy_header. */
+ * Collective: all functions but files_read, files_write, files_write_planes and npy_header. */
 #ifndef APPS_COMMON_FILES_H
 #define APPS_COMMON_FILES_H
 
@@ -24,6 +24,9 @@ typedef struct slab {
 /* All of it, in spite of interruptions; false with errno set (ENODATA: the file is too short). */
 bool files_read(int file, void* to, size_t bytes, off_t from);
 bool files_write(int file, const void* data, size_t bytes, off_t to);
+
+/* The planes that this rank has, into a file whose field begins at `at`. */
+bool files_write_planes(int file, const slab* slab, off_t at);
 
 /* Ends the program with a message unless a file of this name can be made: before hours of computing. NULL is fine. */
 void files_check_writable(const team* team, const char* option, const char* path);

@@ -25,6 +25,7 @@
 #include "../common/checkpoint.h"
 #include "../common/options.h"
 #include "../common/run.h"
+#include "../common/volume.h"
 
 enum { PAD = 2, PAD_X = 8, HALO = 2, FACES = 6, SPLIT = 3, PAGE_ELEMENTS = 512 };
 enum { PHASE_U, PHASE_P, PHASE_PML_U, PHASE_PML_P, PHASES };
@@ -65,7 +66,7 @@ typedef struct fdtd {
   run run;
   int threads;
   /* options */
-  int size[3], steps, every, film, pulse_width, seed;
+  int size[3], steps, every, film, snapshot, pulse_width, seed;
   double courant, spacing, speed, reflection, order;
   bool verify, json, blocking, help;
   const char *layers_text, *start, *solid_file, *wave_file, *restart, *folder;
@@ -90,6 +91,7 @@ typedef struct fdtd {
   double* record;                      /* what probes measured: sums by plane, probe, step */
   void* private_memory[4 + FACES + 2]; /* what fdtd_finish frees: fields, solid, kind */
   int film_file;
+  volume volume; /* of --volume */
 } fdtd;
 
 static inline ptrdiff_t fdtd_at(const fdtd* f, int z, int y, int x) { return z * f->plane + y * (ptrdiff_t)f->row + x; }

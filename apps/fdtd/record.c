@@ -97,7 +97,8 @@ void fdtd_sound(const fdtd* f, int step, const fields* a, int z0, int z1) {
 }
 
 int fdtd_depth(const fdtd* f, int step) {
-  const bool whole = (f->film > 0 && step % f->film == 0) || (f->every > 0 && step % f->every == 0);
+  const bool whole = (f->film > 0 && step % f->film == 0) || (f->snapshot > 0 && step % f->snapshot == 0) ||
+                     (f->every > 0 && step % f->every == 0);
   return f->blocking && !whole && step < f->steps ? 2 : 1;
 }
 
@@ -115,13 +116,43 @@ static double largest_pressure(const void* of) {
   return most;
 }
 
+static slab pressure_of(const fdtd* f, const fields* a) {
+  return (slab){.from = PAD,
+                .to = PAD + f->size[2],
+                .first = f->first,
+                .last = f->last,
+                .rows = f->size[1],
+                .row_bytes = sizeof(double) * (size_t)f->size[0],
+                .row_pitch = sizeof(double) * (size_t)f->row,
+                .plane_pitch = sizeof(double) * (size_t)f->plane,
+                .data = a->p + fdtd_at(f, f->first, PAD, PAD_X)};
+}
+
+static void open_volume(fdtd* f) {
+  f->volume = (volume){.folder = f->folder,
+                       .name = "volume",
+                       .field = "pressure",
+                       .size = {f->size[0], f->size[1], f->size[2]},
+                       .spacing = f->spacing,
+                       .origin = f->spacing / 2,
+                       .every = f->snapshot,
+                       .steps = f->steps,
+                       .step_time = f->courant * f->spacing / f->speed};
+  volume_open(&f->team, &f->volume, f->step);
+}
+
 void fdtd_start(fdtd* f) {
   if (f->film > 0) open_film(f);
+  if (f->snapshot > 0) open_volume(f);
   run_start(&f->run, &f->team, f->step, f->steps);
 }
 
 bool fdtd_step(fdtd* f, int step, const fields* a) {
   if (f->film > 0 && step % f->film == 0) write_frame(f, step / f->film - 1, a);
+  if (f->snapshot > 0 && step % f->snapshot == 0) {
+    const slab p = pressure_of(f, a);
+    volume_write(&f->team, &f->volume, step, &p);
+  }
   const void* const of[] = {f, a};
   const bool stop = run_step(&f->run, step, largest_pressure, of, "pressure");
   if ((f->every > 0 && step % f->every == 0) || (stop && f->folder != NULL)) {
@@ -134,18 +165,6 @@ bool fdtd_step(fdtd* f, int step, const fields* a) {
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
-
-static slab pressure_of(const fdtd* f, const fields* a) {
-  return (slab){.from = PAD,
-                .to = PAD + f->size[2],
-                .first = f->first,
-                .last = f->last,
-                .rows = f->size[1],
-                .row_bytes = sizeof(double) * (size_t)f->size[0],
-                .row_pitch = sizeof(double) * (size_t)f->row,
-                .plane_pitch = sizeof(double) * (size_t)f->plane,
-                .data = a->p + fdtd_at(f, f->first, PAD, PAD_X)};
-}
 
 static void save_pressure(const fdtd* f, const fields* a) {
   char path[PATH_MAX];
@@ -318,5 +337,6 @@ int fdtd_finish(fdtd* f, const fields* a, const counter counters[]) {
   free(f->record);
   free(f->wave);
   if (f->film_file >= 0) close(f->film_file);
+  volume_close(&f->volume);
   return status;
 }

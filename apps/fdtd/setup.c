@@ -44,6 +44,8 @@ static const option options[] = {
      FIELD(verify)},
     {"--output", "DIR", "folder for results: pressure.npy, probes.csv, probe-N.wav, film.npy, checkpoint", OPTION_TEXT,
      FIELD(folder)},
+    {"--volume", "K", "with --output: all cells every K steps in volume.h5; ParaView opens volume.xmf", OPTION_NUMBER,
+     FIELD(snapshot)},
     {"--film", "K", "with --output: the plane y = NY/2 every K steps in film.npy", OPTION_NUMBER, FIELD(film)},
     {"--checkpoint", "K", "with --output: write DIR/checkpoint every K steps; Ctrl-C writes one, too", OPTION_NUMBER,
      FIELD(every)},
@@ -83,9 +85,10 @@ static void check_options(const fdtd* f) {
   team_agree(team, f->reflection > 0 && f->reflection < 1, TEAM_BAD_INPUT, "--pml-r0 %g is not between 0 and 1",
              f->reflection);
   team_agree(team, f->order >= 0, TEAM_BAD_INPUT, "--pml-order %g is below 0", f->order);
-  const bool wants_folder = f->every > 0 || f->film > 0 || f->probe_texts[0] != NULL;
+  const bool wants_folder = f->every > 0 || f->film > 0 || f->snapshot > 0 || f->probe_texts[0] != NULL;
   team_agree(team, f->folder != NULL || !wants_folder, TEAM_BAD_INPUT,
-             "--checkpoint, --film and --probe need --output DIR");
+             "--checkpoint, --film, --volume and --probe need --output DIR");
+  if (f->snapshot > 0) volume_require(team, "--volume");
   team_agree(team, f->wave_file == NULL || f->source_texts[0] != NULL, TEAM_BAD_INPUT, "--wave needs --source");
   if (f->folder != NULL) files_check_folder(team, "--output", f->folder);
 }

@@ -6,6 +6,7 @@
 #   test.sh BIN restart SHAPE SHAPE        checkpoint with one, restart with the other: the same bits as one run
 #   test.sh BIN stopped SHAPE              Ctrl-C writes a checkpoint from which the run goes on
 #   test.sh BIN disk SHAPE                 a full disk leaves the older checkpoint as it was
+#   test.sh BIN volume SHAPE               --volume: h5dump reads the pressures back, after a restart, too
 #   test.sh BIN messages SHAPE             bad input ends in one clear message
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, NEW for OLD, fdtd_seq finds itself wrong
 #   test.sh BIN narrow                     fdtd_sms with a halo of one plane finds itself wrong on two nodes
@@ -162,6 +163,57 @@ messages() {
   refused 1 "the pressure is no longer finite at step [0-9]+; an older checkpoint is as it was" "$shape" --size 20 \
     --source 9,9,9 --wave "$scratch/wave.npy" --steps 9 --checkpoint 2 --output "$to"
   restarts "$shape"
+}
+
+# The files that volume.xmf names, and what is in them.
+check_volume() { # FOLDER SNAPSHOTS
+  "$PYTHON" - "$1" "$2" <<'END_OF_PYTHON'
+import sys
+import subprocess
+import xml.etree.ElementTree as tree
+from pathlib import Path
+import numpy as np
+folder, expected = Path(sys.argv[1]), sys.argv[2].split(",")
+series = tree.parse(folder / "volume.xmf").find("Domain/Grid")
+assert series.get("CollectionType") == "Temporal"
+grids = series.findall("Grid")
+assert len(grids) == len(expected), f"{len(grids)} snapshots in volume.xmf"
+times = [float(grid.find("Time").get("Value")) for grid in grids]
+steps = [int(step) for step in expected]
+assert np.allclose(times, [0.45 * 0.01 / 343 * step for step in steps]), times
+for grid, step in zip(grids, expected):
+    assert grid.find("Topology").get("TopologyType") == "3DCoRectMesh"
+    right = np.load(folder / f"right-{step}.npy")
+    assert grid.find("Topology").get("Dimensions") == " ".join(map(str, right.shape))
+    item = grid.find("Attribute/DataItem")
+    file, dataset = item.text.split(":")
+    raw = folder / "raw"
+    command = ["h5dump", "-d", dataset, "-b", "LE", "-o", raw, folder / file]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    found = np.fromfile(raw).reshape(right.shape)
+    assert found.tobytes() == right.tobytes(), f"step {step} differs"
+END_OF_PYTHON
+}
+
+volume() {
+  local shape=$1 to=$scratch/o step
+  local options=(--size "20,18,21" --start noise --courant 0.45 --spacing 0.01)
+  mkdir "$to"
+  for step in 7 14 21; do
+    run seq "${options[@]}" --steps "$step" --output "$scratch/right"
+    cp "$scratch/right/pressure.npy" "$to/right-$step.npy"
+  done
+  run "$shape" "${options[@]}" --steps 15 --volume 7 --output "$to" --checkpoint 15
+  check_volume "$to" 7,14
+  run "$shape" "${options[@]}" --steps 24 --volume 7 --output "$to" --restart "$to/checkpoint"
+  check_volume "$to" 7,14,21
+  refused 2 "or it is there from a run with another size" seq --size 9 --start noise --steps 30 --volume 7 \
+    --output "$to" --restart "$(other_checkpoint)"
+}
+
+other_checkpoint() {
+  run seq --size 9 --start noise --steps 8 --checkpoint 8 --output "$scratch/other" >"$scratch/out"
+  echo "$scratch/other/checkpoint"
 }
 
 restarts() {

@@ -1,0 +1,35 @@
+/* volume.h: snapshots of a field of doubles on a regular grid, as time goes on: NAME.h5 (HDF5, one dataset for each
+ * snapshot) and NAME.xmf (XDMF), by which ParaView, VisIt and others open them as one series. NAME.xmf lists what has
+ * been written, so the series can be looked at while the program runs.
+ *
+ * HDF5 makes the file, on rank 0 alone; then each rank writes its planes where HDF5 has put them. So HDF5 needs no MPI.
+ * A program that was built without HDF5 refuses. Collective: all functions. */
+#ifndef APPS_COMMON_VOLUME_H
+#define APPS_COMMON_VOLUME_H
+
+#include "files.h"
+
+typedef struct volume {
+  const char *folder, *name, *field; /* of the files, and of the numbers ("pressure") */
+  int size[3];                       /* numbers in x, y, z; x is contiguous */
+  double spacing, origin;            /* of the grid: metres from a number to the next, and of the first one */
+  int every, steps;                  /* a snapshot every so many steps, up to the last */
+  double step_time;                  /* seconds */
+  /* for volume.c */
+  int file;
+  int64_t* places; /* of the snapshots in the file, in rank 0 */
+  bool* written;   /* likewise */
+} volume;
+
+/* Ends the program if it was built without HDF5; `option`: what the user has asked for. */
+void volume_require(const team* team, const char* option);
+
+/* Makes the files. Those of an earlier run are kept and used where `restart` is its last step, not 0. */
+void volume_open(const team* team, volume* v, int restart);
+
+/* The snapshot of this step; the planes of all ranks together are the grid. */
+void volume_write(const team* team, volume* v, int step, const slab* planes);
+
+void volume_close(volume* v);
+
+#endif
