@@ -143,10 +143,11 @@ def compete(
     rounds: int,
     label: str = "",
     run: Callable[[Contestant], dict[str, Any]] = run_once,
+    warm_up: bool = True,
 ) -> Samples:
     """One run of each to warm up (not counted), then `rounds` rounds, each beginning with another contestant."""
     runs: dict[str, list[dict[str, Any]]] = {contestant.name: [] for contestant in contestants}
-    for turn in range(-1, rounds):
+    for turn in range(-1 if warm_up else 0, rounds):
         first = max(turn, 0) % len(contestants)
         for contestant in [*contestants[first:], *contestants[:first]]:
             show_progress(f"{label} round {turn + 1} of {rounds}: {contestant.name}")
@@ -244,6 +245,23 @@ def write(
     return path
 
 
+def empty_panels(count: int, columns: int, sharey: bool) -> tuple[Any, Any]:
+    """A figure of matplotlib's, and its grid of panels, of which `count` are there."""
+    try:
+        from matplotlib.figure import Figure  # here, for it takes a second and not every caller draws
+    except ModuleNotFoundError as error:
+        raise BenchmarkError(
+            f"{error} in {sys.executable}; run it with the Python of ./dev: .venv/bin/python"
+        ) from error
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(1 + 3.6 * columns, 0.6 + 3.4 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
+    for axes in grid.flat[count:]:
+        axes.remove()
+    return figure, grid
+
+
 # Colours that stay apart for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999"]
 
@@ -256,23 +274,12 @@ def plot(
     line: float | None = None,
     columns: int = 3,
     sharey: bool = True,
+    log: bool = False,
 ) -> Path:
     """One panel per key: a bar per contestant at the median of its values, with the quartiles, and a dashed line to
     compare with. A contestant has the same colour in all panels."""
-    try:
-        from matplotlib.figure import Figure  # here, for it takes a second and not every caller draws
-    except ModuleNotFoundError as error:
-        raise BenchmarkError(
-            f"{error} in {sys.executable}; run it with the Python of ./dev: .venv/bin/python"
-        ) from error
-
     names = list(dict.fromkeys(name for bars in panels.values() for name in bars))
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(1 + 3.6 * columns, 0.6 + 3.4 * rows), layout="constrained")
-    grid = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
-        axes.remove()
+    figure, grid = empty_panels(len(panels), columns, sharey)
     for axes, (label, bars) in zip(grid.flat, panels.items(), strict=False):
         for place, (name, values) in enumerate(bars.items()):
             middle = statistics.median(values)
@@ -284,10 +291,48 @@ def plot(
         axes.set_xticks(range(len(bars)), list(bars), rotation=30, ha="right", rotation_mode="anchor")
         axes.set_title(label, fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
+        if log:
+            axes.set_yscale("log")
         if line is not None:
             axes.axhline(line, color="black", linewidth=0.8, linestyle="--")
     for row in grid:
         row[0].set_ylabel(axis)
+    figure.suptitle(title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=140)
+    return path
+
+
+@dataclass
+class Curve:
+    x: Sequence[float]
+    y: Sequence[float]
+    error: Sequence[float]  # to both sides
+
+
+def plot_curves(
+    path: Path,
+    title: str,
+    panels: Mapping[str, Mapping[str, Curve]],
+    axes_names: tuple[str, str],
+    columns: int = 3,
+    log_x: bool = False,
+) -> Path:
+    """One panel per key, with its own legend: a line per name, with bars of error."""
+    figure, grid = empty_panels(len(panels), columns, sharey=False)
+    for axes, (label, curves) in zip(grid.flat, panels.items(), strict=False):
+        for place, (name, curve) in enumerate(curves.items()):
+            colour, dash = COLOURS[place % len(COLOURS)], "-" if place < len(COLOURS) else "--"
+            style = {"color": colour, "linestyle": dash, "marker": ".", "capsize": 2}
+            axes.errorbar(curve.x, curve.y, curve.error, label=name, **style)
+        axes.set_title(label, fontsize=10)
+        axes.set_xlabel(axes_names[0])
+        axes.spines[["top", "right"]].set_visible(False)
+        if log_x:
+            axes.set_xscale("log", base=2)
+        axes.legend(fontsize=7, frameon=False)
+    for row in grid:
+        row[0].set_ylabel(axes_names[1])
     figure.suptitle(title)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=140)

@@ -81,17 +81,9 @@ class Workshop:
         """All of them; those that are optional and do not compile are left out from then on."""
         for program in list(self.programs):
             harness.show_progress(f"compiling {program.name}, {size}")
-            command = self.command(program, size)
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False
-            )
-            if done.returncode == 0:
-                continue
-            if not program.optional:
-                raise BenchmarkError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-            why = next((line for line in done.stderr.splitlines() if "error" in line or "cannot" in line), "no message")
-            self.programs.remove(program)
-            self.left_out.append(f"left out: {program.name}, which does not compile here: {why}")
+            if why := call_compiler(self.command(program, size), program.optional):
+                self.programs.remove(program)
+                self.left_out.append(f"left out: {program.name}, which does not compile here: {why}")
         harness.show_progress("")
 
     def start(self, program: Program, size: int, steps: int, ranks: int, nodes: int = 1) -> Contestant | None:
@@ -111,6 +103,41 @@ class Workshop:
 
 def name_of(program: str, nodes: int) -> str:
     return program if nodes == 1 else f"{program}, {nodes} nodes"
+
+
+def call_compiler(command: Sequence[str | Path], may_fail: bool = False) -> str:
+    """Why it failed, if it may; else ""."""
+    text = [str(word) for word in command]
+    done = subprocess.run(
+        text, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False
+    )
+    if done.returncode == 0:
+        return ""
+    if not may_fail:
+        raise BenchmarkError(f"{' '.join(text)}\n{done.stdout}{done.stderr}")
+    lines = done.stderr.splitlines()
+    return next((line for line in lines if "error" in line or "cannot" in line), "no message")
+
+
+# OpenMP's run-time libraries, the compilers that come with them, and Debian's packages.
+OPENMP = {"libgomp": (("gcc",), "gcc"), "libomp": (("clang-19", "clang"), "clang-19 libomp-19-dev")}
+
+
+def openmp_compilers(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """The compiler for each library that is here, and what is left out. That a compiler is here does not say that its
+    library is, so a program in `folder` is compiled."""
+    source = folder / "openmp_is_here.c"
+    source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+    found, left_out = {}, []
+    for library, (compilers, package) in OPENMP.items():
+        for name in compilers:
+            test = [name, "-fopenmp", str(source), "-o", str(source.with_suffix(""))]
+            if shutil.which(name) is not None and not call_compiler(test, may_fail=True):
+                found[library] = name
+                break
+        else:
+            left_out.append(f"left out: {library}, for no {' or '.join(compilers)} has it here (Debian: {package})")
+    return found, left_out
 
 
 def words(*command: str) -> list[str]:

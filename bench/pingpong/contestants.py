@@ -18,10 +18,10 @@ import harness
 import layers
 from harness import BenchmarkError, Contestant
 from layers import Layer
+from workshop import call_compiler
 
 FOLDER = Path(__file__).resolve().parent
 FLAGS = ("-O3", "-march=native", "-D_GNU_SOURCE")
-COMPILE_SECONDS = 60
 OURS, ELEMENT = "coarrays", "element"
 
 OPENMPI, MPICH, HIROBA = "openmpi", "mpich", "hiroba"  # ways to start
@@ -122,25 +122,14 @@ class Workshop:
         common = str(FOLDER / "pingpong.c")
         if program.compiler == "caf":
             common = str(self.folder / "pingpong.o")
-            self.call(["cc", *flags, "-c", str(FOLDER / "pingpong.c"), "-o", common])
+            call_compiler(["cc", *flags, "-c", str(FOLDER / "pingpong.c"), "-o", common])
         command = [compiler, *flags, str(FOLDER / program.source), common, "-o", str(self.binary(program))]
         if program.pkg_config:
             command += (self.pkg_config(program, "--cflags", "--libs") or "").split()
-        failed = self.call([*command, *program.libraries], program.optional)
+        failed = call_compiler([*command, *program.libraries], program.optional)
         if failed:
             self.left_out.append(f"left out: {program.name}, which does not compile here: {failed}")
         return not failed
-
-    def call(self, command: Sequence[str], may_fail: bool = False) -> str:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMPILE_SECONDS, check=False
-        )
-        if done.returncode == 0:
-            return ""
-        if not may_fail:
-            raise BenchmarkError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-        lines = done.stderr.splitlines()
-        return next((line for line in lines if "error" in line or "cannot" in line), "no message")
 
     def cases(self, program: Program, cases: Cases) -> list[str]:
         return [

@@ -1,0 +1,163 @@
+"""What a task costs: ns per task and the smallest useful task (METG), of runtimes on this machine.
+
+Parts: `costs`, empty bodies; `metg`, the body with which threads compute for half of the time; `patterns`, the same
+for the patterns of Task Bench, with bodies that compute and bodies that go through memory, and with MPI, which has no
+tasks; `alone`, one thread that creates and runs all. Every contestant compares its answer with the sequential
+program's after every run (taskgraph.h). Those that are "replayed" have built the graph before the clock starts; the
+flow graph of oneTBB and "taskflow graph" build it within the time. These and Taskflow are told the edges; OpenMP and
+StarPU find them from the data that the tasks name.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import harness
+from contestants import PROGRAMS, Workshop
+from harness import Samples
+
+COSTS = ("independent", "independent_inout", "stencil", "cholesky")
+METG = ("stencil", "cholesky")
+PATTERNS = ("stencil", "fft", "tree", "random", "all")
+PARTS = ("costs", "metg", "patterns", "alone")
+RANKS = (1, 2, 4)
+# Of METG: a column is shorter, for its runs are many.
+METG_STEPS, METG_TILES, PATTERN_STEPS = "500", "32", "200"
+SMALL = ["--width", "8", "--steps", "20", "--repeats", "1"]
+
+
+class Costs:
+    """What is measured, and where it is kept."""
+
+    def __init__(self, workshop: Workshop, options: Any) -> None:
+        self.workshop, self.small = workshop, options.small
+        self.threads, self.ranks = options.threads, [2] if options.small else options.ranks
+        self.rounds = options.rounds
+        self.graphs: list[str] = options.graph
+        self.samples: dict[str, Samples] = {}
+
+    def chosen(self, graphs: Sequence[str]) -> list[str]:
+        return [graph for graph in graphs if not self.graphs or graph in self.graphs]
+
+    def compete(self, label: str, graph: str, words: Sequence[str], ranks: Sequence[int], rounds: int) -> Samples:
+        words = [*words, *SMALL] if self.small else words
+        contestants = self.workshop.all(graph, words, self.threads, ranks)
+        samples = harness.compete(contestants, rounds, label, warm_up=False)
+        self.samples[label] = samples
+        return samples
+
+    def costs(self) -> None:
+        found = {
+            graph: self.compete(f"costs: {graph}", graph, [], (), self.rounds or (1 if self.small else 5))
+            for graph in self.chosen(COSTS)
+        }
+        show(f"ns per task, {self.threads} threads, empty bodies", found, "ns")
+
+    def metg(self) -> None:
+        words = {"stencil": ["--steps", METG_STEPS], "cholesky": ["--width", METG_TILES]}
+        found = {
+            graph: self.compete(f"METG: {graph}", graph, ["--metg", *words[graph]], (), self.some_rounds())
+            for graph in self.chosen(METG)
+        }
+        show(f"METG(50%): ns, {self.threads} threads", found, "metg")
+
+    def patterns(self) -> None:
+        for kind, more in (("computing", []), ("going through memory", ["--memory"])):
+            found = {}
+            for graph in self.chosen(PATTERNS):
+                words = ["--body", "1000"] if self.small else ["--metg", "--steps", PATTERN_STEPS, "--repeats", "3"]
+                label = f"{kind}: {graph}"
+                found[graph] = self.compete(label, graph, [*words, *more], self.ranks, self.some_rounds())
+            what = "ns, bodies of 1000" if self.small else "METG(50%): ns"
+            show(f"{what}, {kind}, {self.threads} threads", found, "ns" if self.small else "metg")
+
+    def alone(self) -> None:
+        """In libgomp 12 a run takes 18 s, so there is one."""
+        label = "alone: stencil"
+        words = ["--graph", "stencil", "--repeats", "1", *(SMALL if self.small else [])]
+        ours = [one for one in self.workshop.programs if "stencil" not in one.lacks and one.name != "mpi"]
+        contestants = [self.workshop.start(one, words, 1) for one in ours]
+        self.samples[label] = harness.compete(contestants, 1, label, warm_up=False)
+        show("ns per task, 1 thread, empty bodies", {"stencil": self.samples[label]}, "ns")
+
+    def some_rounds(self) -> int:
+        return self.rounds or (1 if self.small else 3)
+
+
+def value(samples: Samples, name: str, metric: str) -> float:
+    """The median; infinite where a body has not been long enough in most of the rounds."""
+    values = sorted(math.inf if run[metric] is None else run[metric] for run in samples.runs[name])
+    return values[len(values) // 2]
+
+
+def show(title: str, found: dict[str, Samples], metric: str) -> None:
+    if not found:
+        return
+    names = list(dict.fromkeys(name for samples in found.values() for name in samples.runs))
+    rows = [["", *found]]
+    for name in names:
+        cells = (f"{value(s, name, metric):.0f}" if name in s.runs else "-" for s in found.values())
+        rows.append([name, *cells])
+    print(f"\n{title}\n{harness.table(rows)}", flush=True)
+
+
+def pictures(folder: Path, name: str, samples: dict[str, Samples]) -> list[Path]:
+    """Bars of what each part has measured, in panels for its graphs."""
+    panels: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for label, part in samples.items():
+        metric = "metg" if "metg" in next(iter(part.runs.values()))[0] else "ns"
+        bars = {one: [run[metric] for run in runs if run[metric] is not None] for one, runs in part.runs.items()}
+        kind, _, graph = label.partition(": ")
+        panels.setdefault(kind, {})[graph] = {one: values for one, values in bars.items() if values}
+    return [
+        harness.plot(
+            folder / f"{name}_{kind.split()[0].lower()}.png",
+            f"Tasks: {kind} (lower is better)",
+            graphs,
+            "ns",
+            columns=2,
+            log=True,
+        )
+        for kind, graphs in panels.items()
+    ]
+
+
+def around(workshop: Workshop) -> dict[str, Any]:
+    found = harness.circumstances()
+    found |= {library: harness.first_line(compiler, "--version") for library, compiler in workshop.openmp.items()}
+    found |= {name: harness.first_line("pkg-config", "--modversion", name) for name in ("tbb", "starpu-1.3")}
+    return found
+
+
+def run() -> int:
+    parser = harness.arguments(__doc__ or "")
+    parser.add_argument("--part", action="append", default=[], choices=PARTS, help="only these parts")
+    parser.add_argument("--graph", action="append", default=[], help="only these graphs")
+    names = ", ".join(one.name for one in PROGRAMS)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"only these of {names}")
+    parser.add_argument("--threads", type=int, default=2, help="threads of each contestant (default: 2)")
+    parser.add_argument("--ranks", type=int, nargs="+", default=RANKS, help="processes of MPI (default: 1 2 4)")
+    parser.add_argument("--taskflow", type=Path, help="folder that has taskflow/taskflow.hpp")
+    options = parser.parse_args()
+
+    workshop = Workshop(options.build, options.only, options.taskflow)
+    circumstances = around(workshop)
+    print(f"{circumstances['cores']} cores, {circumstances['cpu']}, load {circumstances['load_before']:.2f}")
+    print(*workshop.left_out, sep="\n")
+    costs = Costs(workshop, options)
+    for part in options.part or PARTS:
+        getattr(costs, part)()
+    name = "taskgraph_small" if options.small else "taskgraph"
+    drawn = pictures(options.out, name, costs.samples)
+    kept = harness.write(options.out, name, circumstances, costs.samples, [])
+    print(f"\nkept in {kept} and {', '.join(str(path) for path in drawn)}")
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)
