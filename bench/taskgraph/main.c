@@ -51,31 +51,29 @@ static void print_help(const runtime* r) {
   options_print(table, OPTIONS);
 }
 
-/* ns of a body, alone on its core: by the fastest of some tries of one process, while the others wait. Memory from
- * share to share, as tasks go through it, which takes longer than in a row; and all of it, more than the cache holds.
- */
-static double time_of_body(const bench* b) {
-  enum { TRIES = 5, SPINS = 1000000 };
-  const graph* const g = &b->g;
-  const size_t words = (size_t)g->cells * SCRATCH_WORDS;
-  const int bodies = b->memory ? 1 + (int)(words * sizeof(uint64_t) / (g->stream + 1)) : 1;
-  double best = INFINITY;
-  for (int i = 0; i < TRIES && b->r->team.rank == 0; i++) {
-    const double start = team_now();
-    if (!b->memory) task_spin(SPINS);
-    for (int k = 0; b->memory && k < bodies; k++) task_stream(g, k % g->cells, (size_t)(k / g->cells));
-    best = fmin(best, 1e9 * (team_now() - start));
-  }
-  const double ns = b->memory ? best / bodies : best * (double)g->spin / SPINS;
-  return team_max(&b->r->team, b->r->team.rank == 0 ? ns : 0);
+/* The value of one process, which measures while the others wait. */
+static double of_first_rank(const bench* b, double (*measured)(const bench* b)) {
+  return team_max(&b->r->team, b->r->team.rank == 0 ? measured(b) : 0);
 }
 
-static void set_rate(bench* b) {
-  enum { ROUNDS = 1000 };
-  if (b->memory) return;
-  b->g.spin = ROUNDS;
-  b->rate = ROUNDS / time_of_body(b);
-  b->g.spin = 0;
+static double rate_of_spin(const bench* b) {
+  (void)b;
+  return spin_rate();
+}
+
+/* ns of a body that goes through memory, by the fastest of some tries: from share to share, as tasks do, which takes
+ * longer than in a row; and through all of it, which is more than a cache holds. */
+static double time_of_stream(const bench* b) {
+  enum { TRIES = 5 };
+  const graph* const g = &b->g;
+  const int bodies = 1 + (int)((size_t)g->cells * SCRATCH_WORDS * sizeof(uint64_t) / (g->stream + 1));
+  double best = INFINITY;
+  for (int i = 0; i < TRIES; i++) {
+    const double start = team_now();
+    for (int k = 0; k < bodies; k++) task_stream(g, k % g->cells, (size_t)(k / g->cells));
+    best = fmin(best, 1e9 * (team_now() - start));
+  }
+  return best / bodies;
 }
 
 /* The rounds or bytes that take about as long as a body shall. */
@@ -85,7 +83,7 @@ static void set_body(bench* b, double ns) {
   if (ns == 0) return;
   if (b->memory) g->stream = (size_t)(ns * BYTES_PER_NS) / sizeof(uint64_t) * sizeof(uint64_t);
   else g->spin = (int64_t)(ns * b->rate);
-  b->ns = b->memory ? time_of_body(b) : ns;
+  b->ns = b->memory ? of_first_rank(b, time_of_stream) : ns;
 }
 
 /* One run; it ends the program if the answer is wrong. */
@@ -188,7 +186,7 @@ int taskgraph(int argc, char** argv, const runtime* r) {
   options_read(&r->team, table, OPTIONS, &b, argc, argv);
   check_options(&b);
   if (b.memory) get_scratch(&b);
-  set_rate(&b);
+  b.rate = of_first_rank(&b, rate_of_spin);
   graph_reset(&b.g);
   graph_run_serial(&b.g);
   b.expected = graph_answer(&b.g, r->owns);

@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 #include "../../apps/common/team.h"
+#include "../spin.h"
 
 /* As large as a cache line, so that no two cells share one. */
 typedef struct cell {
@@ -85,14 +86,6 @@ static inline uint64_t task_mix(uint64_t x) {
   return x ^ (x >> 29);
 }
 
-static inline void task_spin(int64_t rounds) {
-  uint64_t x = 1;
-  for (int64_t i = 0; i < rounds; i++) {
-    x = x * 6364136223846793005u + 1;
-    __asm__ volatile("" : "+r"(x)); /* each round waits for the one before */
-  }
-}
-
 /* The body of a cell that begins behind `skipped` bodies: not where the last one was, whose data is in the cache. */
 static inline void task_stream(const graph* g, int cell, size_t skipped) {
   uint64_t* const share = g->scratch + (size_t)cell * SCRATCH_WORDS;
@@ -109,7 +102,7 @@ static inline void task_run(const graph* g, int t) {
   cell* const mine = &g->value[g->writes[t]];
   uint64_t x = (uint64_t)t + (g->updates ? mine->value : 0);
   for (int k = g->first[t]; k < g->first[t + 1]; k++) x = task_mix(x + g->value[g->reads[k]].value);
-  if (g->spin > 0) task_spin(g->spin);
+  if (g->spin > 0) spin(g->spin);
   if (g->stream > 0) task_stream(g, g->writes[t], (size_t)(t / g->cells));
   mine->value = task_mix(x);
 }
