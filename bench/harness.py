@@ -330,6 +330,8 @@ def plot_curves(
         axes.spines[["top", "right"]].set_visible(False)
         if log_x:
             axes.set_xscale("log", base=2)
+        ticks = sorted({x for curve in curves.values() for x in curve.x})
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
         axes.legend(fontsize=7, frameon=False)
     for row in grid:
         row[0].set_ylabel(axes_names[1])

@@ -6,6 +6,7 @@ a few seconds, after which nobody need ask how old one is.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -126,7 +127,8 @@ class Workshop:
             threads = 1
         launch = harness.mpirun(ranks) if one.start == MPI else []
         settings = harness.threads(threads) | {"STARPU_SILENT": "1", "STARPU_HOME": str(self.folder)}
-        command: list[str | Path] = [*launch, self.binary(one), *words, "--threads", str(threads)]
+        sizes = ["--threads", str(threads), "--cores", str(len(os.sched_getaffinity(0)))]
+        command: list[str | Path] = [*launch, self.binary(one), *words, *sizes]
         name = one.name + (f", {ranks} rank{'s' if ranks > 1 else ''}" if one.start == MPI else "")
         return Contestant(name, command, settings)
 

@@ -14,7 +14,7 @@ enum { MOST_REPEATS = 99 };
 
 typedef struct bench {
   const char* graph;
-  int width, steps, threads, repeats, bytes;
+  int width, steps, threads, cores, repeats, bytes;
   double body, seconds;
   bool memory, replay, metg;
 
@@ -32,6 +32,8 @@ static const option table[] = {
      offsetof(bench, width)},
     {"--steps", "N", "tasks in a column (default: 2000)", OPTION_COUNT, offsetof(bench, steps)},
     {"--threads", "N", "threads (default: 2)", OPTION_NUMBER, offsetof(bench, threads)},
+    {"--cores", "N", "cores that all threads share, if there are fewer cores than threads", OPTION_NUMBER,
+     offsetof(bench, cores)},
     {"--body", "NS", "how long a body computes (default: 0)", OPTION_REAL, offsetof(bench, body)},
     {"--memory", NULL, "bodies go through memory for as long, in the place of computing", OPTION_FLAG,
      offsetof(bench, memory)},
@@ -117,7 +119,8 @@ static double measure(bench* b, double body) {
 }
 
 static double efficiency(const bench* b, double seconds) {
-  return 1e-9 * b->ns * b->g.tasks / (b->threads * b->r->team.count * seconds);
+  const int threads = b->threads * b->r->team.count;
+  return 1e-9 * b->ns * b->g.tasks / ((b->cores > 0 ? smaller(threads, b->cores) : threads) * seconds);
 }
 
 static bool half(bench* b, double body) { return efficiency(b, measure(b, body)) >= 0.5; }

@@ -36,7 +36,7 @@ class Costs:
 
     def __init__(self, workshop: Workshop, options: Any) -> None:
         self.workshop, self.small = workshop, options.small
-        self.threads, self.ranks = options.threads, [2] if options.small else options.ranks
+        self.threads, self.ranks = options.threads, [3] if options.small else options.ranks
         self.rounds = options.rounds
         self.graphs: list[str] = options.graph
         self.samples: dict[str, Samples] = {}
