@@ -11,6 +11,7 @@ StarPU find them from the data that the tasks name.
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,8 +92,7 @@ class Costs:
 
 def value(samples: Samples, name: str, metric: str) -> float:
     """The median; infinite where a body has not been long enough in most of the rounds."""
-    values = sorted(math.inf if run[metric] is None else run[metric] for run in samples.runs[name])
-    return values[len(values) // 2]
+    return statistics.median(math.inf if run[metric] is None else run[metric] for run in samples.runs[name])
 
 
 def show(title: str, found: dict[str, Samples], metric: str) -> None:
