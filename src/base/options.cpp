@@ -39,6 +39,8 @@ constexpr std::array table = {
            "End the job if no message from another host has arrived for this time, or no answer for three quarters of "
            "it: the host is down, or the network is cut. 0: wait for ever. With progress=none, where ranks that "
            "compute send nothing, only while the job starts."},
+    Option{"task-window", OptionKind::number, "8192", "TASKS",
+           "Most tasks that a thread has created and that have not ended; it runs tasks before it creates more."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},

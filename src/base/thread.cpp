@@ -3,12 +3,19 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
 #include "base/limits.hpp"
 
 namespace hiroba {
+
+int threads_per_rank() {
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  const int threads = text == nullptr ? 1 : std::atoi(text);
+  return std::max(1, threads);
+}
 
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument) {
   sigset_t all, before;

@@ -18,6 +18,9 @@ struct Placement {
   Status apply(pthread_t thread) const;
 };
 
+// That a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
+int threads_per_rank();
+
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);
 
 }  // namespace hiroba

@@ -43,6 +43,10 @@ inline void futex_wait(std::atomic<uint32_t>& word, uint32_t expected, double se
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
 }
 
+inline void futex_wake_one(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
 inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }

@@ -147,6 +147,10 @@ void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const 
 bool Fetches::fault(Array& array, uint64_t page) {
   const HomeRun& run = array.home(page);
   if (copies_.is_here(run)) return false;
+  if (config_.states->flag(page, PageStates::replica)) {  // the kernel has dropped the mapping
+    array.tracker->install(copies_.view(page), page_bytes);
+    return true;
+  }
   switch (config_.states->state(page)) {
     case PageState::busy: wait_while_busy(page); return true;
     case PageState::valid:
@@ -212,7 +216,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
     uint64_t p = std::max(run.first, first);
     while (p < run_end && room > 0) {
       const PageState state = config_.states->state(p);
-      if (state == PageState::valid) {
+      if (state == PageState::valid || config_.states->flag(p, PageStates::replica)) {
         ++p;
         continue;
       }

@@ -10,6 +10,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/thread.hpp"
 #include "memory/faults.hpp"
 #include "memory/parts.hpp"
 
@@ -30,12 +31,6 @@ Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes) {
 }
 
 namespace {
-
-int threads_per_rank() {
-  const char* const text = std::getenv("OMP_NUM_THREADS");
-  const int threads = text == nullptr ? 1 : std::atoi(text);
-  return std::max(1, threads);
-}
 
 // With option check, where races on arrays can be seen.
 Status start_races(MemoryParts& p) {
@@ -133,7 +128,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
   return {};
 }
 
-Status join(MemoryParts& p, const Options& options, const std::function<void(Transport&)>& listen) {
+Status join(MemoryParts& p, const Options& options, const std::function<Status(Transport&, const Job&)>& listen) {
   HIROBA_TRY(make_transport(options, p.job, p.transport));
   const Job& job = p.job;
   HIROBA_TRY(map_board(job, p.board));
@@ -163,7 +158,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<void(Tra
     p.cache->fetches.listen(*p.transport);
   }
   p.collective.listen(*p.transport);
-  listen(*p.transport);
+  HIROBA_TRY(listen(*p.transport, job));
   HIROBA_TRY(p.transport->start(config));
   HIROBA_TRY(start_collective(p, options));
   if (!job.launched) HIROBA_TRY(p.still_watch.start(*p.board, job, options.number("still")));
@@ -191,10 +186,11 @@ Locks& Memory::locks() const { return parts_->locks; }
 Preloads& Memory::preloads() const { return parts_->preloads; }
 Atomics& Memory::atomics() const { return parts_->atomics; }
 SystemAccess& Memory::system_access() const { return parts_->system_access; }
+Replicas& Memory::replicas() const { return parts_->replicas; }
 const Memory::Times& Memory::times() const { return parts_->times; }
 
-Status Memory::start(const Options& options, const char* call, const std::function<void(Transport&)>& listen,
-                     std::unique_ptr<Memory>& out) {
+Status Memory::start(const Options& options, const char* call,
+                     const std::function<Status(Transport&, const Job&)>& listen, std::unique_ptr<Memory>& out) {
   if (sysconf(_SC_PAGESIZE) != static_cast<long>(page_bytes))
     return Status::error(format("this machine has pages of %ld bytes; only 4096 is supported", sysconf(_SC_PAGESIZE)));
   std::unique_ptr<Memory> memory(new Memory);

@@ -25,6 +25,7 @@
 #include "memory/group_sync.hpp"
 #include "memory/locks.hpp"
 #include "memory/preloads.hpp"
+#include "memory/replicas.hpp"
 #include "memory/system_access.hpp"
 #include "transport/transport.hpp"
 
@@ -36,8 +37,8 @@ class Memory {
  public:
   // Joins the job; from there on messages carry the rank. Before the transport starts, `listen` may set its handlers.
   // Collective.
-  static Status start(const Options& options, const char* call, const std::function<void(Transport&)>& listen,
-                      std::unique_ptr<Memory>& out);
+  static Status start(const Options& options, const char* call,
+                      const std::function<Status(Transport&, const Job&)>& listen, std::unique_ptr<Memory>& out);
   Status stop(const char* call);  // collective
   ~Memory();
 
@@ -54,6 +55,7 @@ class Memory {
   Preloads& preloads() const;
   Atomics& atomics() const;
   SystemAccess& system_access() const;
+  Replicas& replicas() const;
 
   // Option stats: where the time of this rank goes, in seconds; of the threads of a rank together.
   struct Times {

@@ -20,16 +20,17 @@ class PageStates {
   static constexpr uint8_t write_protected = 8;  // of a home page: its writes are tracked
   static constexpr uint8_t guessed = 16;         // brought ahead of its use, which has not been seen yet
   static constexpr uint8_t in_view = 32;         // stale, but still in the view
-  static constexpr uint8_t copied = 64;  // the view holds a private copy, because this rank has written the page
+  static constexpr uint8_t copied = 64;    // the view holds a private copy, because this rank has written the page
+  static constexpr uint8_t replica = 128;  // in the view, and a floor above fills it (replicas.hpp); nobody takes it
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 
   PageState state(uint64_t page) const { return static_cast<PageState>(at(page).load(std::memory_order_acquire) & 3); }
 
-  // Takes the page if it is in state `from`.
+  // Takes the page if it is in state `from`, and no replica.
   bool take(uint64_t page, PageState from) {
     uint8_t old = at(page).load(std::memory_order_relaxed);
-    while ((old & 3) == static_cast<uint8_t>(from))
+    while ((old & (3 | replica)) == static_cast<uint8_t>(from))
       if (at(page).compare_exchange_weak(old, static_cast<uint8_t>(old | 3), std::memory_order_acquire)) return true;
     return false;
   }

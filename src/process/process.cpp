@@ -10,6 +10,7 @@
 
 #include "base/debugger.hpp"
 #include "base/log.hpp"
+#include "base/thread.hpp"
 
 namespace hiroba {
 
@@ -19,6 +20,7 @@ struct Process {
   std::unique_ptr<Memory> memory;
   Coarrays coarrays;
   Loops loops;
+  Tasks tasks;
   int rank = 0;
   bool ended = false;
   bool forked = false;  // a child that a rank has forked: a copy of all this, and no rank
@@ -63,6 +65,14 @@ void left_early(int status, void*) {
           "the program ended with status %d, by exit or by returning from main, before %s", status, p.ends_by);
 }
 
+Tasks::Settings task_settings(const Options& options) {
+  Tasks::Settings settings;
+  settings.threads = threads_per_rank();
+  settings.window = static_cast<size_t>(options.number("task-window"));
+  settings.seed = static_cast<uint64_t>(options.number("chaos"));
+  return settings;
+}
+
 }  // namespace
 
 void require(const Status& status) {
@@ -80,7 +90,12 @@ void start_process(const char* call, const std::function<void()>& ready) {
   introduce();
   Options options;
   require(Options::from_environment(options));
-  require(Memory::start(options, call, [&p](Transport& transport) { p.coarrays.listen(transport); }, p.memory));
+  const auto listen = [&p](Transport& transport, const Job& job) {
+    p.coarrays.listen(transport);
+    return p.tasks.listen(transport, job);
+  };
+  require(Memory::start(options, call, listen, p.memory));
+  p.tasks.start(*p.memory, task_settings(options));
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
@@ -100,6 +115,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
 void end_process(const char* call) {
   Process& p = process();
   require(p.memory->collective().requests().none_left());
+  require(p.tasks.stop());
   if (p.coarrays.started()) require(p.coarrays.stop());
   require(p.memory->stop(call));
   p.memory.reset();
@@ -113,6 +129,7 @@ bool process_started() { return process().memory != nullptr; }
 void process_ends_by(const char* call) { process().ends_by = call; }
 Coarrays& process_coarrays() { return process().coarrays; }
 Loops& process_loops() { return process().loops; }
+Tasks& process_tasks() { return process().tasks; }
 
 Memory& process_memory(const char* call) {
   Process& p = process();
@@ -135,8 +152,10 @@ void not_started(const char* call, const char* begin, const char* end) {
 
 void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
 void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
-void begin_barrier() {
+void begin_barrier(bool end_tasks) {
   Process& p = process();
+  Tasks::Failed failed;
+  if (end_tasks && p.tasks.any()) require(p.tasks.wait("a barrier after tasks", failed));
   if (p.memory->checking()) require(p.loops.find_races(*p.memory));
 }
 

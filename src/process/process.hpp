@@ -11,6 +11,7 @@
 #include "coarray/coarray.hpp"
 #include "loops/loops.hpp"
 #include "memory/memory.hpp"
+#include "task/task.hpp"
 
 namespace hiroba {
 
@@ -30,13 +31,15 @@ Memory& process_memory(const char* call);
 Coarrays& process_coarrays();
 
 Loops& process_loops();
+Tasks& process_tasks();
 
 // Ends the job if it is an error: with the message, or with "place: message".
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
-// Before each barrier of the program: the checks at barriers (option check). Collective.
-void begin_barrier();
+// Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
+// (option check). Collective.
+void begin_barrier(bool end_tasks = true);
 
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
 using Hook = std::function<void()>;

@@ -15,8 +15,9 @@ FLOORS: dict[str, set[str]] = {
     "memory": {"base", "transport", "collective"},
     "coarray": {"base", "transport", "collective", "memory"},
     "loops": {"base", "transport", "collective", "memory"},
-    "process": {"base", "transport", "collective", "memory", "coarray", "loops"},
-    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "process"},
+    "task": {"base", "transport", "collective", "memory"},
+    "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task"},
+    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "process"},
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
@@ -50,10 +51,12 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "layout",
         "locks",
         "preloads",
+        "replicas",
         "system_access",
     },
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "view"},
+    "task": {"access", "label"},
     "transport": {"two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.

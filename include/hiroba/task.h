@@ -1,0 +1,137 @@
+/* task.h: tasks that name the data they use. The program is the sequential one: every rank creates the same tasks in
+ * the same order, and each task runs once, on one rank, as soon as the tasks before it that use the same data allow it,
+ * with that data in place. Which messages that takes is the library's business. docs/tasks.md teaches it.
+ *
+ * A program starts with sms_startup (sms.h) or as an image (xmp.h).
+ * Where a task runs: on the rank that owns the first shared data that it writes (sms_mapalloc); on the rank of
+ *   hiroba_task_spec.on, if that is given; and a task that writes no shared memory, on every rank, each for itself.
+ * Data: any memory. Shared memory (sms.h) is one for all ranks. Private memory is each rank's own: it orders the tasks
+ * of that rank. Between hiroba_taskwait and the creation of the first task the program may use all memory as ever;
+ * while tasks are under way it uses no data that they name, and a task uses no data that it does not name. Threads:
+ * tasks run in `hirobarun --threads` threads of each rank, one of them the program's own, whenever that waits or has
+ * created too many tasks (option task-window). Tasks are created by that thread, and by tasks: those are children, run
+ * on the same rank, and are ordered among themselves. A task ends after its children. Errors: misuse ends the job with
+ * one message. Functions return nothing, unless they say so.
+ */
+#ifndef HIROBA_TASK_H
+#define HIROBA_TASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- data ----------------------------------------------------------------------------------------------------- */
+
+/* Blocks of `bytes` contiguous bytes: one if dims is 0; else count[d] of them along dimension d < dims, the outermost
+ * first, stride[d] bytes apart. Nothing, if bytes or a count is 0. */
+enum { HIROBA_SECTION_DIMS = 3 };
+typedef struct hiroba_section {
+  void* address;
+  size_t bytes;
+  int dims;
+  int64_t count[HIROBA_SECTION_DIMS], stride[HIROBA_SECTION_DIMS];
+} hiroba_section;
+
+enum {
+  HIROBA_IN = 1,  /* reads it */
+  HIROBA_OUT = 2, /* writes all of it, and reads nothing that was there before */
+  HIROBA_INOUT = 3,
+  HIROBA_COMMUTATIVE = 7, /* inout, in any order with the same, one at a time */
+  HIROBA_CONCURRENT = 11  /* inout, at once with the same: the tasks themselves see to it */
+};
+typedef struct hiroba_access {
+  int mode;
+  /* The tile that has the section, of an array that is cut into tiles: tasks depend on each other if they use the same
+   * tile, and what moves is the section. NULL: they do if their sections share bytes. */
+  const hiroba_section* tile;
+  hiroba_section section;
+} hiroba_access;
+
+/* `bytes` bytes from `address` on. */
+static inline hiroba_access hiroba_use(int mode, const void* address, size_t bytes) {
+  hiroba_access access;
+  access.mode = mode, access.tile = NULL;
+  access.section.address = (void*)address, access.section.bytes = bytes, access.section.dims = 0;
+  return access;
+}
+/* `rows` rows of `bytes` bytes, `stride` bytes apart: a box of a matrix. */
+static inline hiroba_access hiroba_use_box(int mode, const void* address, size_t bytes, int64_t rows, int64_t stride) {
+  hiroba_access access = hiroba_use(mode, address, bytes);
+  access.section.dims = 1, access.section.count[0] = rows, access.section.stride[0] = stride;
+  return access;
+}
+
+/* ---- tasks ---------------------------------------------------------------------------------------------------- */
+
+/* For messages and traces; lives as long as the program. */
+typedef struct hiroba_task_label {
+  const char *name, *place;
+} hiroba_task_label;
+typedef struct hiroba_task_spec {
+  const hiroba_task_label* label;
+  int on;       /* the rank that runs it; HIROBA_ANYWHERE: see above */
+  int priority; /* of the tasks of a rank that can run, the one with the greatest runs first; 0 to 32767 */
+} hiroba_task_spec;
+enum { HIROBA_ANYWHERE = -1 };
+
+/* function(argument) is a task. The argument is passed as it is: what it points to lives until the task has run. */
+void hiroba_task_at(void (*function)(void*), void* argument, const hiroba_access* accesses, int count,
+                    const hiroba_task_spec* spec);
+/* The same with a copy of `bytes` bytes at `value`: function gets a pointer to the copy. */
+void hiroba_task_copy_at(void (*function)(void*), const void* value, size_t bytes, const hiroba_access* accesses,
+                         int count, const hiroba_task_spec* spec);
+
+/* All tasks of all ranks so far have ended, and all shared memory is as after sms_barrier. Collective. In a task: its
+ * children have ended. */
+void hiroba_taskwait_at(const char* place);
+/* The data is here, and the tasks so far that write it have ended. Every rank makes the call, and may read the data
+ * until it creates a task that writes it. In a task: among its children. */
+void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
+
+/* A task that ends later than its function: hiroba_task_hold in the function; hiroba_task_let_go, once, in any thread.
+ */
+void* hiroba_task_hold(void);
+void hiroba_task_let_go(void* held);
+
+#ifndef HIROBA_NO_PLACES
+#define HIROBA_TEXT2(x) #x
+#define HIROBA_TEXT(x) HIROBA_TEXT2(x)
+#define HIROBA_HERE __FILE__ ":" HIROBA_TEXT(__LINE__)
+#define HIROBA_SPEC(name, on_, priority_)                               \
+  __extension__({                                                       \
+    static const hiroba_task_label hiroba_label_ = {name, HIROBA_HERE}; \
+    static hiroba_task_spec hiroba_spec_;                               \
+    hiroba_spec_.label = &hiroba_label_;                                \
+    hiroba_spec_.on = (on_), hiroba_spec_.priority = (priority_);       \
+    &hiroba_spec_;                                                      \
+  })
+#define hiroba_task(function, argument, accesses, count) \
+  hiroba_task_at(function, argument, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
+#define hiroba_task_on(rank, function, argument, accesses, count) \
+  hiroba_task_at(function, argument, accesses, count, HIROBA_SPEC(#function, rank, 0))
+#define hiroba_task_copy(function, value, bytes, accesses, count) \
+  hiroba_task_copy_at(function, value, bytes, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
+#define hiroba_taskwait() hiroba_taskwait_at(HIROBA_HERE)
+#define hiroba_taskwait_on(accesses, count) \
+  hiroba_taskwait_on_at(accesses, count, HIROBA_SPEC("taskwait", HIROBA_ANYWHERE, 0))
+#endif
+
+/* ---- for other interfaces ------------------------------------------------------------------------------------- */
+
+/* Room for the argument of a task, HIROBA_TASK_ARGUMENT bytes aligned to 16; NULL if another rank runs it. Then
+ * hiroba_task_submit: body(argument, 1) runs it; body(argument, 0) only ends the life of the argument. */
+enum { HIROBA_TASK_ARGUMENT = 112 };
+void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
+void hiroba_task_submit(void* argument, void (*body)(void* argument, int run));
+/* In a body: it has failed. `failure` comes back from the wait; children of the same parent that have not begun are not
+ * run. hiroba_taskwait_failed waits like hiroba_taskwait and returns the rank that has failed, -1 if none has. */
+void hiroba_task_fail(void* failure);
+int hiroba_taskwait_failed(const char* place, void** failure);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

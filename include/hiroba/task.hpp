@@ -1,0 +1,256 @@
+// task.hpp: tasks in C++, on top of task.h, which says what tasks are and where they run.
+//
+//   hiroba::tiles<double> a(data, n, n, tile, tile), b(other, n, n, tile, tile);
+//   hiroba::task(in(a.tile(i - 1, j).south()), in(a.tile(i, j)), out(b.tile(i, j)), [=] { update(a.tile(i, j)...); });
+//   hiroba::task(inout(sum), hiroba::on(0), hiroba::priority(1), hiroba::name("sum"), [&] { ... });
+//   hiroba::taskwait();
+//
+// in, out, inout, commutative and concurrent take an object; a pointer and a number of elements; a contiguous range
+// (vector, array, span); or a tile, or an edge of one. A function that captures by value keeps its copies until it has
+// run, on the rank that runs it. What it throws is thrown by taskwait: on other ranks as hiroba::task_failed.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <ranges>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "task.h"
+
+namespace hiroba {
+
+// ---- data ----------------------------------------------------------------------------------------------------------
+
+// A box of a matrix; with `whole`, of the tile that it is part of.
+template <typename T>
+class tile_view {
+ public:
+  tile_view() = default;
+  tile_view(T* data, int64_t rows, int64_t columns, int64_t leading) : tile_view(data, rows, columns, leading, {}) {
+    whole_ = section();
+  }
+  T* data() const { return data_; }
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  int64_t leading() const { return leading_; }  // elements from a row to the next
+  T& operator()(int64_t i, int64_t j) const { return data_[i * leading_ + j]; }
+  bool empty() const { return rows_ == 0 || columns_ == 0; }
+
+  // Its outermost rows and columns.
+  tile_view north(int64_t n = 1) const { return part(0, 0, least(n, rows_), columns_); }
+  tile_view south(int64_t n = 1) const { return part(rows_ - least(n, rows_), 0, least(n, rows_), columns_); }
+  tile_view west(int64_t n = 1) const { return part(0, 0, rows_, least(n, columns_)); }
+  tile_view east(int64_t n = 1) const { return part(0, columns_ - least(n, columns_), rows_, least(n, columns_)); }
+
+  hiroba_section section() const {
+    hiroba_section out;
+    out.address = const_cast<std::remove_const_t<T>*>(data_);
+    out.bytes = static_cast<size_t>(columns_) * sizeof(T);
+    out.dims = 1;
+    out.count[0] = rows_, out.stride[0] = leading_ * static_cast<int64_t>(sizeof(T));
+    return out;
+  }
+  const hiroba_section& whole() const { return whole_; }
+
+ private:
+  tile_view(T* data, int64_t rows, int64_t columns, int64_t leading, const hiroba_section& whole)
+      : data_(data), rows_(rows), columns_(columns), leading_(leading), whole_(whole) {}
+  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  tile_view part(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
+    return {data_ + i * leading_ + j, rows, columns, leading_, whole_};
+  }
+
+  T* data_ = nullptr;
+  int64_t rows_ = 0, columns_ = 0, leading_ = 0;
+  hiroba_section whole_ = {};
+};
+
+// A matrix, in rows, cut into tiles; the last ones may be smaller.
+template <typename T>
+class tiles {
+ public:
+  tiles(T* data, int64_t rows, int64_t columns, int64_t tile_rows, int64_t tile_columns, int64_t leading = 0)
+      : data_(data),
+        rows_(rows),
+        columns_(columns),
+        tile_rows_(tile_rows),
+        tile_columns_(tile_columns),
+        leading_(leading != 0 ? leading : columns) {}
+  int64_t rows() const { return (rows_ + tile_rows_ - 1) / tile_rows_; }  // of tiles
+  int64_t columns() const { return (columns_ + tile_columns_ - 1) / tile_columns_; }
+  // Empty outside of the matrix.
+  tile_view<T> tile(int64_t i, int64_t j) const {
+    if (i < 0 || j < 0 || i >= rows() || j >= columns()) return {};
+    const int64_t row = i * tile_rows_, column = j * tile_columns_;
+    return {data_ + row * leading_ + column, row + tile_rows_ < rows_ ? tile_rows_ : rows_ - row,
+            column + tile_columns_ < columns_ ? tile_columns_ : columns_ - column, leading_};
+  }
+
+ private:
+  T* data_;
+  int64_t rows_, columns_, tile_rows_, tile_columns_, leading_;
+};
+
+namespace detail {
+
+// One access of a task, and where in the program it is named.
+struct task_access {
+  hiroba_access access;
+  hiroba_section tile;
+  bool in_tile;
+  std::source_location where;
+};
+
+template <int mode>
+struct access_maker {
+  template <typename T>
+    requires(!std::is_pointer_v<T> && !std::ranges::contiguous_range<T>)
+  task_access operator()(const T& object, std::source_location where = std::source_location::current()) const {
+    return {hiroba_use(mode, &object, sizeof object), {}, false, where};
+  }
+  template <typename T>
+  task_access operator()(const tile_view<T>& view, std::source_location where = std::source_location::current()) const {
+    return {{mode, nullptr, view.section()}, view.whole(), true, where};
+  }
+  template <typename T>
+  task_access operator()(T* data, size_t count, std::source_location where = std::source_location::current()) const {
+    return {hiroba_use(mode, data, count * sizeof(T)), {}, false, where};
+  }
+  template <std::ranges::contiguous_range R>
+  task_access operator()(R&& range, std::source_location where = std::source_location::current()) const {
+    return (*this)(std::ranges::data(range), std::ranges::size(range), where);
+  }
+};
+
+struct on_rank {
+  int rank;
+};
+struct with_priority {
+  int value;
+};
+struct with_name {
+  const char* text;
+};
+
+// What the arguments of task() say besides the function.
+struct task_words {
+  hiroba_access accesses[16];
+  int count = 0;
+  hiroba_task_spec spec = {nullptr, HIROBA_ANYWHERE, 0};
+  const char* name = nullptr;
+  std::source_location where;
+
+  void add(const task_access& a) {
+    accesses[count] = a.access;
+    if (a.in_tile) accesses[count].tile = &a.tile;
+    if (count++ == 0) where = a.where;
+  }
+  void add(const on_rank& on) { spec.on = on.rank; }
+  void add(const with_priority& priority) { spec.priority = priority.value; }
+  void add(const with_name& with) { name = with.text; }
+};
+
+// For each call of task() in the program, because each has a function of its own type.
+template <typename F>
+const hiroba_task_label* label_of(const task_words& words) {
+  static const std::string place = std::string(words.where.file_name()) + ":" + std::to_string(words.where.line());
+  static const std::string name = words.name != nullptr ? words.name : words.where.function_name();
+  static const hiroba_task_label label = {name.c_str(), place.c_str()};
+  return &label;
+}
+
+template <typename F>
+void run_task(F& function) {
+  try {
+    function();
+  } catch (...) {
+    hiroba_task_fail(new std::exception_ptr(std::current_exception()));
+  }
+}
+
+template <typename F>
+void submit_task(void* argument, F&& function) {
+  using Function = std::remove_cvref_t<F>;
+  if constexpr (sizeof(Function) <= HIROBA_TASK_ARGUMENT && alignof(Function) <= 16) {
+    new (argument) Function(std::forward<F>(function));
+    hiroba_task_submit(argument, [](void* a, int run) {
+      Function& f = *static_cast<Function*>(a);
+      if (run != 0) run_task(f);
+      f.~Function();
+    });
+  } else {
+    new (argument) Function*(new Function(std::forward<F>(function)));
+    hiroba_task_submit(argument, [](void* a, int run) {
+      const std::unique_ptr<Function> f(*static_cast<Function**>(a));
+      if (run != 0) run_task(*f);
+    });
+  }
+}
+
+}  // namespace detail
+
+inline constexpr detail::access_maker<HIROBA_IN> in;
+inline constexpr detail::access_maker<HIROBA_OUT> out;
+inline constexpr detail::access_maker<HIROBA_INOUT> inout;
+inline constexpr detail::access_maker<HIROBA_COMMUTATIVE> commutative;
+inline constexpr detail::access_maker<HIROBA_CONCURRENT> concurrent;
+constexpr detail::on_rank on(int rank) { return {rank}; }
+constexpr detail::with_priority priority(int value) { return {value}; }
+constexpr detail::with_name name(const char* text) { return {text}; }
+
+// ---- tasks ---------------------------------------------------------------------------------------------------------
+
+// A task on another rank has thrown.
+class task_failed : public std::runtime_error {
+ public:
+  explicit task_failed(int rank)
+      : std::runtime_error("a task has thrown on rank " + std::to_string(rank)), rank_(rank) {}
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
+// Accesses, on(), priority() and name() in any order, and last the function.
+template <typename... Arguments>
+void task(Arguments&&... arguments) {
+  static_assert(sizeof...(Arguments) <= 20, "at most 16 accesses");
+  detail::task_words words;
+  auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
+  constexpr size_t last = sizeof...(Arguments) - 1;
+  [&]<size_t... i>(std::index_sequence<i...>) { (words.add(std::get<i>(all)), ...); }(std::make_index_sequence<last>());
+  auto&& function = std::get<last>(std::move(all));
+  using Function = std::remove_cvref_t<decltype(function)>;
+  words.spec.label = detail::label_of<Function>(words);
+  if (void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec))
+    detail::submit_task(argument, std::forward<decltype(function)>(function));
+}
+
+inline void taskwait(std::source_location where = std::source_location::current()) {
+  void* failure = nullptr;
+  const std::string place = std::string(where.file_name()) + ":" + std::to_string(where.line());
+  const int rank = hiroba_taskwait_failed(place.c_str(), &failure);
+  if (failure != nullptr) {
+    const std::unique_ptr<std::exception_ptr> thrown(static_cast<std::exception_ptr*>(failure));
+    std::rethrow_exception(*thrown);
+  }
+  if (rank >= 0) throw task_failed(rank);
+}
+// Until this data is here.
+template <typename... Accesses>
+  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, detail::task_access> && ...))
+void taskwait(const Accesses&... accesses) {
+  detail::task_words words;
+  (words.add(accesses), ...);
+  words.name = "taskwait";
+  words.spec.label = detail::label_of<std::tuple<Accesses...>>(words);
+  hiroba_taskwait_on_at(words.accesses, words.count, &words.spec);
+}
+
+}  // namespace hiroba

@@ -1,0 +1,137 @@
+// The C entry points of task.h: they translate arguments for the floor of tasks, and end the job on its errors.
+#define HIROBA_NO_PLACES
+#include "task.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "base/log.hpp"
+#include "process/process.hpp"
+
+#define TASK_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using hiroba::end_job;
+using hiroba::require_at;
+using hiroba::TaskAccess;
+using hiroba::TaskLabel;
+using hiroba::Tasks;
+using hiroba::TaskSection;
+
+// Lists of accesses are passed on as they are.
+static_assert(sizeof(TaskSection) == sizeof(hiroba_section) &&
+              offsetof(TaskSection, address) == offsetof(hiroba_section, address) &&
+              offsetof(TaskSection, bytes) == offsetof(hiroba_section, bytes) &&
+              offsetof(TaskSection, dims) == offsetof(hiroba_section, dims) &&
+              offsetof(TaskSection, count) == offsetof(hiroba_section, count) &&
+              offsetof(TaskSection, stride) == offsetof(hiroba_section, stride) &&
+              TaskSection::most_dims == HIROBA_SECTION_DIMS);
+static_assert(sizeof(TaskAccess) == sizeof(hiroba_access) &&
+              offsetof(TaskAccess, mode) == offsetof(hiroba_access, mode) &&
+              offsetof(TaskAccess, tile) == offsetof(hiroba_access, tile) &&
+              offsetof(TaskAccess, section) == offsetof(hiroba_access, section));
+static_assert(sizeof(TaskLabel) == sizeof(hiroba_task_label));
+constexpr bool equal(int floor, int notation) { return floor == notation; }
+static_assert(equal(TaskAccess::in, HIROBA_IN) && equal(TaskAccess::out, HIROBA_OUT) &&
+              equal(TaskAccess::inout, HIROBA_INOUT) && equal(TaskAccess::commutative, HIROBA_COMMUTATIVE) &&
+              equal(TaskAccess::concurrent, HIROBA_CONCURRENT));
+static_assert(equal(Tasks::anywhere, HIROBA_ANYWHERE) && Tasks::argument_bytes == HIROBA_TASK_ARGUMENT);
+
+Tasks& tasks(const char* call) {
+  (void)hiroba::process_memory(call);
+  return hiroba::process_tasks();
+}
+
+std::span<const TaskAccess> list(const hiroba_access* accesses, int count, const char* place) {
+  if (count < 0) end_job(1, "%s: a task with %d accesses; it must not be negative", place, count);
+  for (int i = 0; i < count; ++i)
+    if (accesses[i].section.dims < 0 || accesses[i].section.dims > HIROBA_SECTION_DIMS)
+      end_job(1, "%s: access %d of a task has a section with %d dimensions; at most %d", place, i,
+              accesses[i].section.dims, HIROBA_SECTION_DIMS);
+  return {reinterpret_cast<const TaskAccess*>(accesses), static_cast<size_t>(count)};
+}
+
+Tasks::Spec spec_of(const hiroba_task_spec& spec) {
+  if (spec.priority < 0 || spec.priority > INT16_MAX)
+    end_job(1, "%s: the priority of a task is %d; it is 0 to %d", spec.label->place, spec.priority, INT16_MAX);
+  return {reinterpret_cast<const TaskLabel*>(spec.label), spec.on, static_cast<int16_t>(spec.priority)};
+}
+
+// What a task of C has as its argument, before what was copied.
+struct Call {
+  void (*function)(void*);
+  void* argument;  // null: it follows
+};
+
+}  // namespace
+
+TASK_EXPORT void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
+  void* argument = nullptr;
+  const char* const place = spec->label->place;
+  require_at(tasks("a task").create(list(accesses, count, place), spec_of(*spec), argument), place);
+  return argument;
+}
+
+TASK_EXPORT void hiroba_task_submit(void* argument, void (*body)(void* argument, int run)) {
+  static_assert(std::is_same_v<Tasks::Body, void (*)(void*, int)>);
+  hiroba::process_tasks().submit(argument, body);
+}
+
+TASK_EXPORT void hiroba_task_at(void (*function)(void*), void* argument, const hiroba_access* accesses, int count,
+                                const hiroba_task_spec* spec) {
+  void* const room = hiroba_task_create(accesses, count, spec);
+  if (room == nullptr) return;
+  const Call call = {function, argument};
+  std::memcpy(room, &call, sizeof call);
+  hiroba_task_submit(room, [](void* a, int run) {
+    Call c;
+    std::memcpy(&c, a, sizeof c);
+    if (run != 0) c.function(c.argument);
+  });
+}
+
+TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value, size_t bytes,
+                                     const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
+  char* const room = static_cast<char*>(hiroba_task_create(accesses, count, spec));
+  if (room == nullptr) return;
+  const bool in_place = sizeof(Call) + bytes <= HIROBA_TASK_ARGUMENT;
+  const Call call = {function, in_place ? nullptr : std::malloc(bytes)};
+  if (!in_place && call.argument == nullptr)
+    end_job(1, "%s: no memory for the argument of a task, %zu bytes", spec->label->place, bytes);
+  std::memcpy(room, &call, sizeof call);
+  std::memcpy(in_place ? room + sizeof call : call.argument, value, bytes);
+  hiroba_task_submit(room, [](void* a, int run) {
+    Call c;
+    std::memcpy(&c, a, sizeof c);
+    if (run != 0) c.function(c.argument != nullptr ? c.argument : static_cast<char*>(a) + sizeof c);
+    std::free(c.argument);
+  });
+}
+
+TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
+  Tasks::Failed failed;
+  Tasks& t = tasks("hiroba_taskwait");
+  if (!t.inside()) hiroba::begin_barrier(false);
+  require_at(t.wait("hiroba_taskwait", failed), place);
+  *failure = failed.what;
+  return failed.rank;
+}
+
+TASK_EXPORT void hiroba_taskwait_at(const char* place) {
+  void* failure = nullptr;
+  (void)hiroba_taskwait_failed(place, &failure);  // only C++ has tasks that fail
+}
+
+TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
+  const char* const place = spec->label->place;
+  require_at(tasks("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
+}
+
+TASK_EXPORT void* hiroba_task_hold(void) {
+  void* const held = tasks("hiroba_task_hold").hold();
+  if (held == nullptr) end_job(1, "hiroba_task_hold outside of a task; the function of a task calls it");
+  return held;
+}
+TASK_EXPORT void hiroba_task_let_go(void* held) { hiroba::process_tasks().let_go(held); }
+TASK_EXPORT void hiroba_task_fail(void* failure) { hiroba::process_tasks().fail(failure); }

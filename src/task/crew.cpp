@@ -1,0 +1,348 @@
+#include "task/crew.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/thread.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+namespace {
+
+thread_local Worker* worker_here = nullptr;
+
+// After it, what other threads of this process have stored before is visible here: so that a thread that pushes a task
+// need not fence before it looks for sleepers.
+void fence_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
+
+bool by_priority(const Task* a, const Task* b) { return a->priority < b->priority; }
+
+}  // namespace
+
+// ---- creating ------------------------------------------------------------------------------------------------------
+
+Task& Worker::create(Domain& domain, Task::Kind kind) {
+  size_t limit = crew_.settings_.window;
+  Task* task = nullptr;
+  for (uint32_t tries = 0; (task = pool_.take(limit)) == nullptr;) {
+    flush();
+    if (step()) tries = 0;
+    else if (domain.parent != nullptr) limit = SIZE_MAX;  // what all wait for may be what this task has yet to create
+    else rest(tries);
+  }
+  task->blockers.store(Task::being_created, std::memory_order_relaxed);
+  task->successors.store(nullptr, std::memory_order_relaxed);
+  task->kind = kind;
+  task->edges = 0;
+  task->priority = 0;
+  task->domain = &domain;
+  task->label = nullptr;
+  ++domain.created;
+  return *task;
+}
+
+void Worker::submit(Task& task, int events) {
+  if (task.edges > 0 || events > 0) {
+    const int32_t change = task.edges + events - Task::being_created;
+    if (task.blockers.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
+  }
+  if (task.kind == Task::program && task.extra == nullptr && task.priority == 0) {
+    ready_.push_created(&task);
+    if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
+    return;
+  }
+  Task* next = nullptr;
+  release(task, next);
+  run_inner(next);
+  if (next != nullptr) push(*next);
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+bool Worker::step() {
+  Task* const task = find();
+  if (task == nullptr) return false;
+  run(task);
+  return true;
+}
+
+Task* Worker::find() {
+  if (crew_.settings_.outside != nullptr) crew_.settings_.outside->poll();
+  if (crew_.any_arrived())
+    if (Task* const task = take_arrived()) return task;
+  if (crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
+    if (Task* const task = crew_.take_urgent()) return task;
+  if (Task* const task = ready_.take()) return task;
+  return steal();
+}
+
+// What others than the crew have released and ended. One that can run; null if there is none.
+Task* Worker::take_arrived() {
+  Task* next = nullptr;
+  release_list(crew_.arrived_.exchange(nullptr, std::memory_order_acquire), next);
+  for (Task* task = crew_.let_go_.exchange(nullptr, std::memory_order_acquire); task != nullptr;) {
+    Task* const following = task->next;
+    end_all(*task, next);
+    task = following;
+  }
+  run_inner(next);
+  return next;
+}
+
+Task* Worker::steal() {
+  const auto n = static_cast<uint32_t>(crew_.workers_.size());
+  constexpr size_t most = 64;
+  for (uint32_t i = 1; i < n; ++i, ++victim_) {
+    const uint32_t victim = victim_ % n;
+    if (victim == static_cast<uint32_t>(index_)) ++victim_;
+    Task* stolen[most];
+    const size_t got = crew_.workers_[victim_ % n]->ready_.steal(stolen, most);
+    if (got == 0) continue;
+    for (size_t k = got; k-- > 1;) ready_.push_released(stolen[k]);
+    return stolen[0];
+  }
+  return nullptr;
+}
+
+// Runs the task, and after it one that it has released, and so on: what a task has written is then still in the caches.
+void Worker::run(Task* task) {
+  Task* const outer = current_;
+  for (const Task* releaser = nullptr; task != nullptr;) {
+    current_ = task;
+    Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
+    if (observer != nullptr) observer->began(index_, *task, releaser);
+    task->body(task->argument, task->domain->failed.load(std::memory_order_relaxed) ? 0 : 1);
+    if (observer != nullptr) observer->ended(index_, *task);
+    releaser = task;
+    Task* next = nullptr;
+    end(*task, next);
+    run_inner(next);
+    task = next;
+    if (task == nullptr) break;
+    if (crew_.settings_.outside != nullptr) crew_.settings_.outside->poll();
+    // A thread that waits looks whether it still has to; what is urgent goes first.
+    const bool other =
+        outer != nullptr || crew_.urgent_count_.load(std::memory_order_relaxed) > 0 || crew_.any_arrived();
+    if (other) push(*task), task = nullptr;
+  }
+  current_ = outer;
+}
+
+// Tasks of the runtime that were released: at once, because others wait for what they do.
+void Worker::run_inner(Task*& next) {
+  while (inner_ != nullptr) {
+    Task* const task = std::exchange(inner_, inner_->next);
+    task->body(task->argument, 1);
+    end(*task, next);
+  }
+}
+
+// A task ends when its body and all its children have.
+void Worker::end(Task& task, Task*& next) {
+  Domain* const children = task.extra == nullptr ? nullptr : task.extra->children.get();
+  if (children != nullptr) {
+    const int64_t created = children->created;
+    if (children->ended.fetch_sub(created, std::memory_order_acq_rel) != created) return;
+  }
+  end_all(task, next);
+}
+
+void Worker::end_all(Task& task, Task*& next) {
+  if (task.extra != nullptr) {
+    for (Exclusion* const exclusion : task.extra->exclusions) release_list(exclusion->release(), next);
+    if (const Domain* const children = task.extra->children.get(); children != nullptr && children->failed.load())
+      task.domain->fail(children->failure.load());
+    delete std::exchange(task.extra, nullptr);
+  }
+  Edge* edge = task.successors.exchange(Task::closed(), std::memory_order_acq_rel);
+  while (edge != nullptr) {
+    Task& successor = Task::of(edge);
+    edge = edge->next;  // the successor may run, and its node be another task's, as soon as its last blocker is gone
+    if (successor.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) release(successor, next);
+  }
+  Domain& domain = *task.domain;
+  return_node(task);
+  count_end(domain, next);
+}
+
+// The task can run.
+void Worker::release(Task& task, Task*& next) {
+  if (task.kind == Task::inner) {
+    task.next = inner_, inner_ = &task;
+  } else if (task.extra == nullptr || acquire(task)) {
+    if (task.priority > 0) crew_.push_urgent(&task);
+    else if (next == nullptr) next = &task;
+    else push(task);
+  }
+}
+
+void Worker::release_list(Task* tasks, Task*& next) {
+  while (tasks != nullptr) {
+    Task* const task = tasks;
+    tasks = tasks->next;
+    release(*task, next);
+  }
+}
+
+void Worker::push(Task& task) {
+  ready_.push_released(&task);
+  if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
+}
+
+// A task that waits for an exclusion keeps those before it: all are taken in one order, so there is no cycle.
+bool Worker::acquire(Task& task) {
+  TaskExtra& extra = *task.extra;
+  while (extra.held < extra.exclusions.size() && extra.exclusions[extra.held]->acquire(task)) ++extra.held;
+  return extra.held == extra.exclusions.size();
+}
+
+void Worker::return_node(Task& task) {
+  if (task.pool == &pool_) return pool_.put(task);
+  if (foreign_ > 0 && foreign_first_->pool != task.pool) flush();
+  task.next = foreign_first_, foreign_first_ = &task;
+  if (foreign_ == 0) foreign_last_ = &task;
+  if (++foreign_ == batch) flush();
+}
+
+void Worker::count_end(Domain& domain, Task*& next) {
+  if (domain.parent == nullptr) {
+    counting_ = &domain;
+    if (++counted_ == batch) flush();
+    return;
+  }
+  Task& parent = *domain.parent;
+  if (domain.ended.fetch_add(1, std::memory_order_acq_rel) == -1) end_all(parent, next);
+}
+
+void Worker::flush() {
+  if (foreign_ > 0) {
+    foreign_first_->pool->give_back(foreign_first_, foreign_last_);
+    foreign_first_ = nullptr, foreign_ = 0;
+  }
+  if (counted_ > 0) counting_->ended.fetch_add(std::exchange(counted_, 0), std::memory_order_acq_rel);
+}
+
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+// A thread that has found nothing to do: it spins, yields, and then sleeps.
+void Worker::rest(uint32_t& tries) {
+  const auto spins = static_cast<uint32_t>(crew_.settings_.spins);
+  constexpr uint32_t yields = 200;
+  if (++tries < spins) return cpu_relax();
+  if (tries < spins + yields) return static_cast<void>(sched_yield());
+  Outside* const outside = crew_.settings_.outside;
+  constexpr double nap = 0.01;  // in case that something happens of which nobody tells
+  const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
+  const bool listens = outside != nullptr && !crew_.listening_.exchange(true);
+  crew_.sleepers_.fetch_add(1);
+  fence_all_threads();
+  if (!crew_.any_work()) {
+    if (listens) outside->sleep(nap);
+    else futex_wait(crew_.bell_, bell, nap);
+  }
+  crew_.sleepers_.fetch_sub(1);
+  if (listens) crew_.listening_.store(false);
+}
+
+void* Worker::main(void* self) {
+  Worker& worker = *static_cast<Worker*>(self);
+  worker_here = &worker;
+  worker.work_until([&] { return worker.crew_.stopping_.load(std::memory_order_relaxed); });
+  return nullptr;
+}
+
+// ---- the crew ------------------------------------------------------------------------------------------------------
+
+Crew::Crew() = default;
+Crew::~Crew() = default;
+Worker* Crew::here() { return worker_here; }
+
+Status Crew::start(const Settings& settings) {
+  settings_ = settings;
+  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  for (int i = 0; i < settings.threads; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
+  worker_here = workers_[0].get();
+  for (size_t i = 1; i < workers_.size(); ++i) {
+    const std::string name = format("hiroba-task-%zu", i);
+    HIROBA_TRY(start_thread(workers_[i]->thread_, name.c_str(), Worker::main, workers_[i].get()));
+  }
+  return {};
+}
+
+void Crew::stop() {
+  stopping_.store(true);
+  bell_.fetch_add(1);
+  futex_wake_all(bell_);
+  if (settings_.outside != nullptr) settings_.outside->interrupt();
+  for (size_t i = 1; i < workers_.size(); ++i)
+    if (workers_[i]->thread_ != pthread_t{}) pthread_join(workers_[i]->thread_, nullptr);
+  worker_here = nullptr;
+}
+
+void Crew::arrive(Task& task) {
+  if (task.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) push_arrived(arrived_, task);
+}
+
+// It counts as a child that has not ended.
+void Crew::hold(Task& task) { ++children_of(task).created; }
+
+Domain& Crew::children_of(Task& task) {
+  if (task.extra == nullptr) task.extra = new TaskExtra;
+  if (task.extra->children == nullptr) {
+    task.extra->children = std::make_unique<Domain>();
+    task.extra->children->parent = &task;
+  }
+  return *task.extra->children;
+}
+
+void Crew::let_go(Task& task) {
+  if (task.extra->children->ended.fetch_add(1, std::memory_order_acq_rel) == -1) push_arrived(let_go_, task);
+}
+
+void Crew::push_arrived(std::atomic<Task*>& list, Task& task) {
+  Task* head = list.load(std::memory_order_relaxed);
+  do task.next = head;
+  while (!list.compare_exchange_weak(head, &task, std::memory_order_release, std::memory_order_relaxed));
+  if (sleepers_.load() > 0) wake();
+}
+
+void Crew::wake() {
+  bell_.fetch_add(1);
+  const bool listener_alone = listening_.load() && sleepers_.load() == 1;
+  if (listener_alone) settings_.outside->interrupt();
+  else futex_wake_one(bell_);
+}
+
+bool Crew::any_work() const {
+  if (stopping_.load() || any_arrived() || urgent_count_.load() > 0) return true;
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(); });
+}
+
+void Crew::push_urgent(Task* task) {
+  urgent_lock_.lock();
+  urgent_.push_back(task);
+  std::push_heap(urgent_.begin(), urgent_.end(), by_priority);
+  urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
+  urgent_lock_.unlock();
+  if (sleepers_.load(std::memory_order_relaxed) > 0) wake();
+}
+
+Task* Crew::take_urgent() {
+  urgent_lock_.lock();
+  Task* task = nullptr;
+  if (!urgent_.empty()) {
+    std::pop_heap(urgent_.begin(), urgent_.end(), by_priority);
+    task = urgent_.back();
+    urgent_.pop_back();
+    urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
+  }
+  urgent_lock_.unlock();
+  return task;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,156 @@
+// The threads of a rank that run tasks: the program's thread, whenever it creates too far ahead or waits for tasks, and
+// workers of our own. README.md, "Scheduling", says which task a thread takes next and when threads sleep.
+//
+// Owner: Tasks. Threads: a Worker belongs to one thread; Crew::arrive() is for any thread, also in handlers of
+// messages: it takes no lock and allocates nothing.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "task/exclusion.hpp"
+#include "task/pool.hpp"
+#include "task/ready.hpp"
+
+namespace hiroba {
+
+class Crew;
+
+// What goes on outside of the threads of this rank.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  virtual bool poll() = 0;                 // true if anything has happened
+  virtual void sleep(double seconds) = 0;  // until something may have happened, or interrupt()
+  virtual void interrupt() = 0;
+};
+
+// Told what each task does; for traces and times.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void began(int worker, const Task& task, const Task* released_by) = 0;
+  virtual void ended(int worker, const Task& task) = 0;
+};
+
+class Worker {
+ public:
+  Worker(Crew& crew, int index) : crew_(crew), index_(index) {}
+
+  int index() const { return index_; }
+  Task* current() const { return current_; }  // of the program, that this thread runs; null if none
+  Crew& crew() const { return crew_; }
+
+  // A node for a task of the domain. While there is none the thread runs other tasks.
+  Task& create(Domain& domain, Task::Kind kind);
+  // The task is complete: it runs when the tasks it is connected to have ended, and Crew::arrive() has told of it
+  // `events` times.
+  void submit(Task& task, int events = 0);
+  // Runs tasks until done().
+  template <typename Done>
+  void work_until(const Done& done);
+  // What this thread has ended is counted, so that a wait for it can end.
+  void flush();
+
+ private:
+  friend class Crew;
+  bool step();
+  Task* find();
+  Task* take_arrived();
+  Task* steal();
+  void run(Task* task);
+  void end(Task& task, Task*& next);
+  void end_all(Task& task, Task*& next);
+  void run_inner(Task*& next);
+  void release(Task& task, Task*& next);
+  void release_list(Task* tasks, Task*& next);
+  void push(Task& task);
+  static bool acquire(Task& task);
+  void return_node(Task& task);
+  void count_end(Domain& domain, Task*& next);
+  void rest(uint32_t& tries);
+  static void* main(void* self);
+
+  Crew& crew_;
+  const int index_;
+  Task* current_ = nullptr;
+  Task* inner_ = nullptr;  // to run at once
+  Ready ready_;
+  TaskPool pool_;
+  uint32_t victim_ = 0;
+  pthread_t thread_{};
+  // Nodes of another pool, to go back together, and ends of tasks of one domain that are not yet counted.
+  static constexpr uint32_t batch = 32;
+  Task *foreign_first_ = nullptr, *foreign_last_ = nullptr;
+  uint32_t foreign_ = 0;
+  Domain* counting_ = nullptr;
+  int64_t counted_ = 0;
+};
+
+class Crew {
+ public:
+  struct Settings {
+    int threads = 1;
+    size_t window = 8192;  // tasks of a thread's making that have not ended
+    int spins = 200;       // of a thread without work, before it yields
+    Outside* outside = nullptr;
+    uint64_t seed = 0;  // not 0: threads take tasks in random order, for tests
+  };
+  Crew();
+  ~Crew();
+  Status start(const Settings& settings);
+  void stop();  // no task is left
+
+  Worker& worker(int index) { return *workers_[static_cast<size_t>(index)]; }
+  int threads() const { return settings_.threads; }
+  const Settings& settings() const { return settings_; }
+  // The calling thread's; null if it is none of the crew.
+  static Worker* here();
+  // Another blocker of the task is gone; if it was the last, the task can run.
+  void arrive(Task& task);
+  // Of a task whose body this thread runs.
+  static Domain& children_of(Task& task);
+  // The task, whose body this thread runs, ends only after let_go(), which any thread may call.
+  static void hold(Task& task);
+  void let_go(Task& task);
+  void observe(Observer* observer) { observer_.store(observer); }
+  void wake();
+
+ private:
+  friend class Worker;
+  void push_arrived(std::atomic<Task*>& list, Task& task);
+  bool any_arrived() const {
+    return arrived_.load(std::memory_order_relaxed) != nullptr || let_go_.load(std::memory_order_relaxed) != nullptr;
+  }
+  bool any_work() const;
+  void push_urgent(Task* task);
+  Task* take_urgent();
+
+  Settings settings_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::atomic<Observer*> observer_{nullptr};
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<Task*> arrived_{nullptr};  // can run
+  std::atomic<Task*> let_go_{nullptr};               // have ended
+  alignas(64) std::atomic<uint32_t> bell_{0};        // futex
+  std::atomic<int32_t> sleepers_{0};
+  std::atomic<bool> listening_{false};  // one of them sleeps outside
+  SpinLock urgent_lock_;
+  std::atomic<size_t> urgent_count_{0};
+  std::vector<Task*> urgent_;  // a heap by priority
+};
+
+template <typename Done>
+void Worker::work_until(const Done& done) {
+  flush();
+  for (uint32_t tries = 0; !done();) {
+    if (step()) tries = 0;
+    else if (flush(), !done()) rest(tries);
+  }
+}
+
+}  // namespace hiroba

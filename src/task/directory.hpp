@@ -1,0 +1,110 @@
+// What a sequence of tasks has done so far to each piece of data that they name: the last task that has written it, and
+// those that have used it since. From that follow the edges of the next task.
+//
+// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry stays where it is until clear().
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "task/access.hpp"
+#include "task/exclusion.hpp"
+#include "task/wiring.hpp"
+
+namespace hiroba {
+
+// A few tasks in place, more of them elsewhere; those that have ended are left out as it grows.
+class TaskList {
+ public:
+  void add(const TaskRef& task) {
+    if (count_ < in_place) tasks_[count_++] = task;
+    else add_more(task);
+  }
+  void clear() {
+    count_ = 0;
+    if (!more_.empty()) more_.clear();
+  }
+  bool empty() const { return count_ == 0; }
+  size_t size() const { return count_ + more_.size(); }
+  void before(Wiring& wiring) const {
+    for (size_t i = 0; i < count_; ++i) wiring.after(tasks_[i]);
+    for (const TaskRef& task : more_) wiring.after(task);
+  }
+  TaskRef first() const { return tasks_[0]; }
+
+ private:
+  static constexpr size_t in_place = 4;
+  void add_more(const TaskRef& task);
+
+  size_t count_ = 0;
+  TaskRef tasks_[in_place];
+  std::vector<TaskRef> more_;
+};
+
+struct Shares;
+
+struct Entry {
+  explicit Entry(const TaskSection& section_) : section(section_) {}
+
+  TaskSection section;
+  Entry* chain = nullptr;  // begins at the same address
+  TaskRef writer;          // that wrote it last; or a task of the runtime, that stands for what was before
+  TaskAccess::Mode mode = TaskAccess::in;
+  TaskList users;                  // since, all with this mode; not of `out` and `inout`
+  std::vector<Entry*> others;      // with which it shares bytes, in an order that is the same in all ranks
+  std::vector<TaskSection> parts;  // of the section, where it lies on several nodes: entries of their own
+  std::unique_ptr<Exclusion> exclusion;
+  std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks
+  size_t epoch = 0;                // of which this is
+
+  // A task with commutative access runs alone among them.
+  void exclude(TaskAccess::Mode access, Task& task);
+};
+
+class Directory {
+ public:
+  Directory();
+  // That of the section.
+  Entry& find(const TaskSection& section) {
+    for (size_t i = hash(section.address);; ++i) {
+      const Slot& slot = slots_[i & mask_];
+      if (slot.address == section.address)
+        for (Entry* e = slot.first; e != nullptr; e = e->chain)
+          if (e->section == section) return *e;
+      if (slot.address == section.address || slot.address == nullptr) return add(section);
+    }
+  }
+  // Edges for one more task, and what it changes.
+  void use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring);
+  // Edges only.
+  static void after_writers(const Entry& entry, Wiring& wiring);
+  static void after_all(const Entry& entry, Wiring& wiring);
+  // All tasks have ended. Entries stay for the next ones, unless there are too many.
+  void clear();
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Slot {
+    const void* address = nullptr;
+    Entry* first = nullptr;
+  };
+  size_t hash(const void* address) const {
+    return (reinterpret_cast<uintptr_t>(address) * 0x9e3779b97f4a7c15) >> shift_;
+  }
+  Entry& add(const TaskSection& section);
+  void insert(Entry& entry);
+  void grow();
+  void find_others(Entry& entry);
+  void close_group(Entry& entry, Wiring& wiring);
+
+  static constexpr size_t most_kept = size_t{1} << 20;
+  std::vector<Slot> slots_;
+  size_t mask_, addresses_ = 0;
+  int shift_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::multimap<const char*, Entry*> by_begin_;
+  size_t longest_ = 0;  // from begin to end
+};
+
+}  // namespace hiroba

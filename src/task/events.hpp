@@ -1,0 +1,92 @@
+// What ranks tell each other about tasks, by number: event n from rank a to rank b is the same for both, because both
+// derive it from the same sequence of tasks. An event may carry data, which then goes where the task says that waits
+// for it. README.md, "Events", has the protocol.
+//
+// Owner: Tasks. Handlers of messages run in any thread, also in the page-fault handler: they take no lock and allocate
+// nothing. send() and poll() are for any thread of the crew; everything else for the thread that creates the program's
+// tasks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collective/collective.hpp"
+#include "task/access.hpp"
+#include "task/crew.hpp"
+
+namespace hiroba {
+
+// The argument of a task that waits for an event.
+struct Expected {
+  TaskSection to;         // where its data goes, if it has any
+  uint32_t what = 0;      // the sender has to say the same
+  uint32_t transfer = 0;  // by rendezvous
+  int from = 0;
+};
+
+class Events final : public Outside {
+ public:
+  // Most events by which a sender may be ahead of what the receiver expects.
+  static constexpr uint64_t window = 16384;
+
+  Status listen(Transport& transport, const Job& job, Crew& crew);  // before the transport starts
+  // Events may come before.
+  void start(const World& world) { world_ = &world; }
+
+  // The number of the next event to, or from, that rank; runs other tasks while that is too far ahead.
+  uint64_t number_to(int rank, Worker& worker);
+  // The task, whose argument is an Expected, waits for the next event from that rank. False if it has come already.
+  bool expect(int rank, Task& task, Worker& worker);
+
+  // `what` tells whether the ranks mean the same.
+  void send(int rank, uint64_t number, uint32_t what);
+  // The same with data, which the task that sends it holds until it has gone. Only to ranks whose memory this process
+  // does not reach.
+  void send(int rank, uint64_t number, uint32_t what, const TaskSection& data, Task& sender);
+
+  bool poll() override;
+  void sleep(double seconds) override { world_->transport->sleep(seconds); }
+  void interrupt() override;
+
+ private:
+  struct Peer {
+    std::atomic<uint64_t>* events = nullptr;  // by number: 0 nothing yet, odd what came first, else the task
+    uint64_t sent = 0, expected = 0;
+    std::atomic<uint64_t> allowed{window};  // events that may be sent
+  };
+  struct Message {
+    uint64_t number;
+    uint32_t what, transfer;
+  };
+  // A transfer by rendezvous, with the memory that it goes from or to where a section is not contiguous.
+  struct Transfer {
+    Completion completion;
+    Task* task = nullptr;
+    bool receives = false;
+    std::unique_ptr<char[]> packed;
+    TaskSection section;
+  };
+  static constexpr uint64_t slots = 2 * window;
+
+  static void on_event(void* self, int source, const void* payload, size_t bytes);
+  static void on_data(void* self, int source, const void* payload, size_t bytes);
+  static void on_transfer(void* self, int source, const void* payload, size_t bytes);
+  static void on_credit(void* self, int source, const void* payload, size_t bytes);
+  Task* come(int source, const Message& message);
+  static void compare(uint32_t expected, uint32_t what, int rank);
+  bool start_receives();
+  bool finish_transfers();
+
+  const World* world_ = nullptr;
+  Crew* crew_ = nullptr;
+  int event_ = 0, data_ = 0, transfer_ = 0, credit_ = 0;
+  std::vector<Peer> peers_;
+  std::atomic<Task*> offered_{nullptr};  // wait for data whose sender has begun a transfer
+  std::atomic<size_t> transfers_left_{0};
+  SpinLock transfers_lock_;  // guards what follows
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,42 @@
+// Nodes for the tasks that one thread creates. They come back when the tasks have ended, from whichever thread ended
+// them: a thread gathers the nodes of other pools, and gives them back many at a time.
+//
+// Owner: a Worker. take() is for its thread; give_back() for any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "task/node.hpp"
+
+namespace hiroba {
+
+class TaskPool {
+ public:
+  // Null if all `limit` nodes are in use.
+  Task* take(size_t limit) {
+    if (free_ == nullptr && !refill(limit)) return nullptr;
+    Task* const task = free_;
+    free_ = task->next;
+    ++task->serial;
+    return task;
+  }
+  void put(Task& task) { task.next = free_, free_ = &task; }  // by the thread of the pool
+  // A list from `first` to `last`.
+  void give_back(Task* first, Task* last) {
+    Task* head = returned_.load(std::memory_order_relaxed);
+    do last->next = head;
+    while (!returned_.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed));
+  }
+
+ private:
+  static constexpr size_t block = 512;
+  bool refill(size_t limit);
+
+  Task* free_ = nullptr;
+  std::vector<std::unique_ptr<Task[]>> blocks_;
+  alignas(64) std::atomic<Task*> returned_{nullptr};
+};
+
+}  // namespace hiroba

@@ -1,0 +1,226 @@
+#include "task/task.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.hpp"
+#include "task/flow.hpp"
+
+namespace hiroba {
+
+struct TaskParts {
+  Memory* memory = nullptr;
+  Tasks::Settings settings;
+  Crew crew;
+  Events events;
+  Flow flow;
+  bool begun = false;
+  std::vector<uint64_t> words;  // of barriers
+};
+
+namespace {
+
+static_assert(Tasks::argument_bytes == Task::argument_bytes);
+
+Task& task_of(void* argument) {
+  return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(argument) & ~uintptr_t{sizeof(Task) - 1});
+}
+
+Directory& directory_of(Domain& domain) {
+  if (domain.directory == nullptr) domain.directory = std::make_shared<Directory>();
+  return *static_cast<Directory*>(domain.directory.get());
+}
+
+// The task that this thread runs; null in the program's own code.
+Task* running() {
+  const Worker* const worker = Crew::here();
+  return worker == nullptr ? nullptr : worker->current();
+}
+
+void work_until_ended(Worker& worker, const Domain& domain) {
+  worker.work_until([&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
+}
+
+// A task of a task: of its rank, among the tasks with the same parent.
+Task& create_child(Worker& worker, Task& parent, std::span<const TaskAccess> accesses) {
+  Domain& domain = Crew::children_of(parent);
+  Directory& directory = directory_of(domain);
+  Task& task = worker.create(domain, Task::program);
+  Wiring wiring(worker, task);
+  for (const TaskAccess& access : accesses) {
+    if (access.section.empty()) continue;
+    Entry& entry = directory.find(access.tile != nullptr ? *access.tile : access.section);
+    entry.exclude(access.mode, task);
+    directory.use(entry, access.mode, wiring);
+  }
+  wiring.close();
+  return task;
+}
+
+Status wrong_thread() {
+  return Status::error(
+      "tasks are created by the thread that has started Hiroba and by tasks; this is another thread of the program (in "
+      "an OpenMP loop, create them in the thread that runs the task, after the loop)");
+}
+
+}  // namespace
+
+Tasks::Tasks() : parts_(std::make_unique<TaskParts>()) {}
+Tasks::~Tasks() = default;
+
+Status Tasks::listen(Transport& transport, const Job& job) {
+  return parts_->events.listen(transport, job, parts_->crew);
+}
+
+void Tasks::start(Memory& memory, const Settings& settings) {
+  TaskParts& p = *parts_;
+  p.memory = &memory, p.settings = settings;
+  p.events.start(memory.collective().world());
+  p.flow.start(memory, p.crew, p.events);
+}
+
+Status Tasks::begin() {
+  TaskParts& p = *parts_;
+  if (std::exchange(p.begun, true)) return {};
+  Crew::Settings settings;
+  settings.threads = p.settings.threads, settings.window = p.settings.window, settings.seed = p.settings.seed;
+  settings.spins = p.memory->job().spins(p.settings.threads);
+  settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
+  return p.crew.start(settings);
+}
+
+Status Tasks::stop() {
+  if (!parts_->begun) return {};
+  Failed failed;
+  HIROBA_TRY(wait("the end of the program", failed));
+  parts_->crew.stop();
+  parts_->begun = false;
+  return {};
+}
+
+bool Tasks::any() const { return parts_->flow.any(); }
+bool Tasks::inside() const { return running() != nullptr; }
+
+Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, void*& argument) {
+  argument = nullptr;
+  Task* task = running();
+  if (task != nullptr) {
+    task = &create_child(*Crew::here(), *task, accesses);
+    task->label = spec.label;
+  } else {
+    HIROBA_TRY(begin());
+    if (Crew::here() == nullptr) return wrong_thread();
+    const int nranks = parts_->memory->job().nranks;
+    if (spec.on != anywhere && (spec.on < 0 || spec.on >= nranks))
+      return Status::error(format("on rank %d, but the job has ranks 0..%d", spec.on, nranks - 1));
+    HIROBA_TRY(parts_->flow.create(accesses, spec.on, spec.label, task));
+    if (task == nullptr) return {};
+  }
+  task->priority = spec.priority;
+  argument = task->argument;
+  return {};
+}
+
+void Tasks::submit(void* argument, Body body) {
+  Task& task = task_of(argument);
+  task.body = body;
+  Crew::here()->submit(task);
+}
+
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+Status Tasks::wait(const char* call, Failed& failed) {
+  TaskParts& p = *parts_;
+  const int rank = p.memory->job().rank;
+  const auto take_failure = [&](Domain& domain) {
+    failed.rank = domain.failed.exchange(false) ? rank : -1;
+    failed.what = domain.failure.exchange(nullptr);
+  };
+  failed = {};
+  if (Task* const task = running()) {
+    if (task->extra == nullptr || task->extra->children == nullptr) return {};
+    work_until_ended(*Crew::here(), *task->extra->children);
+    take_failure(*task->extra->children);
+    return {};
+  }
+  HIROBA_TRY(begin());
+  if (Crew::here() == nullptr) return wrong_thread();
+  Domain& domain = p.flow.domain();
+  work_until_ended(p.crew.worker(0), domain);
+  domain.created = 0, domain.ended.store(0);
+  take_failure(domain);
+  HIROBA_TRY(compare_sequences(call, failed));
+  p.flow.clear();
+  p.memory->replicas().close();
+  return p.memory->job().nnodes > 1 ? p.memory->consistency().sync_drop(call) : p.memory->consistency().barrier(call);
+}
+
+// All ranks have created the same tasks; else a status that names the first one that differs. And whether one has
+// failed.
+Status Tasks::compare_sequences(const char* call, Failed& failed) {
+  TaskParts& p = *parts_;
+  const std::vector<Flow::Made>& made = p.flow.made();
+  p.words.resize(static_cast<size_t>(p.memory->job().nranks));
+  const uint64_t history = made.empty() ? 0 : made.back().history;
+  const uint64_t word = history << 1 | (failed.rank >= 0 ? 1 : 0);
+  HIROBA_TRY(p.memory->collective().barriers().with_words(call, word, p.words));
+  bool same = true;
+  for (size_t r = 0; r < p.words.size(); ++r) {
+    same = same && p.words[r] >> 1 == p.words[0] >> 1;
+    if ((p.words[r] & 1) != 0 && failed.rank < 0) failed.rank = static_cast<int>(r);
+  }
+  return same ? Status() : find_difference(call);
+}
+
+Status Tasks::find_difference(const char* call) {
+  TaskParts& p = *parts_;
+  const std::vector<Flow::Made>& made = p.flow.made();
+  const auto tell = [&](uint64_t word) { return p.memory->collective().barriers().with_words(call, word, p.words); };
+  HIROBA_TRY(tell(made.size()));
+  size_t low = 0, high = *std::min_element(p.words.begin(), p.words.end());  // tasks [0, low) are the same
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    HIROBA_TRY(tell(made[middle].history));
+    if (std::all_of(p.words.begin(), p.words.end(), [&](uint64_t w) { return w == p.words[0]; })) low = middle + 1;
+    else high = middle;
+  }
+  constexpr const char* rule = "every rank must create the same tasks in the same order, with the same shared data";
+  if (low == made.size())
+    return Status::error(format("%s: this rank has created %zu tasks, and another rank more; %s", call, low, rule));
+  const TaskLabel& label = *made[low].label;
+  return Status::error(format("%s: task %zu of this rank, %s (%s), is not the same in all ranks; %s", call, low + 1,
+                              label.name, label.place, rule));
+}
+
+Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
+  std::vector<TaskAccess> reads(accesses.begin(), accesses.end());
+  for (TaskAccess& access : reads) access.mode = TaskAccess::in;
+  void* argument = nullptr;
+  HIROBA_TRY(create(reads, spec, argument));
+  if (argument == nullptr) return {};
+  std::atomic<bool> done{false};
+  std::atomic<bool>* const pointer = &done;
+  std::copy_n(reinterpret_cast<const char*>(&pointer), sizeof pointer, static_cast<char*>(argument));
+  submit(argument,
+         [](void* a, int) { (*static_cast<std::atomic<bool>**>(a))->store(true, std::memory_order_release); });
+  Crew::here()->work_until([&] { return done.load(std::memory_order_acquire); });
+  return {};
+}
+
+void Tasks::work_until(bool (*done)(void*), void* context) {
+  Crew::here()->work_until([&] { return done(context); });
+}
+
+// ---- tasks that end otherwise --------------------------------------------------------------------------------------
+
+void* Tasks::hold() {
+  Task* const task = running();
+  if (task != nullptr) Crew::hold(*task);
+  return task;
+}
+
+void Tasks::let_go(void* held) { parts_->crew.let_go(*static_cast<Task*>(held)); }
+
+void Tasks::fail(void* failure) { running()->domain->fail(failure); }
+
+}  // namespace hiroba

@@ -1,0 +1,78 @@
+// The contract of this floor: tasks that name the data they use. All ranks create the same sequence of tasks; each task
+// runs once, on one rank, as soon as those before it that use the same data allow it, with that data in place.
+// README.md has the protocol.
+//
+// A Tasks object is one rank's part; the process owns it. Calls are for the program's thread, which creates the
+// sequence, and for bodies of tasks, which create tasks of their own on their rank; let_go() is for any thread. Where a
+// call says that it waits, the thread runs tasks meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "memory/memory.hpp"
+#include "task/access.hpp"
+#include "task/label.hpp"
+
+namespace hiroba {
+
+struct TaskParts;
+
+class Tasks {
+ public:
+  static constexpr int anywhere = -1;
+  struct Spec {
+    const TaskLabel* label = nullptr;
+    int on = anywhere;     // the rank that runs it; anywhere: the home of what it writes; of no shared data, all ranks
+    int16_t priority = 0;  // greater ones first; at least 0
+  };
+  struct Settings {
+    int threads = 1;
+    size_t window = 8192;  // most tasks of a thread's making that have not ended
+    uint64_t seed = 0;     // not 0: in random order
+  };
+  using Body = void (*)(void* argument, int run);  // without `run` it only destroys the argument
+  static constexpr size_t argument_bytes = 112;
+
+  Tasks();
+  ~Tasks();
+  Status listen(Transport& transport, const Job& job);   // before the transport starts
+  void start(Memory& memory, const Settings& settings);  // threads start with the first task
+  Status stop();                                         // collective
+
+  // Room for the argument of a task, aligned to 16 bytes; null if it runs on another rank. submit() follows.
+  Status create(std::span<const TaskAccess> accesses, const Spec& spec, void*& argument);
+  void submit(void* argument, Body body);
+
+  // All tasks so far, of all ranks: then all shared memory is as after a barrier. Collective. In a task: its own ones.
+  struct Failed {
+    int rank = -1;         // on which a task has failed; -1: none has
+    void* what = nullptr;  // that it has handed to fail(), if that is this rank
+  };
+  Status wait(const char* call, Failed& failed);
+  // Until the data is here, and no task so far writes it. Every rank makes the call; in a task it is about its own
+  // tasks.
+  Status wait_for(std::span<const TaskAccess> accesses, const Spec& spec);
+  bool any() const;     // of the program's tasks may not have ended
+  bool inside() const;  // the caller is the body of a task
+
+  // The task whose body calls this ends only after let_go(), which any thread may call.
+  void* hold();
+  void let_go(void* held);
+  // The body that calls this has failed. Tasks of the same parent that have not begun are not run.
+  void fail(void* failure);
+
+  // Runs other tasks until done(context).
+  void work_until(bool (*done)(void* context), void* context);
+
+ private:
+  Status begin();
+  Status compare_sequences(const char* call, Failed& failed);
+  Status find_difference(const char* call);
+
+  std::unique_ptr<TaskParts> parts_;
+};
+
+}  // namespace hiroba
