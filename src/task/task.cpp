@@ -76,7 +76,6 @@ void Tasks::start(Memory& memory, const Settings& settings) {
   TaskParts& p = *parts_;
   p.memory = &memory, p.settings = settings;
   p.events.start(memory.collective().world());
-  p.flow.start(memory, p.crew, p.events);
 }
 
 Status Tasks::begin() {
@@ -86,7 +85,9 @@ Status Tasks::begin() {
   settings.threads = p.settings.threads, settings.window = p.settings.window, settings.seed = p.settings.seed;
   settings.spins = p.memory->job().spins(p.settings.threads);
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
-  return p.crew.start(settings);
+  HIROBA_TRY(p.crew.start(settings));
+  p.flow.start(*p.memory, p.crew.worker(0), p.events);
+  return {};
 }
 
 Status Tasks::stop() {

@@ -1,0 +1,128 @@
+#include "task/runtime_tasks.hpp"
+
+#include <cstring>
+
+#include "task/mixed.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// The argument of a task that tells another rank something.
+struct Signal {
+  Events* events;
+  uint64_t number;
+  int rank;
+  uint32_t what;
+};
+// The same with data.
+struct Sending {
+  Signal signal;
+  TaskSection data;
+};
+// The argument of a task that copies a section between the memory of its home and that of this rank.
+struct Copying {
+  TaskSection section;
+  char* home;  // where this process reaches the section's first byte
+};
+
+template <typename Argument>
+void set_argument(Task& task, const Argument& argument) {
+  static_assert(sizeof argument <= Task::argument_bytes && std::is_trivially_copyable_v<Argument>);
+  std::memcpy(task.argument, &argument, sizeof argument);
+}
+template <typename Argument>
+Argument argument_of(void* argument) {
+  Argument out;
+  std::memcpy(static_cast<void*>(&out), argument, sizeof out);
+  return out;
+}
+Task& task_of(void* argument) {
+  return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(argument) & ~uintptr_t{sizeof(Task) - 1});
+}
+
+void run_nothing(void*, int) {}
+void run_signal(void* argument, int) {
+  const auto signal = argument_of<Signal>(argument);
+  signal.events->send(signal.rank, signal.number, signal.what);
+}
+void run_sending(void* argument, int) {
+  const auto sending = argument_of<Sending>(argument);
+  const Signal& signal = sending.signal;
+  signal.events->send(signal.rank, signal.number, signal.what, sending.data, task_of(argument));
+}
+template <bool home_to_here>
+void run_copying(void* argument, int) {
+  const auto copying = argument_of<Copying>(argument);
+  copying.section.for_each_block([&](char* block) {
+    char* const there = copying.home + (block - copying.section.address);
+    if (home_to_here) std::memcpy(block, there, copying.section.bytes);
+    else std::memcpy(there, block, copying.section.bytes);
+  });
+}
+
+}  // namespace
+
+Task& RuntimeTasks::make(Task::Kind kind, Task::Body body) {
+  Task& task = worker_->create(domain_, kind);
+  task.body = body;
+  task.number = number_;
+  return task;
+}
+
+// The ranks say it to each other, to find out whether they mean the same.
+uint32_t RuntimeTasks::what(const TaskSection& section) const {
+  const auto offset = static_cast<uint64_t>(section.address - world_->base);
+  return static_cast<uint32_t>(mixed(offset, number_) & 0x7fffffff);
+}
+
+char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
+  return world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
+}
+
+TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
+  Task& task = make(Task::inner, run_nothing);
+  Expected expected;
+  expected.what = what(section);
+  set_argument(task, expected);
+  const TaskRef out(&task);
+  worker_->submit(task, events_->expect(rank, task, *worker_) ? 1 : 0);
+  return out;
+}
+
+Task& RuntimeTasks::signal(int rank, const TaskSection& section) {
+  const uint64_t number = events_->number_to(rank, *worker_);
+  Task& task = make(Task::inner, run_signal);
+  set_argument(task, Signal{events_, number, rank, what(section)});
+  return task;
+}
+
+Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
+  const uint64_t number = events_->number_to(rank, *worker_);
+  Task& task = make(Task::move, run_sending);
+  set_argument(task, Sending{{events_, number, rank, what(section)}, section});
+  return task;
+}
+
+Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
+  Task& task = make(Task::inner, run_nothing);
+  Expected expected;
+  expected.to = section, expected.what = what(section);
+  set_argument(task, expected);
+  (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank
+  return task;
+}
+
+Task& RuntimeTasks::copying_here(int home, const TaskSection& section) {
+  Task& task = make(Task::move, run_copying<true>);
+  set_argument(task, Copying{section, at_home(home, section)});
+  return task;
+}
+
+Task& RuntimeTasks::copying_home(int home, const TaskSection& section) {
+  Task& task = make(Task::move, run_copying<false>);
+  set_argument(task, Copying{section, at_home(home, section)});
+  return task;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,46 @@
+// Tasks of the runtime: those that tell another rank something, wait for what it tells, and move data. They are nodes
+// like the program's, with edges to these, and are made while the program's task is created that needs them.
+//
+// Owner: Flow. For the thread that creates the program's tasks. README.md, "Events", has the protocol.
+#pragma once
+
+#include "task/events.hpp"
+#include "task/wiring.hpp"
+
+namespace hiroba {
+
+class RuntimeTasks {
+ public:
+  void start(const World& world, Worker& worker, Events& events) {
+    world_ = &world, worker_ = &worker, events_ = &events;
+  }
+  Domain& domain() { return domain_; }  // of the program's tasks and these
+  Worker& worker() const { return *worker_; }
+  // Those that follow belong to the program's task with this number.
+  void next(uint64_t number) { number_ = number; }
+
+  // Submitted: ends when that rank's next event has come.
+  TaskRef expect(int rank, const TaskSection& section);
+  // The others are not submitted yet. One that tells that rank that it has run:
+  Task& signal(int rank, const TaskSection& section);
+  // Sends the section, which it holds until that has gone.
+  Task& sending(int rank, const TaskSection& section);
+  // Ends when the data has come, at that place. Submit it with one event.
+  Task& receiving(int rank, const TaskSection& section);
+  // Copies the section between its addresses here and where its home is.
+  Task& copying_here(int home, const TaskSection& section);
+  Task& copying_home(int home, const TaskSection& section);
+
+ private:
+  Task& make(Task::Kind kind, Task::Body body);
+  uint32_t what(const TaskSection& section) const;
+  char* at_home(int home, const TaskSection& section) const;
+
+  const World* world_ = nullptr;
+  Worker* worker_ = nullptr;
+  Events* events_ = nullptr;
+  Domain domain_;
+  uint64_t number_ = 0;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,22 @@
+# Tasks. Each line: name, ranks, nodes, threads, programs; then options.
+test_program(random_tasks random_tasks.cpp)
+set_target_properties(random_tasks PROPERTIES CXX_STANDARD 20)
+target_compile_options(random_tasks PRIVATE -fexceptions)
+set(task_tests
+  "alone 1 1 1 200"
+  "threads 1 1 3 300"
+  "one_node 4 1 1 200"
+  "one_node_threads 3 1 2 200"
+  "two_nodes 2 2 1 100"
+  "uneven 4 3 2 60"
+  "mprotect 3 2 2 60 TRACKING=mprotect"
+  "untracked 3 3 1 60 TRACKING=uffd CACHE=1M"
+  "chaos 3 2 2 40 CHAOS=7"
+  "narrow 3 1 2 60 TASK_WINDOW=64")
+foreach(line ${task_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads programs)
+  hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs} SECONDS 60)
+  with(programs.tasks.${name} TIMEOUT=30 ${words})
+  set_property(TEST programs.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
+endforeach()
