@@ -96,6 +96,16 @@ void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hirob
 void* hiroba_task_hold(void);
 void hiroba_task_let_go(void* held);
 
+/* Iterations that create the same tasks each time: `create`, called for each of them, or once and for all where the
+ * tasks can be recorded (in a job of one rank), so that an argument must mean the same in each iteration: iterations
+ * with two buffers in turn are one iteration of twice the tasks. hiroba_graph_run runs it `times` times, in the order
+ * that the data allows, and waits as hiroba_taskwait does, before and after; it returns as hiroba_taskwait_failed.
+ * Collective. */
+typedef struct hiroba_graph hiroba_graph;
+hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place);
+int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void** failure);
+void hiroba_graph_free(hiroba_graph* graph);
+
 #ifndef HIROBA_NO_PLACES
 #define HIROBA_TEXT2(x) #x
 #define HIROBA_TEXT(x) HIROBA_TEXT2(x)
@@ -122,7 +132,8 @@ void hiroba_task_let_go(void* held);
 /* ---- for other interfaces ------------------------------------------------------------------------------------- */
 
 /* Room for the argument of a task, HIROBA_TASK_ARGUMENT bytes aligned to 16; NULL if another rank runs it. Then
- * hiroba_task_submit: body(argument, 1) runs it; body(argument, 0) only ends the life of the argument. */
+ * hiroba_task_submit: body(argument, 1) runs it and ends the life of the argument; 0 does only the latter, 2 the
+ * former. */
 enum { HIROBA_TASK_ARGUMENT = 112 };
 void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
 void hiroba_task_submit(void* argument, void (*body)(void* argument, int run));

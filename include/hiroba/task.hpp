@@ -102,9 +102,11 @@ namespace detail {
 // One access of a task, and where in the program it is named.
 struct task_access {
   hiroba_access access;
-  hiroba_section tile;
-  bool in_tile;
   std::source_location where;
+};
+// To a part of a tile.
+struct tile_access : task_access {
+  hiroba_section tile;
 };
 
 template <int mode>
@@ -112,15 +114,15 @@ struct access_maker {
   template <typename T>
     requires(!std::is_pointer_v<T> && !std::ranges::contiguous_range<T>)
   task_access operator()(const T& object, std::source_location where = std::source_location::current()) const {
-    return {hiroba_use(mode, &object, sizeof object), {}, false, where};
+    return {hiroba_use(mode, &object, sizeof object), where};
   }
   template <typename T>
-  task_access operator()(const tile_view<T>& view, std::source_location where = std::source_location::current()) const {
-    return {{mode, nullptr, view.section()}, view.whole(), true, where};
+  tile_access operator()(const tile_view<T>& view, std::source_location where = std::source_location::current()) const {
+    return {{{mode, nullptr, view.section()}, where}, view.whole()};
   }
   template <typename T>
   task_access operator()(T* data, size_t count, std::source_location where = std::source_location::current()) const {
-    return {hiroba_use(mode, data, count * sizeof(T)), {}, false, where};
+    return {hiroba_use(mode, data, count * sizeof(T)), where};
   }
   template <std::ranges::contiguous_range R>
   task_access operator()(R&& range, std::source_location where = std::source_location::current()) const {
@@ -147,9 +149,18 @@ struct task_words {
   std::source_location where;
 
   void add(const task_access& a) {
-    accesses[count] = a.access;
-    if (a.in_tile) accesses[count].tile = &a.tile;
+    hiroba_access& to = accesses[count];
+    to.mode = a.access.mode, to.tile = nullptr;
+    if (a.access.section.dims == 0) {  // the rest of it is not set
+      to.section.address = a.access.section.address, to.section.bytes = a.access.section.bytes, to.section.dims = 0;
+    } else {
+      to.section = a.access.section;
+    }
     if (count++ == 0) where = a.where;
+  }
+  void add(const tile_access& a) {
+    add(static_cast<const task_access&>(a));
+    accesses[count - 1].tile = &a.tile;
   }
   void add(const on_rank& on) { spec.on = on.rank; }
   void add(const with_priority& priority) { spec.priority = priority.value; }
@@ -182,13 +193,14 @@ void submit_task(void* argument, F&& function) {
     hiroba_task_submit(argument, [](void* a, int run) {
       Function& f = *static_cast<Function*>(a);
       if (run != 0) run_task(f);
-      f.~Function();
+      if (run != 2) f.~Function();
     });
   } else {
     new (argument) Function*(new Function(std::forward<F>(function)));
     hiroba_task_submit(argument, [](void* a, int run) {
-      const std::unique_ptr<Function> f(*static_cast<Function**>(a));
+      std::unique_ptr<Function> f(*static_cast<Function**>(a));
       if (run != 0) run_task(*f);
+      if (run == 2) (void)f.release();
     });
   }
 }
@@ -232,25 +244,69 @@ void task(Arguments&&... arguments) {
     detail::submit_task(argument, std::forward<decltype(function)>(function));
 }
 
-inline void taskwait(std::source_location where = std::source_location::current()) {
-  void* failure = nullptr;
-  const std::string place = std::string(where.file_name()) + ":" + std::to_string(where.line());
-  const int rank = hiroba_taskwait_failed(place.c_str(), &failure);
+namespace detail {
+
+inline std::string place_of(const std::source_location& where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line());
+}
+inline void throw_failure(int rank, void* failure) {
   if (failure != nullptr) {
     const std::unique_ptr<std::exception_ptr> thrown(static_cast<std::exception_ptr*>(failure));
     std::rethrow_exception(*thrown);
   }
   if (rank >= 0) throw task_failed(rank);
 }
+
+}  // namespace detail
+
+inline void taskwait(std::source_location where = std::source_location::current()) {
+  void* failure = nullptr;
+  const int rank = hiroba_taskwait_failed(detail::place_of(where).c_str(), &failure);
+  detail::throw_failure(rank, failure);
+}
 // Until this data is here.
 template <typename... Accesses>
-  requires(sizeof...(Accesses) > 0 && (std::is_same_v<Accesses, detail::task_access> && ...))
+  requires(sizeof...(Accesses) > 0 && (std::is_base_of_v<detail::task_access, Accesses> && ...))
 void taskwait(const Accesses&... accesses) {
   detail::task_words words;
   (words.add(accesses), ...);
   words.name = "taskwait";
   words.spec.label = detail::label_of<std::tuple<Accesses...>>(words);
   hiroba_taskwait_on_at(words.accesses, words.count, &words.spec);
+}
+
+// A loop whose iterations each create the same tasks: graph g([&] { ... tasks ... }); g.run(1000);
+// (hiroba_graph_create).
+template <typename F>
+class graph {
+ public:
+  explicit graph(F create, std::source_location where = std::source_location::current())
+      : create_(std::move(create)),
+        place_(detail::place_of(where)),
+        graph_(hiroba_graph_create([](void* self) { static_cast<graph*>(self)->create_(); }, this, place_.c_str())) {}
+  graph(const graph&) = delete;
+  ~graph() { hiroba_graph_free(graph_); }
+  void run(int64_t times = 1) {
+    void* failure = nullptr;
+    const int rank = hiroba_graph_run(graph_, times, place_.c_str(), &failure);
+    detail::throw_failure(rank, failure);
+  }
+
+ private:
+  F create_;
+  std::string place_;
+  hiroba_graph* graph_;
+};
+
+// body(first, last) in a task for each `grain` iterations of [begin, end); accesses(first, last) is called for each of
+// them and returns what task() gets before its function, as a tuple.
+template <typename Accesses, typename Body>
+void taskloop(int64_t begin, int64_t end, int64_t grain, const Accesses& accesses, const Body& body) {
+  for (int64_t first = begin; first < end; first += grain) {
+    const int64_t last = first + grain < end ? first + grain : end;
+    std::apply([&](auto&&... words) { task(words..., [body, first, last] { body(first, last); }); },
+               accesses(first, last));
+  }
 }
 
 }  // namespace hiroba

@@ -27,7 +27,7 @@ bool by_priority(const Task* a, const Task* b) { return a->priority < b->priorit
 // ---- creating ------------------------------------------------------------------------------------------------------
 
 Task& Worker::create(Domain& domain, Task::Kind kind) {
-  size_t limit = crew_.settings_.window;
+  size_t limit = domain.recording ? SIZE_MAX : crew_.settings_.window;
   Task* task = nullptr;
   for (uint32_t tries = 0; (task = pool_.take(limit)) == nullptr;) {
     flush();
@@ -47,6 +47,7 @@ Task& Worker::create(Domain& domain, Task::Kind kind) {
 }
 
 void Worker::submit(Task& task, int events) {
+  if (task.domain->recording) return task.domain->recorded.push_back(&task);
   if (task.edges > 0 || events > 0) {
     const int32_t change = task.edges + events - Task::being_created;
     if (task.blockers.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
@@ -116,7 +117,7 @@ void Worker::run(Task* task) {
     current_ = task;
     Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
     if (observer != nullptr) observer->began(index_, *task, releaser);
-    task->body(task->argument, task->domain->failed.load(std::memory_order_relaxed) ? 0 : 1);
+    run_body(*task);
     if (observer != nullptr) observer->ended(index_, *task);
     releaser = task;
     Task* next = nullptr;
@@ -131,6 +132,12 @@ void Worker::run(Task* task) {
     if (other) push(*task), task = nullptr;
   }
   current_ = outer;
+}
+
+void Worker::run_body(Task& task) {
+  const bool failed = task.domain->failed.load(std::memory_order_relaxed);
+  if (task.domain->replay == nullptr) task.body(task.argument, failed ? 0 : 1);
+  else if (!failed) task.body(task.argument, 2);
 }
 
 // Tasks of the runtime that were released: at once, because others wait for what they do.
@@ -153,6 +160,7 @@ void Worker::end(Task& task, Task*& next) {
 }
 
 void Worker::end_all(Task& task, Task*& next) {
+  if (task.domain->replay != nullptr) return end_again(task, next);
   if (task.extra != nullptr) {
     for (Exclusion* const exclusion : task.extra->exclusions) release_list(exclusion->release(), next);
     if (const Domain* const children = task.extra->children.get(); children != nullptr && children->failed.load())
@@ -167,6 +175,20 @@ void Worker::end_all(Task& task, Task*& next) {
   }
   Domain& domain = *task.domain;
   return_node(task);
+  count_end(domain, next);
+}
+
+// The same for a task that runs again.
+void Worker::end_again(Task& task, Task*& next) {
+  Domain& domain = *task.domain;
+  if (task.extra != nullptr) {
+    for (Exclusion* const exclusion : task.extra->exclusions) release_list(exclusion->release(), next);
+    task.extra->held = 0;
+    if (task.extra->children != nullptr && task.extra->children->failed.load())
+      domain.fail(task.extra->children->failure.load());
+    task.extra->children.reset();
+  }
+  domain.replay(*this, task, next);
   count_end(domain, next);
 }
 
@@ -211,6 +233,7 @@ void Worker::return_node(Task& task) {
 
 void Worker::count_end(Domain& domain, Task*& next) {
   if (domain.parent == nullptr) {
+    if (counting_ != &domain) flush();
     counting_ = &domain;
     if (++counted_ == batch) flush();
     return;

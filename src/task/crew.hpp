@@ -53,11 +53,14 @@ class Worker {
   // Runs tasks until done().
   template <typename Done>
   void work_until(const Done& done);
+  // It can run: to begin a graph with.
+  void start_with(Task& task) { ready_.push_created(&task); }
   // What this thread has ended is counted, so that a wait for it can end.
   void flush();
 
  private:
   friend class Crew;
+  friend class Graph;
   bool step();
   Task* find();
   Task* take_arrived();
@@ -65,7 +68,9 @@ class Worker {
   void run(Task* task);
   void end(Task& task, Task*& next);
   void end_all(Task& task, Task*& next);
+  void run_body(Task& task);
   void run_inner(Task*& next);
+  void end_again(Task& task, Task*& next);
   void release(Task& task, Task*& next);
   void release_list(Task* tasks, Task*& next);
   void push(Task& task);

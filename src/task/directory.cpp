@@ -131,4 +131,17 @@ void Directory::use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring) {
   entry.users.add(TaskRef(&wiring.task()));
 }
 
+Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::span<const TaskAccess> accesses) {
+  Task& task = worker.create(domain, Task::program);
+  Wiring wiring(worker, task);
+  for (const TaskAccess& access : accesses) {
+    if (access.section.empty()) continue;
+    Entry& entry = directory.find(access.tile != nullptr ? *access.tile : access.section);
+    entry.exclude(access.mode, task);
+    directory.use(entry, access.mode, wiring);
+  }
+  wiring.close();
+  return task;
+}
+
 }  // namespace hiroba

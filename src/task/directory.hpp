@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "task/access.hpp"
@@ -106,5 +107,8 @@ class Directory {
   std::multimap<const char*, Entry*> by_begin_;
   size_t longest_ = 0;  // from begin to end
 };
+
+// A task of this rank only, in the order of the directory; not yet submitted.
+Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::span<const TaskAccess> accesses);
 
 }  // namespace hiroba

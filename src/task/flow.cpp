@@ -14,7 +14,7 @@ void Flow::start(Memory& memory, Worker& worker, Events& events) {
 // ---- which data, and where -----------------------------------------------------------------------------------------
 
 Status Flow::add_pieces(const TaskAccess& access) {
-  if (!several_ || !world_->is_shared(access.section.address)) {
+  if (!world_->is_shared(access.section.address)) {
     pieces_.push_back({nullptr, access});  // private memory has an entry only where the task runs
     return {};
   }
@@ -80,14 +80,19 @@ int Flow::place_of_task(int on) const {
 }
 
 Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {
+  used_ = true;
+  if (!several_) {
+    task = &create_local(tasks_.worker(), tasks_.domain(), directory_, accesses);
+    task->number = ++count_, task->label = label;
+    return {};
+  }
   pieces_.clear();
   for (const TaskAccess& access : accesses)
     if (!access.section.empty()) HIROBA_TRY(add_pieces(access));
   tasks_.next(++count_);
-  if (several_) note(accesses, label);
-  const int place = several_ ? place_of_task(on) : everywhere;
+  note(accesses, label);
+  const int place = place_of_task(on);
   task = nullptr;
-  used_ = true;
   if (place != everywhere && place != rank_) {
     use_shared(place, nullptr);
     return {};

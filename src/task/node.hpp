@@ -19,16 +19,22 @@ namespace hiroba {
 
 class Exclusion;
 class TaskPool;
+class Worker;
 struct Task;
 
 // The tasks that the program, or one task, has created. `ended` reaches `created`; after the parent's body has ended it
 // counts from minus that, up to 0.
 struct Domain {
+  virtual ~Domain() = default;
   Task* parent = nullptr;
   int64_t created = 0;              // by the thread that creates
   std::atomic<bool> failed{false};  // bodies that have not begun are not run
   std::atomic<void*> failure{nullptr};
   std::shared_ptr<void> directory;  // of the tasks that a task has created
+  bool recording = false;           // tasks are not run but kept in `recorded`
+  std::vector<Task*> recorded;
+  // Not null: tasks stay, and this is their end.
+  void (*replay)(Worker& worker, Task& task, Task*& next) = nullptr;
   alignas(64) std::atomic<int64_t> ended{0};
 
   void fail(void* what) {
@@ -51,7 +57,7 @@ struct TaskExtra {
 };
 
 struct alignas(256) Task {
-  // Runs the task. If `run` is false it was cancelled, and only the argument is destroyed.
+  // run is 1: runs the task and destroys the argument; 0: only the latter; 2: only the former.
   using Body = void (*)(void* argument, int run);
   enum Kind : uint8_t {
     program,  // a task of the program

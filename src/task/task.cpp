@@ -5,8 +5,15 @@
 
 #include "base/log.hpp"
 #include "task/flow.hpp"
+#include "task/graph.hpp"
 
 namespace hiroba {
+
+struct TaskGraph {
+  void (*create)(void* context);
+  void* context;
+  std::unique_ptr<Graph> recorded;
+};
 
 struct TaskParts {
   Memory* memory = nullptr;
@@ -15,6 +22,7 @@ struct TaskParts {
   Events events;
   Flow flow;
   bool begun = false;
+  Graph* recording = nullptr;
   std::vector<uint64_t> words;  // of barriers
 };
 
@@ -39,22 +47,6 @@ Task* running() {
 
 void work_until_ended(Worker& worker, const Domain& domain) {
   worker.work_until([&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
-}
-
-// A task of a task: of its rank, among the tasks with the same parent.
-Task& create_child(Worker& worker, Task& parent, std::span<const TaskAccess> accesses) {
-  Domain& domain = Crew::children_of(parent);
-  Directory& directory = directory_of(domain);
-  Task& task = worker.create(domain, Task::program);
-  Wiring wiring(worker, task);
-  for (const TaskAccess& access : accesses) {
-    if (access.section.empty()) continue;
-    Entry& entry = directory.find(access.tile != nullptr ? *access.tile : access.section);
-    entry.exclude(access.mode, task);
-    directory.use(entry, access.mode, wiring);
-  }
-  wiring.close();
-  return task;
 }
 
 Status wrong_thread() {
@@ -106,7 +98,11 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
   argument = nullptr;
   Task* task = running();
   if (task != nullptr) {
-    task = &create_child(*Crew::here(), *task, accesses);
+    Domain& children = Crew::children_of(*task);
+    task = &create_local(*Crew::here(), children, directory_of(children), accesses);
+    task->label = spec.label;
+  } else if (Graph* const graph = parts_->recording) {
+    task = &create_local(*Crew::here(), *graph, graph->directory(), accesses);
     task->label = spec.label;
   } else {
     HIROBA_TRY(begin());
@@ -210,6 +206,42 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
 
 void Tasks::work_until(bool (*done)(void*), void* context) {
   Crew::here()->work_until([&] { return done(context); });
+}
+
+// ---- graphs --------------------------------------------------------------------------------------------------------
+
+Status Tasks::make_graph(void (*create)(void*), void* context, TaskGraph*& graph) {
+  if (inside()) return Status::error("a graph of tasks in a task; the program itself makes graphs");
+  HIROBA_TRY(begin());
+  graph = new TaskGraph{create, context, nullptr};
+  return {};
+}
+
+void Tasks::free_graph(TaskGraph& graph) { delete &graph; }
+
+Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
+  TaskParts& p = *parts_;
+  HIROBA_TRY(wait(call, failed));
+  if (failed.rank >= 0) return {};
+  if (p.memory->job().nranks > 1) {  // events between ranks have numbers that are given when tasks are created
+    for (int64_t i = 0; i < times; ++i) graph.create(graph.context);
+    return wait(call, failed);
+  }
+  if (graph.recorded == nullptr) {
+    graph.recorded = std::make_unique<Graph>();
+    for (int pass = 0; pass < Graph::passes; ++pass) {
+      p.recording = graph.recorded.get();
+      graph.create(graph.context);
+      p.recording = nullptr;
+      graph.recorded->end_pass(p.crew.worker(0), pass);
+    }
+    if (!graph.recorded->is_regular())
+      return Status::error("the function of a graph has not created as many tasks each time; it must create the same");
+  }
+  graph.recorded->run(p.crew.worker(0), times);
+  failed.rank = graph.recorded->failed.exchange(false) ? 0 : -1;
+  failed.what = graph.recorded->failure.exchange(nullptr);
+  return {};
 }
 
 // ---- tasks that end otherwise --------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 namespace hiroba {
 
 struct TaskParts;
+struct TaskGraph;
 
 class Tasks {
  public:
@@ -33,7 +34,7 @@ class Tasks {
     size_t window = 8192;  // most tasks of a thread's making that have not ended
     uint64_t seed = 0;     // not 0: in random order
   };
-  using Body = void (*)(void* argument, int run);  // without `run` it only destroys the argument
+  using Body = void (*)(void* argument, int run);  // run: 0 only destroys the argument, 2 keeps it
   static constexpr size_t argument_bytes = 112;
 
   Tasks();
@@ -57,6 +58,12 @@ class Tasks {
   Status wait_for(std::span<const TaskAccess> accesses, const Spec& spec);
   bool any() const;     // of the program's tasks may not have ended
   bool inside() const;  // the caller is the body of a task
+
+  // create() is called once for each iteration, and makes the same tasks each time. Where that pays, they are recorded
+  // when the graph runs first. Collective; run_graph waits, as wait() does, before and after.
+  Status make_graph(void (*create)(void* context), void* context, TaskGraph*& graph);
+  Status run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed);
+  void free_graph(TaskGraph& graph);
 
   // The task whose body calls this ends only after let_go(), which any thread may call.
   void* hold();

@@ -15,6 +15,7 @@ namespace {
 using hiroba::end_job;
 using hiroba::require_at;
 using hiroba::TaskAccess;
+using hiroba::TaskGraph;
 using hiroba::TaskLabel;
 using hiroba::Tasks;
 using hiroba::TaskSection;
@@ -126,6 +127,25 @@ TASK_EXPORT void hiroba_taskwait_at(const char* place) {
 TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   const char* const place = spec->label->place;
   require_at(tasks("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
+}
+
+TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place) {
+  TaskGraph* graph = nullptr;
+  require_at(tasks("a graph of tasks").make_graph(create, context, graph), place);
+  return reinterpret_cast<hiroba_graph*>(graph);
+}
+
+TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void** failure) {
+  if (times < 0) end_job(1, "%s: a graph of tasks to be run %lld times", place, static_cast<long long>(times));
+  Tasks::Failed failed;
+  require_at(
+      tasks("hiroba_graph_run").run_graph(reinterpret_cast<TaskGraph&>(*graph), times, "hiroba_graph_run", failed),
+      place);
+  *failure = failed.what;
+  return failed.rank;
+}
+TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
+  hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph));
 }
 
 TASK_EXPORT void* hiroba_task_hold(void) {
