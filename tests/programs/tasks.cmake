@@ -1,7 +1,10 @@
 # Tasks. Each line: name, ranks, nodes, threads, programs; then options.
 test_program(random_tasks random_tasks.cpp)
-set_target_properties(random_tasks PROPERTIES CXX_STANDARD 20)
-target_compile_options(random_tasks PRIVATE -fexceptions)
+test_program(tasks_features tasks_features.cpp)
+foreach(program random_tasks tasks_features)
+  set_target_properties(${program} PROPERTIES CXX_STANDARD 20)
+  target_compile_options(${program} PRIVATE -fexceptions)
+endforeach()
 set(task_tests
   "alone 1 1 1 200"
   "threads 1 1 3 300"
@@ -19,4 +22,14 @@ foreach(line ${task_tests})
   hiroba_run_test(programs.tasks.${name} ${ranks} ${nodes} random_tasks --seeds ${programs} SECONDS 60)
   with(programs.tasks.${name} TIMEOUT=30 ${words})
   set_property(TEST programs.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
+endforeach()
+
+# Each line: ranks, nodes, threads.
+foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2")
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words ranks nodes threads)
+  set(name programs.tasks.features.${ranks}-${nodes}-${threads})
+  hiroba_run_test(${name} ${ranks} ${nodes} tasks_features MATCH ok)
+  with(${name} TIMEOUT=15)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()

@@ -1,0 +1,218 @@
+// What random_tasks.cpp does not reach: graphs, exceptions, tasks that end later than their function, large arguments,
+// loops of tasks, priorities, waits for data, and OpenMP inside of a task. Prints "ok" on rank 0.
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <task.hpp>
+#include <thread>
+#include <vector>
+
+#include "programs.h"
+
+using hiroba::in;
+using hiroba::inout;
+using hiroba::out;
+
+namespace {
+
+void check(bool right, const char* what) {
+  if (!right) fail("%s", what);
+}
+
+struct alignas(64) Cell {
+  uint64_t value = 0;
+};
+
+// A 3-point stencil with two buffers; one iteration of the graph is two steps.
+void graph_equals_loop(int width, int steps) {
+  const int dim[] = {2, width, -1}, div[] = {1, width < sms_nprocs ? width : sms_nprocs, -1};
+  Cell* const shared = static_cast<Cell*>(sms_mapalloc(dim, div, sizeof(Cell), 0, sms_nprocs));
+  std::vector<Cell> own(static_cast<size_t>(2 * width));
+  const auto update = [width](Cell* cells, int from, int i) {
+    Cell* const row = cells + from * width;
+    const uint64_t left = row[i > 0 ? i - 1 : 0].value, right = row[i < width - 1 ? i + 1 : i].value;
+    cells[(1 - from) * width + i].value = mix(left) + 3 * mix(row[i].value) + 5 * mix(right) + 1;
+  };
+  hiroba::graph two_steps([&] {
+    for (int from = 0; from < 2; ++from)
+      for (int i = 0; i < width; ++i) {
+        Cell* const row = shared + from * width;
+        hiroba::task(in(row[i > 0 ? i - 1 : 0]), in(row[i]), in(row[i < width - 1 ? i + 1 : i]),
+                     out(shared[(1 - from) * width + i]), [=] { update(shared, from, i); });
+      }
+  });
+  for (int round = 0; round < 3; ++round) {  // the second and third time it is recorded already
+    two_steps.run(steps);
+    for (int s = 0; s < 2 * steps; ++s)
+      for (int i = 0; i < width; ++i) update(own.data(), s % 2, i);
+    for (int i = 0; i < 2 * width; ++i)
+      check(shared[i].value == own[static_cast<size_t>(i)].value, "a graph and the loop that it stands for differ");
+    sms_barrier();
+  }
+  sms_free(shared);
+}
+
+// Independent tasks, commutative ones and children, again and again.
+void graph_of_everything() {
+  uint64_t sum = 0, last = 0;
+  std::vector<uint64_t> parts(8, 0);
+  hiroba::graph g([&] {
+    for (size_t i = 0; i < parts.size(); ++i)
+      hiroba::task(inout(parts[i]), [&, i] {
+        uint64_t half[2];
+        hiroba::task(out(half[0]), [&] { half[0] = i; });
+        hiroba::task(out(half[1]), [&] { half[1] = 1; });
+        hiroba::taskwait();
+        parts[i] += half[0] + half[1];
+      });
+    for (size_t i = 0; i < parts.size(); ++i)
+      hiroba::task(in(parts[i]), hiroba::commutative(sum), [&, i] { sum += parts[i]; });
+    hiroba::task(in(sum), out(last), [&] { last = sum; });
+  });
+  g.run(10);
+  uint64_t expected = 0;
+  for (uint64_t iteration = 1; iteration <= 10; ++iteration) expected += iteration * (28 + 8);
+  check(sum == expected && last == expected, "a graph with children and commutative tasks has a wrong sum");
+}
+
+void exceptions() {
+  int value = 0;
+  for (int round = 0; round < 3; ++round) {
+    std::string caught;
+    hiroba::task(out(value), [&] { throw std::runtime_error("spilled"); });
+    hiroba::task(inout(value), [&] { value = 7; });
+    try {
+      hiroba::taskwait();
+    } catch (const std::runtime_error& e) {
+      caught = e.what();
+    }
+    check(caught == "spilled", "an exception of a task was not thrown by taskwait");
+    hiroba::task(out(value), [&] { value = 8; });
+    hiroba::taskwait();
+    check(value == 8, "no task runs after an exception was caught");
+  }
+  // On one rank: the others learn of it.
+  int* const shared = static_cast<int*>(sms_alloc(sizeof(int), 1, 0));
+  int caught_on = -1;
+  hiroba::task(out(*shared), hiroba::on(sms_nprocs - 1), [] { throw std::runtime_error("far away"); });
+  try {
+    hiroba::taskwait();
+  } catch (const hiroba::task_failed& e) {
+    caught_on = e.rank();
+  } catch (const std::runtime_error&) {
+    caught_on = sms_rank;
+  }
+  check(caught_on == sms_nprocs - 1, "a task threw on another rank, and taskwait did not say so");
+  // Out of a child, to who waits for the parent.
+  bool caught = false;
+  hiroba::task(out(value), [&] { hiroba::task(out(value), [] { throw 42; }); });
+  try {
+    hiroba::taskwait();
+  } catch (int number) {
+    caught = number == 42;
+  }
+  check(caught, "an exception of a child was lost");
+  sms_free(shared);
+}
+
+void ends_later() {
+  std::vector<std::thread> threads(20);
+  std::vector<int> values(20, 0);
+  long sum = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    hiroba::task(out(values[i]), [&, i] {
+      void* const held = hiroba_task_hold();
+      threads[i] = std::thread([&value = values[i], held] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        value = 1;
+        hiroba_task_let_go(held);
+      });
+    });
+  for (int& value : values) hiroba::task(in(value), inout(sum), [&] { sum += value; });
+  hiroba::taskwait();
+  for (std::thread& t : threads) t.join();
+  check(sum == 20, "a task ended before it was let go");
+}
+
+void large_arguments() {
+  std::array<uint64_t, 100> numbers;
+  std::iota(numbers.begin(), numbers.end(), 1);
+  const std::string text =
+      "a text that is too long to lie in the string itself, and has to be kept until the task runs";
+  uint64_t sum = 0;
+  size_t length = 0;
+  for (int i = 0; i < 100; ++i)
+    hiroba::task(inout(sum), inout(length), [numbers, text, &sum, &length] {
+      sum += std::accumulate(numbers.begin(), numbers.end(), uint64_t{0});
+      length += text.size();
+    });
+  hiroba::taskwait();
+  check(sum == 505000 && length == 100 * text.size(), "large arguments of tasks arrived damaged");
+}
+
+void loops_and_waits() {
+  std::vector<long> squares(1000);
+  hiroba::taskloop(
+      0, 1000, 64,
+      [&](int64_t first, int64_t last) {
+        return std::tuple(out(&squares[static_cast<size_t>(first)], static_cast<size_t>(last - first)));
+      },
+      [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) squares[static_cast<size_t>(i)] = i * i;
+      });
+  hiroba::taskwait(in(squares));
+  for (long i = 0; i < 1000; ++i) check(squares[static_cast<size_t>(i)] == i * i, "a loop of tasks has a hole");
+  // A task with an OpenMP loop, or at least with threads of its own.
+  std::atomic<int> count{0};
+  for (int i = 0; i < 10; ++i)
+    hiroba::task(hiroba::name("parallel"), [&] {
+#pragma omp parallel for
+      for (int k = 0; k < 100; ++k) ++count;
+    });
+  hiroba::taskwait();
+  check(count == 1000, "loops inside of tasks are incomplete");
+}
+
+// With one thread, what has the greater priority runs first.
+void priorities() {
+  if (std::getenv("OMP_NUM_THREADS") == nullptr || std::string(std::getenv("OMP_NUM_THREADS")) != "1") return;
+  int gate = 0;
+  std::vector<int> order;
+  hiroba::task(out(gate), [&] { gate = 1; });
+  for (int i = 1; i <= 5; ++i) hiroba::task(in(gate), hiroba::priority(i), [&order, i] { order.push_back(i); });
+  hiroba::taskwait();
+  check(order == std::vector{5, 4, 3, 2, 1}, "tasks did not run in the order of their priorities");
+}
+
+// A barrier ends the tasks before it.
+void barriers() {
+  int* const shared = static_cast<int*>(sms_alloc(sizeof(int), 1, 0));
+  for (int i = 0; i < 50; ++i)
+    hiroba::task(inout(*shared), hiroba::on(i % sms_nprocs), [=] { *shared = *shared * 3 + i; });
+  sms_barrier();
+  int expected = 0;
+  for (int i = 0; i < 50; ++i)
+    expected = static_cast<int>(static_cast<unsigned>(expected) * 3 + static_cast<unsigned>(i));
+  check(*shared == expected, "sms_barrier did not wait for tasks");
+  sms_free(shared);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  graph_equals_loop(32, 20);
+  graph_equals_loop(5, 3);
+  graph_of_everything();
+  exceptions();
+  ends_later();
+  large_arguments();
+  loops_and_waits();
+  priorities();
+  barriers();
+  if (sms_rank == 0) puts("ok");
+  sms_shutdown();
+}
