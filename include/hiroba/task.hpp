@@ -132,12 +132,15 @@ struct access_maker {
 
 struct on_rank {
   int rank;
+  std::source_location where;
 };
 struct with_priority {
   int value;
+  std::source_location where;
 };
 struct with_name {
   const char* text;
+  std::source_location where;
 };
 
 // What the arguments of task() say besides the function.
@@ -156,22 +159,25 @@ struct task_words {
     } else {
       to.section = a.access.section;
     }
-    if (count++ == 0) where = a.where;
+    ++count;
+    where = a.where;
   }
   void add(const tile_access& a) {
     add(static_cast<const task_access&>(a));
     accesses[count - 1].tile = &a.tile;
   }
-  void add(const on_rank& on) { spec.on = on.rank; }
-  void add(const with_priority& priority) { spec.priority = priority.value; }
-  void add(const with_name& with) { name = with.text; }
+  void add(const on_rank& on) { spec.on = on.rank, where = on.where; }
+  void add(const with_priority& priority) { spec.priority = priority.value, where = priority.where; }
+  void add(const with_name& with) { name = with.text, where = with.where; }
 };
 
 // For each call of task() in the program, because each has a function of its own type.
 template <typename F>
 const hiroba_task_label* label_of(const task_words& words) {
-  static const std::string place = std::string(words.where.file_name()) + ":" + std::to_string(words.where.line());
-  static const std::string name = words.name != nullptr ? words.name : words.where.function_name();
+  static const std::string place =
+      words.where.line() == 0 ? "a task"
+                              : std::string(words.where.file_name()) + ":" + std::to_string(words.where.line());
+  static const std::string name = words.name != nullptr ? words.name : "task";
   static const hiroba_task_label label = {name.c_str(), place.c_str()};
   return &label;
 }
@@ -212,9 +218,15 @@ inline constexpr detail::access_maker<HIROBA_OUT> out;
 inline constexpr detail::access_maker<HIROBA_INOUT> inout;
 inline constexpr detail::access_maker<HIROBA_COMMUTATIVE> commutative;
 inline constexpr detail::access_maker<HIROBA_CONCURRENT> concurrent;
-constexpr detail::on_rank on(int rank) { return {rank}; }
-constexpr detail::with_priority priority(int value) { return {value}; }
-constexpr detail::with_name name(const char* text) { return {text}; }
+constexpr detail::on_rank on(int rank, std::source_location where = std::source_location::current()) {
+  return {rank, where};
+}
+constexpr detail::with_priority priority(int value, std::source_location where = std::source_location::current()) {
+  return {value, where};
+}
+constexpr detail::with_name name(const char* text, std::source_location where = std::source_location::current()) {
+  return {text, where};
+}
 
 // ---- tasks ---------------------------------------------------------------------------------------------------------
 

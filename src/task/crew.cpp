@@ -78,8 +78,22 @@ Task* Worker::find() {
     if (Task* const task = take_arrived()) return task;
   if (crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
     if (Task* const task = crew_.take_urgent()) return task;
+  if (random_ != 0) return take_any();
   if (Task* const task = ready_.take()) return task;
   return steal();
+}
+
+bool Worker::coin() {
+  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+  return (random_ >> 32 & 1) != 0;
+}
+
+// One of those that can run, at random.
+Task* Worker::take_any() {
+  Task* task = coin() ? steal() : nullptr;
+  if (task == nullptr && coin()) (void)ready_.steal(&task, 1);
+  if (task == nullptr) task = ready_.take();
+  return task != nullptr ? task : steal();
 }
 
 // What others than the crew have released and ended. One that can run; null if there is none.
@@ -289,6 +303,8 @@ Status Crew::start(const Settings& settings) {
   settings_ = settings;
   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   for (int i = 0; i < settings.threads; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
+  for (size_t i = 0; settings.seed != 0 && i < workers_.size(); ++i)
+    workers_[i]->random_ = (settings.seed * 64 + i + 1) * 0x9e3779b97f4a7c15;
   worker_here = workers_[0].get();
   for (size_t i = 1; i < workers_.size(); ++i) {
     const std::string name = format("hiroba-task-%zu", i);

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -64,6 +65,8 @@ class Worker {
   bool step();
   Task* find();
   Task* take_arrived();
+  Task* take_any();
+  bool coin();
   Task* steal();
   void run(Task* task);
   void end(Task& task, Task*& next);
@@ -87,6 +90,7 @@ class Worker {
   Ready ready_;
   TaskPool pool_;
   uint32_t victim_ = 0;
+  uint64_t random_ = 0;  // state of the generator, where tasks are taken in random order
   pthread_t thread_{};
   // Nodes of another pool, to go back together, and ends of tasks of one domain that are not yet counted.
   static constexpr uint32_t batch = 32;
@@ -124,6 +128,8 @@ class Crew {
   void let_go(Task& task);
   void observe(Observer* observer) { observer_.store(observer); }
   void wake();
+  // What runs and what waits for what, of tasks that have not ended; for a message before the job ends.
+  std::string describe() const;
 
  private:
   friend class Worker;

@@ -29,6 +29,12 @@ class TaskPool {
     do last->next = head;
     while (!returned_.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed));
   }
+  // All nodes, of tasks that have ended, too; while others may change them.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& tasks : blocks_)
+      for (size_t i = 0; i < block; ++i) visit(tasks[i]);
+  }
 
  private:
   static constexpr size_t block = 512;

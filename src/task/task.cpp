@@ -1,11 +1,12 @@
 #include "task/task.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
-#include "base/log.hpp"
 #include "task/flow.hpp"
 #include "task/graph.hpp"
+#include "task/watch.hpp"
 
 namespace hiroba {
 
@@ -21,6 +22,7 @@ struct TaskParts {
   Crew crew;
   Events events;
   Flow flow;
+  Watch watch;
   bool begun = false;
   Graph* recording = nullptr;
   std::vector<uint64_t> words;  // of barriers
@@ -45,9 +47,25 @@ Task* running() {
   return worker == nullptr ? nullptr : worker->current();
 }
 
-void work_until_ended(Worker& worker, const Domain& domain) {
-  worker.work_until([&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
-}
+// While it lives, other ranks and the launcher see on the board what this rank waits in.
+class Waiting {
+ public:
+  Waiting(TaskParts& parts, const char* call)
+      : board_(parts.memory->board().rank(parts.memory->job().rank)), watch_(parts.watch) {
+    std::strncpy(board_.where, call, sizeof board_.where - 1);
+    board_.waiting.store(1, std::memory_order_relaxed);
+    watch_.begin(call);
+  }
+  Waiting(const Waiting&) = delete;
+  ~Waiting() {
+    watch_.end();
+    board_.waiting.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  RankBoard& board_;
+  Watch& watch_;
+};
 
 Status wrong_thread() {
   return Status::error(
@@ -79,13 +97,14 @@ Status Tasks::begin() {
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
   HIROBA_TRY(p.crew.start(settings));
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
-  return {};
+  return p.watch.start(p.crew, p.flow.domain(), p.memory->collective().world().timeout);
 }
 
 Status Tasks::stop() {
   if (!parts_->begun) return {};
   Failed failed;
   HIROBA_TRY(wait("the end of the program", failed));
+  parts_->watch.stop();
   parts_->crew.stop();
   parts_->begun = false;
   return {};
@@ -136,14 +155,15 @@ Status Tasks::wait(const char* call, Failed& failed) {
   failed = {};
   if (Task* const task = running()) {
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
-    work_until_ended(*Crew::here(), *task->extra->children);
-    take_failure(*task->extra->children);
+    Domain& children = *task->extra->children;
+    await(call, [&] { return children.ended.load(std::memory_order_acquire) == children.created; });
+    take_failure(children);
     return {};
   }
   HIROBA_TRY(begin());
   if (Crew::here() == nullptr) return wrong_thread();
   Domain& domain = p.flow.domain();
-  work_until_ended(p.crew.worker(0), domain);
+  await(call, [&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
   domain.created = 0, domain.ended.store(0);
   take_failure(domain);
   HIROBA_TRY(compare_sequences(call, failed));
@@ -200,12 +220,15 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
   std::copy_n(reinterpret_cast<const char*>(&pointer), sizeof pointer, static_cast<char*>(argument));
   submit(argument,
          [](void* a, int) { (*static_cast<std::atomic<bool>**>(a))->store(true, std::memory_order_release); });
-  Crew::here()->work_until([&] { return done.load(std::memory_order_acquire); });
+  await("hiroba_taskwait_on", [&] { return done.load(std::memory_order_acquire); });
   return {};
 }
 
-void Tasks::work_until(bool (*done)(void*), void* context) {
-  Crew::here()->work_until([&] { return done(context); });
+// Runs tasks until done().
+template <typename Done>
+void Tasks::await(const char* call, const Done& done) {
+  const Waiting waiting(*parts_, call);
+  Crew::here()->work_until(done);
 }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ class Tasks {
 
  private:
   Status begin();
+  template <typename Done>
+  void await(const char* call, const Done& done);
   Status compare_sequences(const char* call, Failed& failed);
   Status find_difference(const char* call);
 

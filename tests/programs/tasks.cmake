@@ -1,9 +1,11 @@
 # Tasks. Each line: name, ranks, nodes, threads, programs; then options.
 test_program(random_tasks random_tasks.cpp)
 test_program(tasks_features tasks_features.cpp)
-foreach(program random_tasks tasks_features)
-  set_target_properties(${program} PROPERTIES CXX_STANDARD 20)
-  target_compile_options(${program} PRIVATE -fexceptions)
+test_program(tasks_misuse tasks_misuse.cpp)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+target_link_libraries(tasks_features PRIVATE OpenMP::OpenMP_CXX)
+foreach(program random_tasks tasks_features tasks_misuse)
+  set_source_files_properties(${program}.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 endforeach()
 set(task_tests
   "alone 1 1 1 200"
@@ -33,3 +35,7 @@ foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2")
   with(${name} TIMEOUT=15)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
+
+add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tasks_misuse.py
+  --build ${CMAKE_BINARY_DIR})
+set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 120)
