@@ -78,20 +78,15 @@ Task* Worker::find() {
     if (Task* const task = take_arrived()) return task;
   if (crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
     if (Task* const task = crew_.take_urgent()) return task;
-  if (random_ != 0) return take_any();
+  if (coin_.on()) return take_any();
   if (Task* const task = ready_.take()) return task;
   return steal();
 }
 
-bool Worker::coin() {
-  random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-  return (random_ >> 32 & 1) != 0;
-}
-
 // One of those that can run, at random.
 Task* Worker::take_any() {
-  Task* task = coin() ? steal() : nullptr;
-  if (task == nullptr && coin()) (void)ready_.steal(&task, 1);
+  Task* task = coin_.toss() ? steal() : nullptr;
+  if (task == nullptr && coin_.toss()) (void)ready_.steal(&task, 1);
   if (task == nullptr) task = ready_.take();
   return task != nullptr ? task : steal();
 }
@@ -188,7 +183,8 @@ void Worker::end_all(Task& task, Task*& next) {
     if (successor.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) release(successor, next);
   }
   Domain& domain = *task.domain;
-  return_node(task);
+  if (task.pool == &pool_) pool_.put(task);
+  else returns_.node(task);
   count_end(domain, next);
 }
 
@@ -237,31 +233,10 @@ bool Worker::acquire(Task& task) {
   return extra.held == extra.exclusions.size();
 }
 
-void Worker::return_node(Task& task) {
-  if (task.pool == &pool_) return pool_.put(task);
-  if (foreign_ > 0 && foreign_first_->pool != task.pool) flush();
-  task.next = foreign_first_, foreign_first_ = &task;
-  if (foreign_ == 0) foreign_last_ = &task;
-  if (++foreign_ == batch) flush();
-}
-
 void Worker::count_end(Domain& domain, Task*& next) {
-  if (domain.parent == nullptr) {
-    if (counting_ != &domain) flush();
-    counting_ = &domain;
-    if (++counted_ == batch) flush();
-    return;
-  }
+  if (domain.parent == nullptr) return returns_.end_in(domain);
   Task& parent = *domain.parent;
   if (domain.ended.fetch_add(1, std::memory_order_acq_rel) == -1) end_all(parent, next);
-}
-
-void Worker::flush() {
-  if (foreign_ > 0) {
-    foreign_first_->pool->give_back(foreign_first_, foreign_last_);
-    foreign_first_ = nullptr, foreign_ = 0;
-  }
-  if (counted_ > 0) counting_->ended.fetch_add(std::exchange(counted_, 0), std::memory_order_acq_rel);
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
@@ -304,7 +279,7 @@ Status Crew::start(const Settings& settings) {
   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   for (int i = 0; i < settings.threads; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
   for (size_t i = 0; settings.seed != 0 && i < workers_.size(); ++i)
-    workers_[i]->random_ = (settings.seed * 64 + i + 1) * 0x9e3779b97f4a7c15;
+    workers_[i]->coin_.seed(settings.seed * 64 + i + 1);
   worker_here = workers_[0].get();
   for (size_t i = 1; i < workers_.size(); ++i) {
     const std::string name = format("hiroba-task-%zu", i);

@@ -16,6 +16,7 @@
 #include "task/exclusion.hpp"
 #include "task/pool.hpp"
 #include "task/ready.hpp"
+#include "task/returns.hpp"
 
 namespace hiroba {
 
@@ -38,6 +39,20 @@ class Observer {
   virtual void ended(int worker, const Task& task) = 0;
 };
 
+// For random orders, from a seed. Off without one.
+class Coin {
+ public:
+  void seed(uint64_t seed) { state_ = seed * 0x9e3779b97f4a7c15; }
+  bool on() const { return state_ != 0; }
+  bool toss() {
+    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+    return (state_ >> 32 & 1) != 0;
+  }
+
+ private:
+  uint64_t state_ = 0;
+};
+
 class Worker {
  public:
   Worker(Crew& crew, int index) : crew_(crew), index_(index) {}
@@ -54,10 +69,8 @@ class Worker {
   // Runs tasks until done().
   template <typename Done>
   void work_until(const Done& done);
-  // It can run: to begin a graph with.
-  void start_with(Task& task) { ready_.push_created(&task); }
   // What this thread has ended is counted, so that a wait for it can end.
-  void flush();
+  void flush() { returns_.flush(); }
 
  private:
   friend class Crew;
@@ -66,7 +79,6 @@ class Worker {
   Task* find();
   Task* take_arrived();
   Task* take_any();
-  bool coin();
   Task* steal();
   void run(Task* task);
   void end(Task& task, Task*& next);
@@ -78,7 +90,6 @@ class Worker {
   void release_list(Task* tasks, Task*& next);
   void push(Task& task);
   static bool acquire(Task& task);
-  void return_node(Task& task);
   void count_end(Domain& domain, Task*& next);
   void rest(uint32_t& tries);
   static void* main(void* self);
@@ -90,14 +101,9 @@ class Worker {
   Ready ready_;
   TaskPool pool_;
   uint32_t victim_ = 0;
-  uint64_t random_ = 0;  // state of the generator, where tasks are taken in random order
+  Coin coin_;  // where tasks are taken in random order
   pthread_t thread_{};
-  // Nodes of another pool, to go back together, and ends of tasks of one domain that are not yet counted.
-  static constexpr uint32_t batch = 32;
-  Task *foreign_first_ = nullptr, *foreign_last_ = nullptr;
-  uint32_t foreign_ = 0;
-  Domain* counting_ = nullptr;
-  int64_t counted_ = 0;
+  Returns returns_;
 };
 
 class Crew {

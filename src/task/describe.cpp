@@ -30,8 +30,7 @@ std::string Crew::describe() const {
       if (waiting.size() == most) return;
       const int blockers = task.blockers.load();
       if (blockers > 0 && blockers < Task::being_created)
-        waiting.push_back(
-            format("%s waits for %d other%s", name_of(task).c_str(), blockers, blockers == 1 ? "" : "s"));
+        waiting.push_back(format("%s waits for %d other%s", name_of(task).c_str(), blockers, blockers == 1 ? "" : "s"));
       else if (task.extra != nullptr && task.extra->children != nullptr && is_over(task))
         waiting.push_back(name_of(task) + " has returned, and has to be let go, or has children that have not ended");
     });

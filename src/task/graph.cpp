@@ -38,7 +38,7 @@ void Graph::discard(Worker& worker, std::vector<Task*>& tasks) {
     task->body(task->argument, 0);
     delete std::exchange(task->extra, nullptr);
     task->successors.store(Task::closed());
-    worker.return_node(*task);
+    worker.pool_.put(*task);
   }
   tasks.clear();
 }
@@ -87,7 +87,7 @@ void Graph::run(Worker& worker, int64_t times) {
     if (nodes_[i].within == 0) roots.push_back(tasks_[i]);
   for (size_t i = roots.size(); i-- > 0;) {
     nodes_[roots[i]->number].blockers[0].store(nodes_[roots[i]->number].all, std::memory_order_relaxed);
-    crew.worker(static_cast<int>(i * threads / roots.size())).start_with(*roots[i]);
+    crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
   }
   crew.wake();
   worker.work_until([this] { return ended.load(std::memory_order_acquire) == created; });

@@ -23,7 +23,9 @@ CASES = [
     *everywhere("different", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("fewer", PLACE, r"19 tasks, and another rank more|task 20 of this rank"),
     *everywhere("throws", "terminate|Abort|ended by signal|spilled"),
-    *everywhere("never_ends", r"timeout", r"thread 0 runs endless \(.*misuse", r"after \(.*\) waits for 1 other\b", **LATE),
+    *everywhere(
+        "never_ends", r"timeout", r"thread 0 runs endless \(.*misuse", r"after \(.*\) waits for 1 other\b", **LATE
+    ),
     *everywhere("never_let_go", r"timeout", r"held \(.*has to be let go", r"after \(.*\) waits for 1 other\b", **LATE),
     *everywhere("wrong_rank", PLACE, r"on rank 2, but the job has ranks 0\.\.1"),
     *everywhere("wrong_priority", PLACE, r"priority of a task is -1; it is 0 to 32767"),
