@@ -41,6 +41,9 @@ constexpr std::array table = {
            "compute send nothing, only while the job starts."},
     Option{"task-window", OptionKind::number, "8192", "TASKS",
            "Most tasks that a thread has created and that have not ended; it runs tasks before it creates more."},
+    Option{"task-trace", OptionKind::text, "", "FILE",
+           "At the end the ranks write which thread ran which task when, and which task released it, for "
+           "chrome://tracing and Perfetto. Hosts without a common file system get a file each."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},

@@ -70,6 +70,7 @@ Tasks::Settings task_settings(const Options& options) {
   settings.threads = threads_per_rank();
   settings.window = static_cast<size_t>(options.number("task-window"));
   settings.seed = static_cast<uint64_t>(options.number("chaos"));
+  settings.trace = options.text("task-trace");
   return settings;
 }
 

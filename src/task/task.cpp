@@ -6,6 +6,7 @@
 
 #include "task/flow.hpp"
 #include "task/graph.hpp"
+#include "task/trace.hpp"
 #include "task/watch.hpp"
 
 namespace hiroba {
@@ -23,6 +24,7 @@ struct TaskParts {
   Events events;
   Flow flow;
   Watch watch;
+  Trace trace;
   bool begun = false;
   Graph* recording = nullptr;
   std::vector<uint64_t> words;  // of barriers
@@ -96,6 +98,10 @@ Status Tasks::begin() {
   settings.spins = p.memory->job().spins(p.settings.threads);
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
   HIROBA_TRY(p.crew.start(settings));
+  if (!p.settings.trace.empty()) {
+    p.trace.start(p.memory->job().rank, settings.threads, p.settings.trace);
+    p.crew.observe(&p.trace);
+  }
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
   return p.watch.start(p.crew, p.flow.domain(), p.memory->collective().world().timeout);
 }
@@ -106,7 +112,18 @@ Status Tasks::stop() {
   HIROBA_TRY(wait("the end of the program", failed));
   parts_->watch.stop();
   parts_->crew.stop();
+  if (parts_->trace.on()) HIROBA_TRY(write_trace());
   parts_->begun = false;
+  return {};
+}
+
+// The ranks write one after the other.
+Status Tasks::write_trace() {
+  const Job& job = parts_->memory->job();
+  for (int r = 0; r < job.nranks; ++r) {
+    if (r == job.rank) HIROBA_TRY(parts_->trace.write(job.nranks));
+    HIROBA_TRY(parts_->memory->collective().barriers().all("the trace of tasks"));
+  }
   return {};
 }
 

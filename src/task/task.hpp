@@ -33,6 +33,7 @@ class Tasks {
     int threads = 1;
     size_t window = 8192;  // most tasks of a thread's making that have not ended
     uint64_t seed = 0;     // not 0: in random order
+    std::string trace;     // file for what ran when
   };
   using Body = void (*)(void* argument, int run);  // run: 0 only destroys the argument, 2 keeps it
   static constexpr size_t argument_bytes = 112;
@@ -76,6 +77,7 @@ class Tasks {
 
  private:
   Status begin();
+  Status write_trace();
   template <typename Done>
   void await(const char* call, const Done& done);
   Status compare_sequences(const char* call, Failed& failed);

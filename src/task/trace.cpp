@@ -1,0 +1,78 @@
+#include "task/trace.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/limits.hpp"
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// As JSON wants it between quotes.
+std::string quoted(const char* text) {
+  std::string out;
+  for (; *text != '\0'; ++text)
+    if (*text == '"' || *text == '\\') out += {'\\', *text};
+    else if (static_cast<unsigned char>(*text) < ' ') out += ' ';
+    else out += *text;
+  return out;
+}
+
+}  // namespace
+
+void Trace::start(int rank, int threads, std::string file) {
+  rank_ = rank, file_ = std::move(file);
+  of_worker_.resize(static_cast<size_t>(threads));
+}
+
+void Trace::began(int worker, const Task& task, const Task* released_by) {
+  const bool known = released_by != nullptr && released_by->kind == Task::program;
+  of_worker_[static_cast<size_t>(worker)].push_back({task.label, task.number, seconds_now(), 0,
+                                                     known ? released_by->label : nullptr,
+                                                     known ? released_by->number : 0, task.kind == Task::move});
+}
+
+// Tasks that run while this one waits for its children have begun after it.
+void Trace::ended(int worker, const Task& task) {
+  std::vector<Event>& events = of_worker_[static_cast<size_t>(worker)];
+  for (size_t i = events.size(); i-- > 0;)
+    if (events[i].end == 0 && events[i].number == task.number && events[i].label == task.label) {
+      events[i].end = seconds_now();
+      return;
+    }
+}
+
+Status Trace::write(int nranks) const {
+  FILE* const file = std::fopen(file_.c_str(), rank_ == 0 ? "w" : "a");
+  if (file == nullptr)
+    return Status::error(
+        format("option task-trace: cannot write %s (%s)", file_.c_str(), explain_error(errno).c_str()));
+  std::fprintf(file, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}}",
+               rank_ == 0 ? "{\"traceEvents\":[\n" : ",\n", rank_, rank_);
+  constexpr double microseconds = 1e6;
+  for (size_t worker = 0; worker < of_worker_.size(); ++worker)
+    for (const Event& e : of_worker_[worker]) {
+      const std::string name = e.label != nullptr ? quoted(e.label->name) : e.moves ? "copy" : "task";
+      std::fprintf(file,
+                   ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f,"
+                   "\"args\":{\"number\":%llu",
+                   name.c_str(), e.moves ? "comm" : "task", rank_, worker, e.begin * microseconds,
+                   (e.end - e.begin) * microseconds, static_cast<unsigned long long>(e.number));
+      if (e.label != nullptr) std::fprintf(file, ",\"place\":\"%s\"", quoted(e.label->place).c_str());
+      if (e.releaser != nullptr)
+        std::fprintf(file, ",\"released by\":\"%s %llu\"", quoted(e.releaser->name).c_str(),
+                     static_cast<unsigned long long>(e.releaser_number));
+      std::fprintf(file, "}}");
+    }
+  if (rank_ == nranks - 1) std::fprintf(file, "\n]}\n");
+  const bool written = std::ferror(file) == 0;
+  if (std::fclose(file) != 0 || !written)
+    return Status::error(
+        format("option task-trace: cannot write %s (%s)", file_.c_str(), explain_error(errno).c_str()));
+  return {};
+}
+
+}  // namespace hiroba

@@ -1,0 +1,38 @@
+// Option task-trace: what each thread ran when, and which task released it, as a file for chrome://tracing and
+// Perfetto.
+//
+// Owner: Tasks. began() and ended() are for the threads of the crew, each for itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "task/crew.hpp"
+
+namespace hiroba {
+
+class Trace final : public Observer {
+ public:
+  void start(int rank, int threads, std::string file);
+  bool on() const { return !file_.empty(); }
+  void began(int worker, const Task& task, const Task* released_by) override;
+  void ended(int worker, const Task& task) override;
+  // Adds this rank's tasks to the file, which the first rank begins and the last one ends: the ranks call it in turn.
+  Status write(int nranks) const;
+
+ private:
+  struct Event {
+    const TaskLabel* label;
+    uint64_t number;
+    double begin, end;
+    const TaskLabel* releaser;  // null: the task could run when it was created, or an event of another rank released it
+    uint64_t releaser_number;
+    bool moves;
+  };
+  int rank_ = 0;
+  std::string file_;
+  std::vector<std::vector<Event>> of_worker_;
+};
+
+}  // namespace hiroba
