@@ -174,6 +174,7 @@ PURPOSE = {
     "process": "one process of a job, and the objects of its floors",
     "loops": "loops that all ranks share",
     "coarray": "sections, posts, locks",
+    "task": "tasks that name their data",
     "memory": "address range, page cache, consistency",
     "collective": "teams, requests, barriers, reductions",
     "transport": "what moves bytes between nodes",
@@ -221,8 +222,8 @@ def floors(root: Path) -> Drawing:
             d.text(x + 14, y + 43, PURPOSE[name], 12)
             used = ", ".join(uses[name])
             rooms = rooms_of(root / "src" / name)
-            if len(names) > 1:  # half as wide
-                d.text(x + wide - 14, y + 23, f"uses {used}", 11, "end", PURPLE)
+            if len(names) > 1:  # less wide
+                d.text(x + wide - 8, y + 20, used, 10, "end", PURPLE)
                 continue
             d.text(x + wide - 14, y + 23, f"uses {used}" if used else "uses no other floor", 12, "end", PURPLE)
             if rooms:
