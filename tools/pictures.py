@@ -218,12 +218,13 @@ def floors(root: Path) -> Drawing:
         for place, name in enumerate(names):
             x = 20 + (wide + 12) * place
             d.box(x, y, wide, 54, LIGHT_BLUE)
-            d.text(x + 14, y + 23, f"src/{name}/", 14, bold=True)
-            d.text(x + 14, y + 43, PURPOSE[name], 12)
+            beside = len(names) > 1  # less wide: three lines
+            d.text(x + 14, y + (18 if beside else 23), f"src/{name}/", 14, bold=True)
+            d.text(x + 14, y + (33 if beside else 43), PURPOSE[name], 12)
             used = ", ".join(uses[name])
             rooms = rooms_of(root / "src" / name)
-            if len(names) > 1:  # less wide
-                d.text(x + wide - 8, y + 20, used, 10, "end", PURPLE)
+            if beside:
+                d.text(x + 14, y + 48, f"uses {used}", 11, "start", PURPLE)
                 continue
             d.text(x + wide - 14, y + 23, f"uses {used}" if used else "uses no other floor", 12, "end", PURPLE)
             if rooms:
