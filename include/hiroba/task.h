@@ -91,6 +91,11 @@ void hiroba_taskwait_at(const char* place);
  * until it creates a task that writes it. In a task: among its children. */
 void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
 
+/* For many ranks: from now on (`on` is 1) a rank may leave out tasks that use none of the shared data that it uses
+ * itself, and creates all others in the same order as the other ranks. Which data a rank uses does not change until the
+ * next hiroba_taskwait. With 0 all create all again. Collective; no task is under way. */
+void hiroba_task_parts_at(int on, const char* place);
+
 /* A task that ends later than its function: hiroba_task_hold in the function; hiroba_task_let_go, once, in any thread.
  */
 void* hiroba_task_hold(void);
@@ -124,6 +129,7 @@ void hiroba_graph_free(hiroba_graph* graph);
   hiroba_task_at(function, argument, accesses, count, HIROBA_SPEC(#function, rank, 0))
 #define hiroba_task_copy(function, value, bytes, accesses, count) \
   hiroba_task_copy_at(function, value, bytes, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
+#define hiroba_task_parts(on) hiroba_task_parts_at(on, HIROBA_HERE)
 #define hiroba_taskwait() hiroba_taskwait_at(HIROBA_HERE)
 #define hiroba_taskwait_on(accesses, count) \
   hiroba_taskwait_on_at(accesses, count, HIROBA_SPEC("taskwait", HIROBA_ANYWHERE, 0))

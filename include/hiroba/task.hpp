@@ -276,6 +276,10 @@ inline void taskwait(std::source_location where = std::source_location::current(
   const int rank = hiroba_taskwait_failed(detail::place_of(where).c_str(), &failure);
   detail::throw_failure(rank, failure);
 }
+// hiroba_task_parts of task.h.
+inline void task_parts(bool on, std::source_location where = std::source_location::current()) {
+  hiroba_task_parts_at(on ? 1 : 0, detail::place_of(where).c_str());
+}
 // Until this data is here.
 template <typename... Accesses>
   requires(sizeof...(Accesses) > 0 && (std::is_base_of_v<detail::task_access, Accesses> && ...))

@@ -15,16 +15,16 @@ void Flow::start(Memory& memory, Worker& worker, Events& events) {
 
 Status Flow::add_pieces(const TaskAccess& access) {
   if (!world_->is_shared(access.section.address)) {
-    pieces_.push_back({nullptr, access});  // private memory has an entry only where the task runs
+    pieces_.push_back({nullptr, &access.section, &access});  // it has an entry only where the task runs
     return {};
   }
-  const TaskSection& key = access.tile != nullptr ? *access.tile : access.section;
+  return add_shared(access, access.tile != nullptr ? *access.tile : access.section, access.section);
+}
+
+// Tasks depend on each other by `key`; `section` is what they use of it.
+Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section) {
   Entry& entry = directory_.find(key);
-  if (entry.shares != nullptr) {
-    pieces_.push_back({&entry, access});
-    return {};
-  }
-  if (entry.parts.empty()) {
+  if (entry.shares == nullptr && entry.parts.empty()) {
     Array* array = nullptr;
     HIROBA_TRY(memory_->arrays().find(key.address, array));
     if (key.end() > array->data + array->distribution.bytes())
@@ -32,19 +32,14 @@ Status Flow::add_pieces(const TaskAccess& access) {
                                   element_name(*array, key.address - array->data).c_str(),
                                   memory_->arrays().explain(key.end() - 1).c_str()));
     find_homes(entry, *array, key);
-    if (entry.parts.empty()) pieces_.push_back({&entry, access});
+  }
+  if (entry.shares != nullptr) {
+    pieces_.push_back({&entry, &section, &access});
+    return {};
   }
   // Where a tile lies on several nodes, sections of it have entries of their own.
-  if (access.tile != nullptr && !entry.parts.empty()) {
-    TaskAccess alone = access;
-    alone.tile = nullptr;
-    return add_pieces(alone);
-  }
-  for (const TaskSection& part : entry.parts) {
-    TaskAccess piece = access;
-    piece.section = part, piece.tile = nullptr;
-    HIROBA_TRY(add_pieces(piece));
-  }
+  if (&key != &section && access.tile == &key) return add_shared(access, section, section);
+  for (const TaskSection& part : entry.parts) HIROBA_TRY(add_shared(access, part, part));
   return {};
 }
 
@@ -75,7 +70,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
 int Flow::place_of_task(int on) const {
   if (on != unsaid) return on;
   for (const Piece& piece : pieces_)
-    if (piece.entry != nullptr && piece.access.writes()) return piece.entry->shares->owner;
+    if (piece.entry != nullptr && piece.access->writes()) return piece.entry->shares->owner;
   return everywhere;
 }
 
@@ -90,7 +85,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
   for (const TaskAccess& access : accesses)
     if (!access.section.empty()) HIROBA_TRY(add_pieces(access));
   tasks_.next(++count_);
-  note(accesses, label);
+  if (!parts_) note(accesses, label);
   const int place = place_of_task(on);
   task = nullptr;
   if (place != everywhere && place != rank_) {
@@ -101,7 +96,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
   task->number = count_, task->label = label;
   Wiring wiring(tasks_.worker(), *task);
   for (const Piece& piece : pieces_) {
-    const TaskAccess& access = piece.access;
+    const TaskAccess& access = *piece.access;
     Entry& entry =
         piece.entry != nullptr ? *piece.entry : directory_.find(access.tile != nullptr ? *access.tile : access.section);
     entry.exclude(access.mode, *task);
@@ -118,7 +113,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
 void Flow::use_shared(int rank, Wiring* wiring) {
   for (const bool writes : {false, true})
     for (const Piece& piece : pieces_)
-      if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access, rank, wiring, writes);
+      if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access->mode, *piece.section, rank, wiring, writes);
 }
 
 // What must be the same in all ranks.
@@ -130,6 +125,12 @@ void Flow::note(std::span<const TaskAccess> accesses, const TaskLabel* label) {
     history = mixed(history, offset << 4 | access.mode), history = mixed(history, access.section.total());
   }
   made_.push_back({label, history});
+}
+
+// Ranks then number tasks differently, so events are compared by their sections only.
+void Flow::allow_parts(bool parts) {
+  parts_ = parts;
+  tasks_.number_events(!parts);
 }
 
 void Flow::clear() {

@@ -18,6 +18,8 @@ class Flow {
   Status create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task);
   // All tasks of all ranks have ended.
   void clear();
+  // From now on a rank may leave out tasks that use none of the shared data that it uses.
+  void allow_parts(bool parts);
   Domain& domain() { return tasks_.domain(); }
   bool any() const { return used_; }  // task since clear()
   // Of the sequence since clear(), each task with its label, and what differs between sequences that differ up to it.
@@ -32,10 +34,12 @@ class Flow {
   // A part of an access; without an entry it is to private memory.
   struct Piece {
     Entry* entry;
-    TaskAccess access;
+    const TaskSection* section;
+    const TaskAccess* access;
   };
 
   Status add_pieces(const TaskAccess& access);
+  Status add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section);
   void find_homes(Entry& entry, const Array& array, const TaskSection& section) const;
   int place_of_task(int on) const;
   void note(std::span<const TaskAccess> accesses, const TaskLabel* label);
@@ -44,7 +48,7 @@ class Flow {
   const World* world_ = nullptr;
   Memory* memory_ = nullptr;
   int rank_ = 0;
-  bool several_ = false;
+  bool several_ = false, parts_ = false;
   Directory directory_;
   RuntimeTasks tasks_;
   Sharing sharing_;

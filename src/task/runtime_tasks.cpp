@@ -73,7 +73,7 @@ Task& RuntimeTasks::make(Task::Kind kind, Task::Body body) {
 // The ranks say it to each other, to find out whether they mean the same.
 uint32_t RuntimeTasks::what(const TaskSection& section) const {
   const auto offset = static_cast<uint64_t>(section.address - world_->base);
-  return static_cast<uint32_t>(mixed(offset, number_) & 0x7fffffff);
+  return static_cast<uint32_t>(mixed(offset, same_numbers_ ? number_ : 0) & 0x7fffffff);
 }
 
 char* RuntimeTasks::at_home(int home, const TaskSection& section) const {

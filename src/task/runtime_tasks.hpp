@@ -18,6 +18,8 @@ class RuntimeTasks {
   Worker& worker() const { return *worker_; }
   // Those that follow belong to the program's task with this number.
   void next(uint64_t number) { number_ = number; }
+  // Whether ranks have the same numbers, so that events can be compared by them.
+  void number_events(bool same) { same_numbers_ = same; }
 
   // Submitted: ends when that rank's next event has come.
   TaskRef expect(int rank, const TaskSection& section);
@@ -41,6 +43,7 @@ class RuntimeTasks {
   Events* events_ = nullptr;
   Domain domain_;
   uint64_t number_ = 0;
+  bool same_numbers_ = true;
 };
 
 }  // namespace hiroba

@@ -31,21 +31,24 @@ void Sharing::renew(Entry& entry) const {
 
 // ---- what one access means -----------------------------------------------------------------------------------------
 
-void Sharing::use(Entry& entry, const TaskAccess& access, int rank, Wiring* wiring, bool writes) {
+void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring,
+                  bool writes) {
+  const bool mode_writes = (mode & TaskAccess::out) != 0, mode_reads = (mode & TaskAccess::in) != 0;
+  if (writes && !mode_writes) return;
   const int home = entry.shares->home;
   renew(entry);
   for (Entry* const other : entry.others)
     if (other->shares != nullptr) renew(*other);
   const bool concerned = wiring != nullptr || is_near(home);
   if (!concerned) {
-    if (writes && access.writes()) invalidate(entry);
+    if (writes) invalidate(entry);
   } else if (reach(rank, home) == Reach::same) {
-    if (writes == access.writes()) use_near(entry, access.mode, rank, wiring);
-  } else if (!writes) {
-    if (wiring != nullptr && access.writes()) after_copies(entry, access.section, *wiring);
-    if (access.reads()) read_far(entry, access.section, rank, wiring);
+    if (writes == mode_writes) use_near(entry, mode, rank, wiring);
+  } else if (writes) {
+    write_far(entry, section, rank, wiring);
   } else {
-    if (access.writes()) write_far(entry, access.section, rank, wiring);
+    if (wiring != nullptr && mode_writes) after_copies(entry, section, *wiring);
+    if (mode_reads) read_far(entry, section, rank, wiring);
   }
 }
 

@@ -59,7 +59,7 @@ class Sharing {
   void start(Memory& memory, Directory& directory, RuntimeTasks& tasks);
   // `rank` runs the task; `wiring` is the task's, if that is this rank. Called twice for each access of a task: first
   // without `writes` for all of them, which makes what the task waits for; then what waits for the task.
-  void use(Entry& entry, const TaskAccess& access, int rank, Wiring* wiring, bool writes);
+  void use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring, bool writes);
   // All tasks of all ranks have ended, so nothing that is known about entries counts any more.
   void clear() { ++epoch_; }
 

@@ -117,6 +117,13 @@ Status Tasks::stop() {
   return {};
 }
 
+Status Tasks::allow_parts(bool parts) {
+  HIROBA_TRY(begin());
+  if (any()) return Status::error("hiroba_task_parts while tasks are under way; call hiroba_taskwait before");
+  parts_->flow.allow_parts(parts);
+  return {};
+}
+
 // The ranks write one after the other.
 Status Tasks::write_trace() {
   const Job& job = parts_->memory->job();

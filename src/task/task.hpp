@@ -57,6 +57,8 @@ class Tasks {
   // Until the data is here, and no task so far writes it. Every rank makes the call; in a task it is about its own
   // tasks.
   Status wait_for(std::span<const TaskAccess> accesses, const Spec& spec);
+  // From now on a rank may leave out tasks that use none of the shared data that it uses. Collective; no task is left.
+  Status allow_parts(bool parts);
   bool any() const;     // of the program's tasks may not have ended
   bool inside() const;  // the caller is the body of a task
 

@@ -129,6 +129,10 @@ TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count,
   require_at(tasks("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
 }
 
+TASK_EXPORT void hiroba_task_parts_at(int on, const char* place) {
+  require_at(tasks("hiroba_task_parts").allow_parts(on != 0), place);
+}
+
 TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place) {
   TaskGraph* graph = nullptr;
   require_at(tasks("a graph of tasks").make_graph(create, context, graph), place);
