@@ -112,16 +112,16 @@ int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void
 void hiroba_graph_free(hiroba_graph* graph);
 
 #ifndef HIROBA_NO_PLACES
-#define HIROBA_TEXT2(x) #x
-#define HIROBA_TEXT(x) HIROBA_TEXT2(x)
-#define HIROBA_HERE __FILE__ ":" HIROBA_TEXT(__LINE__)
-#define HIROBA_SPEC(name, on_, priority_)                               \
-  __extension__({                                                       \
-    static const hiroba_task_label hiroba_label_ = {name, HIROBA_HERE}; \
-    static hiroba_task_spec hiroba_spec_;                               \
-    hiroba_spec_.label = &hiroba_label_;                                \
-    hiroba_spec_.on = (on_), hiroba_spec_.priority = (priority_);       \
-    &hiroba_spec_;                                                      \
+#define HIROBA_TASK_TEXT2(x) #x
+#define HIROBA_TASK_TEXT(x) HIROBA_TASK_TEXT2(x)
+#define HIROBA_TASK_PLACE __FILE__ ":" HIROBA_TASK_TEXT(__LINE__)
+#define HIROBA_SPEC(name, on_, priority_)                                     \
+  __extension__({                                                             \
+    static const hiroba_task_label hiroba_label_ = {name, HIROBA_TASK_PLACE}; \
+    static hiroba_task_spec hiroba_spec_;                                     \
+    hiroba_spec_.label = &hiroba_label_;                                      \
+    hiroba_spec_.on = (on_), hiroba_spec_.priority = (priority_);             \
+    &hiroba_spec_;                                                            \
   })
 #define hiroba_task(function, argument, accesses, count) \
   hiroba_task_at(function, argument, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
@@ -129,11 +129,17 @@ void hiroba_graph_free(hiroba_graph* graph);
   hiroba_task_at(function, argument, accesses, count, HIROBA_SPEC(#function, rank, 0))
 #define hiroba_task_copy(function, value, bytes, accesses, count) \
   hiroba_task_copy_at(function, value, bytes, accesses, count, HIROBA_SPEC(#function, HIROBA_ANYWHERE, 0))
-#define hiroba_task_parts(on) hiroba_task_parts_at(on, HIROBA_HERE)
-#define hiroba_taskwait() hiroba_taskwait_at(HIROBA_HERE)
+#define hiroba_task_parts(on) hiroba_task_parts_at(on, HIROBA_TASK_PLACE)
+#define hiroba_taskwait() hiroba_taskwait_at(HIROBA_TASK_PLACE)
 #define hiroba_taskwait_on(accesses, count) \
   hiroba_taskwait_on_at(accesses, count, HIROBA_SPEC("taskwait", HIROBA_ANYWHERE, 0))
 #endif
+
+/* The number of the thread that runs the calling task, from 0 on, and of all that run tasks of this rank. */
+int hiroba_task_thread(void);
+int hiroba_task_threads(void);
+/* Runs other tasks until done(context) is not 0. */
+void hiroba_task_work_until(int (*done)(void* context), void* context);
 
 /* ---- for other interfaces ------------------------------------------------------------------------------------- */
 

@@ -241,9 +241,9 @@ class task_failed : public std::runtime_error {
   int rank_;
 };
 
-// Accesses, on(), priority() and name() in any order, and last the function.
+// Accesses, on(), priority() and name() in any order, and last the function. Whether this rank runs it.
 template <typename... Arguments>
-void task(Arguments&&... arguments) {
+bool task(Arguments&&... arguments) {
   static_assert(sizeof...(Arguments) <= 20, "at most 16 accesses");
   detail::task_words words;
   auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
@@ -252,8 +252,9 @@ void task(Arguments&&... arguments) {
   auto&& function = std::get<last>(std::move(all));
   using Function = std::remove_cvref_t<decltype(function)>;
   words.spec.label = detail::label_of<Function>(words);
-  if (void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec))
-    detail::submit_task(argument, std::forward<decltype(function)>(function));
+  void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec);
+  if (argument != nullptr) detail::submit_task(argument, std::forward<decltype(function)>(function));
+  return argument != nullptr;
 }
 
 namespace detail {

@@ -75,9 +75,9 @@ bool Events::expect(int rank, Task& task, Worker& worker) {
 void Events::compare(uint32_t expected, uint32_t what, int rank) {
   if (expected == what) return;
   end_job(1,
-          "this rank and rank %d have created different tasks: an event between them belongs to one task here and to "
-          "another one there; every rank must create the same tasks in the same order (hirobarun --check says which "
-          "is the first that differs)",
+          "this rank and rank %d have created different tasks: an event between them is about one task here and about "
+          "another one there; every rank must create the same tasks in the same order (after hiroba_task_parts: all "
+          "tasks that use shared data that it uses)",
           rank);
 }
 

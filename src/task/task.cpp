@@ -19,7 +19,6 @@ struct TaskGraph {
 
 struct TaskParts {
   Memory* memory = nullptr;
-  Tasks::Settings settings;
   Crew crew;
   Events events;
   Flow flow;
@@ -86,7 +85,8 @@ Status Tasks::listen(Transport& transport, const Job& job) {
 
 void Tasks::start(Memory& memory, const Settings& settings) {
   TaskParts& p = *parts_;
-  p.memory = &memory, p.settings = settings;
+  p.memory = &memory;
+  settings_ = settings;
   p.events.start(memory.collective().world());
 }
 
@@ -94,12 +94,12 @@ Status Tasks::begin() {
   TaskParts& p = *parts_;
   if (std::exchange(p.begun, true)) return {};
   Crew::Settings settings;
-  settings.threads = p.settings.threads, settings.window = p.settings.window, settings.seed = p.settings.seed;
-  settings.spins = p.memory->job().spins(p.settings.threads);
+  settings.threads = settings_.threads, settings.window = settings_.window, settings.seed = settings_.seed;
+  settings.spins = p.memory->job().spins(settings_.threads);
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
   HIROBA_TRY(p.crew.start(settings));
-  if (!p.settings.trace.empty()) {
-    p.trace.start(p.memory->job().rank, settings.threads, p.settings.trace);
+  if (!settings_.trace.empty()) {
+    p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
     p.crew.observe(&p.trace);
   }
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
@@ -254,6 +254,15 @@ void Tasks::await(const char* call, const Done& done) {
   const Waiting waiting(*parts_, call);
   Crew::here()->work_until(done);
 }
+
+Status Tasks::work_until(int (*done)(void*), void* context) {
+  HIROBA_TRY(begin());
+  if (Crew::here() == nullptr) return wrong_thread();
+  Crew::here()->work_until([&] { return done(context) != 0; });
+  return {};
+}
+
+int Tasks::thread() const { return Crew::here() == nullptr ? 0 : Crew::here()->index(); }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------
 

@@ -74,8 +74,10 @@ class Tasks {
   // The body that calls this has failed. Tasks of the same parent that have not begun are not run.
   void fail(void* failure);
 
-  // Runs other tasks until done(context).
-  void work_until(bool (*done)(void* context), void* context);
+  // Runs other tasks until done(context) is not 0.
+  Status work_until(int (*done)(void* context), void* context);
+  int thread() const;  // the number of the calling one; 0 outside of tasks
+  int threads() const { return settings_.threads; }
 
  private:
   Status begin();
@@ -85,6 +87,7 @@ class Tasks {
   Status compare_sequences(const char* call, Failed& failed);
   Status find_difference(const char* call);
 
+  Settings settings_;
   std::unique_ptr<TaskParts> parts_;
 };
 

@@ -1,12 +1,13 @@
 // What random_tasks.cpp does not reach: graphs, exceptions, tasks that end later than their function, large arguments,
 // loops of tasks, priorities, waits for data, and OpenMP inside of a task. Prints "ok" on rank 0.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <task.hpp>
+#include <task_values.hpp>
 #include <thread>
 #include <vector>
 
@@ -187,6 +188,69 @@ void priorities() {
   check(order == std::vector{5, 4, 3, 2, 1}, "tasks did not run in the order of their priorities");
 }
 
+void futures() {
+  const int dim[] = {64, -1}, div[] = {sms_nprocs, -1};
+  long* const a = static_cast<long*>(sms_mapalloc(dim, div, sizeof(long), 0, sms_nprocs));
+  std::vector<hiroba::future<long>> values;
+  for (int i = 0; i < 64; ++i) values.push_back(hiroba::async(out(a[i]), [=] { return a[i] = i * 7L; }));
+  const int last = sms_nprocs - 1;
+  hiroba::future<long> sum = hiroba::async(in(a, 64), hiroba::on(last), [=] { return std::accumulate(a, a + 64, 0L); });
+  for (int i = 0; i < 64; ++i) check(values[static_cast<size_t>(i)].get() == i * 7L, "a future has a wrong value");
+  check(sum.get() == 7L * 63 * 64 / 2, "a future over data of all ranks has a wrong value");
+  hiroba::taskwait();
+  sms_free(a);
+}
+
+void reductions() {
+  const int dim[] = {1000, -1}, div[] = {sms_nprocs, -1};
+  long* const a = static_cast<long*>(sms_mapalloc(dim, div, sizeof(long), 0, sms_nprocs));
+  long* const total = static_cast<long*>(sms_alloc(sizeof(long), 2, 0));
+  const auto greater = [](long x, long y) { return std::max(x, y); };
+  hiroba::reducer sum(total[0]);
+  hiroba::reducer most(total[1], greater);
+  for (int i = 0; i < 1000; ++i)
+    hiroba::task(out(a[i]), sum.use(), most.use(), [=, &sum, &most] {
+      a[i] = (i * 37L) % 1001;
+      sum.local() += a[i];
+      most.local() = std::max(most.local(), a[i]);
+    });
+  sum.finish();
+  most.finish();
+  hiroba::taskwait();
+  long expected = 0, greatest = 0;
+  for (long i = 0; i < 1000; ++i) expected += (i * 37) % 1001, greatest = std::max(greatest, (i * 37) % 1001);
+  check(total[0] == expected && total[1] == greatest, "a reduction over tasks has a wrong result");
+  sms_barrier();
+  sms_free(total);
+  sms_free(a);
+}
+
+// Each rank creates its own tasks and the two beside them on each side: these use data that its own ones use, too.
+void parts() {
+  const int own = 8, n = own * sms_nprocs, steps = 30;
+  const int dim[] = {2, n, -1}, div[] = {1, sms_nprocs, -1};
+  uint64_t* const a = static_cast<uint64_t*>(sms_mapalloc(dim, div, sizeof *a, 0, sms_nprocs));
+  std::vector<uint64_t> mirror(static_cast<size_t>(2 * n), 0);
+  const auto update = [n](uint64_t* cells, int from, int i) {
+    const uint64_t* const row = cells + from * n;
+    cells[(1 - from) * n + i] = mix(row[i > 0 ? i - 1 : i]) + 3 * row[i] + mix(row[i < n - 1 ? i + 1 : i]) + 1;
+  };
+  hiroba::task_parts(true);
+  for (int s = 0; s < steps; ++s)
+    for (int i = std::max(0, sms_rank * own - 2); i < std::min(n, (sms_rank + 1) * own + 2); ++i) {
+      uint64_t* const row = a + s % 2 * n;
+      hiroba::task(in(row[i > 0 ? i - 1 : i]), in(row[i]), in(row[i < n - 1 ? i + 1 : i]), out(a[(1 - s % 2) * n + i]),
+                   [=] { update(a, s % 2, i); });
+    }
+  hiroba::taskwait();
+  hiroba::task_parts(false);
+  for (int s = 0; s < steps; ++s)
+    for (int i = 0; i < n; ++i) update(mirror.data(), s % 2, i);
+  for (int i = 0; i < 2 * n; ++i) check(a[i] == mirror[static_cast<size_t>(i)], "parts of a sequence went wrong");
+  sms_barrier();
+  sms_free(a);
+}
+
 // A barrier ends the tasks before it.
 void barriers() {
   int* const shared = static_cast<int*>(sms_alloc(sizeof(int), 1, 0));
@@ -212,6 +276,9 @@ int main(int argc, char** argv) {
   large_arguments();
   loops_and_waits();
   priorities();
+  futures();
+  reductions();
+  parts();
   barriers();
   if (sms_rank == 0) puts("ok");
   sms_shutdown();

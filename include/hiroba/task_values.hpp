@@ -1,0 +1,116 @@
+// task_values.hpp: values that tasks make: futures, and reductions over tasks. On top of task.hpp.
+//
+//   hiroba::future<double> norm = hiroba::async(in(a.tile(0, 0)), [=] { return norm_of(a.tile(0, 0)); });
+//   double n = norm.get();                        // on every rank
+//
+//   hiroba::reducer sum(*total, std::plus<>());   // total: in shared memory
+//   for (...) hiroba::task(sum.use(), in(a.tile(i, j)), on(...), [&sum, ...] { sum.local() += ...; });
+//   sum.finish();                                 // from here on *total is the sum, for tasks that name it
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "collective.h"
+#include "sms.h"
+#include "task.hpp"
+
+namespace hiroba {
+
+// What a task returns. Every rank makes and asks for it.
+template <typename T>
+class future {
+ public:
+  static_assert(std::is_trivially_copyable_v<T>, "a value goes to other ranks by its bytes");
+  // Waits for the task, running others. Its value, also where another rank has run it.
+  T get() {
+    taskwait(in(state_->value));
+    if (sms_nprocs > 1 && !state_->known) share();
+    state_->known = true;
+    return state_->value;
+  }
+
+ private:
+  template <typename... Arguments>
+  friend auto async(Arguments&&... arguments);
+  struct state {
+    T value = {};
+    bool here = false, known = false;
+  };
+  // The rank that has it gives it to all; if several have, each keeps its own.
+  void share() {
+    std::vector<unsigned char> bytes(sizeof(T)), result(sizeof(T));
+    if (state_->here) std::memcpy(bytes.data(), &state_->value, sizeof(T));
+    hiroba_request request;
+    hiroba_iallreduce(bytes.data(), result.data(), static_cast<int64_t>(sizeof(T)), HIROBA_UINT8, HIROBA_BOR,
+                      HIROBA_ALL, &request);
+    hiroba_task_work_until(
+        [](void* r) {
+          int done = 0;
+          hiroba_test(static_cast<hiroba_request*>(r), &done);
+          return done;
+        },
+        &request);
+    if (!state_->here) std::memcpy(&state_->value, result.data(), sizeof(T));
+  }
+
+  std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+// task() of a function that returns a value.
+template <typename... Arguments>
+auto async(Arguments&&... arguments) {
+  auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
+  constexpr size_t last = sizeof...(Arguments) - 1;
+  auto&& function = std::get<last>(std::move(all));
+  using Value = std::invoke_result_t<decltype(function)>;
+  future<Value> result;
+  auto state = result.state_;
+  state->here = [&]<size_t... i>(std::index_sequence<i...>) {
+    return task(std::get<i>(all)..., concurrent(state->value),
+                [state, f = std::forward<decltype(function)>(function)]() mutable { state->value = f(); });
+  }(std::make_index_sequence<last>());
+  return result;
+}
+
+// A value that many tasks add to at once: each thread of each rank to a part of its own. In a job of several ranks the
+// target is in shared memory. Lives until a wait after finish().
+template <typename T, typename Combine = std::plus<>>
+class reducer {
+ public:
+  explicit reducer(T& target, Combine combine = {}, T identity = {})
+      : target_(&target),
+        combine_(combine),
+        identity_(identity),
+        parts_(static_cast<size_t>(hiroba_task_threads()), part{identity}) {}
+  reducer(const reducer&) = delete;
+
+  // What a task names that calls local().
+  detail::task_access use(std::source_location where = std::source_location::current()) const {
+    return concurrent(parts_[0], where);
+  }
+  T& local() { return parts_[static_cast<size_t>(hiroba_task_thread())].value; }
+  // The tasks that add the parts to the target, rank by rank.
+  void finish(std::source_location where = std::source_location::current()) {
+    for (int rank = 0; rank < sms_nprocs; ++rank)
+      task(inout(parts_[0], where), inout(*target_), on(rank), name("reduce"), [this] {
+        for (part& p : parts_) *target_ = combine_(*target_, std::exchange(p.value, identity_));
+      });
+  }
+
+ private:
+  struct alignas(64) part {
+    T value;
+  };
+  T* target_;
+  Combine combine_;
+  T identity_;
+  std::vector<part> parts_;
+};
+template <typename T>
+reducer(T&) -> reducer<T>;
+template <typename T, typename Combine>
+reducer(T&, Combine) -> reducer<T, Combine>;
+
+}  // namespace hiroba
