@@ -130,6 +130,7 @@ void Flow::note(std::span<const TaskAccess> accesses, const TaskLabel* label) {
 // Ranks then number tasks differently, so events are compared by their sections only.
 void Flow::allow_parts(bool parts) {
   parts_ = parts;
+  count_ = 0;  // in all ranks
   tasks_.number_events(!parts);
 }
 

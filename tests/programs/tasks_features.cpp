@@ -225,20 +225,22 @@ void reductions() {
   sms_free(a);
 }
 
-// Each rank creates its own tasks and the two beside them on each side: these use data that its own ones use, too.
+// Each rank creates its own tasks and the two beside them on each side: these use data that its own ones use, too. Its
+// cells fill a page, so that no other rank's page has any.
 void parts() {
-  const int own = 8, n = own * sms_nprocs, steps = 30;
+  const int own = 64, n = own * sms_nprocs, steps = 6;
   const int dim[] = {2, n, -1}, div[] = {1, sms_nprocs, -1};
-  uint64_t* const a = static_cast<uint64_t*>(sms_mapalloc(dim, div, sizeof *a, 0, sms_nprocs));
-  std::vector<uint64_t> mirror(static_cast<size_t>(2 * n), 0);
-  const auto update = [n](uint64_t* cells, int from, int i) {
-    const uint64_t* const row = cells + from * n;
-    cells[(1 - from) * n + i] = mix(row[i > 0 ? i - 1 : i]) + 3 * row[i] + mix(row[i < n - 1 ? i + 1 : i]) + 1;
+  Cell* const a = static_cast<Cell*>(sms_mapalloc(dim, div, sizeof(Cell), 0, sms_nprocs));
+  std::vector<Cell> mirror(static_cast<size_t>(2 * n));
+  const auto update = [n](Cell* cells, int from, int i) {
+    const Cell* const row = cells + from * n;
+    cells[(1 - from) * n + i].value =
+        mix(row[i > 0 ? i - 1 : i].value) + 3 * row[i].value + mix(row[i < n - 1 ? i + 1 : i].value) + 1;
   };
   hiroba::task_parts(true);
   for (int s = 0; s < steps; ++s)
     for (int i = std::max(0, sms_rank * own - 2); i < std::min(n, (sms_rank + 1) * own + 2); ++i) {
-      uint64_t* const row = a + s % 2 * n;
+      Cell* const row = a + s % 2 * n;
       hiroba::task(in(row[i > 0 ? i - 1 : i]), in(row[i]), in(row[i < n - 1 ? i + 1 : i]), out(a[(1 - s % 2) * n + i]),
                    [=] { update(a, s % 2, i); });
     }
@@ -246,7 +248,8 @@ void parts() {
   hiroba::task_parts(false);
   for (int s = 0; s < steps; ++s)
     for (int i = 0; i < n; ++i) update(mirror.data(), s % 2, i);
-  for (int i = 0; i < 2 * n; ++i) check(a[i] == mirror[static_cast<size_t>(i)], "parts of a sequence went wrong");
+  for (int i = 0; i < 2 * n; ++i)
+    check(a[i].value == mirror[static_cast<size_t>(i)].value, "parts of a sequence went wrong");
   sms_barrier();
   sms_free(a);
 }
