@@ -117,6 +117,13 @@ class Jobs(JobsTest):
                 ended = self.run_job(self.hosts, where, program, {**PATIENCE, **settings}, limit=120)
                 self.assertIn("right", ended.text)
 
+    def test_tasks(self) -> None:
+        seeds = "100" if self.long else "4"
+        for where in self.places(UNEVEN, THREE):
+            self.run_job(self.hosts, where, [self.program("random_tasks"), "--seeds", seeds], PATIENCE, limit=120)
+            ended = self.run_job(self.hosts, where, [self.program("tasks_features")], PATIENCE, limit=60)
+            self.assertIn("ok", ended.text)
+
     def test_coarrays(self) -> None:
         images: Command = [self.program("xmp_images")]
         if not self.long:  # without those that send thousands of small messages

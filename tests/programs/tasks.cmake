@@ -17,7 +17,11 @@ set(task_tests
   "mprotect 3 2 2 60 TRACKING=mprotect"
   "untracked 3 3 1 60 TRACKING=uffd CACHE=1M"
   "chaos 3 2 2 40 CHAOS=7"
-  "narrow 3 1 2 60 TASK_WINDOW=64")
+  "narrow 3 1 2 60 TASK_WINDOW=64"
+  "ucx 3 3 2 15 TRANSPORT=ucx"
+  "ucx_pairs 4 2 1 15 TRANSPORT=ucx"
+  "mpi 2 2 2 15 TRANSPORT=mpi"
+  "mpi_chaos 3 2 1 15 TRANSPORT=mpi CHAOS=3")
 foreach(line ${task_tests})
   separate_arguments(words UNIX_COMMAND ${line})
   list(POP_FRONT words name ranks nodes threads programs)
