@@ -450,7 +450,8 @@ int run(int argc, char** argv) {
   Options options;
   require(Options::from_environment(options));
   std::unique_ptr<Memory> memory;
-  require(Memory::start(options, "the start of the benchmark", [](Transport&) {}, memory));
+  require(
+      Memory::start(options, "the start of the benchmark", [](Transport&, const Job&) { return Status(); }, memory));
   Bench bench(std::move(memory));
   for (int i = 1; i + 2 < argc; i += 3) {
     bool known = false;
