@@ -21,7 +21,10 @@ class Wiring {
     if (before.task == &task_ || before.task == inside_ || !before.pending()) return;
     for (size_t i = 0; i < count_; ++i)
       if (known_[i].task == before.task && known_[i].serial == before.serial) return;
-    if (sink_->edges + 1 == static_cast<int>(Task::most_edges)) extend();
+    if (sink_->edges + 1 == static_cast<int>(Task::most_edges)) {
+      extend();
+      if (!before.pending()) return;  // to get a node, this thread may have run it, and got its node
+    }
     if (connect(*before.task, *sink_) && count_ < most_known) known_[count_++] = before;
   }
   // A task of the runtime, in the same domain.
