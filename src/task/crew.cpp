@@ -229,8 +229,9 @@ void Worker::push(Task& task) {
 // A task that waits for an exclusion keeps those before it: all are taken in one order, so there is no cycle.
 bool Worker::acquire(Task& task) {
   TaskExtra& extra = *task.extra;
-  while (extra.held < extra.exclusions.size() && extra.exclusions[extra.held]->acquire(task)) ++extra.held;
-  return extra.held == extra.exclusions.size();
+  for (const size_t all = extra.exclusions.size(); extra.held < all; ++extra.held)
+    if (!extra.exclusions[extra.held]->acquire(task)) return false;  // it may run, and end, in another thread by now
+  return true;
 }
 
 void Worker::count_end(Domain& domain, Task*& next) {
