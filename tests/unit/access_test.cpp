@@ -1,0 +1,189 @@
+// The arithmetic of sections, against sets of bytes.
+#include "task/access.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace hiroba {
+namespace {
+
+constexpr size_t room = 8192;
+char memory[room];
+
+std::vector<bool> bytes_of(const TaskSection& s) {
+  std::vector<bool> out(room);
+  if (s.empty()) return out;
+  s.for_each_block([&](const char* block) {
+    for (size_t i = 0; i < s.bytes; ++i) out[static_cast<size_t>(block - memory) + i] = true;
+  });
+  return out;
+}
+
+bool share(const TaskSection& a, const TaskSection& b) {
+  const std::vector<bool> x = bytes_of(a), y = bytes_of(b);
+  for (size_t i = 0; i < room; ++i)
+    if (x[i] && y[i]) return true;
+  return false;
+}
+
+bool contains(const TaskSection& outer, const TaskSection& inner) {
+  const std::vector<bool> x = bytes_of(outer), y = bytes_of(inner);
+  for (size_t i = 0; i < room; ++i)
+    if (y[i] && !x[i]) return false;
+  return true;
+}
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  int64_t below(int64_t n) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(n)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// An array of up to four dimensions, and boxes in it.
+struct Array {
+  explicit Array(Random& random) : dims(1 + static_cast<int>(random.below(4))) {
+    int64_t stride = element = 1 + random.below(8);
+    for (int d = dims - 1; d >= 0; --d) {
+      length[d] = 1 + random.below(5), stride_of[d] = stride;
+      stride *= length[d];
+    }
+  }
+  TaskSection box(Random& random) const {
+    TaskSection out(memory, 0);
+    out.dims = dims - 1;
+    for (int d = 0; d < dims; ++d) {
+      const int64_t low = random.below(length[d]), n = 1 + random.below(length[d] - low);
+      out.address += low * stride_of[d];
+      if (d == dims - 1) out.bytes = static_cast<size_t>(n * element);
+      else out.count[static_cast<size_t>(d)] = n, out.stride[static_cast<size_t>(d)] = stride_of[d];
+    }
+    return out;
+  }
+  int dims;
+  int64_t element, length[4], stride_of[4];
+};
+
+// A section of anything.
+TaskSection anything(Random& random) {
+  TaskSection out(memory + random.below(200), static_cast<size_t>(1 + random.below(20)));
+  out.dims = static_cast<int>(random.below(TaskSection::most_dims + 1));
+  for (size_t d = 0; d < static_cast<size_t>(out.dims); ++d)
+    out.count[d] = 1 + random.below(4), out.stride[d] = 1 + random.below(200);
+  std::sort(out.stride.begin(), out.stride.begin() + out.dims, std::greater<>());
+  return out;
+}
+
+// The same without dimensions of one block: another shape over the same array.
+TaskSection without_single_blocks(const TaskSection& s) {
+  TaskSection out(s.address, s.bytes);
+  for (size_t d = 0; d < static_cast<size_t>(s.dims); ++d)
+    if (s.count[d] != 1) {
+      const auto at = static_cast<size_t>(out.dims++);
+      out.count[at] = s.count[d], out.stride[at] = s.stride[d];
+    }
+  return out;
+}
+
+testing::Message show(const TaskSection& s) {
+  testing::Message out;
+  out << "{at " << s.address - memory << ", " << s.bytes << " bytes";
+  for (size_t d = 0; d < static_cast<size_t>(s.dims); ++d) out << ", " << s.count[d] << " x " << s.stride[d];
+  return out << "}";
+}
+
+TEST(Access, BoxesOfOneArrayOverlapIfTheyShareAByte) {
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const TaskSection a = array.box(random), b = array.box(random), c = without_single_blocks(b);
+    const bool shared = share(a, b);
+    ASSERT_EQ(shared, overlap(a, b)) << "seed " << seed << show(a) << show(b);
+    ASSERT_EQ(shared, overlap(b, a)) << "seed " << seed << show(a) << show(b);
+    ASSERT_EQ(shared, overlap(a, c)) << "seed " << seed << show(a) << show(c);
+    ASSERT_EQ(shared, overlap(c, a)) << "seed " << seed << show(a) << show(c);
+  }
+}
+
+// Sections that have nothing to do with each other may be said to overlap, but none that do are said not to.
+TEST(Access, NoSharedByteIsOverlooked) {
+  for (uint64_t seed = 0; seed < 40000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const TaskSection a = anything(random), b = random.below(2) == 0 ? anything(random) : array.box(random);
+    for (const TaskSection& other : {b, b.simplified()}) {
+      const bool either = overlap(a, other) || overlap(other, a), both = overlap(a, other) && overlap(other, a);
+      ASSERT_TRUE(both || !share(a, other)) << "seed " << seed << show(a) << show(other);
+      ASSERT_TRUE(!either || a.end() > other.address) << "seed " << seed << show(a) << show(other);
+    }
+  }
+}
+
+TEST(Access, WhatCoversHasAllBytes) {
+  int covered = 0;
+  for (uint64_t seed = 0; seed < 40000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const TaskSection a = array.box(random), b = array.box(random), other = anything(random);
+    ASSERT_EQ(contains(a, b), covers(a, b)) << "seed " << seed << show(a) << show(b);
+    if (covers(a, b)) ++covered;
+    ASSERT_TRUE(!covers(a, other) || contains(a, other)) << "seed " << seed << show(a) << show(other);
+    ASSERT_TRUE(!covers(other, a) || contains(other, a)) << "seed " << seed << show(other) << show(a);
+  }
+  EXPECT_GT(covered, 1000);
+}
+
+TEST(Access, SimplifiedIsTheSameBytesInTheSameOrder) {
+  const auto order_of = [](const TaskSection& s) {
+    std::vector<const char*> out;
+    s.for_each_block([&](const char* block) {
+      for (size_t i = 0; i < s.bytes; ++i) out.push_back(block + i);
+    });
+    return out;
+  };
+  for (uint64_t seed = 0; seed < 10000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const TaskSection section = array.box(random), simple = section.simplified();
+    ASSERT_EQ(order_of(section), order_of(simple)) << "seed " << seed << show(section) << show(simple);
+    ASSERT_LE(simple.dims, section.dims);
+    ASSERT_EQ(section.total(), simple.total());
+    ASSERT_EQ(section.end(), simple.end());
+    ASSERT_EQ(simple, simple.simplified());
+  }
+  TaskSection whole(memory, 8);
+  whole.dims = 3;
+  whole.count = {2, 3, 4}, whole.stride = {96, 32, 8};
+  EXPECT_EQ(TaskSection(memory, 192), whole.simplified());
+}
+
+TEST(Access, EndAndTotalAreThoseOfTheBytes) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const TaskSection section = array.box(random);
+    const std::vector<bool> bytes = bytes_of(section);
+    const auto last = std::find(bytes.rbegin(), bytes.rend(), true);
+    ASSERT_EQ(memory + (bytes.rend() - last), section.end());
+    ASSERT_EQ(static_cast<size_t>(std::count(bytes.begin(), bytes.end(), true)), section.total());
+  }
+}
+
+TEST(Access, NothingIsEmpty) {
+  TaskSection section(memory, 0);
+  EXPECT_TRUE(section.empty());
+  section.bytes = 8;
+  EXPECT_FALSE(section.empty());
+  section.dims = 2, section.count = {3, 0, -1}, section.stride = {64, 8, 8};
+  EXPECT_TRUE(section.empty());
+  section.count[1] = 1;
+  EXPECT_FALSE(section.empty());  // the third does not count
+}
+
+}  // namespace
+}  // namespace hiroba
