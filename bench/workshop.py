@@ -72,9 +72,8 @@ class Workshop:
             libraries = [*words(compiler, "--ldflags", "--libs"), "-lgfortran", "-lm"]
             compiler = "mpicc"
         if program.name == "sms":
-            library = self.build / "lib"
-            flags += ["-I", str(ROOT / "include" / "hiroba"), "-Wall", "-Wextra"]
-            libraries = ["-L", str(library), f"-Wl,-rpath,{library}", "-lhiroba", "-lm"]
+            flags += ["-Wall", "-Wextra"]
+            libraries = [*library_flags(self.build), "-lm"]
         return [compiler, *flags, str(program.path), *output, *libraries]
 
     def compile(self, size: int) -> None:
@@ -103,6 +102,12 @@ class Workshop:
 
 def name_of(program: str, nodes: int) -> str:
     return program if nodes == 1 else f"{program}, {nodes} nodes"
+
+
+def library_flags(build: Path) -> list[str]:
+    """For a program over the library of this build."""
+    library = build.resolve() / "lib"
+    return ["-I", str(ROOT / "include" / "hiroba"), "-L", str(library), f"-Wl,-rpath,{library}", "-lhiroba"]
 
 
 def call_compiler(command: Sequence[str | Path], may_fail: bool = False) -> str:

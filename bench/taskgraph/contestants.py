@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
 import workshop
 from harness import ROOT, BenchmarkError, Contestant
-from workshop import MPI, SEQUENTIAL, THREADS, call_compiler
+from workshop import HIROBA, MPI, SEQUENTIAL, THREADS, call_compiler
 
 FOLDER = Path(__file__).resolve().parent
 COMMON = ROOT / "apps" / "common"
@@ -44,6 +44,7 @@ NO_PATTERN = ("independent", "independent_inout", "cholesky")
 # libgomp and libomp stand for the compilers that have them.
 PROGRAMS = [
     program("serial", "serial.c", "cc", SEQUENTIAL),
+    program("hiroba", "hiroba.c", "cc", HIROBA),
     program("libgomp", "openmp.c", "libgomp", flags=("-fopenmp",)),
     program("libomp", "openmp.c", "libomp", flags=("-fopenmp",)),
     program(
@@ -110,6 +111,8 @@ class Workshop:
             if not self.has_header(compiler, [*one.flags, *package], "taskflow/taskflow.hpp"):
                 self.left_out.append(f"left out: {one.name}, for there is no taskflow/taskflow.hpp ({one.package})")
                 return False
+        if one.start == HIROBA:
+            package = workshop.library_flags(self.build)
         harness.show_progress(f"compiling {one.name}")
         call_compiler(
             [compiler, *FLAGS, *one.flags, one.path, *self.objects, *package, "-lm", "-o", self.binary(one)],
@@ -122,14 +125,19 @@ class Workshop:
         return not call_compiler([compiler, *flags, "-fsyntax-only", source], may_fail=True)
 
     def start(self, one: Program, words: Sequence[str], threads: int, ranks: int = 1) -> Contestant:
-        """With as many threads in a process; those that have one only ignore that."""
-        if one.start != THREADS:
+        """With as many threads in a process; those that have one only ignore that. Several ranks have one each."""
+        if one.start in (SEQUENTIAL, MPI) or ranks > 1:
             threads = 1
-        launch = harness.mpirun(ranks) if one.start == MPI else []
+        launch: list[str | Path] = []
+        if one.start == MPI:
+            launch = [*harness.mpirun(ranks)]
+        if one.start == HIROBA:
+            launch = [self.build / "bin" / "hirobarun", "-n", str(ranks), "--threads", str(threads)]
         settings = harness.threads(threads) | {"STARPU_SILENT": "1", "STARPU_HOME": str(self.folder)}
         sizes = ["--threads", str(threads), "--cores", str(len(os.sched_getaffinity(0)))]
         command: list[str | Path] = [*launch, self.binary(one), *words, *sizes]
-        name = one.name + (f", {ranks} rank{'s' if ranks > 1 else ''}" if one.start == MPI else "")
+        tells_ranks = one.start == MPI or ranks > 1
+        name = one.name + (f", {ranks} rank{'s' if ranks > 1 else ''}" if tells_ranks else "")
         return Contestant(name, command, settings)
 
     def all(self, graph: str, words: Sequence[str], threads: int, ranks: Sequence[int]) -> list[Contestant]:
@@ -138,7 +146,8 @@ class Workshop:
         for one in self.programs:
             if graph in one.lacks:
                 continue
-            for count in ranks if one.start == MPI else [1]:
+            counts = {MPI: ranks, HIROBA: [1, *(count for count in ranks if count > 1)]}.get(one.start, [1])
+            for count in counts:
                 found.append(self.start(one, ["--graph", graph, *words], threads, count))
             if one.replays:
                 again = self.start(one, ["--graph", graph, *words, "--replay"], threads)

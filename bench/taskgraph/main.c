@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "../../apps/common/options.h"
 #include "taskgraph.h"
@@ -146,8 +147,19 @@ static double smallest_body(bench* b) {
   return high;
 }
 
+/* The most memory that this process has had, in MB, since the last call. */
+static double peak(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  FILE* const file = fopen("/proc/self/clear_refs", "w"); /* proc(5): 5 forgets the peak */
+  if (file != NULL) fputs("5", file), fclose(file);
+  return 1024e-6 * (double)used.ru_maxrss;
+}
+
 static void report(bench* b) {
   const team* const t = &b->r->team;
+  peak();
+  const double before = peak();
   const double body = b->metg ? smallest_body(b) : b->body;
   const double seconds = isfinite(body) ? measure(b, body) : INFINITY;
   if (t->rank != 0) return;
@@ -157,6 +169,7 @@ static void report(bench* b) {
     printf(", \"body\": %.1f, \"seconds\": %.9f, \"ns\": %.2f, \"efficiency\": %.4f", b->ns, seconds,
            1e9 * seconds / b->g.tasks, efficiency(b, seconds));
   if (b->metg) printf(isfinite(body) ? ", \"metg\": %.1f" : ", \"metg\": null", b->ns);
+  printf(", \"grown_mb\": %.1f", peak() - before);
   printf("}\n");
 }
 

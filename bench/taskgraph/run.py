@@ -2,10 +2,10 @@
 
 Parts: `costs`, empty bodies; `metg`, the body with which threads compute for half of the time; `patterns`, the same
 for the patterns of Task Bench, with bodies that compute and bodies that go through memory, and with MPI, which has no
-tasks; `alone`, one thread that creates and runs all. Every contestant compares its answer with the sequential
-program's after every run (taskgraph.h). Those that are "replayed" have built the graph before the clock starts; the
-flow graph of oneTBB and "taskflow graph" build it within the time. These and Taskflow are told the edges; OpenMP and
-StarPU find them from the data that the tasks name.
+tasks; `alone`, one thread that creates and runs all; `memory`, by how much a process grows with a million tasks.
+Every contestant compares its answer with the sequential program's after every run (taskgraph.h). Those that are
+"replayed" have built the graph before the clock starts; the flow graph of oneTBB and "taskflow graph" build it within
+the time. These and Taskflow are told the edges; OpenMP and StarPU find them from the data that the tasks name.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
 from contestants import PROGRAMS, Workshop
-from harness import Samples
+from harness import Samples, Target
 
 COSTS = ("independent", "independent_inout", "stencil", "cholesky")
 METG = ("stencil", "cholesky")
 PATTERNS = ("stencil", "fft", "tree", "random", "all")
-PARTS = ("costs", "metg", "patterns", "alone")
+PARTS = ("costs", "metg", "patterns", "alone", "memory")
 RANKS = (1, 2, 4)
 # Of METG: a column is shorter, for its runs are many.
 METG_STEPS, METG_TILES, PATTERN_STEPS = "500", "32", "200"
+MILLION_STEPS = "31250"  # of 32 columns
+# Find dependences at run time, as Hiroba does.
+DISCOVERING = ("libgomp", "libomp", "starpu", "taskflow")
 SMALL = ["--width", "8", "--steps", "20", "--repeats", "1"]
 
 
@@ -86,6 +89,14 @@ class Costs:
         self.samples[label] = harness.compete(contestants, 1, label, warm_up=False)
         show("ns per task, 1 thread, empty bodies", {"stencil": self.samples[label]}, "ns")
 
+    def memory(self) -> None:
+        label = "memory: stencil"
+        words = ["--graph", "stencil", "--steps", MILLION_STEPS, "--repeats", "1", *(SMALL if self.small else [])]
+        ours = [one for one in self.workshop.programs if "stencil" not in one.lacks and one.name != "mpi"]
+        contestants = [self.workshop.start(one, words, self.threads) for one in ours]
+        self.samples[label] = harness.compete(contestants, 1, label, warm_up=False)
+        show(f"MB that a million tasks take, {self.threads} threads", {"stencil": self.samples[label]}, "grown_mb")
+
     def some_rounds(self) -> int:
         return self.rounds or (1 if self.small else 3)
 
@@ -93,6 +104,28 @@ class Costs:
 def value(samples: Samples, name: str, metric: str) -> float:
     """The median; infinite where a body has not been long enough in most of the rounds."""
     return statistics.median(math.inf if run[metric] is None else run[metric] for run in samples.runs[name])
+
+
+def targets(samples: dict[str, Samples]) -> list[Target]:
+    """What Hiroba must reach, of what has been measured."""
+    found = []
+
+    def add(label: str, what: str, metric: str, limit: float, unit: str, scale: float = 1) -> None:
+        if label in samples and "hiroba" in samples[label].runs:
+            found.append(Target(what, scale * value(samples[label], "hiroba", metric), limit, unit=unit))
+
+    for graph, limit in (("independent", 150), ("stencil", 220), ("cholesky", 150)):
+        label = f"costs: {graph}"
+        add(label, f"hiroba, {graph}, per task", "ns", limit, " ns")
+        peers = [one for one in DISCOVERING if label in samples and one in samples[label].runs]
+        if graph != "independent" and peers and "hiroba" in samples[label].runs:
+            best = min(value(samples[label], one, "ns") for one in peers)
+            what = f"hiroba, {graph} / the best that discovers at run time"
+            found.append(Target(what, value(samples[label], "hiroba", "ns") / best, 0.6))
+    add("METG: stencil", "hiroba, METG(50%) of the stencil", "metg", 350, " ns")
+    add("alone: stencil", "hiroba, 64,000 stencil tasks by 1 thread", "seconds", 10, " ms", 1e3)
+    add("memory: stencil", "hiroba, memory of 10^6 tasks", "grown_mb", 200, " MB")
+    return found
 
 
 def show(title: str, found: dict[str, Samples], metric: str) -> None:
@@ -111,6 +144,8 @@ def pictures(folder: Path, name: str, samples: dict[str, Samples]) -> list[Path]
     panels: dict[str, dict[str, dict[str, list[float]]]] = {}
     for label, part in samples.items():
         metric = "metg" if "metg" in next(iter(part.runs.values()))[0] else "ns"
+        if label.startswith("memory"):
+            continue  # a table says it
         bars = {one: [run[metric] for run in runs if run[metric] is not None] for one, runs in part.runs.items()}
         kind, _, graph = label.partition(": ")
         panels.setdefault(kind, {})[graph] = {one: values for one, values in bars.items() if values}
@@ -154,7 +189,10 @@ def run() -> int:
         getattr(costs, part)()
     name = "taskgraph_small" if options.small else "taskgraph"
     drawn = pictures(options.out, name, costs.samples)
-    kept = harness.write(options.out, name, circumstances, costs.samples, [])
+    reached = [] if options.small else targets(costs.samples)
+    for target in reached:
+        print(target.line())
+    kept = harness.write(options.out, name, circumstances, costs.samples, reached)
     print(f"\nkept in {kept} and {', '.join(str(path) for path in drawn)}")
     return 0
 
