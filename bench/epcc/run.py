@@ -1,5 +1,6 @@
 """What OpenMP's constructs cost, as EPCC's microbenchmarks measure it (C, version 3.1; the code is ours): the overhead
-of synchronisation, of schedules and of tasks, over threads and over chunk sizes, in libgomp and libomp.
+of synchronisation, of schedules and of tasks, over threads and over chunk sizes, in libgomp and libomp; and of tasks in
+Hiroba, where its tasks correspond.
 
 An overhead is the median time less the median of the reference. Where the standard deviation is larger than the mean,
 or the overhead is negative, the figure is noise, and is marked by "~". Each program's own output, above the JSON, has
@@ -33,6 +34,7 @@ TASKS = (
     *("PARALLEL TASK", "MASTER TASK", "MASTER TASK BUSY SLAVES", "CONDITIONAL TASK", "TASK WAIT", "TASK BARRIER"),
     *("NESTED TASK", "NESTED MASTER TASK", "BRANCH TASK TREE", "LEAF TASK TREE"),
 )
+HIROBA_TASKS = ("MASTER TASK", "TASK WAIT", "NESTED MASTER TASK", "BRANCH TASK TREE", "LEAF TASK TREE")
 GROUPS = ("sync", "schedule", "task")
 ITERATIONS, SMALL_ITERATIONS = 128, 16
 SMALL = ("--outer", "3", "--test-time", "100", "--iterations", str(SMALL_ITERATIONS))
@@ -53,6 +55,8 @@ class Program:
 
 OPENMP_SOURCES = ("openmp.c", "sync.c", "schedule.c", "task.c")
 PROGRAMS = [Program(library, OPENMP_SOURCES, library, ("-fopenmp",)) for library in workshop.OPENMP]
+HIROBA = "hiroba"
+PROGRAMS.append(Program(HIROBA, ("hiroba.c",), "cc"))
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ def compiled(build: Path) -> tuple[dict[str, Path], list[str]]:
         sources += [COMMON / "options.c", COMMON / "team.c"]
         found[program.name] = folder / f"epcc_{program.name}"
         harness.show_progress(f"compiling for {program.name}")
-        command = [compiler, *FLAGS, *program.flags, *sources, "-lm", "-o", found[program.name]]
+        library = workshop.library_flags(build) if program.name == HIROBA else []
+        command = [compiler, *FLAGS, *program.flags, *sources, *library, "-lm", "-o", found[program.name]]
         workshop.call_compiler([str(word) for word in command])
     harness.show_progress("")
     return found, left_out
@@ -121,9 +126,16 @@ def expected(groups: Sequence[str], threads: int, iterations: int) -> set[str]:
     return names
 
 
+def groups_of(name: str, groups: Sequence[str]) -> list[str]:
+    """Those of the groups that the contestant has."""
+    return [group for group in groups if name != HIROBA or group == "task"]
+
+
 def run_checked(contestant: Contestant, names: set[str]) -> dict[str, Any]:
     """All constructs are there, and all of their figures are finite."""
     result = harness.run_once(contestant)
+    if contestant.name == HIROBA:
+        names = names & set(HIROBA_TASKS)
     if missing := names - {one["name"] for one in result["results"]}:
         raise BenchmarkError(f"{harness.shown(contestant)}\n  it has not measured {sorted(missing)}")
     for one in result["results"]:
@@ -148,9 +160,12 @@ def show(found: Found) -> None:
     for threads, contestants in found.items():
         titles = [f"{name}: {what}" for name in contestants for what in ("median", "min", "sd", "overhead")]
         rows = [[f"us, {threads} thread{'s' if threads > 1 else ''}", *titles]]
-        for construct in next(iter(contestants.values())):
+        for construct in dict.fromkeys(name for part in contestants.values() for name in part):
             row = [construct]
-            for figures in (part[construct] for part in contestants.values()):
+            for figures in (part.get(construct) for part in contestants.values()):
+                if figures is None:
+                    row += ["-"] * 4
+                    continue
                 mark = "~" if figures.noise else ""
                 row += [us(figures.median), us(figures.min), us(figures.sd), mark + us(figures.overhead)]
             rows.append(row)
@@ -241,15 +256,21 @@ def run() -> int:
         f"{around['cores']} cores, {around['cpu']}, load {around['load_before']:.2f}; {rounds} rounds; {options.wait}"
     )
     print(*left_out, sep="\n")
-    words = [*(SMALL if small else ()), *(word for group in groups for word in ("--only", group))]
+    words = {
+        name: [*(SMALL if small else ()), *(word for group in groups_of(name, groups) for word in ("--only", group))]
+        for name in programs
+    }
     samples: dict[str, Samples] = {}
     found: Found = {}
     for threads in counts:
         names = expected(groups, threads, SMALL_ITERATIONS if small else ITERATIONS)
         settings = WAITS[options.wait] | {"OMP_NUM_THREADS": str(threads)}
+        shape = ["-n", "1", "--threads", str(threads)]
+        launch = {HIROBA: [options.build.resolve() / "bin" / "hirobarun", *shape]}
         contestants = [
-            Contestant(name, [program, *words, "--threads", str(threads)], settings)
+            Contestant(name, [*launch.get(name, []), program, *words[name], "--threads", str(threads)], settings)
             for name, program in programs.items()
+            if groups_of(name, groups)
         ]
         checked = functools.partial(run_checked, names=names)
         part = harness.compete(contestants, rounds, f"{threads} threads", checked, warm_up=False)
