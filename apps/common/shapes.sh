@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
-# omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES or
-# smint-RANKS-NODES. `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT.
+# omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES,
+# smint-RANKS-NODES or hiroba-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT.
 
 fail() {
   printf 'test.sh: %s\n' "$*" >&2
@@ -9,8 +9,8 @@ fail() {
 }
 
 run() { # SHAPE ARGUMENTS...
-  local variant ranks nodes
-  IFS=- read -r variant ranks nodes <<<"$1"
+  local variant ranks nodes more transport
+  IFS=- read -r variant ranks nodes more transport <<<"$1"
   shift
   case $variant in
     seq | serial) "$bin/${program}_$variant" "$@" ;;
@@ -21,6 +21,9 @@ run() { # SHAPE ARGUMENTS...
       ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=${nodes:-1} mpirun -n "$ranks" --allow-run-as-root --oversubscribe \
         --bind-to none --mca mpi_yield_when_idle 1 "$bin/${program}_$variant" "$@" ;;
     sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/${program}_$variant" "$@" ;;
+    hiroba) # Open MPI does not start root's programs unless told twice
+      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$bin/hirobarun" -n "$ranks" --threads "$nodes" \
+        --nodes "${more:-1}" --transport "${transport:-auto}" "$bin/${program}_$variant" "$@" ;;
     *) fail "unknown shape $variant" ;;
   esac
 }

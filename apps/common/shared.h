@@ -13,7 +13,8 @@ static inline void shared_leave(void) { sms_shutdown(); }
 
 /* After sms_startup. */
 static inline team shared_team(void) {
-  return (team){.rank = sms_rank, .count = sms_nprocs, .max = shared_max, .sum = shared_sum, .leave = shared_leave};
+  team out = {sms_rank, sms_nprocs, shared_max, shared_sum, shared_leave, NULL};
+  return out;
 }
 
 static inline int64_t shared_total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }

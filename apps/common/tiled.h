@@ -15,16 +15,16 @@ extern "C" {
 #endif
 
 typedef struct tiled {
-  team team;
-  run run; /* its unit and work, "LUP" for example, are set by the application */
-  split split;
+  struct team team;
+  struct run run; /* its unit and work, "LUP" for example, are set by the application */
+  struct split split;
   int threads; /* of this rank */
   /* options */
   int size, steps;
   const char *tile_text, *json;
   bool verify, help;
   /* the tile, after tiled_choose */
-  tile tile;
+  struct tile tile;
   const char* tile_from;
 } tiled;
 

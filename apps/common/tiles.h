@@ -26,12 +26,13 @@ typedef struct tiles {
   int size, threads;
   const tile* candidates;
   int count;
-  double (*trial)(void* of, tile tile); /* runs some steps with this tile, in all ranks; the seconds of this rank */
+  double (*trial)(void* of,
+                  struct tile tile); /* runs some steps with this tile, in all ranks; the seconds of this rank */
   void* of;
 } tiles;
 
 typedef struct tile_choice {
-  tile tile;
+  struct tile tile;
   bool remembered; /* by an earlier run; there was no trial */
 } tile_choice;
 

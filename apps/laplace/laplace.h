@@ -65,15 +65,20 @@ static inline void laplace_kernel(double* __restrict to, const double* __restric
     for (int j = 0; j < columns; j++) to[j] = (from[j - pitch] + from[j + pitch] + from[j - 1] + from[j + 1]) * 0.25;
 }
 
-/* Step `step` of tile (ti, tj), by thread `thread`. */
-static inline void laplace_tile(laplace* l, int step, int ti, int tj, int thread) {
+/* Step `step` of the rows [i, i_end) and columns [j, j_end), by thread `thread`. */
+static inline void laplace_box(laplace* l, int step, int i, int i_end, int j, int j_end, int thread) {
   const double start = team_now();
-  const tile tile = l->run.tile;
-  const int i = larger(ti * tile.rows, l->lowest[0]), i_end = smaller((ti + 1) * tile.rows, l->end[0]);
-  const int j = larger(tj * tile.columns, l->lowest[1]), j_end = smaller((tj + 1) * tile.columns, l->end[1]);
+  i = larger(i, l->lowest[0]), i_end = smaller(i_end, l->end[0]);
+  j = larger(j, l->lowest[1]), j_end = smaller(j_end, l->end[1]);
   const ptrdiff_t at = i * l->pitch + j;
   laplace_kernel(l->field[(step + 1) % 2] + at, l->field[step % 2] + at, l->pitch, i_end - i, j_end - j);
   split_add(&l->run.split, thread, LAPLACE_CALC, start);
+}
+
+/* Step `step` of tile (ti, tj), by thread `thread`. */
+static inline void laplace_tile(laplace* l, int step, int ti, int tj, int thread) {
+  const tile tile = l->run.tile;
+  laplace_box(l, step, ti * tile.rows, (ti + 1) * tile.rows, tj * tile.columns, (tj + 1) * tile.columns, thread);
 }
 
 #ifdef __cplusplus

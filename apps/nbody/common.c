@@ -46,8 +46,6 @@ static void print_help(const nbody* n) {
 
 static size_t number_bytes(const nbody* n) { return n->floats ? sizeof(float) : sizeof(double); }
 
-size_t nbody_bytes(const nbody* n) { return 3 * (size_t)n->run.size * number_bytes(n); }
-
 static void check_options(const nbody* n) {
   const team* team = &n->run.team;
   team_agree(team, n->floats || strcmp(n->kind, "double") == 0, TEAM_BAD_INPUT, "--kind '%s' is not float or double",
@@ -89,11 +87,12 @@ void nbody_begin(nbody* n, team team, int threads, int argc, char** argv) {
 }
 
 void nbody_private(nbody* n) {
-  const size_t bytes = nbody_bytes(n);
-  void** const arrays[] = {&n->position[0], &n->position[1], &n->velocity, &n->force, &n->mass};
+  const size_t bytes = 3 * (size_t)n->run.size * number_bytes(n);
+  void** const arrays[] = {&n->velocity, &n->force, &n->mass, &n->position[0], &n->position[1]};
+  const size_t count = n->share != NULL ? 3 : 5;
   memory_check(&n->run.team, 5.0 * (double)bytes, n->run.team.program);
   bool good = true;
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+  for (size_t i = 0; i < count; i++) {
     *arrays[i] = memory_pages(bytes);
     good = good && *arrays[i] != NULL;
   }
@@ -136,10 +135,12 @@ static void set_strips(nbody* n) {
   n->strips = (n->run.size + n->run.tile.rows - 1) / n->run.tile.rows;
   n->first = nbody_first_strip(n, n->run.team.rank);
   n->end = nbody_first_strip(n, n->run.team.rank + 1);
+  if (n->share != NULL) n->share(n);
 }
 
 static void fill(nbody* n) {
   for (int s = 0; s < n->strips; s++) {
+    const bool here = n->share == NULL || (s >= n->first && s < n->end);
     const int bodies = nbody_strip_bodies(n, s);
     for (int i = 0; i < bodies; i++) {
       const size_t body_at = (size_t)s * (size_t)n->run.tile.rows;
@@ -147,8 +148,7 @@ static void fill(nbody* n) {
       put(n, n->mass, body_at + (size_t)i, b.mass);
       for (int d = 0; d < 3; d++) {
         const size_t at = 3 * body_at + (size_t)(d * bodies + i);
-        put(n, n->position[0], at, b.x[d]);
-        put(n, n->position[1], at, b.x[d]);
+        for (int p = 0; here && p < 2; p++) put(n, n->position[p], at, b.x[d]);
         put(n, n->velocity, at, b.v[d]);
         put(n, n->force, at, 0);
       }
@@ -214,7 +214,7 @@ int nbody_run(nbody* n, tiled_steps steps) {
   tiled_figure found[NBODY_FIGURES] = {{NULL, 0}};
   if (done && n->run.verify) answer.error = nbody_check(n, &variant.orbit, found);
   answer.more = found;
-  void* const arrays[] = {n->position[0], n->position[1], n->velocity, n->force, n->mass};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+  void* const arrays[] = {n->velocity, n->force, n->mass, n->position[0], n->position[1]};
+  for (int i = 0; i < (n->share != NULL ? 3 : 5); i++) free(arrays[i]);
   return done ? tiled_finish(&n->run, &answer) : tiled_stopped(&n->run);
 }

@@ -33,22 +33,24 @@ typedef struct nbody {
   double gravity, step;
   int strips, first, end; /* of all ranks; of this rank: [first, end) */
   void *position[2], *velocity, *force, *mass;
+  /* NULL, or allocates the positions, which are one memory for all ranks, whenever the strips are new. */
+  void (*share)(struct nbody* n);
 } nbody;
 
 /* Reads the command line. */
 void nbody_begin(nbody* n, team team, int threads, int argc, char** argv);
 
-/* Private memory for all bodies. A variant may have another one, of nbody_bytes each but for mass, which has a third of
- * that. */
+/* Private memory for all bodies; with `share`, without their positions. nbody_run frees it. */
 void nbody_private(nbody* n);
-size_t nbody_bytes(const nbody* n);
 
 /* Chooses the strips, sets the start, computes all steps with `steps`, checks, reports, and leaves the team. Returns
  * the exit status. */
 int nbody_run(nbody* n, tiled_steps steps);
 
+/* Shares of equal size, of which the last may be smaller or empty: as sms.h divides an array. */
 static inline int nbody_first_strip(const nbody* n, int rank) {
-  return (int)((long long)n->strips * rank / n->run.team.count);
+  const long long share = (n->strips - 1) / n->run.team.count + 1;
+  return (int)(share * rank < n->strips ? share * rank : n->strips);
 }
 
 static inline int nbody_strip_bodies(const nbody* n, int strip) {

@@ -1,0 +1,50 @@
+// Bodies that attract each other, with Hiroba's tasks: the sequential program, with what each strip reads and writes.
+// Positions are shared; all else of a strip only the rank uses on which the strip is at home.
+#include <task.hpp>
+
+#include <span>
+
+#include "../common/tasks.hpp"
+#include "nbody.h"
+
+using hiroba::in, hiroba::inout, hiroba::out;
+
+static void share(nbody* n) {
+  const int ranks = n->run.team.count;
+  const int dim[] = {n->strips, 3 * n->run.tile.rows, -1}, div[] = {smaller(n->strips, ranks), 1, -1};
+  for (void*& positions : n->position) {
+    sms_free(positions);
+    positions = sms_mapalloc(dim, div, n->floats ? sizeof(float) : sizeof(double), 0, ranks);
+  }
+}
+
+// The numbers of a strip, as bytes.
+static std::span<char> part(const nbody* n, void* array, int strip) {
+  const size_t numbers = 3 * static_cast<size_t>(nbody_strip_bodies(n, strip));
+  return {static_cast<char*>(nbody_strip(n, array, strip)), numbers * (n->floats ? sizeof(float) : sizeof(double))};
+}
+
+static void steps(void* of, int from, int to) {
+  nbody* const n = static_cast<nbody*>(of);
+  sms_barrier();  // all strips have their start
+  for (int t = from; t < to; t++)
+    for (int target = 0; target < n->strips; target++) {
+      void *const now = n->position[t % 2], *const next = n->position[(t + 1) % 2];
+      const auto force = part(n, n->force, target);
+      const int home = sms_home(part(n, now, target).data());
+      for (int source = 0; source < n->strips; source++)
+        hiroba::task(in(part(n, now, target)), in(part(n, now, source)), inout(force), hiroba::on(home),
+                     [=] { nbody_force(n, t, target, source, task_thread()); });
+      hiroba::task(in(part(n, now, target)), inout(force), out(part(n, next, target)),
+                   [=] { nbody_move(n, t, target, task_thread()); });
+    }
+  hiroba::taskwait();
+}
+
+int main(int argc, char** argv) {
+  nbody n;
+  nbody_begin(&n, task_team("nbody_hiroba", &argc, &argv), omp_get_max_threads(), argc, argv);
+  n.share = share;
+  nbody_private(&n);
+  return nbody_run(&n, steps);
+}
