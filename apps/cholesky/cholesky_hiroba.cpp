@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "../common/memory.h"
 #include "../common/tasks.hpp"
 #include "cholesky.h"
 
@@ -25,11 +24,8 @@ static int64_t place_tiles(cholesky* c, double* parts, int64_t length) {
 }
 
 static void open(cholesky* c) {
-  const int ranks = c->run.team.count, page = 4096 / sizeof(double);
-  const int64_t length = (place_tiles(c, nullptr, 0) / page + 1) * page;
-  const int64_t dim[] = {ranks, length, -1}, div[] = {ranks, 1, -1};
-  memory_check(&c->run.team, sizeof(double) * static_cast<double>(length), "the matrix");
-  c->own = sms_mapalloc_large(dim, div, sizeof(double), 0, ranks);
+  const int64_t page = 4096 / sizeof(double), length = (place_tiles(c, nullptr, 0) / page + 1) * page;
+  c->own = task_rows(c->run.team, c->run.team.count, length, sizeof(double));
   place_tiles(c, static_cast<double*>(c->own), length);
 }
 

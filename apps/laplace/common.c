@@ -204,8 +204,8 @@ static void run_steps(void* of, int from, int to) {
 }
 
 int laplace_run(laplace* l, tiled_steps steps) {
-  static const tile candidates[] = {{128, 128}, {256, 256},  {512, 512}, {1024, 1024}, {2048, 2048}, {16, 8192},
-                                    {64, 8192}, {256, 8192}, {64, 2048}, {256, 2048},  {64, 512},    {1024, 8192}};
+  static const tile candidates[] = {{128, 128}, {256, 256},  {512, 512}, {1024, 1024}, {4, 8192}, {16, 8192},
+                                    {64, 8192}, {256, 8192}, {64, 2048}, {256, 2048},  {64, 512}, {1024, 8192}};
   static const char* const categories[] = {"calc", "comm", NULL};
   variant variant = {l, steps};
   const bool automatic = strcmp(l->run.tile_text, "auto") == 0;

@@ -8,7 +8,6 @@
 
 #include <vector>
 
-#include "../common/memory.h"
 #include "../common/tasks.hpp"
 #include "laplace.h"
 
@@ -30,28 +29,22 @@ struct shared : laplace {
 };
 
 static void open(shared* s) {
-  const int n = s->run.size, ranks = s->run.team.count, line = 8;
+  const int n = s->run.size, ranks = s->run.team.count, line = 8, share = (n - 1) / ranks + 1;
   s->pitch = ((n + line - 1) / line | 1) * line;  // an odd number of cache lines, as in common.c
-  const int dim[] = {n, static_cast<int>(s->pitch), -1}, div[] = {smaller(n, ranks), 1, -1};
-  memory_check(&s->run.team, 2.0 * sizeof(double) * n * static_cast<double>(s->pitch) / ranks, s->run.team.program);
-  size_t first[8], length[8];
-  for (int f = 0; f < 2; f++) {
-    s->array[f] = static_cast<double*>(sms_mapalloc(dim, div, sizeof(double), 0, ranks));
-    sms_local_box(s->array[f], s->run.team.rank, first, length);
-    s->field[f] = s->array[f] + first[0] * s->pitch;
-  }
-  s->first[0] = static_cast<int>(first[0]), s->extent[0] = static_cast<int>(length[0]);
+  s->first[0] = smaller(share * s->run.team.rank, n), s->extent[0] = smaller(share, n - s->first[0]);
   s->first[1] = 0, s->extent[1] = n;
+  for (int f = 0; f < 2; f++) {
+    s->array[f] = static_cast<double*>(task_rows(s->run.team, n, s->pitch, sizeof(double)));
+    s->field[f] = s->array[f] + s->first[0] * s->pitch;
+  }
 }
 
 static void cut(shared* s) {
+  const int n = s->run.size, share = (n - 1) / s->run.team.count + 1;
   s->cuts.clear();
-  for (int rank = 0; rank < s->run.team.count; rank++) {
-    size_t first[8], length[8];
-    sms_local_box(s->array[0], rank, first, length);
-    for (size_t i = 0; i < length[0]; i += s->run.tile.rows) s->cuts.push_back(static_cast<int>(first[0] + i));
-  }
-  s->cuts.push_back(s->run.size);
+  for (int first = 0; first < n; first += share)
+    for (int i = first; i < smaller(first + share, n); i += s->run.tile.rows) s->cuts.push_back(i);
+  s->cuts.push_back(n);
 }
 
 // A tile of which some points are on the rim is not written as a whole, so `out` would be wrong.

@@ -10,11 +10,9 @@
 using hiroba::in, hiroba::inout, hiroba::out;
 
 static void share(nbody* n) {
-  const int ranks = n->run.team.count;
-  const int dim[] = {n->strips, 3 * n->run.tile.rows, -1}, div[] = {smaller(n->strips, ranks), 1, -1};
   for (void*& positions : n->position) {
     sms_free(positions);
-    positions = sms_mapalloc(dim, div, n->floats ? sizeof(float) : sizeof(double), 0, ranks);
+    positions = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double));
   }
 }
 
