@@ -35,6 +35,8 @@ typedef struct cholesky_program {
   void (*panel)(cholesky* c, int k, const double* tile[]);
   /* The number of the calling thread, from 0; NULL: there is one thread. */
   int (*thread)(void);
+  /* The rank that has tile (i, j); NULL: as said above. */
+  int (*rank)(const cholesky* c, int i, int j);
 } cholesky_program;
 
 enum { CHOLESKY_POTRF, CHOLESKY_TRSM, CHOLESKY_SYRK, CHOLESKY_GEMM, CHOLESKY_COMM }; /* the categories of the split */
@@ -65,7 +67,9 @@ int cholesky_run(cholesky* c);
 
 /* ---- where tiles are --------------------------------------------------------------------------------------------- */
 
-static inline int cholesky_rank(const cholesky* c, int i, int j) { return i % c->rows * c->columns + j % c->columns; }
+static inline int cholesky_rank(const cholesky* c, int i, int j) {
+  return c->program->rank != NULL ? c->program->rank(c, i, j) : i % c->rows * c->columns + j % c->columns;
+}
 
 static inline bool cholesky_mine(const cholesky* c, int i, int j) { return cholesky_rank(c, i, j) == c->run.team.rank; }
 

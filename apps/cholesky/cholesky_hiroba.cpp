@@ -11,6 +11,16 @@
 
 using hiroba::in, hiroba::inout;
 
+// To and fro: 0, 1, .. ranks-1, ranks-1, .. 1, 0. Round and round, the last rank would have the most work of each turn.
+static int to_and_fro(int i, int ranks) {
+  const int place = i % (2 * ranks);
+  return place < ranks ? place : 2 * ranks - 1 - place;
+}
+
+static int rank_of(const cholesky* c, int i, int j) {
+  return to_and_fro(i, c->rows) * c->columns + to_and_fro(j, c->columns);
+}
+
 // Puts the tiles of each rank into a part of its own. Returns how long a part must be.
 static int64_t place_tiles(cholesky* c, double* parts, int64_t length) {
   std::vector<int64_t> used(c->run.team.count);
@@ -51,7 +61,8 @@ static void factor(cholesky* c) {
 }
 
 int main(int argc, char** argv) {
-  static const cholesky_program program = {"cholesky_hiroba", false, open, close, factor, nullptr, task_thread};
+  static const cholesky_program program = {"cholesky_hiroba", false,       open,   close, factor,
+                                           nullptr,           task_thread, rank_of};
   cholesky c;
   cholesky_begin(&c, &program, task_team(program.name, &argc, &argv), argc, argv);
   return cholesky_run(&c);
