@@ -35,7 +35,7 @@ static int64_t place_tiles(cholesky* c, double* parts, int64_t length) {
 
 static void open(cholesky* c) {
   const int64_t page = 4096 / sizeof(double), length = (place_tiles(c, nullptr, 0) / page + 1) * page;
-  c->own = task_rows(c->run.team, c->run.team.count, length, sizeof(double));
+  c->own = task_rows(c->run.team, c->run.team.count, length, sizeof(double), "the matrix");
   place_tiles(c, static_cast<double*>(c->own), length);
 }
 

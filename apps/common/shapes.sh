@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
 # omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES,
-# smint-RANKS-NODES or hiroba-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT.
+# smint-RANKS-NODES or hiroba-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the application,
+# whose variants are in the folder `bin` as PROGRAM_VARIANT.
 
 fail() {
   printf 'test.sh: %s\n' "$*" >&2

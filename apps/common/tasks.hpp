@@ -20,13 +20,14 @@ inline team task_team(const char* program, int* argc, char*** argv) {
 }
 
 // Shared memory of rows x columns elements of `bytes` bytes, in rows that are divided among the ranks: equal numbers of
-// them, the last ones fewer. Collective. Hiroba makes huge pages of memory that has been touched, in the first two
-// barriers after it has been allocated; so that is done here, before a clock runs.
-inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t bytes) {
+// them, the last ones fewer. `what` needs too much, if the machine has less. Collective. Hiroba makes huge pages of
+// memory that has been touched, in the first two barriers after it has been allocated; so that is done here, before a
+// clock runs.
+inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t bytes, const char* what) {
   const int64_t parts = std::min<int64_t>(rows, team.count), share = (rows - 1) / parts + 1;
   const int64_t dim[] = {rows, columns, -1}, div[] = {parts, 1, -1};
   const size_t row = static_cast<size_t>(columns) * bytes;
-  memory_check(&team, static_cast<double>(share) * static_cast<double>(row), team.program);
+  memory_check(&team, static_cast<double>(share) * static_cast<double>(row), what);
   void* const out = sms_mapalloc_large(dim, div, bytes, 0, team.count);
   const int64_t first = std::min(share * team.rank, rows), mine = std::min(share, rows - first);
   std::memset(static_cast<char*>(out) + static_cast<size_t>(first) * row, 0, static_cast<size_t>(mine) * row);

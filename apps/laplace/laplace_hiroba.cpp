@@ -34,7 +34,7 @@ static void open(shared* s) {
   s->first[0] = smaller(share * s->run.team.rank, n), s->extent[0] = smaller(share, n - s->first[0]);
   s->first[1] = 0, s->extent[1] = n;
   for (int f = 0; f < 2; f++) {
-    s->array[f] = static_cast<double*>(task_rows(s->run.team, n, s->pitch, sizeof(double)));
+    s->array[f] = static_cast<double*>(task_rows(s->run.team, n, s->pitch, sizeof(double), s->run.team.program));
     s->field[f] = s->array[f] + s->first[0] * s->pitch;
   }
 }

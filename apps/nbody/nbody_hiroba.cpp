@@ -12,7 +12,8 @@ using hiroba::in, hiroba::inout, hiroba::out;
 static void share(nbody* n) {
   for (void*& positions : n->position) {
     sms_free(positions);
-    positions = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double));
+    positions = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double),
+                          n->run.team.program);
   }
 }
 
