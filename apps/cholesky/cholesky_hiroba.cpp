@@ -2,44 +2,11 @@
 // that can run, those that write the first columns go first, for all others wait for these in the end.
 #include <task.hpp>
 
-#include <algorithm>
 #include <span>
-#include <vector>
 
-#include "../common/tasks.hpp"
-#include "cholesky.h"
+#include "parts.hpp"
 
 using hiroba::in, hiroba::inout;
-
-// To and fro: 0, 1, .. ranks-1, ranks-1, .. 1, 0. Round and round, the last rank would have the most work of each turn.
-static int to_and_fro(int i, int ranks) {
-  const int place = i % (2 * ranks);
-  return place < ranks ? place : 2 * ranks - 1 - place;
-}
-
-static int rank_of(const cholesky* c, int i, int j) {
-  return to_and_fro(i, c->rows) * c->columns + to_and_fro(j, c->columns);
-}
-
-// Puts the tiles of each rank into a part of its own. Returns how long a part must be.
-static int64_t place_tiles(cholesky* c, double* parts, int64_t length) {
-  std::vector<int64_t> used(c->run.team.count);
-  for (int j = 0; j < c->tiles; j++)
-    for (int i = j; i < c->tiles; i++) {
-      const int rank = cholesky_rank(c, i, j);
-      if (parts != nullptr) c->at[i + static_cast<size_t>(j) * c->tiles] = parts + rank * length + used[rank];
-      used[rank] += static_cast<int64_t>(cholesky_numbers(c, i, j));
-    }
-  return *std::max_element(used.begin(), used.end());
-}
-
-static void open(cholesky* c) {
-  const int64_t page = 4096 / sizeof(double), length = (place_tiles(c, nullptr, 0) / page + 1) * page;
-  c->own = task_rows(c->run.team, c->run.team.count, length, sizeof(double), "the matrix");
-  place_tiles(c, static_cast<double*>(c->own), length);
-}
-
-static void close(cholesky* c) { sms_free(c->own); }
 
 static std::span<double> part(const cholesky* c, int i, int j) {
   return {cholesky_tile(c, i, j), cholesky_numbers(c, i, j)};
@@ -61,8 +28,14 @@ static void factor(cholesky* c) {
 }
 
 int main(int argc, char** argv) {
-  static const cholesky_program program = {"cholesky_hiroba", false,       open,   close, factor,
-                                           nullptr,           task_thread, rank_of};
+  static const cholesky_program program = {.name = "cholesky_hiroba",
+                                           .whole = false,
+                                           .open = parts_open,
+                                           .close = parts_close,
+                                           .factor = factor,
+                                           .panel = nullptr,
+                                           .thread = task_thread,
+                                           .rank = parts_rank};
   cholesky c;
   cholesky_begin(&c, &program, task_team(program.name, &argc, &argv), argc, argv);
   return cholesky_run(&c);
