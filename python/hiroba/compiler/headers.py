@@ -39,6 +39,8 @@ def header_words(source: str, include: str) -> list[str]:
             words += ["-isystem", f"{include}/{notation.folder}"]
         if notation.is_written(code) and re.search(rf"#\s*include\s*[<\"](?:hiroba/)?{header}", text) is None:
             added.append(f"{notation.folder}/{notation.header}".lstrip("/"))
+        if notation.is_written(code):
+            added += notation.beside
     mpi = MPI.search(text)
     if mpi is not None and not (mpi[1] == '"' and Path(source).with_name("mpi.h").exists()):
         added.append("mpi_calls.h")

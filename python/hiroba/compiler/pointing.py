@@ -22,14 +22,11 @@ class Pointing:
     @cached_property
     def _pieces(self) -> list[tuple[int, int, bool]]:
         """Where a piece of the text begins, where in the source that is, and whether it is as it was."""
-        out, at, begin = [], 0, 0
-        for first, last, text in sorted(self.source.edits, key=lambda edit: (edit[0], edit[1])):
-            if first < at:
-                continue
-            out += [(begin, at, True), (begin + first - at, first, False)]
-            begin += first - at + len(text)
-            at = last
-        return [*out, (begin, at, True)]
+        out, begin = [], 0
+        for text, at, same in self.source.pieces():
+            out.append((begin, at, same))
+            begin += len(text)
+        return out
 
     @cached_property
     def _lines(self) -> dict[tuple[str, int], list[tuple[int, str]]]:

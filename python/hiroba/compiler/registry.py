@@ -5,9 +5,10 @@ from __future__ import annotations
 from .core.notation import Notation
 from .mpc.notation import MPC
 from .smint.notation import SMINT
+from .task.notation import TASK
 from .xmp.notation import XMP
 
 # In the order in which they rewrite: what stands in expressions before the loops around it.
-NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT)
+NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT, TASK)
 # Calls that start the job.
 STARTS = frozenset({"sms_startup", *(name for notation in NOTATIONS for name in notation.starts)})

@@ -122,9 +122,14 @@ class Declared:
                     return node
             elif node.type != "type_identifier":
                 continue
-            if any(self.is_local(made, node) for made in self._made_in_blocks.get(text_of(node), [])):
+            if self.made_in_block(node) is not None:
                 return node
         return None
+
+    def made_in_block(self, use: Node) -> Node | None:
+        """The type or enumerator that this word means, if a block around it declares that."""
+        made = self._made_in_blocks.get(text_of(use), [])
+        return next((m for m in made if self.is_local(m, use)), None)
 
     @cached_property
     def _made_in_blocks(self) -> dict[str, list[Node]]:

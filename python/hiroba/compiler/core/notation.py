@@ -109,6 +109,7 @@ class Notation:
     symbol: str  # preprocessed text that includes it has this word
     starts: tuple[str, ...]  # calls that start the job
     self_starting: str = ""  # a word of its header, if main of its programs has to start the job
+    beside: tuple[str, ...] = ()  # other headers of ours that files with the notation include, too
     family: str = ""  # of its directives: the word after #pragma
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy

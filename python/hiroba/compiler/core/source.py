@@ -35,10 +35,22 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+@dataclass(frozen=True)
+class Move:
+    """What lies between two places also stands at a third one, with C before and behind it."""
+
+    at: int
+    begin: int
+    end: int
+    before: str
+    behind: str
+
+
 @dataclass
 class Source:
     text: str
     edits: list[tuple[int, int, str]] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)  # at one place, what begins last stands first
     errors: int = 0
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
@@ -144,14 +156,24 @@ class Source:
 
     def edited(self, begin: int = 0, end: int | None = None) -> str:
         """The text between two places with the edits that lie between them."""
+        return "".join(text for text, _, _ in self.pieces(begin, end))
+
+    def pieces(self, begin: int = 0, end: int | None = None) -> list[tuple[str, int, bool]]:
+        """The same in pieces: each with where in the source it comes from, and whether it is as it was there."""
         stop = len(self.text) if end is None else end
+        moved = sorted(self.moves, key=lambda move: -move.begin)
+        changes = [(edit[0], edit[1], edit[2]) for edit in self.edits] + [(m.at, m.at, m) for m in moved]
         out, at = [], begin
-        for first, last, text in sorted(self.edits, key=lambda edit: (edit[0], edit[1])):
+        for first, last, new in sorted(changes, key=lambda change: change[:2]):
             if first < at or last > stop or (last == begin and first < begin):
                 continue
-            out += [self.text[at:first], text]
+            out.append((self.text[at:first], at, True))
+            if isinstance(new, Move):
+                out += [(new.before, first, False), *self.pieces(new.begin, new.end), (new.behind, first, False)]
+            else:
+                out.append((new, first, False))
             at = last
-        return "".join([*out, self.text[at:stop]])
+        return [*out, (self.text[at:stop], at, True)]
 
 
 _lines: dict[str, list[str]] = {}

@@ -6,6 +6,7 @@ import re
 
 from ..core.affine import Form
 from ..core.arithmetic import name_of
+from ..core.clauses import clauses_of
 from ..core.counted import REAL, Counted, assigned_names, changes, identifiers, read_for
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
@@ -18,7 +19,6 @@ from .independence import carried_dependence, may_repeat, provably_shared, worth
 from .loops import Access, Analysis, LoopReader, write_access
 from .part import SharedLoop, Smint
 from .reductions import Reduced, ReductionReader
-from .words import clauses_of
 
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
 # Clauses of OpenMP that a parallel for of ranks does not have: what is true here.

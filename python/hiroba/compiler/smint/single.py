@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ..core.clauses import clauses_of
 from ..core.declarators import enclosing
 from ..core.declared import ARRAY
 from ..core.found import Directive
 from ..core.source import Node, text_of, walk
 from .part import Smint
-from .words import clauses_of
 
 
 def single(smint: Smint, directive: Directive) -> None:

@@ -1,12 +1,12 @@
-"""The words of a directive of SMint."""
+"""The words of a directive, with what their brackets hold."""
 
 from __future__ import annotations
 
 import re
 
-from ..core.found import Directive
-from ..core.source import Source
-from ..core.text import matching
+from .found import Directive
+from .source import Source
+from .text import matching
 
 
 def clauses_of(source: Source, directive: Directive) -> list[tuple[str, str]]:

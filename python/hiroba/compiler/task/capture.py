@@ -1,0 +1,152 @@
+"""Which variables of the functions around it a task captures, and how: as in OpenMP it has copies, made when it is
+created, but of what outlives all tasks, of what shared(..) names, and of variables that its own accesses name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..core.declarators import declarators_of, enclosing, innermost, is_extern, may_be_use
+from ..core.declared import FUNCTION, Declared
+from ..core.source import Node, text_of, walk
+from .base import Task, Tasks
+from .sections import own_variable
+from .spelling import How, Spelling, Variable
+from .words import is_name
+
+PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b(.*)$", re.MULTILINE)
+EXPLICIT = {"firstprivate": How.COPY, "private": How.OWN, "shared": How.ADDRESS}
+
+
+def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
+    tops = {name: top for name, top in used(tasks, task) if top.start_byte < task.directive.at}
+    listed = explicit(tasks, task)
+    named = {own_variable(tasks, task.directive, section) for _, section in task.clauses.accesses}
+    spelling = Spelling(tasks.declared, tasks.found.text, tasks.source.text)
+    out = {}
+    for name, top in tops.items():
+        how = listed.get(name) or (How.ADDRESS if name in named else How.COPY)
+        if is_global(task, top) and (name not in listed or how is How.ADDRESS):
+            continue
+        variable = spelling.variable(name, top, by_storage(tasks, task, top, how))
+        if isinstance(variable, Variable):
+            out[name] = variable
+            continue
+        tasks.source.error(
+            task.directive.at,
+            f"the task cannot have `{name}`, because {variable}",
+            f"name it in shared({name}), if it lives until the task has ended"
+            if "array whose extent" in variable else "declare it outside of the function, or use a pointer",
+        )  # fmt: skip
+    check_types(tasks, task)
+    for name in out:
+        rename(tasks, task, out[name])
+    return out
+
+
+def used(tasks: Tasks, task: Task) -> Iterator[tuple[str, Node]]:
+    """Names in the statement, in the directives of tasks in it, and in other directives."""
+    for node in walk(task.statement):
+        if may_be_use(node):
+            top = tasks.declared.declarator(node)
+            if top is not None:
+                yield text_of(node), top
+    for at, clauses in tasks.clauses.items():
+        if task.has(at):
+            directive = next(d for d in tasks.directives if d.at == at)
+            for text in clauses.texts():
+                yield from tasks.names(directive, text)
+    text = tasks.source.text
+    for line in PRAGMA.finditer(text, task.directive.end, task.statement.end_byte):
+        if line.start() + line[0].index("#") in tasks.clauses:
+            continue
+        root = tasks.rewriter.root
+        for word in set(re.findall(r"[A-Za-z_]\w*", line[1])):
+            top = declarator_at(tasks, root.descendant_for_byte_range(line.start(), line.start()) or root, word)
+            if top is not None:
+                yield word, top
+
+
+def declarator_at(tasks: Tasks, node: Node, word: str) -> Node | None:
+    """Of a word of a pragma, which is no node: that of the same name in a block around it."""
+    at: Node | None = node
+    while at is not None and at.parent is not None:
+        found = [
+            top for top in declarators_of(at) if text_of(innermost(top)) == word and top.start_byte < node.end_byte
+        ]
+        if found:
+            return found[-1]
+        at = at.parent
+    return None
+
+
+def is_global(task: Task, top: Node) -> bool:
+    return not Declared.is_local(top, task.statement)
+
+
+def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
+    """What clauses say of variables."""
+    out = {}
+    for name, clause in task.clauses.variables.items():
+        anchor = tasks.anchor(task.directive)
+        node = tasks.fragment(task.directive, name) if is_name(name) else None
+        top = tasks.declared.declarator(node, anchor) if node is not None else None
+        shared = tasks.rewriter.resolve_name(name, anchor.node, anchor.at)
+        if top is None:
+            at = task.directive.place(name)
+            tasks.source.error(at, f"{clause}({name}) does not name a variable", f"write {clause}(x), x a variable")
+        elif shared is not None and clause != "shared":
+            at = task.directive.place(name)
+            tasks.source.error(at, f"{clause}({name}) wants copies of what is shared", "name it in in(..) or out(..)")
+        out[name] = EXPLICIT[clause]
+    return out
+
+
+def by_storage(tasks: Tasks, task: Task, top: Node, how: How) -> How:
+    """What lives as long as the program has an address, or another declaration."""
+    holder = enclosing(top, "declaration", "parameter_declaration")
+    of = tasks.declared.type_of_declarator(top)
+    if is_extern(holder) or (of is not None and of.derived[:1] == (FUNCTION,)):
+        return How.AGAIN
+    words = holder.named_children if holder is not None else []
+    if any(word.type == "storage_class_specifier" and text_of(word) == "static" for word in words):
+        return how if is_global(task, top) else How.ADDRESS
+    return how
+
+
+def check_types(tasks: Tasks, task: Task) -> None:
+    """Types and enumerators of the function are not known where the body will stand."""
+    for node in walk(task.statement):
+        if node.type not in ("type_identifier", "identifier"):
+            continue
+        made = tasks.declared.made_in_block(node)
+        outside = made is not None and not task.statement.start_byte <= made.start_byte < task.statement.end_byte
+        if outside and (node.type == "type_identifier" or tasks.declared.declarator(node) is None):
+            tasks.source.error(
+                node.start_byte,
+                f"`{text_of(node)}` is declared in the function, and the body of a task is a function of its own",
+                "declare it outside of the function",
+            )
+            return
+
+
+def rename(tasks: Tasks, task: Task, variable: Variable) -> None:
+    """Uses of what a task has by its address, where no inner task has it otherwise."""
+    if not variable.by_address:
+        return
+    for node in walk(task.statement):
+        if text_of(node) != variable.name or not may_be_use(node) or tasks.around(node.start_byte) is not task:
+            continue
+        top = tasks.declared.declarator(node)
+        if top is not None and top.id == variable.top.id:
+            tasks.source.replace(node.start_byte, node.end_byte, variable.renamed)
+    for line in PRAGMA.finditer(tasks.source.text, task.directive.end, task.statement.end_byte):
+        if tasks.around(line.start(1)) is not task or line.start() + line[0].index("#") in tasks.clauses:
+            continue
+        word = re.search(rf"\b{variable.name}\b", line[1])
+        if word is not None:
+            tasks.source.error(
+                line.start(1) + word.start(),
+                f"`{variable.name}` is shared with the program, and stands here in another directive",
+                "use a variable of the task there",
+            )

@@ -1,0 +1,23 @@
+"""What hirobacc has to know of tasks. A new directive is a function, and a line here."""
+
+from __future__ import annotations
+
+from ..core.found import Kind, Stands
+from ..core.notation import Notation
+from .outline import task, taskwait
+from .part import TaskPart
+from .words import DEPEND, MODES, VALUES, VARIABLES
+
+TASK = Notation(
+    "tasks",
+    TaskPart,
+    header="task.h",
+    symbol="hiroba_task_copy_at",
+    starts=(),
+    beside=("smint.h",),
+    family="hiroba",
+    directives=(
+        Kind("task", Stands.ABOVE, task, clauses=(*MODES, "depend", *VALUES, *VARIABLES), words=tuple(DEPEND)),
+        Kind("taskwait", Stands.ALONE, taskwait, clauses=(*MODES, "depend", "on"), is_statement=True),
+    ),
+)

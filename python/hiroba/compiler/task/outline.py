@@ -1,0 +1,147 @@
+"""#pragma hiroba task and taskwait. The body of a task becomes a function before the one that it stands in, whose lines
+are still those of the program; in its place is the call that creates the task."""
+
+from __future__ import annotations
+
+import re
+
+from ..core.found import Directive
+from ..core.source import Move, one_line, text_of, walk
+from ..core.text import quoted
+from . import sections
+from .base import Task, Tasks
+from .spelling import GIVEN, Variable
+from .words import is_name
+
+
+def taskwait(tasks: Tasks, directive: Directive) -> None:
+    clauses, place = tasks.clauses[directive.at], tasks.place(directive)
+    used = sections.list_of(tasks, directive, clauses)
+    text = f"hiroba_taskwait_at({place});"
+    if used:
+        spec = spec_of(tasks, directive, "taskwait")
+        text = f"{{ {used}{spec} hiroba_taskwait_on_at({arguments(used)}); }}"
+    tasks.source.replace(directive.at, directive.end, text)
+
+
+def task(tasks: Tasks, directive: Directive) -> None:
+    made = tasks.task_of(directive)
+    function = function_name(tasks, made)
+    variables = list(made.captured.values())
+    used = sections.list_of(tasks, directive, made.clauses)
+    create = creation(tasks, made, function, variables, used)
+    condition = made.clauses.values.get("if", "")
+    if condition:
+        create = conditional(tasks, made, function, variables, create, bool(used))
+    move(tasks, made, function, variables)
+    tasks.source.replace(directive.at, made.statement.end_byte, f"{{ {used}{create} }}")
+    told = ", ".join(f"`{v.name}` {v.how.value}" for v in variables) or "no variables"
+    shown = ", ".join(f"{mode[7:].lower()} {section}" for mode, section in made.clauses.accesses) or "no data"
+    tasks.explain.append(f"{tasks.source.place(directive.at)}: task {function}: {shown}; it has {told}")
+
+
+def arguments(used: str) -> str:
+    """The last ones of a call that gets accesses."""
+    count = "(int)(sizeof hiroba_used / sizeof hiroba_used[0])"
+    return f"hiroba_used, {count}, &hiroba_spec" if used else "0, 0, &hiroba_spec"
+
+
+def spec_of(tasks: Tasks, directive: Directive, label: str, values: dict[str, str] | None = None) -> str:
+    texts = values or {}
+    on, priority = (tasks.render(directive, texts[name]) if name in texts else "" for name in ("on", "priority"))
+    return (
+        f"static const hiroba_task_label hiroba_label = {{{quoted(label)}, {tasks.place(directive)}}};"
+        f" const hiroba_task_spec hiroba_spec = {{&hiroba_label, {on or 'HIROBA_ANYWHERE'}, {priority or 0}}};"
+    )
+
+
+def label_of(made: Task) -> str:
+    """What the program says; else the function that the body calls first, else the one around it."""
+    label = made.clauses.values.get("label", "").strip('"')
+    calls = [n for n in walk(made.statement) if n.type == "call_expression"]
+    called = text_of(calls[0].child_by_field_name("function")) if calls else ""
+    return label or (called if is_name(called) else name_of(made))
+
+
+def name_of(made: Task) -> str:
+    found = re.search(r"([A-Za-z_]\w*)\s*\(", text_of(made.function.child_by_field_name("declarator")))
+    return found[1] if found is not None else "function"
+
+
+def function_name(tasks: Tasks, made: Task) -> str:
+    name = f"{name_of(made)}_task_{tasks.source.place(made.directive.at).line}"
+    while name in tasks.functions:
+        name += "_"
+    tasks.functions.add(name)
+    return name
+
+
+def given(tasks: Tasks, made: Task, variables: list[Variable], function: str) -> str:
+    """C that declares `hiroba_data`, what the task gets."""
+    values, copied = [], ""
+    for variable in variables:
+        own = tasks.render(made.directive, variable.name)
+        values += [value.replace("{}", own) for value in variable.values]
+        copied += variable.copied.replace("{}", own)
+    first = f" = {{{', '.join(values)}}}" if values else ""
+    return f"struct {function} hiroba_data{first};{copied}"
+
+
+def creation(tasks: Tasks, made: Task, function: str, variables: list[Variable], used: str) -> str:
+    spec = spec_of(tasks, made.directive, label_of(made), made.clauses.values)
+    accesses = arguments(used)
+    if not has_members(variables):
+        return f"{spec} hiroba_task_at({function}, 0, {accesses});"
+    data = given(tasks, made, variables, function)
+    return f"{spec} {data} hiroba_task_copy_at({function}, &hiroba_data, sizeof hiroba_data, {accesses});"
+
+
+def conditional(
+    tasks: Tasks, made: Task, function: str, variables: list[Variable], create: str, has_accesses: bool
+) -> str:
+    """if(..): else the program waits for the task; without data that is a call."""
+    condition = tasks.render(made.directive, made.clauses.values["if"])
+    if has_accesses or "on" in made.clauses.values:
+        return f"{create} if (!({condition})) hiroba_taskwait_at({tasks.place(made.directive)});"
+    call = f"{function}(0);"
+    if has_members(variables):
+        call = f"{{ {given(tasks, made, variables, function)} {function}(&hiroba_data); }}"
+    return f"if ({condition}) {{ {create} }} else {call}"
+
+
+def has_members(variables: list[Variable]) -> bool:
+    return any(variable.members for variable in variables)
+
+
+def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> None:
+    source, begin, end = tasks.source, made.directive.end, made.statement.end_byte - 1
+    at = made.function.start_byte
+    here, there = source.place(made.directive.at), source.place(at)
+    head = f"static void {function}(void* hiroba_argument) {{"
+    struct = ""
+    if has_members(variables):
+        struct = f"struct {function} {{ {' '.join(v.members for v in variables if v.members)} }}; "
+        head += f" const struct {function}* const {GIVEN} = hiroba_argument;"
+    else:
+        head += " (void)hiroba_argument;"
+    declared = "".join(f" {variable.prologue}" for variable in variables)
+    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(tasks, made)}{struct}{head}{declared}"
+    line = source.place(begin).line
+    source.moves.append(
+        Move(
+            at,
+            begin,
+            end,
+            f"{before}\n# {line} {quoted(here.file)}\n",
+            f"{source.text[end]} }}\n# {there.line} {quoted(there.file)}\n",
+        )
+    )
+
+
+def prototype(tasks: Tasks, made: Task) -> str:
+    """Of the function around it, if the body calls that."""
+    name, body = name_of(made), made.function.child_by_field_name("body")
+    uses = any(n.type == "identifier" and text_of(n) == name for n in walk(made.statement))
+    if not uses or body is None:
+        return ""
+    return one_line(tasks.source.text[made.function.start_byte : body.start_byte]) + "; "

@@ -1,0 +1,41 @@
+"""What the notation of tasks does with one file: all directives are read, then what each task captures is known, then
+each becomes calls of task.h, and its body a function of its own."""
+
+from __future__ import annotations
+
+from ..core.declarators import enclosing
+from ..core.found import Directive
+from . import capture
+from .base import Task, Tasks
+from .words import read
+
+
+class TaskPart(Tasks):
+    def rewrite(self) -> None:
+        for directive in self.directives:
+            self.clauses[directive.at] = read(self.source, directive)
+            if self.statements.in_function(directive) and directive.name != "taskwait":
+                self._add(directive)
+        if self.source.errors:
+            return
+        for task in self.tasks:
+            task.captured = capture.captured(self, task)
+        if not self.source.errors:
+            self.lower(self.directives)
+
+    def _add(self, directive: Directive) -> None:
+        statement = self.statements.statement(directive)
+        function = enclosing(statement, "function_definition") if statement is not None else None
+        if statement is None or function is None or not self.statements.stays(directive, statement):
+            return
+        for other in self.found.directives:
+            below = self.statements.below(other) if directive.at < other.at < statement.end_byte else None
+            if other.at == statement.start_byte or (below is not None and below.end_byte == statement.end_byte):
+                self.source.error(
+                    other.at,
+                    f"#pragma {other.family} {other.name} ends where the task above it ends",
+                    f"put {{ and }} around what #pragma {directive.family} {directive.name} stands above",
+                )
+                return
+        self.unit.covered.append((statement.start_byte, statement.end_byte))
+        self.tasks.append(Task(directive, self.clauses[directive.at], statement, function))

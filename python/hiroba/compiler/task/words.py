@@ -1,0 +1,124 @@
+"""What the clauses of #pragma hiroba say: accesses, values, and how a task gets its variables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ..core.clauses import clauses_of
+from ..core.found import Directive
+from ..core.notation import meant
+from ..core.source import Source
+from ..core.text import split_at_colon, split_list
+
+MODES = {
+    "in": "HIROBA_IN",
+    "out": "HIROBA_OUT",
+    "inout": "HIROBA_INOUT",
+    "commutative": "HIROBA_COMMUTATIVE",
+    "concurrent": "HIROBA_CONCURRENT",
+}
+DEPEND = {**MODES, "mutexinoutset": "HIROBA_COMMUTATIVE", "inoutset": "HIROBA_CONCURRENT"}
+VALUES = ("on", "priority", "if", "label")
+VARIABLES = ("firstprivate", "private", "shared")
+MOST_ACCESSES = 16
+# Of OpenMP and OmpSs-2, and what to write instead.
+WEAK = ("is for tasks whose children use the data", "name it without `weak`: a task ends after its children")
+ABSENT = {
+    **{f"weak{mode}": WEAK for mode in MODES},
+    "reduction": ("is no clause of a task here", "take concurrent(x) and atomic operations, or commutative(x)"),
+    "final": ("is no clause of a task here", "take if(..): where it is 0, the program waits for the task"),
+    "default": ("is no clause of a task here", "name variables in shared(..); all others are copied"),
+    "untied": ("is no clause of a task here", "leave it out: a task stays in its thread"),
+    "mergeable": ("is no clause of a task here", "leave it out"),
+}
+
+
+@dataclass
+class Clauses:
+    accesses: list[tuple[str, str]] = field(default_factory=list)  # mode, and a section as written
+    values: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)  # by name: the clause that has it
+
+    def texts(self) -> list[str]:
+        """What is evaluated where the directive stands."""
+        return [section for _, section in self.accesses] + [v for name, v in self.values.items() if name != "label"]
+
+
+def read(source: Source, directive: Directive) -> Clauses:
+    out = Clauses()
+    for name, argument in clauses_of(source, directive):
+        if name not in directive.kind.clauses:
+            refuse(source, directive, name)
+        elif not argument or "" in split_list(argument):
+            source.error(directive.place(name), f"`{name}` has nothing in a bracket", f"write {name}(x)")
+        elif name in VALUES and not (name == "on" and directive.name == "taskwait"):
+            if name in out.values:
+                source.error(directive.place(name), f"`{name}` stands here twice", "take one of them away")
+            out.values[name] = argument
+        elif name in VARIABLES:
+            out.variables |= dict.fromkeys(split_list(argument), name)
+        else:
+            out.accesses += accesses(source, directive, name, argument)
+    if len(out.accesses) > MOST_ACCESSES:
+        source.error(
+            directive.at,
+            f"a task with {len(out.accesses)} accesses; at most {MOST_ACCESSES}",
+            "name larger sections, or split the task",
+        )
+    return out
+
+
+def accesses(source: Source, directive: Directive, name: str, argument: str) -> list[tuple[str, str]]:
+    """Of in(a, b), of OpenMP's depend(in: a, b), and of taskwait on(a)."""
+    mode, sections = MODES.get(name, "HIROBA_IN"), argument
+    if name == "depend":
+        kind, sections = (part.strip() for part in split_at_colon(argument))
+        if kind not in DEPEND:
+            source.error(
+                directive.place("depend"),
+                f"`{kind or argument}` in depend(..)",
+                f"write depend(in: x); known are {', '.join(DEPEND)}",
+            )
+            return []
+        mode = DEPEND[kind]
+    return [(mode, section) for section in split_list(sections) if section]
+
+
+def refuse(source: Source, directive: Directive, name: str) -> None:
+    shown = f"#pragma {directive.family} {directive.name}"
+    if name in ABSENT:
+        what, remedy = ABSENT[name]
+        source.error(directive.place(name), f"`{name}` in {shown} {what}", remedy)
+    else:
+        source.error(directive.place(name), f"unknown word `{name}` in {shown}", meant(name, directive.kind.clauses))
+
+
+def parts_of(bracket: str) -> list[str]:
+    """What colons divide; OmpSs-2 writes `base;length`."""
+    if ";" in bracket:
+        return [part.strip() for part in bracket.split(";")]
+    out, rest = [], bracket
+    while (split := split_at_colon(rest))[1] != rest:
+        out.append(split[0].strip())
+        rest = split[1]
+    return [*out, rest.strip()]
+
+
+def brackets_of(section: str) -> tuple[str, list[list[str]]]:
+    """A section's base, and the parts of each bracket at its end."""
+    base, brackets = section.strip(), []
+    while base.endswith("]"):
+        depth, at = 0, len(base)
+        while at > 0 and (depth != 0 or at == len(base)):
+            at -= 1
+            depth += (base[at] in ")]") - (base[at] in "([")
+        if depth != 0 or at == 0:
+            return section, []
+        brackets.append(parts_of(base[at + 1 : -1]))
+        base = base[:at].strip()
+    return base, brackets[::-1]
+
+
+def is_name(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_]\w*", text) is not None
