@@ -53,6 +53,9 @@ class Golden(CompilerTest):
     def test_xmp(self) -> None:
         self.check("xmp")
 
+    def test_task(self) -> None:
+        self.check("task")
+
     def test_nothing_left_over(self) -> None:
         for expected in GOLDEN.glob("*.expected"):
             self.assertTrue(expected.with_suffix(".c").exists(), expected)
@@ -61,7 +64,8 @@ class Golden(CompilerTest):
     def test_no_warnings_of_what_is_written(self) -> None:
         """Of those that people switch on; the programs themselves give none."""
         strict = ("-std=c99", "-pedantic", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Wstrict-prototypes", "-Wundef")
-        for name in ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse"):
+        smint = ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse")
+        for name in (*smint, "task_taskwait", "task_cholesky"):
             with self.subTest(name):
                 self.compiled(*FLAGS, *strict, "-c", GOLDEN / f"{name}.c", "-o", self.folder / "out.o")
 
