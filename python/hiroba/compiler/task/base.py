@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..core.counted import Counted
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
 from ..core.shared import Anchor
@@ -21,7 +22,13 @@ class Task:
     clauses: Clauses
     statement: Node
     function: Node
+    loop: Counted | None = None  # of a taskloop
     captured: dict[str, Variable] = field(default_factory=dict)
+
+    def replaces(self, node: Node) -> bool:
+        """Whether it is one of the bounds of the loop, which are not those of a task."""
+        bounds = [self.loop.first, self.loop.compare] if self.loop is not None else []
+        return any(bound.start_byte <= node.start_byte < bound.end_byte for bound in bounds)
 
     def has(self, at: int) -> bool:
         return self.directive.end <= at < self.statement.end_byte

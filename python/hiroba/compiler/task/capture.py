@@ -47,7 +47,7 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
 def used(tasks: Tasks, task: Task) -> Iterator[tuple[str, Node]]:
     """Names in the statement, in the directives of tasks in it, and in other directives."""
     for node in walk(task.statement):
-        if may_be_use(node):
+        if may_be_use(node) and not task.replaces(node):
             top = tasks.declared.declarator(node)
             if top is not None:
                 yield text_of(node), top

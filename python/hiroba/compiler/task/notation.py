@@ -8,6 +8,8 @@ from .outline import task, taskwait
 from .part import TaskPart
 from .words import DEPEND, MODES, VALUES, VARIABLES
 
+CLAUSES = (*MODES, "depend", *VARIABLES, *VALUES)  # the last is of loops
+
 TASK = Notation(
     "tasks",
     TaskPart,
@@ -17,7 +19,8 @@ TASK = Notation(
     beside=("smint.h",),
     family="hiroba",
     directives=(
-        Kind("task", Stands.ABOVE, task, clauses=(*MODES, "depend", *VALUES, *VARIABLES), words=tuple(DEPEND)),
+        Kind("task", Stands.ABOVE, task, clauses=CLAUSES[:-1], words=tuple(DEPEND)),
+        Kind("taskloop", Stands.ABOVE, task, clauses=CLAUSES, words=tuple(DEPEND), shares_loop=True),
         Kind("taskwait", Stands.ALONE, taskwait, clauses=(*MODES, "depend", "on"), is_statement=True),
     ),
 )

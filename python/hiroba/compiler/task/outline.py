@@ -1,5 +1,5 @@
-"""#pragma hiroba task and taskwait. The body of a task becomes a function before the one that it stands in, whose lines
-are still those of the program; in its place is the call that creates the task."""
+"""#pragma hiroba task, taskloop and taskwait. The body of a task becomes a function before the one that it stands in,
+whose lines are still those of the program; in its place is the call that creates the task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from ..core.found import Directive
 from ..core.source import Move, one_line, text_of, walk
 from ..core.text import quoted
-from . import sections
+from . import loop, sections
 from .base import Task, Tasks
 from .spelling import GIVEN, Variable
 from .words import is_name
@@ -34,7 +34,11 @@ def task(tasks: Tasks, directive: Directive) -> None:
     if condition:
         create = conditional(tasks, made, function, variables, create, bool(used))
     move(tasks, made, function, variables)
-    tasks.source.replace(directive.at, made.statement.end_byte, f"{{ {used}{create} }}")
+    text = f"{{ {used}{create} }}"
+    if made.loop is not None:
+        loop.head(tasks, made.loop)
+        text = loop.around(tasks, made, made.loop, used + create)
+    tasks.source.replace(directive.at, made.statement.end_byte, text)
     told = ", ".join(f"`{v.name}` {v.how.value}" for v in variables) or "no variables"
     shown = ", ".join(f"{mode[7:].lower()} {section}" for mode, section in made.clauses.accesses) or "no data"
     tasks.explain.append(f"{tasks.source.place(directive.at)}: task {function}: {shown}; it has {told}")
@@ -78,7 +82,7 @@ def function_name(tasks: Tasks, made: Task) -> str:
 
 def given(tasks: Tasks, made: Task, variables: list[Variable], function: str) -> str:
     """C that declares `hiroba_data`, what the task gets."""
-    values, copied = [], ""
+    values, copied = list(loop.VALUES if made.loop is not None else []), ""
     for variable in variables:
         own = tasks.render(made.directive, variable.name)
         values += [value.replace("{}", own) for value in variable.values]
@@ -90,7 +94,7 @@ def given(tasks: Tasks, made: Task, variables: list[Variable], function: str) ->
 def creation(tasks: Tasks, made: Task, function: str, variables: list[Variable], used: str) -> str:
     spec = spec_of(tasks, made.directive, label_of(made), made.clauses.values)
     accesses = arguments(used)
-    if not has_members(variables):
+    if not members(made, variables):
         return f"{spec} hiroba_task_at({function}, 0, {accesses});"
     data = given(tasks, made, variables, function)
     return f"{spec} {data} hiroba_task_copy_at({function}, &hiroba_data, sizeof hiroba_data, {accesses});"
@@ -104,13 +108,15 @@ def conditional(
     if has_accesses or "on" in made.clauses.values:
         return f"{create} if (!({condition})) hiroba_taskwait_at({tasks.place(made.directive)});"
     call = f"{function}(0);"
-    if has_members(variables):
+    if members(made, variables):
         call = f"{{ {given(tasks, made, variables, function)} {function}(&hiroba_data); }}"
     return f"if ({condition}) {{ {create} }} else {call}"
 
 
-def has_members(variables: list[Variable]) -> bool:
-    return any(variable.members for variable in variables)
+def members(made: Task, variables: list[Variable]) -> str:
+    """Of the struct that the function of a task gets."""
+    own = [loop.MEMBERS] if made.loop is not None else []
+    return " ".join([*own, *(variable.members for variable in variables if variable.members)])
 
 
 def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> None:
@@ -119,8 +125,8 @@ def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> 
     here, there = source.place(made.directive.at), source.place(at)
     head = f"static void {function}(void* hiroba_argument) {{"
     struct = ""
-    if has_members(variables):
-        struct = f"struct {function} {{ {' '.join(v.members for v in variables if v.members)} }}; "
+    if members(made, variables):
+        struct = f"struct {function} {{ {members(made, variables)} }}; "
         head += f" const struct {function}* const {GIVEN} = hiroba_argument;"
     else:
         head += " (void)hiroba_argument;"

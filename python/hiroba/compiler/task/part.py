@@ -7,6 +7,7 @@ from ..core.declarators import enclosing
 from ..core.found import Directive
 from . import capture
 from .base import Task, Tasks
+from .loop import read_loop
 from .words import read
 
 
@@ -37,5 +38,6 @@ class TaskPart(Tasks):
                     f"put {{ and }} around what #pragma {directive.family} {directive.name} stands above",
                 )
                 return
+        loop = read_loop(self, directive, statement) if directive.name == "taskloop" else None
         self.unit.covered.append((statement.start_byte, statement.end_byte))
-        self.tasks.append(Task(directive, self.clauses[directive.at], statement, function))
+        self.tasks.append(Task(directive, self.clauses[directive.at], statement, function, loop))

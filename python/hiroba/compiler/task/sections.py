@@ -8,6 +8,7 @@ from ..core.declared import ARRAY, POINTER, Type
 from ..core.found import Directive
 from ..core.source import Node, text_of
 from .base import Tasks
+from .loop import chunk
 from .words import Clauses, brackets_of
 
 MOST_STRIDES = 3  # HIROBA_SECTION_DIMS
@@ -25,6 +26,9 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
     node = tasks.fragment(directive, base + "[0]" * len(brackets))
     if node is None or not fits(tasks, directive, section, base, brackets):
         return ""
+    made = next((task for task in tasks.tasks if task.directive is directive), None)
+    if made is not None and made.loop is not None:
+        brackets = chunk(tasks, directive, made.loop, section, brackets)
     first = element = tasks.render(directive, base)  # where it begins; one of what this bracket counts
     counts, strides, gaps = [], [], False
     for parts in brackets:

@@ -19,7 +19,7 @@ MODES = {
     "concurrent": "HIROBA_CONCURRENT",
 }
 DEPEND = {**MODES, "mutexinoutset": "HIROBA_COMMUTATIVE", "inoutset": "HIROBA_CONCURRENT"}
-VALUES = ("on", "priority", "if", "label")
+VALUES = ("on", "priority", "if", "label", "grainsize")
 VARIABLES = ("firstprivate", "private", "shared")
 MOST_ACCESSES = 16
 # Of OpenMP and OmpSs-2, and what to write instead.
