@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from ..core.found import Directive
-from ..core.source import Move, one_line, text_of, walk
+from ..core.source import ATTRIBUTE, COMPLEX, Move, Node, one_line, text_of, walk
 from ..core.text import quoted
 from . import loop, sections
 from .base import Task, Tasks
@@ -121,7 +121,7 @@ def members(made: Task, variables: list[Variable]) -> str:
 
 def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> None:
     source, begin, end = tasks.source, made.directive.end, made.statement.end_byte - 1
-    at = made.function.start_byte
+    at = beginning(tasks, made.function)
     here, there = source.place(made.directive.at), source.place(at)
     head = f"static void {function}(void* hiroba_argument) {{"
     struct = ""
@@ -142,6 +142,15 @@ def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> 
             f"{source.text[end]} }}\n# {there.line} {quoted(there.file)}\n",
         )
     )
+
+
+def beginning(tasks: Tasks, function: Node) -> int:
+    """Where a function begins, with what the parser has not seen of it."""
+    before = function.prev_sibling
+    unseen = (ATTRIBUTE, COMPLEX)
+    begin, end = before.end_byte if before is not None else 0, function.start_byte
+    found = [first.start() for pattern in unseen if (first := pattern.search(tasks.source.text, begin, end))]
+    return min([*found, end])
 
 
 def prototype(tasks: Tasks, made: Task) -> str:

@@ -15,6 +15,10 @@ class TaskPart(Tasks):
     def rewrite(self) -> None:
         for directive in self.directives:
             self.clauses[directive.at] = read(self.source, directive)
+            if directive.at < self.source.text.index(self.notation.symbol):
+                header = self.notation.header
+                self.source.error(directive.at, f"this stands before #include <{header}>", "include it before")
+                return
             if self.statements.in_function(directive) and directive.name != "taskwait":
                 self._add(directive)
         if self.source.errors:
