@@ -115,10 +115,11 @@ void hiroba_graph_free(hiroba_graph* graph);
 #define HIROBA_TASK_TEXT2(x) #x
 #define HIROBA_TASK_TEXT(x) HIROBA_TASK_TEXT2(x)
 #define HIROBA_TASK_PLACE __FILE__ ":" HIROBA_TASK_TEXT(__LINE__)
+/* One per thread and place, because tasks create tasks. */
 #define HIROBA_SPEC(name, on_, priority_)                                     \
   __extension__({                                                             \
     static const hiroba_task_label hiroba_label_ = {name, HIROBA_TASK_PLACE}; \
-    static hiroba_task_spec hiroba_spec_;                                     \
+    static __thread hiroba_task_spec hiroba_spec_;                            \
     hiroba_spec_.label = &hiroba_label_;                                      \
     hiroba_spec_.on = (on_), hiroba_spec_.priority = (priority_);             \
     &hiroba_spec_;                                                            \
