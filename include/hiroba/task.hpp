@@ -145,7 +145,8 @@ struct with_name {
 
 // What the arguments of task() say besides the function.
 struct task_words {
-  hiroba_access accesses[16];
+  static constexpr int most = 19;
+  hiroba_access accesses[most];
   int count = 0;
   hiroba_task_spec spec = {nullptr, HIROBA_ANYWHERE, 0};
   const char* name = nullptr;
@@ -244,7 +245,7 @@ class task_failed : public std::runtime_error {
 // Accesses, on(), priority() and name() in any order, and last the function. Whether this rank runs it.
 template <typename... Arguments>
 bool task(Arguments&&... arguments) {
-  static_assert(sizeof...(Arguments) <= 20, "at most 16 accesses");
+  static_assert(sizeof...(Arguments) <= detail::task_words::most + 1, "at most 19 accesses and other words");
   detail::task_words words;
   auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
   constexpr size_t last = sizeof...(Arguments) - 1;
@@ -285,6 +286,7 @@ inline void task_parts(bool on, std::source_location where = std::source_locatio
 template <typename... Accesses>
   requires(sizeof...(Accesses) > 0 && (std::is_base_of_v<detail::task_access, Accesses> && ...))
 void taskwait(const Accesses&... accesses) {
+  static_assert(sizeof...(Accesses) <= detail::task_words::most, "at most 19 accesses");
   detail::task_words words;
   (words.add(accesses), ...);
   words.name = "taskwait";

@@ -22,6 +22,12 @@ void fence_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDI
 
 bool by_priority(const Task* a, const Task* b) { return a->priority < b->priority; }
 
+void run_body(Task& task) {
+  const bool failed = task.domain->failed.load(std::memory_order_relaxed);
+  if (task.domain->replay == nullptr) task.body(task.argument, failed ? 0 : 1);
+  else if (!failed) task.body(task.argument, 2);
+}
+
 }  // namespace
 
 // ---- creating ------------------------------------------------------------------------------------------------------
@@ -143,12 +149,6 @@ void Worker::run(Task* task) {
   current_ = outer;
 }
 
-void Worker::run_body(Task& task) {
-  const bool failed = task.domain->failed.load(std::memory_order_relaxed);
-  if (task.domain->replay == nullptr) task.body(task.argument, failed ? 0 : 1);
-  else if (!failed) task.body(task.argument, 2);
-}
-
 // Tasks of the runtime that were released: at once, because others wait for what they do.
 void Worker::run_inner(Task*& next) {
   while (inner_ != nullptr) {
@@ -237,7 +237,15 @@ bool Worker::acquire(Task& task) {
 void Worker::count_end(Domain& domain, Task*& next) {
   if (domain.parent == nullptr) return returns_.end_in(domain);
   Task& parent = *domain.parent;
+  const bool awaited = domain.awaited.load(std::memory_order_relaxed);
   if (domain.ended.fetch_add(1, std::memory_order_acq_rel) == -1) end_all(parent, next);
+  else if (awaited && crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake_all();
+}
+
+void Worker::flush() {
+  returns_.flush();
+  const Domain* const told = returns_.take_told();
+  if (told != nullptr && told->awaited.load() && crew_.sleepers_.load() > 0) crew_.wake_all();
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
@@ -331,6 +339,12 @@ void Crew::wake() {
   const bool listener_alone = listening_.load() && sleepers_.load() == 1;
   if (listener_alone) settings_.outside->interrupt();
   else futex_wake_one(bell_);
+}
+
+void Crew::wake_all() {
+  bell_.fetch_add(1);
+  futex_wake_all(bell_);
+  if (listening_.load()) settings_.outside->interrupt();
 }
 
 bool Crew::any_work() const {

@@ -69,8 +69,15 @@ class Worker {
   // Runs tasks until done().
   template <typename Done>
   void work_until(const Done& done);
+  // The same where the end of a task of the domain may be what is waited for.
+  template <typename Done>
+  void await(Domain& domain, const Done& done) {
+    domain.awaited.store(true);
+    work_until(done);
+    domain.awaited.store(false);
+  }
   // What this thread has ended is counted, so that a wait for it can end.
-  void flush() { returns_.flush(); }
+  void flush();
 
  private:
   friend class Crew;
@@ -83,7 +90,6 @@ class Worker {
   void run(Task* task);
   void end(Task& task, Task*& next);
   void end_all(Task& task, Task*& next);
-  void run_body(Task& task);
   void run_inner(Task*& next);
   void end_again(Task& task, Task*& next);
   void release(Task& task, Task*& next);
@@ -134,6 +140,7 @@ class Crew {
   void let_go(Task& task);
   void observe(Observer* observer) { observer_.store(observer); }
   void wake();
+  void wake_all();
   // What runs and what waits for what, of tasks that have not ended; for a message before the job ends.
   std::string describe() const;
 

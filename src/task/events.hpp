@@ -13,13 +13,17 @@
 #include <vector>
 
 #include "collective/collective.hpp"
+#include "memory/memory.hpp"
 #include "task/access.hpp"
 #include "task/crew.hpp"
 
 namespace hiroba {
 
+class Events;
+
 // The argument of a task that waits for an event.
 struct Expected {
+  Events* events = nullptr;
   TaskSection to;         // where its data goes, if it has any
   uint32_t what = 0;      // the sender has to say the same
   uint32_t transfer = 0;  // by rendezvous
@@ -34,6 +38,11 @@ class Events final : public Outside {
   Status listen(Transport& transport, const Job& job, Crew& crew);  // before the transport starts
   // Events may come before.
   void start(const World& world) { world_ = &world; }
+  // Option check: from now on that is told of what events may order.
+  void tell(Consistency& consistency) { order_ = &consistency; }
+  void note_order() {
+    if (order_ != nullptr) order_->note_order();
+  }
 
   // The number of the next event to, or from, that rank; runs other tasks while that is too far ahead.
   uint64_t number_to(int rank, Worker& worker);
@@ -80,6 +89,7 @@ class Events final : public Outside {
   bool finish_transfers();
 
   const World* world_ = nullptr;
+  Consistency* order_ = nullptr;
   Crew* crew_ = nullptr;
   int event_ = 0, data_ = 0, transfer_ = 0, credit_ = 0;
   std::vector<Peer> peers_;

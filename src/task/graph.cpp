@@ -90,7 +90,7 @@ void Graph::run(Worker& worker, int64_t times) {
     crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
   }
   crew.wake();
-  worker.work_until([this] { return ended.load(std::memory_order_acquire) == created; });
+  worker.await(*this, [this] { return ended.load(std::memory_order_acquire) == created; });
 }
 
 void Graph::end_of(Worker& worker, Task& task, Task*& next) {

@@ -27,8 +27,9 @@ struct Task;
 struct Domain {
   virtual ~Domain() = default;
   Task* parent = nullptr;
-  int64_t created = 0;              // by the thread that creates
-  std::atomic<bool> failed{false};  // bodies that have not begun are not run
+  int64_t created = 0;               // by the thread that creates
+  std::atomic<bool> awaited{false};  // a thread waits for the last one
+  std::atomic<bool> failed{false};   // bodies that have not begun are not run
   std::atomic<void*> failure{nullptr};
   std::shared_ptr<void> directory;  // of the tasks that a task has created
   bool recording = false;           // tasks are not run but kept in `recorded`

@@ -26,14 +26,18 @@ class Returns {
   void flush() {
     if (nodes_ > 0) first_->pool->give_back(first_, last_);
     first_ = nullptr, nodes_ = 0;
-    if (ends_ > 0) domain_->ended.fetch_add(std::exchange(ends_, 0), std::memory_order_acq_rel);
+    if (ends_ == 0) return;
+    domain_->ended.fetch_add(std::exchange(ends_, 0), std::memory_order_acq_rel);
+    told_ = domain_;
   }
+  // The last domain that was told since the last such call; null if none was.
+  Domain* take_told() { return std::exchange(told_, nullptr); }
 
  private:
   static constexpr int most = 32;
   Task *first_ = nullptr, *last_ = nullptr;
   int nodes_ = 0;
-  Domain* domain_ = nullptr;
+  Domain *domain_ = nullptr, *told_ = nullptr;
   int64_t ends_ = 0;
 };
 

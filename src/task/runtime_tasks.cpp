@@ -41,14 +41,16 @@ Task& task_of(void* argument) {
   return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(argument) & ~uintptr_t{sizeof(Task) - 1});
 }
 
-void run_nothing(void*, int) {}
+void run_expected(void* argument, int) { argument_of<Expected>(argument).events->note_order(); }
 void run_signal(void* argument, int) {
   const auto signal = argument_of<Signal>(argument);
+  signal.events->note_order();
   signal.events->send(signal.rank, signal.number, signal.what);
 }
 void run_sending(void* argument, int) {
   const auto sending = argument_of<Sending>(argument);
   const Signal& signal = sending.signal;
+  signal.events->note_order();
   signal.events->send(signal.rank, signal.number, signal.what, sending.data, task_of(argument));
 }
 template <bool home_to_here>
@@ -81,8 +83,9 @@ char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
 }
 
 TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
-  Task& task = make(Task::inner, run_nothing);
+  Task& task = make(Task::inner, run_expected);
   Expected expected;
+  expected.events = events_;
   expected.what = what(section);
   set_argument(task, expected);
   const TaskRef out(&task);
@@ -105,8 +108,9 @@ Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
 }
 
 Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
-  Task& task = make(Task::inner, run_nothing);
+  Task& task = make(Task::inner, run_expected);
   Expected expected;
+  expected.events = events_;
   expected.to = section, expected.what = what(section);
   set_argument(task, expected);
   (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank

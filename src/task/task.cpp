@@ -17,6 +17,17 @@ struct TaskGraph {
   std::unique_ptr<Graph> recorded;
 };
 
+// Option check: tasks of different ranks are ordered in ways that the memory floor does not see.
+class OrderNotes final : public Observer {
+ public:
+  void start(Consistency& consistency) { consistency_ = &consistency; }
+  void began(int, const Task&, const Task*) override { consistency_->note_order(); }
+  void ended(int, const Task&) override { consistency_->note_order(); }
+
+ private:
+  Consistency* consistency_ = nullptr;
+};
+
 struct TaskParts {
   Memory* memory = nullptr;
   Crew crew;
@@ -24,6 +35,7 @@ struct TaskParts {
   Flow flow;
   Watch watch;
   Trace trace;
+  OrderNotes order_notes;
   bool begun = false;
   Graph* recording = nullptr;
   std::vector<uint64_t> words;  // of barriers
@@ -88,6 +100,7 @@ void Tasks::start(Memory& memory, const Settings& settings) {
   p.memory = &memory;
   settings_ = settings;
   p.events.start(memory.collective().world());
+  if (memory.checking()) p.events.tell(memory.consistency());
 }
 
 Status Tasks::begin() {
@@ -98,6 +111,13 @@ Status Tasks::begin() {
   settings.spins = p.memory->job().spins(settings_.threads);
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
   HIROBA_TRY(p.crew.start(settings));
+  const bool checking = p.memory->checking();
+  if (checking && !settings_.trace.empty())
+    return Status::error("option task-trace does not go with option check; give one of them");
+  if (checking) {
+    p.order_notes.start(p.memory->consistency());
+    p.crew.observe(&p.order_notes);
+  }
   if (!settings_.trace.empty()) {
     p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
     p.crew.observe(&p.trace);
@@ -180,14 +200,14 @@ Status Tasks::wait(const char* call, Failed& failed) {
   if (Task* const task = running()) {
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
     Domain& children = *task->extra->children;
-    await(call, [&] { return children.ended.load(std::memory_order_acquire) == children.created; });
+    await(call, children, [&] { return children.ended.load(std::memory_order_acquire) == children.created; });
     take_failure(children);
     return {};
   }
   HIROBA_TRY(begin());
   if (Crew::here() == nullptr) return wrong_thread();
   Domain& domain = p.flow.domain();
-  await(call, [&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
+  await(call, domain, [&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
   domain.created = 0, domain.ended.store(0);
   take_failure(domain);
   HIROBA_TRY(compare_sequences(call, failed));
@@ -244,15 +264,17 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
   std::copy_n(reinterpret_cast<const char*>(&pointer), sizeof pointer, static_cast<char*>(argument));
   submit(argument,
          [](void* a, int) { (*static_cast<std::atomic<bool>**>(a))->store(true, std::memory_order_release); });
-  await("hiroba_taskwait_on", [&] { return done.load(std::memory_order_acquire); });
+  Domain& domain = running() != nullptr ? Crew::children_of(*running()) : parts_->flow.domain();
+  await("hiroba_taskwait_on", domain, [&] { return done.load(std::memory_order_acquire); });
+  if (parts_->memory->checking()) parts_->memory->consistency().note_order();
   return {};
 }
 
 // Runs tasks until done().
 template <typename Done>
-void Tasks::await(const char* call, const Done& done) {
+void Tasks::await(const char* call, Domain& domain, const Done& done) {
   const Waiting waiting(*parts_, call);
-  Crew::here()->work_until(done);
+  Crew::here()->await(domain, done);
 }
 
 Status Tasks::work_until(int (*done)(void*), void* context) {

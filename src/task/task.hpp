@@ -18,6 +18,7 @@
 
 namespace hiroba {
 
+struct Domain;
 struct TaskParts;
 struct TaskGraph;
 
@@ -83,7 +84,7 @@ class Tasks {
   Status begin();
   Status write_trace();
   template <typename Done>
-  void await(const char* call, const Done& done);
+  void await(const char* call, Domain& domain, const Done& done);
   Status compare_sequences(const char* call, Failed& failed);
   Status find_difference(const char* call);
 

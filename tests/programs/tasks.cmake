@@ -18,6 +18,8 @@ set(task_tests
   "untracked 3 3 1 60 TRACKING=uffd CACHE=1M"
   "chaos 3 2 2 40 CHAOS=7"
   "narrow 3 1 2 60 TASK_WINDOW=64"
+  "check 3 1 2 20 CHECK=yes"
+  "check_nodes 2 2 1 15 CHECK=yes"
   "ucx 3 3 2 15 TRANSPORT=ucx"
   "ucx_pairs 4 2 1 15 TRANSPORT=ucx"
   "mpi 2 2 2 15 TRANSPORT=mpi"

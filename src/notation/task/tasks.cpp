@@ -113,8 +113,9 @@ TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value,
 TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
   Tasks::Failed failed;
   Tasks& t = tasks("hiroba_taskwait");
-  if (!t.inside()) hiroba::begin_barrier(false);
+  const bool inside = t.inside();
   require_at(t.wait("hiroba_taskwait", failed), place);
+  if (!inside) hiroba::begin_barrier(false);  // not before: a rank in it runs no tasks, for which others may wait
   *failure = failed.what;
   return failed.rank;
 }
