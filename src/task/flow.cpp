@@ -26,11 +26,7 @@ Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const 
   Entry& entry = directory_.find(key);
   if (entry.shares == nullptr && entry.parts.empty()) {
     Array* array = nullptr;
-    HIROBA_TRY(memory_->arrays().find(key.address, array));
-    if (key.end() > array->data + array->distribution.bytes())
-      return Status::error(format("a section of %zu bytes from %s on is %s", key.total(),
-                                  element_name(*array, key.address - array->data).c_str(),
-                                  memory_->arrays().explain(key.end() - 1).c_str()));
+    HIROBA_TRY(find_array(key, array));
     find_homes(entry, *array, key);
   }
   if (entry.shares != nullptr) {
@@ -41,6 +37,15 @@ Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const 
   if (&key != &section && access.tile == &key) return add_shared(access, section, section);
   for (const TaskSection& part : entry.parts) HIROBA_TRY(add_shared(access, part, part));
   return {};
+}
+
+// The array that has all of the section.
+Status Flow::find_array(const TaskSection& section, Array*& array) const {
+  HIROBA_TRY(memory_->arrays().find(section.address, array));
+  if (section.end() <= array->data + array->distribution.bytes()) return {};
+  return Status::error(format("a section of %zu bytes from %s on is %s", section.total(),
+                              element_name(*array, section.address - array->data).c_str(),
+                              memory_->arrays().explain(section.end() - 1).c_str()));
 }
 
 // The entry belongs to one node, or is cut into sections that do.
@@ -77,8 +82,15 @@ int Flow::place_of_task(int on) const {
 Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {
   used_ = true;
   if (!several_) {
+    const size_t known = directory_.size();
     task = &create_local(tasks_.worker(), tasks_.domain(), directory_, accesses);
     task->number = ++count_, task->label = label;
+    if (directory_.size() == known) return {};
+    for (const TaskAccess& access : accesses) {
+      Array* array = nullptr;
+      const bool shared = !access.section.empty() && world_->is_shared(access.section.address);
+      if (shared) HIROBA_TRY(find_array(access.section, array));
+    }
     return {};
   }
   pieces_.clear();

@@ -40,6 +40,7 @@ class Flow {
 
   Status add_pieces(const TaskAccess& access);
   Status add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section);
+  Status find_array(const TaskSection& section, Array*& array) const;
   void find_homes(Entry& entry, const Array& array, const TaskSection& section) const;
   int place_of_task(int on) const;
   void note(std::span<const TaskAccess> accesses, const TaskLabel* label);

@@ -19,6 +19,7 @@ def everywhere(name: str, *words: str, **more: Any) -> list[Case]:
 
 CASES = [
     *everywhere("outside", PLACE, r"section of 80 bytes", r"\[90\]", "past the end"),
+    Case("outside", [PLACE, r"section of 80 bytes"], binary="tasks_misuse", ranks=1, nodes=1),
     *everywhere("unowned", PLACE, "use after sms_free"),
     *everywhere("different", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("fewer", PLACE, r"19 tasks, and another rank more|task 20 of this rank"),
