@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,23 @@ struct alignas(128) RankBoard {
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
+
+  void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
+};
+
+// While it lives, a rank is blocked in what its board shows.
+class BlockedOnBoard {
+ public:
+  // `what` is shown from now on, or null: what is shown already.
+  explicit BlockedOnBoard(RankBoard& board, const char* what = nullptr) : board_(board) {
+    if (what != nullptr) board_.show(what);
+    board_.waiting.store(1, std::memory_order_relaxed);
+  }
+  BlockedOnBoard(const BlockedOnBoard&) = delete;
+  ~BlockedOnBoard() { board_.waiting.store(0, std::memory_order_relaxed); }
+
+ private:
+  RankBoard& board_;
 };
 
 struct Board {

@@ -1,7 +1,6 @@
 #include "collective/arrivals.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/whereabouts.hpp"
 
@@ -30,7 +29,7 @@ void Arrivals::arrive(const char* call, Work done) {
   world_->transport->fence();
   if (done == Work::all) {
     RankBoard& self = world_->board->rank(world_->rank);
-    std::strncpy(self.where, call, sizeof self.where - 1);
+    self.show(call);
     self.calls.fetch_add(1, std::memory_order_relaxed);
   }
   count.store(before + (before % 2 != 0 || done == Work::part ? 1 : 2));

@@ -1,7 +1,6 @@
 #include "collective/barriers.hpp"
 
 #include <cassert>
-#include <cstring>
 
 namespace hiroba {
 
@@ -24,7 +23,7 @@ Status Barriers::come(const char* call) {
   if (split_ != nullptr)
     return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
   RankBoard& self = world_->board->rank(world_->rank);
-  std::strncpy(self.where, call, sizeof self.where - 1);
+  self.show(call);
   const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;
   if (measure_) self.came[calls % 2].store(seconds_now(), std::memory_order_relaxed);
   return {};
@@ -46,13 +45,11 @@ void Barriers::note_wait(double seconds) {
 
 template <typename Wait>
 Status Barriers::wait_for_others(const Wait& wait) {
-  std::atomic<uint32_t>& waiting = world_->board->rank(world_->rank).waiting;
-  waiting.store(1, std::memory_order_relaxed);
+  const BlockedOnBoard blocked(world_->board->rank(world_->rank));
   const double begin = measure_ || told_ ? seconds_now() : 0;
   Status status = wait();
   if (told_) told_(seconds_now() - begin);
   if (measure_) note_wait(seconds_now() - begin);
-  waiting.store(0, std::memory_order_relaxed);
   return status;
 }
 

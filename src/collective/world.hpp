@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
@@ -78,18 +77,17 @@ struct World {
   class Stay {
    public:
     Stay(const World& world, std::string text)
-        : self_(world.board->rank(world.rank)), text_(std::move(text)), timeout_(world.timeout) {
-      show(text_);
-      self_.waiting.store(1, std::memory_order_relaxed);
-    }
+        : self_(world.board->rank(world.rank)),
+          text_(std::move(text)),
+          blocked_(self_, text_.c_str()),
+          timeout_(world.timeout) {}
     ~Stay() {
-      if (told_) show(text_);  // what was told is not so any more
-      self_.waiting.store(0, std::memory_order_relaxed);
+      if (told_) self_.show(text_.c_str());  // what was told is not so any more
     }
     // Shows more, once.
     template <typename What>
     void tell(const What& what) {
-      if (!told_) show(what());
+      if (!told_) self_.show(std::string(what()).c_str());
       told_ = true;
     }
     double waited() const { return seconds_now() - start_; }
@@ -99,10 +97,9 @@ struct World {
     }
 
    private:
-    void show(const std::string& text) const { std::strncpy(self_.where, text.c_str(), sizeof self_.where - 1); }
-
     RankBoard& self_;
     std::string text_;
+    BlockedOnBoard blocked_;
     bool told_ = false;
     double timeout_, start_ = seconds_now();
   };

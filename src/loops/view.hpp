@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/division.hpp"
 #include "memory/memory.hpp"
 
 namespace hiroba {
@@ -16,11 +17,6 @@ struct Interval {
 };
 
 inline Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
-
-inline int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - static_cast<int64_t>(a % b != 0 && (a < 0) != (b < 0));
-}
-inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
 
 // Of a loop variable: first, first + step, .. below end; or above end, if step < 0.
 struct Values {

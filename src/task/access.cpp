@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/division.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -24,8 +26,6 @@ Boxes common(const TaskSection& a, const TaskSection& b) {
   }
   return out;
 }
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // Whether blocks of the boxes overlap, b's being `distance` bytes after a's, from dimension d on. Within a dimension
 // the inner ones are shorter than a stride, so only two differences of indices can bring blocks together.

@@ -52,9 +52,11 @@ struct TaskAccess {
   const TaskSection* tile = nullptr;
   TaskSection section;
 
-  bool reads() const { return (mode & in) != 0; }
-  bool writes() const { return (mode & out) != 0; }
+  // By which tasks depend on each other.
+  const TaskSection& key() const { return tile != nullptr ? *tile : section; }
 };
+constexpr bool reads(TaskAccess::Mode mode) { return (mode & TaskAccess::in) != 0; }
+constexpr bool writes(TaskAccess::Mode mode) { return (mode & TaskAccess::out) != 0; }
 
 template <typename Visit>
 void TaskSection::for_each_block(const Visit& visit) const {

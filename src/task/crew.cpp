@@ -100,8 +100,8 @@ Task* Worker::take_any() {
 // What others than the crew have released and ended. One that can run; null if there is none.
 Task* Worker::take_arrived() {
   Task* next = nullptr;
-  release_list(crew_.arrived_.exchange(nullptr, std::memory_order_acquire), next);
-  for (Task* task = crew_.let_go_.exchange(nullptr, std::memory_order_acquire); task != nullptr;) {
+  release_list(crew_.arrived_.take_all(), next);
+  for (Task* task = crew_.let_go_.take_all(); task != nullptr;) {
     Task* const following = task->next;
     end_all(*task, next);
     task = following;
@@ -169,37 +169,31 @@ void Worker::end(Task& task, Task*& next) {
 }
 
 void Worker::end_all(Task& task, Task*& next) {
-  if (task.domain->replay != nullptr) return end_again(task, next);
-  if (task.extra != nullptr) {
-    for (Exclusion* const exclusion : task.extra->exclusions) release_list(exclusion->release(), next);
-    if (const Domain* const children = task.extra->children.get(); children != nullptr && children->failed.load())
-      task.domain->fail(children->failure.load());
-    delete std::exchange(task.extra, nullptr);
+  Domain& domain = *task.domain;
+  if (task.extra != nullptr) end_extra(task, next);
+  if (domain.replay != nullptr) {
+    domain.replay(*this, task, next);
+    return count_end(domain, next);
   }
+  delete std::exchange(task.extra, nullptr);
   Edge* edge = task.successors.exchange(Task::closed(), std::memory_order_acq_rel);
   while (edge != nullptr) {
     Task& successor = Task::of(edge);
     edge = edge->next;  // the successor may run, and its node be another task's, as soon as its last blocker is gone
     if (successor.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) release(successor, next);
   }
-  Domain& domain = *task.domain;
   if (task.pool == &pool_) pool_.put(task);
   else returns_.node(task);
   count_end(domain, next);
 }
 
-// The same for a task that runs again.
-void Worker::end_again(Task& task, Task*& next) {
-  Domain& domain = *task.domain;
-  if (task.extra != nullptr) {
-    for (Exclusion* const exclusion : task.extra->exclusions) release_list(exclusion->release(), next);
-    task.extra->held = 0;
-    if (task.extra->children != nullptr && task.extra->children->failed.load())
-      domain.fail(task.extra->children->failure.load());
-    task.extra->children.reset();
-  }
-  domain.replay(*this, task, next);
-  count_end(domain, next);
+// What the task holds, and its children: it may run again.
+void Worker::end_extra(Task& task, Task*& next) {
+  TaskExtra& extra = *task.extra;
+  for (Exclusion* const exclusion : extra.exclusions) release_list(exclusion->release(), next);
+  extra.held = 0;
+  if (extra.children != nullptr && extra.children->failed.load()) task.domain->fail(extra.children->failure.load());
+  extra.children.reset();
 }
 
 // The task can run.
@@ -299,9 +293,7 @@ Status Crew::start(const Settings& settings) {
 
 void Crew::stop() {
   stopping_.store(true);
-  bell_.fetch_add(1);
-  futex_wake_all(bell_);
-  if (settings_.outside != nullptr) settings_.outside->interrupt();
+  wake_all();
   for (size_t i = 1; i < workers_.size(); ++i)
     if (workers_[i]->thread_ != pthread_t{}) pthread_join(workers_[i]->thread_, nullptr);
   worker_here = nullptr;
@@ -327,10 +319,8 @@ void Crew::let_go(Task& task) {
   if (task.extra->children->ended.fetch_add(1, std::memory_order_acq_rel) == -1) push_arrived(let_go_, task);
 }
 
-void Crew::push_arrived(std::atomic<Task*>& list, Task& task) {
-  Task* head = list.load(std::memory_order_relaxed);
-  do task.next = head;
-  while (!list.compare_exchange_weak(head, &task, std::memory_order_release, std::memory_order_relaxed));
+void Crew::push_arrived(TaskStack& stack, Task& task) {
+  stack.push(task);
   if (sleepers_.load() > 0) wake();
 }
 

@@ -91,7 +91,7 @@ class Worker {
   void end(Task& task, Task*& next);
   void end_all(Task& task, Task*& next);
   void run_inner(Task*& next);
-  void end_again(Task& task, Task*& next);
+  void end_extra(Task& task, Task*& next);
   void release(Task& task, Task*& next);
   void release_list(Task* tasks, Task*& next);
   void push(Task& task);
@@ -128,7 +128,6 @@ class Crew {
 
   Worker& worker(int index) { return *workers_[static_cast<size_t>(index)]; }
   int threads() const { return settings_.threads; }
-  const Settings& settings() const { return settings_; }
   // The calling thread's; null if it is none of the crew.
   static Worker* here();
   // Another blocker of the task is gone; if it was the last, the task can run.
@@ -146,10 +145,8 @@ class Crew {
 
  private:
   friend class Worker;
-  void push_arrived(std::atomic<Task*>& list, Task& task);
-  bool any_arrived() const {
-    return arrived_.load(std::memory_order_relaxed) != nullptr || let_go_.load(std::memory_order_relaxed) != nullptr;
-  }
+  void push_arrived(TaskStack& stack, Task& task);
+  bool any_arrived() const { return !arrived_.empty() || !let_go_.empty(); }
   bool any_work() const;
   void push_urgent(Task* task);
   Task* take_urgent();
@@ -158,9 +155,9 @@ class Crew {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<Observer*> observer_{nullptr};
   std::atomic<bool> stopping_{false};
-  alignas(64) std::atomic<Task*> arrived_{nullptr};  // can run
-  std::atomic<Task*> let_go_{nullptr};               // have ended
-  alignas(64) std::atomic<uint32_t> bell_{0};        // futex
+  alignas(64) TaskStack arrived_;              // can run
+  TaskStack let_go_;                           // have ended
+  alignas(64) std::atomic<uint32_t> bell_{0};  // futex
   std::atomic<int32_t> sleepers_{0};
   std::atomic<bool> listening_{false};  // one of them sleeps outside
   SpinLock urgent_lock_;

@@ -102,8 +102,7 @@ void Directory::close_group(Entry& entry, Wiring& wiring) {
   if (entry.users.size() == 1) {
     entry.writer = entry.users.first();
   } else if (!entry.users.empty()) {
-    Task& join = wiring.create(Task::inner);
-    join.body = [](void*, int) {};
+    Task& join = wiring.create_join();
     Wiring edges(wiring.worker(), join, &wiring.task());
     after_all(entry, edges);
     entry.writer = TaskRef(&join);
@@ -119,7 +118,7 @@ void Directory::use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring) {
     entry.writer = TaskRef(&wiring.task());
     entry.users.clear();
     for (Entry* const other : entry.others)
-      if (covers(entry.section, other->section)) other->writer = TaskRef(), other->users.clear();
+      if (covers(entry.section, other->section)) other->forget_tasks();
     return;
   }
   if (entry.mode != mode && !entry.users.empty()) close_group(entry, wiring);
@@ -136,7 +135,7 @@ Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::sp
   Wiring wiring(worker, task);
   for (const TaskAccess& access : accesses) {
     if (access.section.empty()) continue;
-    Entry& entry = directory.find(access.tile != nullptr ? *access.tile : access.section);
+    Entry& entry = directory.find(access.key());
     entry.exclude(access.mode, task);
     directory.use(entry, access.mode, wiring);
   }

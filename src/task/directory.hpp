@@ -59,6 +59,7 @@ struct Entry {
   std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks
   size_t epoch = 0;                // of which this is
 
+  void forget_tasks() { writer = TaskRef(), users.clear(); }
   // A task with commutative access runs alone among them.
   void exclude(TaskAccess::Mode access, Task& task);
 };

@@ -142,10 +142,7 @@ void Events::send(int rank, uint64_t number, uint32_t what, const TaskSection& d
   std::optional<uint32_t> id;
   while (!(id = two_sided.start_send(rank, from, bytes, transfer->completion))) world_->transport->progress();
   message.transfer = *id;
-  transfers_lock_.lock();
-  transfers_.push_back(std::move(transfer));
-  transfers_left_.store(transfers_.size(), std::memory_order_relaxed);
-  transfers_lock_.unlock();
+  add(std::move(transfer));
   world_->transport->send(rank, transfer_, &message, sizeof message);
 }
 
@@ -170,15 +167,19 @@ void Events::on_transfer(void* self, int source, const void* payload, size_t /*b
   Task* const task = events.come(source, message);
   assert(task != nullptr);
   expected_of(*task).transfer = message.transfer, expected_of(*task).from = source;
-  Task* head = events.offered_.load(std::memory_order_relaxed);
-  do task->next = head;
-  while (!events.offered_.compare_exchange_weak(head, task, std::memory_order_release, std::memory_order_relaxed));
+  events.offered_.push(*task);
+}
+
+void Events::add(std::unique_ptr<Transfer> transfer) {
+  transfers_lock_.lock();
+  transfers_.push_back(std::move(transfer));
+  transfers_left_.store(transfers_.size(), std::memory_order_relaxed);
+  transfers_lock_.unlock();
 }
 
 bool Events::start_receives() {
-  Task* task = offered_.exchange(nullptr, std::memory_order_acquire);
-  if (task == nullptr) return false;
-  while (task != nullptr) {
+  if (offered_.empty()) return false;
+  for (Task* task = offered_.take_all(); task != nullptr;) {
     Task* const following = task->next;
     const Expected& expected = expected_of(*task);
     auto transfer = std::make_unique<Transfer>();
@@ -187,10 +188,7 @@ bool Events::start_receives() {
     if (expected.to.dims > 0) transfer->packed.reset(new char[expected.to.total()]), to = transfer->packed.get();
     world_->transport->two_sided()->start_receive(expected.from, expected.transfer, to, expected.to.total(),
                                                   transfer->completion);
-    transfers_lock_.lock();
-    transfers_.push_back(std::move(transfer));
-    transfers_left_.store(transfers_.size(), std::memory_order_relaxed);
-    transfers_lock_.unlock();
+    add(std::move(transfer));
     task = following;
   }
   return true;
@@ -216,7 +214,7 @@ bool Events::finish_transfers() {
 
 bool Events::poll() {
   bool any = world_->transport->progress();
-  if (offered_.load(std::memory_order_relaxed) != nullptr) any = start_receives() || any;
+  any = start_receives() || any;
   if (transfers_left_.load(std::memory_order_relaxed) > 0) any = finish_transfers() || any;
   return any;
 }

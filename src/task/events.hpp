@@ -85,6 +85,7 @@ class Events final : public Outside {
   static void on_credit(void* self, int source, const void* payload, size_t bytes);
   Task* come(int source, const Message& message);
   static void compare(uint32_t expected, uint32_t what, int rank);
+  void add(std::unique_ptr<Transfer> transfer);
   bool start_receives();
   bool finish_transfers();
 
@@ -93,7 +94,7 @@ class Events final : public Outside {
   Crew* crew_ = nullptr;
   int event_ = 0, data_ = 0, transfer_ = 0, credit_ = 0;
   std::vector<Peer> peers_;
-  std::atomic<Task*> offered_{nullptr};  // wait for data whose sender has begun a transfer
+  TaskStack offered_;  // wait for data whose sender has begun a transfer
   std::atomic<size_t> transfers_left_{0};
   SpinLock transfers_lock_;  // guards what follows
   std::vector<std::unique_ptr<Transfer>> transfers_;

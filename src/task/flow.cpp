@@ -18,7 +18,7 @@ Status Flow::add_pieces(const TaskAccess& access) {
     pieces_.push_back({nullptr, &access.section, &access});  // it has an entry only where the task runs
     return {};
   }
-  return add_shared(access, access.tile != nullptr ? *access.tile : access.section, access.section);
+  return add_shared(access, access.key(), access.section);
 }
 
 // Tasks depend on each other by `key`; `section` is what they use of it.
@@ -75,7 +75,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
 int Flow::place_of_task(int on) const {
   if (on != unsaid) return on;
   for (const Piece& piece : pieces_)
-    if (piece.entry != nullptr && piece.access->writes()) return piece.entry->shares->owner;
+    if (piece.entry != nullptr && writes(piece.access->mode)) return piece.entry->shares->owner;
   return everywhere;
 }
 
@@ -84,7 +84,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
   if (!several_) {
     const size_t known = directory_.size();
     task = &create_local(tasks_.worker(), tasks_.domain(), directory_, accesses);
-    task->number = ++count_, task->label = label;
+    task->number = ++count_;
     if (directory_.size() == known) return {};
     for (const TaskAccess& access : accesses) {
       Array* array = nullptr;
@@ -105,12 +105,11 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
     return {};
   }
   task = &tasks_.worker().create(tasks_.domain(), Task::program);
-  task->number = count_, task->label = label;
+  task->number = count_;
   Wiring wiring(tasks_.worker(), *task);
   for (const Piece& piece : pieces_) {
     const TaskAccess& access = *piece.access;
-    Entry& entry =
-        piece.entry != nullptr ? *piece.entry : directory_.find(access.tile != nullptr ? *access.tile : access.section);
+    Entry& entry = piece.entry != nullptr ? *piece.entry : directory_.find(access.key());
     entry.exclude(access.mode, *task);
     if (piece.entry == nullptr) directory_.use(entry, access.mode, wiring);
   }
@@ -123,9 +122,9 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
 // `rank` runs the task; `wiring` is the task's, if that is this rank. First all that the task waits for, then what
 // waits for the task: of sections that overlap, the one must not wait for the other.
 void Flow::use_shared(int rank, Wiring* wiring) {
-  for (const bool writes : {false, true})
+  for (const bool after : {false, true})
     for (const Piece& piece : pieces_)
-      if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access->mode, *piece.section, rank, wiring, writes);
+      if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access->mode, *piece.section, rank, wiring, after);
 }
 
 // What must be the same in all ranks.

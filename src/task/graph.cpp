@@ -9,10 +9,6 @@ Graph::Graph() {
   replay = end_of;
 }
 
-Graph::~Graph() {
-  for (Task* const task : tasks_) task->body(task->argument, 0);
-}
-
 // ---- recording -----------------------------------------------------------------------------------------------------
 
 void Graph::end_pass(Worker& worker, int pass) {
@@ -32,6 +28,8 @@ void Graph::end_pass(Worker& worker, int pass) {
   if (pass == 0) first_pass_ = std::move(made);
   else discard(worker, made), discard(worker, first_pass_);
 }
+
+void Graph::discard(Worker& worker) { discard(worker, tasks_); }
 
 void Graph::discard(Worker& worker, std::vector<Task*>& tasks) {
   for (Task* const task : tasks) {
@@ -90,7 +88,7 @@ void Graph::run(Worker& worker, int64_t times) {
     crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
   }
   crew.wake();
-  worker.await(*this, [this] { return ended.load(std::memory_order_acquire) == created; });
+  worker.await(*this, [this] { return all_ended(); });
 }
 
 void Graph::end_of(Worker& worker, Task& task, Task*& next) {

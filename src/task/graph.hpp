@@ -16,7 +16,7 @@ class Graph final : public Domain {
  public:
   Graph();
   Graph(const Graph&) = delete;
-  ~Graph() override;
+  void discard(Worker& worker);  // before its end
 
   // How often what an iteration creates is recorded: once to know what comes before it in all but the first iteration,
   // once for itself, and once for what comes after it.

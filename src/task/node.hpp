@@ -25,7 +25,6 @@ struct Task;
 // The tasks that the program, or one task, has created. `ended` reaches `created`; after the parent's body has ended it
 // counts from minus that, up to 0.
 struct Domain {
-  virtual ~Domain() = default;
   Task* parent = nullptr;
   int64_t created = 0;               // by the thread that creates
   std::atomic<bool> awaited{false};  // a thread waits for the last one
@@ -38,6 +37,7 @@ struct Domain {
   void (*replay)(Worker& worker, Task& task, Task*& next) = nullptr;
   alignas(64) std::atomic<int64_t> ended{0};
 
+  bool all_ended() const { return ended.load(std::memory_order_acquire) == created; }
   void fail(void* what) {
     void* none = nullptr;
     failure.compare_exchange_strong(none, what);
@@ -89,9 +89,12 @@ struct alignas(256) Task {
   // What the list of successors is from the end of the task on.
   static Edge* closed() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
   bool ended() const { return successors.load(std::memory_order_acquire) == closed(); }
-  static Task& of(Edge* edge) { return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(edge) & ~uintptr_t{255}); }
+  // That has this edge, or this argument.
+  static Task& of(void* part) {
+    return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(part) & ~(alignof(Task) - 1));
+  }
 };
-static_assert(sizeof(Task) == 256);
+static_assert(sizeof(Task) == alignof(Task));
 
 // A task that may have ended, and whose node may be another task's by now. For the thread that creates tasks.
 struct TaskRef {

@@ -3,7 +3,7 @@
 namespace hiroba {
 
 bool TaskPool::refill(size_t limit) {
-  free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+  free_ = returned_.take_all();
   if (free_ != nullptr) return true;
   if (blocks_.size() * block >= limit) return false;
   blocks_.push_back(std::make_unique<Task[]>(block));

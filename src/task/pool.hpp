@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "task/node.hpp"
+#include "task/stack.hpp"
 
 namespace hiroba {
 
@@ -24,11 +24,7 @@ class TaskPool {
   }
   void put(Task& task) { task.next = free_, free_ = &task; }  // by the thread of the pool
   // A list from `first` to `last`.
-  void give_back(Task* first, Task* last) {
-    Task* head = returned_.load(std::memory_order_relaxed);
-    do last->next = head;
-    while (!returned_.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed));
-  }
+  void give_back(Task& first, Task& last) { returned_.push(first, last); }
   // All nodes, of tasks that have ended, too; while others may change them.
   template <typename Visit>
   void for_each(const Visit& visit) const {
@@ -42,7 +38,7 @@ class TaskPool {
 
   Task* free_ = nullptr;
   std::vector<std::unique_ptr<Task[]>> blocks_;
-  alignas(64) std::atomic<Task*> returned_{nullptr};
+  alignas(64) TaskStack returned_;
 };
 
 }  // namespace hiroba

@@ -24,7 +24,7 @@ class Returns {
     if (++ends_ == most) flush();
   }
   void flush() {
-    if (nodes_ > 0) first_->pool->give_back(first_, last_);
+    if (nodes_ > 0) first_->pool->give_back(*first_, *last_);
     first_ = nullptr, nodes_ = 0;
     if (ends_ == 0) return;
     domain_->ended.fetch_add(std::exchange(ends_, 0), std::memory_order_acq_rel);

@@ -37,10 +37,6 @@ Argument argument_of(void* argument) {
   std::memcpy(static_cast<void*>(&out), argument, sizeof out);
   return out;
 }
-Task& task_of(void* argument) {
-  return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(argument) & ~uintptr_t{sizeof(Task) - 1});
-}
-
 void run_expected(void* argument, int) { argument_of<Expected>(argument).events->note_order(); }
 void run_signal(void* argument, int) {
   const auto signal = argument_of<Signal>(argument);
@@ -51,7 +47,7 @@ void run_sending(void* argument, int) {
   const auto sending = argument_of<Sending>(argument);
   const Signal& signal = sending.signal;
   signal.events->note_order();
-  signal.events->send(signal.rank, signal.number, signal.what, sending.data, task_of(argument));
+  signal.events->send(signal.rank, signal.number, signal.what, sending.data, Task::of(argument));
 }
 template <bool home_to_here>
 void run_copying(void* argument, int) {
@@ -82,12 +78,16 @@ char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
   return world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
 }
 
-TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
+Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection& to) {
   Task& task = make(Task::inner, run_expected);
   Expected expected;
-  expected.events = events_;
-  expected.what = what(section);
+  expected.events = events_, expected.to = to, expected.what = what(section);
   set_argument(task, expected);
+  return task;
+}
+
+TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
+  Task& task = make_expected(section, TaskSection());
   const TaskRef out(&task);
   worker_->submit(task, events_->expect(rank, task, *worker_) ? 1 : 0);
   return out;
@@ -108,11 +108,7 @@ Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
 }
 
 Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
-  Task& task = make(Task::inner, run_expected);
-  Expected expected;
-  expected.events = events_;
-  expected.to = section, expected.what = what(section);
-  set_argument(task, expected);
+  Task& task = make_expected(section, section);
   (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank
   return task;
 }

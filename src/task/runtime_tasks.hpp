@@ -35,6 +35,7 @@ class RuntimeTasks {
 
  private:
   Task& make(Task::Kind kind, Task::Body body);
+  Task& make_expected(const TaskSection& section, const TaskSection& to);
   uint32_t what(const TaskSection& section) const;
   char* at_home(int home, const TaskSection& section) const;
 

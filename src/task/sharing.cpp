@@ -23,32 +23,30 @@ Sharing::Reach Sharing::reach(int rank, int home) const {
 void Sharing::renew(Entry& entry) const {
   if (entry.epoch == epoch_) return;
   entry.epoch = epoch_;
-  entry.writer = TaskRef(), entry.users.clear();
-  Shares& shares = *entry.shares;
-  shares.writer = -1;
-  shares.signalled.clear(), shares.readers.clear(), shares.copies.clear();
+  entry.forget_tasks();
+  entry.shares->written_by(Shares::nobody);
+  entry.shares->copies.clear();
 }
 
 // ---- what one access means -----------------------------------------------------------------------------------------
 
 void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring,
-                  bool writes) {
-  const bool mode_writes = (mode & TaskAccess::out) != 0, mode_reads = (mode & TaskAccess::in) != 0;
-  if (writes && !mode_writes) return;
+                  bool after) {
+  if (after && !writes(mode)) return;
   const int home = entry.shares->home;
   renew(entry);
   for (Entry* const other : entry.others)
     if (other->shares != nullptr) renew(*other);
   const bool concerned = wiring != nullptr || is_near(home);
   if (!concerned) {
-    if (writes) invalidate(entry);
+    if (after) invalidate(entry);
   } else if (reach(rank, home) == Reach::same) {
-    if (writes == mode_writes) use_near(entry, mode, rank, wiring);
-  } else if (writes) {
+    if (after == writes(mode)) use_near(entry, mode, rank, wiring);
+  } else if (after) {
     write_far(entry, section, rank, wiring);
   } else {
-    if (wiring != nullptr && mode_writes) after_copies(entry, section, *wiring);
-    if (mode_reads) read_far(entry, section, rank, wiring);
+    if (wiring != nullptr && writes(mode)) after_copies(entry, section, *wiring);
+    if (reads(mode)) read_far(entry, section, rank, wiring);
   }
 }
 
@@ -71,21 +69,19 @@ void Sharing::use_near(Entry& entry, TaskAccess::Mode mode, int rank, Wiring* wi
     for (const TaskRef& arrival : arrivals_) wiring->after(arrival);
     directory_->use(entry, mode, *wiring);
   } else {
-    entry.writer = TaskRef(), entry.users.clear();
+    entry.forget_tasks();
   }
-  shares.writer = rank;
-  shares.signalled.clear(), shares.readers.clear();
+  shares.written_by(rank);
   invalidate(entry);
   for (Entry* const other : entry.others) {
     if (other->shares == nullptr || !covers(entry.section, other->section)) continue;
-    other->shares->writer = -1, other->shares->signalled.clear(), other->shares->readers.clear();
-    if (wiring == nullptr) other->writer = TaskRef(), other->users.clear();
+    other->shares->written_by(Shares::nobody);
+    if (wiring == nullptr) other->forget_tasks();
   }
 }
 
 void Sharing::join_arrivals(Entry& entry, Wiring& wiring) {
-  Task& join = wiring.create(Task::inner);
-  join.body = [](void*, int) {};
+  Task& join = wiring.create_join();
   Wiring edges(wiring.worker(), join, &wiring.task());
   for (const TaskRef& arrival : std::exchange(arrivals_, {})) edges.after(arrival);
   Directory::after_all(entry, edges);
@@ -97,7 +93,7 @@ void Sharing::join_arrivals(Entry& entry, Wiring& wiring) {
 void Sharing::read_near(Entry& entry, int rank) {
   if (entry.shares == nullptr) return;
   Shares& shares = *entry.shares;
-  if (shares.writer < 0 || shares.writer == rank || shares.signalled.has(rank)) return;
+  if (shares.writer == Shares::nobody || shares.writer == rank || shares.signalled.has(rank)) return;
   if (shares.writer == rank_) signal(rank, entry, false);
   if (rank == rank_) entry.writer = tasks_->expect(shares.writer, entry.section), entry.users.clear();
   shares.signalled.add(rank);
@@ -107,8 +103,8 @@ void Sharing::read_near(Entry& entry, int rank) {
 void Sharing::write_near(Entry& entry, int rank) {
   if (entry.shares == nullptr) return;
   const Shares& shares = *entry.shares;
-  const bool need_writer =
-      shares.writer >= 0 && shares.writer != rank && !shares.signalled.has(rank) && !shares.readers.any_but(rank);
+  const bool need_writer = shares.writer != Shares::nobody && shares.writer != rank && !shares.signalled.has(rank) &&
+                           !shares.readers.any_but(rank);
   if (rank == rank_) {
     shares.readers.for_each([&](int reader) {
       if (reader != rank) arrivals_.push_back(tasks_->expect(reader, entry.section));

@@ -44,22 +44,29 @@ struct Shares {
     TaskList readers = {};
   };
 
+  static constexpr int nobody = -1;
+
   Shares(int home_, int owner_, int nranks) : home(home_), owner(owner_), signalled(nranks), readers(nranks) {}
 
-  int home;           // a rank of the node whose memory it is
-  int owner;          // of its first element: this rank runs tasks that write it
-  int writer = -1;    // the rank that has written it last
-  RankSet signalled;  // know of that
-  RankSet readers;    // have used it since
+  int home;             // a rank of the node whose memory it is
+  int owner;            // of its first element: this rank runs tasks that write it
+  int writer = nobody;  // the rank that has written it last
+  RankSet signalled;    // know of that
+  RankSet readers;      // have used it since
   std::vector<Copy> copies;
+
+  void written_by(int rank) {
+    writer = rank;
+    signalled.clear(), readers.clear();
+  }
 };
 
 class Sharing {
  public:
   void start(Memory& memory, Directory& directory, RuntimeTasks& tasks);
   // `rank` runs the task; `wiring` is the task's, if that is this rank. Called twice for each access of a task: first
-  // without `writes` for all of them, which makes what the task waits for; then what waits for the task.
-  void use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring, bool writes);
+  // for all of them what the task waits for, then what comes `after` the task.
+  void use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring, bool after);
   // All tasks of all ranks have ended, so nothing that is known about entries counts any more.
   void clear() { ++epoch_; }
 

@@ -1,7 +1,6 @@
 #include "task/task.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "task/flow.hpp"
@@ -45,10 +44,6 @@ namespace {
 
 static_assert(Tasks::argument_bytes == Task::argument_bytes);
 
-Task& task_of(void* argument) {
-  return *reinterpret_cast<Task*>(reinterpret_cast<uintptr_t>(argument) & ~uintptr_t{sizeof(Task) - 1});
-}
-
 Directory& directory_of(Domain& domain) {
   if (domain.directory == nullptr) domain.directory = std::make_shared<Directory>();
   return *static_cast<Directory*>(domain.directory.get());
@@ -59,26 +54,6 @@ Task* running() {
   const Worker* const worker = Crew::here();
   return worker == nullptr ? nullptr : worker->current();
 }
-
-// While it lives, other ranks and the launcher see on the board what this rank waits in.
-class Waiting {
- public:
-  Waiting(TaskParts& parts, const char* call)
-      : board_(parts.memory->board().rank(parts.memory->job().rank)), watch_(parts.watch) {
-    std::strncpy(board_.where, call, sizeof board_.where - 1);
-    board_.waiting.store(1, std::memory_order_relaxed);
-    watch_.begin(call);
-  }
-  Waiting(const Waiting&) = delete;
-  ~Waiting() {
-    watch_.end();
-    board_.waiting.store(0, std::memory_order_relaxed);
-  }
-
- private:
-  RankBoard& board_;
-  Watch& watch_;
-};
 
 Status wrong_thread() {
   return Status::error(
@@ -163,10 +138,8 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
   if (task != nullptr) {
     Domain& children = Crew::children_of(*task);
     task = &create_local(*Crew::here(), children, directory_of(children), accesses);
-    task->label = spec.label;
   } else if (Graph* const graph = parts_->recording) {
     task = &create_local(*Crew::here(), *graph, graph->directory(), accesses);
-    task->label = spec.label;
   } else {
     HIROBA_TRY(begin());
     if (Crew::here() == nullptr) return wrong_thread();
@@ -176,13 +149,13 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
     HIROBA_TRY(parts_->flow.create(accesses, spec.on, spec.label, task));
     if (task == nullptr) return {};
   }
-  task->priority = spec.priority;
+  task->label = spec.label, task->priority = spec.priority;
   argument = task->argument;
   return {};
 }
 
 void Tasks::submit(void* argument, Body body) {
-  Task& task = task_of(argument);
+  Task& task = Task::of(argument);
   task.body = body;
   Crew::here()->submit(task);
 }
@@ -200,14 +173,14 @@ Status Tasks::wait(const char* call, Failed& failed) {
   if (Task* const task = running()) {
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
     Domain& children = *task->extra->children;
-    await(call, children, [&] { return children.ended.load(std::memory_order_acquire) == children.created; });
+    await(call, children, [&] { return children.all_ended(); });
     take_failure(children);
     return {};
   }
   HIROBA_TRY(begin());
   if (Crew::here() == nullptr) return wrong_thread();
   Domain& domain = p.flow.domain();
-  await(call, domain, [&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
+  await(call, domain, [&] { return domain.all_ended(); });
   domain.created = 0, domain.ended.store(0);
   take_failure(domain);
   HIROBA_TRY(compare_sequences(call, failed));
@@ -273,8 +246,11 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
 // Runs tasks until done().
 template <typename Done>
 void Tasks::await(const char* call, Domain& domain, const Done& done) {
-  const Waiting waiting(*parts_, call);
+  const Memory& memory = *parts_->memory;
+  const BlockedOnBoard blocked(memory.board().rank(memory.job().rank), call);
+  parts_->watch.begin(call);
   Crew::here()->await(domain, done);
+  parts_->watch.end();
 }
 
 Status Tasks::work_until(int (*done)(void*), void* context) {
@@ -295,7 +271,10 @@ Status Tasks::make_graph(void (*create)(void*), void* context, TaskGraph*& graph
   return {};
 }
 
-void Tasks::free_graph(TaskGraph& graph) { delete &graph; }
+void Tasks::free_graph(TaskGraph& graph) {
+  if (graph.recorded != nullptr) graph.recorded->discard(parts_->crew.worker(0));
+  delete &graph;
+}
 
 Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
   TaskParts& p = *parts_;

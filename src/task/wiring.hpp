@@ -27,8 +27,12 @@ class Wiring {
     }
     if (connect(*before.task, *sink_) && count_ < most_known) known_[count_++] = before;
   }
-  // A task of the runtime, in the same domain.
-  Task& create(Task::Kind kind) { return worker_.create(*task_.domain, kind); }
+  // A task in the same domain that does nothing but wait.
+  Task& create_join() {
+    Task& join = worker_.create(*task_.domain, Task::inner);
+    join.body = [](void*, int) {};
+    return join;
+  }
   // All edges are there; the task is not yet submitted.
   void close() {
     if (sink_ != &task_) worker_.submit(*sink_);
@@ -41,8 +45,7 @@ class Wiring {
 
  private:
   void extend() {
-    Task& join = create(Task::inner);
-    join.body = [](void*, int) {};
+    Task& join = create_join();
     connect(join, *sink_);
     if (sink_ != &task_) worker_.submit(*sink_);
     sink_ = &join;

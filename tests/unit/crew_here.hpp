@@ -43,7 +43,7 @@ class CrewHere {
   void submit(Task& task, int events = 0) { worker().submit(task, events); }
   // Until all tasks have ended.
   void wait() {
-    worker().await(domain, [&] { return domain.ended.load(std::memory_order_acquire) == domain.created; });
+    worker().await(domain, [&] { return domain.all_ended(); });
     domain.created = 0, domain.ended.store(0);
   }
 

@@ -1,0 +1,13 @@
+// Division of whole numbers that rounds to one side, also of negative ones. b > 0 or b < 0.
+#pragma once
+
+#include <cstdint>
+
+namespace hiroba {
+
+inline int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - static_cast<int64_t>(a % b != 0 && (a < 0) != (b < 0));
+}
+inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+}  // namespace hiroba
