@@ -6,7 +6,6 @@
 #error "collective.hpp needs C++20 with <source_location> and <ranges>: g++ -std=c++20, clang++ 16 or newer"
 #endif
 
-#include <charconv>
 #include <complex>
 #include <concepts>
 #include <cstdio>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "collective.h"
+#include "place.hpp"
 
 namespace hiroba {
 
@@ -71,13 +71,10 @@ namespace detail {
 inline void stand_at(const location& where) {
   thread_local const char* file = nullptr;
   thread_local unsigned line = 0;
-  thread_local char text[256];
+  thread_local place text;
   if (file != where.file_name() || line != where.line()) {
     file = where.file_name(), line = where.line();
-    const size_t most = sizeof text - 24, length = std::strlen(file), used = length < most ? length : most;
-    std::memcpy(text, file + (length - used), used);  // of a long name, the end
-    text[used] = ':';
-    *std::to_chars(text + used + 1, text + sizeof text - 1, line).ptr = '\0';
+    text = place(where);
   }
   hiroba_place = text;
 }

@@ -20,7 +20,6 @@
 #endif
 
 #include <array>
-#include <charconv>
 #include <complex>
 #include <concepts>
 #include <cstring>
@@ -33,6 +32,7 @@
 #include <vector>
 
 #include "collective.hpp"
+#include "place.hpp"
 #include "xmp.h"
 
 namespace hiroba {
@@ -54,22 +54,6 @@ struct image_index {
 };
 
 namespace detail {
-
-// "file:line", made when it is needed.
-class place {
- public:
-  explicit place(const std::source_location& where) {
-    const size_t most = sizeof text_ - 24, length = std::strlen(where.file_name());
-    const size_t used = length < most ? length : most;
-    std::memcpy(text_, where.file_name() + (length - used), used);  // of a long name, the end
-    text_[used] = ':';
-    *std::to_chars(text_ + used + 1, text_ + sizeof text_ - 1, where.line()).ptr = '\0';
-  }
-  operator const char*() const { return text_; }
-
- private:
-  char text_[256];
-};
 
 template <typename T>
 constexpr xmp_type type_of() {

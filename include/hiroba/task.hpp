@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "place.hpp"
 #include "task.h"
 
 namespace hiroba {
@@ -175,11 +176,9 @@ struct task_words {
 // For each call of task() in the program, because each has a function of its own type.
 template <typename F>
 const hiroba_task_label* label_of(const task_words& words) {
-  static const std::string place =
-      words.where.line() == 0 ? "a task"
-                              : std::string(words.where.file_name()) + ":" + std::to_string(words.where.line());
+  static const std::string at = words.where.line() == 0 ? "a task" : static_cast<const char*>(place(words.where));
   static const std::string name = words.name != nullptr ? words.name : "task";
-  static const hiroba_task_label label = {name.c_str(), place.c_str()};
+  static const hiroba_task_label label = {name.c_str(), at.c_str()};
   return &label;
 }
 
@@ -260,9 +259,6 @@ bool task(Arguments&&... arguments) {
 
 namespace detail {
 
-inline std::string place_of(const std::source_location& where) {
-  return std::string(where.file_name()) + ":" + std::to_string(where.line());
-}
 inline void throw_failure(int rank, void* failure) {
   if (failure != nullptr) {
     const std::unique_ptr<std::exception_ptr> thrown(static_cast<std::exception_ptr*>(failure));
@@ -275,12 +271,12 @@ inline void throw_failure(int rank, void* failure) {
 
 inline void taskwait(std::source_location where = std::source_location::current()) {
   void* failure = nullptr;
-  const int rank = hiroba_taskwait_failed(detail::place_of(where).c_str(), &failure);
+  const int rank = hiroba_taskwait_failed(detail::place(where), &failure);
   detail::throw_failure(rank, failure);
 }
 // hiroba_task_parts of task.h.
 inline void task_parts(bool on, std::source_location where = std::source_location::current()) {
-  hiroba_task_parts_at(on ? 1 : 0, detail::place_of(where).c_str());
+  hiroba_task_parts_at(on ? 1 : 0, detail::place(where));
 }
 // Until this data is here.
 template <typename... Accesses>
@@ -301,19 +297,19 @@ class graph {
  public:
   explicit graph(F create, std::source_location where = std::source_location::current())
       : create_(std::move(create)),
-        place_(detail::place_of(where)),
-        graph_(hiroba_graph_create([](void* self) { static_cast<graph*>(self)->create_(); }, this, place_.c_str())) {}
+        place_(where),
+        graph_(hiroba_graph_create([](void* self) { static_cast<graph*>(self)->create_(); }, this, place_)) {}
   graph(const graph&) = delete;
   ~graph() { hiroba_graph_free(graph_); }
   void run(int64_t times = 1) {
     void* failure = nullptr;
-    const int rank = hiroba_graph_run(graph_, times, place_.c_str(), &failure);
+    const int rank = hiroba_graph_run(graph_, times, place_, &failure);
     detail::throw_failure(rank, failure);
   }
 
  private:
   F create_;
-  std::string place_;
+  detail::place place_;
   hiroba_graph* graph_;
 };
 
