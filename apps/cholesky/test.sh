@@ -10,19 +10,13 @@
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, cholesky_serial finds itself wrong
 #
 # BIN: the folder with the programs. SHAPE: as in apps/common/shapes.sh.
+# shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
-# shellcheck disable=SC2034 # shapes.sh uses bin and program
-bin=$1 what=$2 program=cholesky
-shift 2
-here=$(dirname "${BASH_SOURCE[0]}")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck disable=SC2034 # tiled.sh uses it
+program=cholesky
+# shellcheck disable=SC1091 # it is checked by itself
+source "$(dirname "${BASH_SOURCE[0]}")/../common/tiled.sh"
 export STARPU_HOME=$scratch XDG_CACHE_HOME=$scratch
-
-# shellcheck disable=SC1091 # these are checked by themselves
-source "$here/../common/shapes.sh"
-# shellcheck disable=SC1091
-source "$here/../common/tiled.sh"
 
 verified() {
   local size expected

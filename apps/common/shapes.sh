@@ -2,7 +2,13 @@
 # For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
 # omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES,
 # smint-RANKS-NODES or hiroba-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the application,
-# whose variants are in the folder `bin` as PROGRAM_VARIANT.
+# whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without arguments: it takes the first two of
+# the test, `bin` and `what` is tested, and makes the folder `scratch`.
+# shellcheck disable=SC2034 # for who sources this
+bin=$1 what=$2
+shift 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 fail() {
   printf 'test.sh: %s\n' "$*" >&2
@@ -27,4 +33,12 @@ run() { # SHAPE ARGUMENTS...
         --nodes "${more:-1}" --transport "${transport:-auto}" "$bin/${program}_$variant" "$@" ;;
     *) fail "unknown shape $variant" ;;
   esac
+}
+
+refused() { # STATUS PATTERN SHAPE ARGUMENTS...
+  local expected=$1 pattern=$2 status=0
+  shift 2
+  run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+  [[ $status == "$expected" ]] || fail "exit status $status, not $expected, of: $*: $(<"$scratch/err")"
+  [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
 }

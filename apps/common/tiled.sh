@@ -1,5 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# For tests of applications over tiled.h, after shapes.sh: `scratch` is a folder, `program` as there.
+# For tests of applications over tiled.h, in the place of shapes.sh.
+# shellcheck disable=SC1091 # it is checked by itself
+source "$(dirname "${BASH_SOURCE[0]}")/shapes.sh"
 export OMP_WAIT_POLICY=passive     # the tests have more threads than cores
 export ASAN_OPTIONS=detect_leaks=0 # the runtime of GCC does not free all that it has for dependences of tasks
 
@@ -19,14 +21,6 @@ same_bits() { # SHAPE ARGUMENTS...: as the serial program, with the same tile an
     got=$(bits "$shape" --tile "$tile" "$@")
     [[ $got == "$expected" ]] || fail "$shape has other bits than serial: --tile $tile $*"
   done
-}
-
-refused() { # STATUS PATTERN SHAPE ARGUMENTS...
-  local expected=$1 pattern=$2 status=0
-  shift 2
-  run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
-  [[ $status == "$expected" ]] || fail "exit status $status, not $expected, of: $*: $(<"$scratch/err")"
-  [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
 }
 
 common_messages() { # SHAPE

@@ -8,16 +8,11 @@
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, laplace_serial finds itself wrong
 #
 # BIN: the folder with the programs. SHAPE: see shapes.sh.
+# shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
-# shellcheck disable=SC2034 # shapes.sh uses bin and program
-bin=$1 what=$2 program=laplace
-shift 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-# shellcheck disable=SC1091 # these are checked by themselves
-source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
-# shellcheck disable=SC1091
+# shellcheck disable=SC2034 # tiled.sh uses it
+program=laplace
+# shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/../common/tiled.sh"
 
 # 101 has ragged tiles, 9 has ranks with two rows of points, 4 those that have but the rim.

@@ -9,16 +9,11 @@
 #   test.sh BIN notices FILE OLD NEW ARGUMENTS...   with a mistake in FILE, nbody_serial finds itself wrong
 #
 # BIN: the folder with the programs. SHAPE: see shapes.sh.
+# shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
-# shellcheck disable=SC2034 # shapes.sh uses bin and program
-bin=$1 what=$2 program=nbody
-shift 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-# shellcheck disable=SC1091 # these are checked by themselves
-source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
-# shellcheck disable=SC1091
+# shellcheck disable=SC2034 # tiled.sh uses it
+program=nbody
+# shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/../common/tiled.sh"
 
 # 5 bodies in strips of 7 and 31 leave most ranks without any.

@@ -6,14 +6,11 @@
 #   test.sh BIN messages SHAPE            bad input ends in one clear message
 #
 # BIN: the folder with the programs. SHAPE: seq, omp-THREADS, mpi-RANKS or sms-RANKS-NODES.
+# shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
-# shellcheck disable=SC2034 # shapes.sh uses bin and program
-bin=$1 what=$2 program=stencil
-shift 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-# shellcheck disable=SC1091 # shapes.sh is checked by itself
+# shellcheck disable=SC2034 # shapes.sh uses it
+program=stencil
+# shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
 
 # 48 is the size in docs; the others have odd pages, ranks that own only a boundary plane, and ranks that own nothing.
@@ -35,14 +32,6 @@ restart() {
     --slice "$scratch/got_slice.npy"
   cmp "$scratch/expected.npy" "$scratch/got.npy" || fail "the restarted run differs from one without a stop"
   cmp "$scratch/expected_slice.npy" "$scratch/got_slice.npy" || fail "the slice differs"
-}
-
-refused() { # STATUS PATTERN SHAPE ARGUMENTS...
-  local expected=$1 pattern=$2 status=0
-  shift 2
-  run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
-  [[ $status == "$expected" ]] || fail "exit status $status, not $expected, of: $*"
-  [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
 }
 
 messages() {
