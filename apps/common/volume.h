@@ -13,7 +13,7 @@ typedef struct volume {
   const char *folder, *name, *field; /* of the files, and of the numbers ("pressure") */
   int size[3];                       /* numbers in x, y, z; x is contiguous */
   double spacing, origin;            /* of the grid: metres from a number to the next, and of the first one */
-  int every, steps;                  /* a snapshot every so many steps, up to the last */
+  int every, steps;                  /* steps from one snapshot to the next; up to the last step */
   double step_time;                  /* seconds */
   /* for volume.c */
   int file;

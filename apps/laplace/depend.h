@@ -18,7 +18,8 @@ static inline void depend_open(depend* d, const laplace* l) {
   d->row = l->tiles[1] + 2;
   d->field = (l->tiles[0] + 2) * d->row;
   d->bytes = calloc((size_t)(2 * d->field), 1);
-  team_agree(&l->run.team, d->bytes != NULL, TEAM_BAD_INPUT, "no memory for so many tiles; use a larger --tile");
+  team_agree(&l->run.team, d->bytes != NULL, TEAM_BAD_INPUT,
+             "no memory for a list of %d x %d tiles; use a larger --tile", l->tiles[0], l->tiles[1]);
 }
 
 static inline void depend_close(depend* d) { free(d->bytes); }

@@ -2,7 +2,7 @@
 // create all tasks; which of them run here, in which order, and what moves between ranks is the runtime's.
 //
 // The order of creation is another one than in the other variants: DEPTH steps of a row of tiles follow each other
-// closely, each one row of tiles behind the step before, so that the second one finds in the cache what the first one
+// closely, each one row of tiles after the step before, so that the second one finds in the cache what the first one
 // has read and written. With loops over steps this takes a barrier for each row of tiles.
 #include <task.hpp>
 

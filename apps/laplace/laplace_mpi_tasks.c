@@ -34,7 +34,8 @@ static void open_edge(const laplace* l, edge* e, int direction) {
   e->whole = edge_type(l, direction, smaller(e->part_length, l->extent[along]));
   e->last = edge_type(l, direction, l->extent[along] - (e->parts - 1) * e->part_length);
   e->send = malloc((size_t)e->parts * 2 * sizeof *e->send);
-  team_agree(&l->run.team, e->send != NULL, TEAM_BAD_INPUT, "no memory for so many tiles; use a larger --tile");
+  team_agree(&l->run.team, e->send != NULL, TEAM_BAD_INPUT, "no memory for %d messages; use a larger --tile",
+             2 * e->parts);
   e->receive = e->send + e->parts;
 }
 

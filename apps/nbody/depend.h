@@ -15,7 +15,8 @@ typedef struct depend {
 static inline void depend_open(depend* d, const nbody* n) {
   d->strips = n->strips;
   d->bytes = (char*)calloc((size_t)n->strips, 3);
-  team_agree(&n->run.team, d->bytes != NULL, TEAM_BAD_INPUT, "no memory for so many strips; use a larger --tile");
+  team_agree(&n->run.team, d->bytes != NULL, TEAM_BAD_INPUT, "no memory for a list of %d strips; use a larger --tile",
+             n->strips);
 }
 
 static inline void depend_close(depend* d) { free(d->bytes); }

@@ -86,7 +86,7 @@ static inline uint64_t task_mix(uint64_t x) {
   return x ^ (x >> 29);
 }
 
-/* The body of a cell that begins behind `skipped` bodies: not where the last one was, whose data is in the cache. */
+/* The body of a cell that begins after `skipped` bodies: not where the last one was, whose data is in the cache. */
 static inline void task_stream(const graph* g, int cell, size_t skipped) {
   uint64_t* const share = g->scratch + (size_t)cell * SCRATCH_WORDS;
   const size_t words = g->stream / sizeof *share;

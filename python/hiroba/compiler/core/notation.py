@@ -12,9 +12,10 @@ from functools import cached_property
 from .declared import Declared
 from .expand import Expand, Words
 from .found import Directive, Found, Kind, Line
-from .shared import Rewriter
+from .shared import Anchor, Rewriter
 from .source import COMPLEX, Node, Source, blank, blank_all, parse
 from .statements import Statements
+from .text import quoted
 
 NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
@@ -74,6 +75,15 @@ class Part:
         return ""
 
     # ---- for those who implement them ----
+
+    def place(self, directive: Directive) -> str:
+        """The C of "main.c:12"."""
+        place = self.source.place(directive.at)
+        return quoted(f"{place.file}:{place.line}")
+
+    def anchor(self, directive: Directive) -> Anchor:
+        root = self.rewriter.root
+        return Anchor(root.descendant_for_byte_range(directive.at, directive.at) or root, directive.at)
 
     @property
     def rewriter(self) -> Rewriter:

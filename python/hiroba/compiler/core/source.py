@@ -37,13 +37,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Move:
-    """What lies between two places also stands at a third one, with C before and behind it."""
+    """What lies between two places also stands at a third one, with C before and after it."""
 
     at: int
     begin: int
     end: int
     before: str
-    behind: str
+    after: str
 
 
 @dataclass
@@ -169,7 +169,7 @@ class Source:
                 continue
             out.append((self.text[at:first], at, True))
             if isinstance(new, Move):
-                out += [(new.before, first, False), *self.pieces(new.begin, new.end), (new.behind, first, False)]
+                out += [(new.before, first, False), *self.pieces(new.begin, new.end), (new.after, first, False)]
             else:
                 out.append((new, first, False))
             at = last

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from ..core.counted import Counted
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
-from ..core.shared import Anchor
 from ..core.source import Node, parse, walk
-from ..core.text import quoted
 from .spelling import Variable
 from .words import Clauses
 
@@ -47,14 +45,6 @@ class Tasks(Part):
     def around(self, at: int) -> Task | None:
         """The innermost task that has this place in its body."""
         return max((t for t in self.tasks if t.has(at)), key=lambda t: t.directive.at, default=None)
-
-    def place(self, directive: Directive) -> str:
-        place = self.source.place(directive.at)
-        return quoted(f"{place.file}:{place.line}")
-
-    def anchor(self, directive: Directive) -> Anchor:
-        root = self.rewriter.root
-        return Anchor(root.descendant_for_byte_range(directive.at, directive.at) or root, directive.at)
 
     def fragment(self, directive: Directive, text: str) -> Node | None:
         """An expression of a directive, parsed."""

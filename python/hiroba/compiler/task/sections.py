@@ -35,7 +35,7 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
         around, element = element, f"{element}[0]"
         low, length, step = [tasks.render(directive, part) for part in [*parts, "", ""][:3]]
         first += f"[{low or 0}]"
-        gaps = len(parts) == 1 or bool(step)  # behind the blocks of the last one
+        gaps = len(parts) == 1 or bool(step)  # after the blocks of the last one
         if len(parts) == 1:
             continue
         by = f"({step})" if step else "1"
@@ -58,7 +58,7 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
 
 
 def fits(tasks: Tasks, directive: Directive, section: str, base: str, brackets: list[list[str]]) -> bool:
-    """Whether the brackets are right for what they stand behind."""
+    """Whether the brackets are right for what they follow."""
     at = directive.place(base)
     of = tasks.declared.type_of(tasks.fragment(directive, base), tasks.anchor(directive))
     ranges = sum(len(parts) > 1 for parts in brackets)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
-from ..core.shared import PREFIX, Anchor
+from ..core.shared import PREFIX
 from ..core.source import COMPLEX, Node, Source, blank_all, parse
-from ..core.text import matching, quoted, split_list
+from ..core.text import matching, split_list
 from .arrays import Arrays
 from .references import Reference
 from .sections import lift
@@ -55,14 +55,6 @@ class XmpWords(Part):
             f"`{name}` is no node array",
             f"declare it before: #pragma xmp nodes {name}[*]",
         )
-
-    def place(self, directive: Directive) -> str:
-        place = self.source.place(directive.at)
-        return quoted(f"{place.file}:{place.line}")
-
-    def anchor(self, directive: Directive) -> Anchor:
-        root = self.rewriter.root
-        return Anchor(root.descendant_for_byte_range(directive.at, directive.at) or root, directive.at)
 
     def fragment(self, directive: Directive, text: str) -> tuple[Arrays, Node] | None:
         """An expression in a directive, ready to be lowered."""
