@@ -53,7 +53,7 @@ typedef struct hiroba_access {
 /* `bytes` bytes from `address` on. */
 static inline hiroba_access hiroba_use(int mode, const void* address, size_t bytes) {
   hiroba_access access;
-  access.mode = mode, access.tile = NULL;
+  access.mode = mode, access.tile = NULL; /* NOLINT(modernize-use-nullptr): C, too */
   access.section.address = (void*)address, access.section.bytes = bytes, access.section.dims = 0;
   return access;
 }

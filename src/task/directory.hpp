@@ -46,7 +46,7 @@ class TaskList {
 struct Shares;
 
 struct Entry {
-  explicit Entry(const TaskSection& section_) : section(section_) {}
+  explicit Entry(const TaskSection& of) : section(of) {}
 
   TaskSection section;
   Entry* chain = nullptr;  // begins at the same address

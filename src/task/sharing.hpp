@@ -46,7 +46,8 @@ struct Shares {
 
   static constexpr int nobody = -1;
 
-  Shares(int home_, int owner_, int nranks) : home(home_), owner(owner_), signalled(nranks), readers(nranks) {}
+  Shares(int home_rank, int owner_rank, int nranks)
+      : home(home_rank), owner(owner_rank), signalled(nranks), readers(nranks) {}
 
   int home;             // a rank of the node whose memory it is
   int owner;            // of its first element: this rank runs tasks that write it

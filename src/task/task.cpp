@@ -233,8 +233,7 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
   HIROBA_TRY(create(reads, spec, argument));
   if (argument == nullptr) return {};
   std::atomic<bool> done{false};
-  std::atomic<bool>* const pointer = &done;
-  std::copy_n(reinterpret_cast<const char*>(&pointer), sizeof pointer, static_cast<char*>(argument));
+  new (argument) std::atomic<bool>*(&done);
   submit(argument,
          [](void* a, int) { (*static_cast<std::atomic<bool>**>(a))->store(true, std::memory_order_release); });
   Domain& domain = running() != nullptr ? Crew::children_of(*running()) : parts_->flow.domain();
