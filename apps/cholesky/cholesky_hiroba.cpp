@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
                                            .close = parts_close,
                                            .factor = factor,
                                            .panel = nullptr,
-                                           .thread = task_thread,
+                                           .thread = hiroba_task_thread,
                                            .rank = parts_rank};
   cholesky c;
   cholesky_begin(&c, &program, task_team(program.name, &argc, &argv), argc, argv);

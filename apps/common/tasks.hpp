@@ -1,11 +1,10 @@
-// tasks.hpp: for variants over Hiroba's tasks: their team, their shared memory, and the number of a thread that runs
-// tasks. For such variants only: the harness itself knows no library.
+// tasks.hpp: for variants over Hiroba's tasks: their team and their shared memory. For such variants only: the harness
+// itself knows no library.
 #pragma once
 
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "memory.h"
@@ -33,11 +32,4 @@ inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t b
   std::memset(static_cast<char*>(out) + static_cast<size_t>(first) * row, 0, static_cast<size_t>(mine) * row);
   sms_barrier(), sms_barrier();
   return out;
-}
-
-// Of this rank, from 0.
-inline int task_thread() {
-  static std::atomic<int> next{0};
-  thread_local const int mine = next++;
-  return mine;
 }

@@ -52,7 +52,8 @@ static void create(const shared* s, laplace* all, int t, int i, int j) {
   hiroba::task(in(s->tile(t, i, j)), in(s->tile(t, i - 1, j).south()), in(s->tile(t, i + 1, j).north()),
                in(s->tile(t, i, j - 1).east()), in(s->tile(t, i, j + 1).west()), inout(s->tile(t + 1, i, j)), [=] {
                  const int column = j * all->run.tile.columns;
-                 laplace_box(all, t, s->cuts[i], s->cuts[i + 1], column, column + all->run.tile.columns, task_thread());
+                 laplace_box(all, t, s->cuts[i], s->cuts[i + 1], column, column + all->run.tile.columns,
+                             hiroba_task_thread());
                });
 }
 

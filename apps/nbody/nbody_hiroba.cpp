@@ -33,9 +33,9 @@ static void steps(void* of, int from, int to) {
       const int home = sms_home(part(n, now, target).data());
       for (int source = 0; source < n->strips; source++)
         hiroba::task(in(part(n, now, target)), in(part(n, now, source)), inout(force), hiroba::on(home),
-                     [=] { nbody_force(n, t, target, source, task_thread()); });
+                     [=] { nbody_force(n, t, target, source, hiroba_task_thread()); });
       hiroba::task(in(part(n, now, target)), inout(force), out(part(n, next, target)),
-                   [=] { nbody_move(n, t, target, task_thread()); });
+                   [=] { nbody_move(n, t, target, hiroba_task_thread()); });
     }
   hiroba::taskwait();
 }

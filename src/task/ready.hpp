@@ -12,7 +12,8 @@
 
 namespace hiroba {
 
-// For a few instructions, of threads that do not sleep meanwhile.
+// For a few instructions, of threads that do not sleep meanwhile. Its unlock is a plain store, where that of
+// SignalSafeLock (base/wait.hpp) is a second locked instruction: a task that runs again costs 20 ns in all.
 class SpinLock {
  public:
   void lock() {

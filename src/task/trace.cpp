@@ -30,19 +30,16 @@ void Trace::start(int rank, int threads, std::string file) {
 
 void Trace::began(int worker, const Task& task, const Task* released_by) {
   const bool known = released_by != nullptr && released_by->kind == Task::program;
-  of_worker_[static_cast<size_t>(worker)].push_back({task.label, task.number, seconds_now(), 0,
-                                                     known ? released_by->label : nullptr,
-                                                     known ? released_by->number : 0, task.kind == Task::move});
+  Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
+  timeline.running.push_back(timeline.events.size());
+  timeline.events.push_back({task.label, task.number, seconds_now(), 0, known ? released_by->label : nullptr,
+                             known ? released_by->number : 0, task.kind == Task::move});
 }
 
-// Tasks that run while this one waits for its children have begun after it.
-void Trace::ended(int worker, const Task& task) {
-  std::vector<Event>& events = of_worker_[static_cast<size_t>(worker)];
-  for (size_t i = events.size(); i-- > 0;)
-    if (events[i].end == 0 && events[i].number == task.number && events[i].label == task.label) {
-      events[i].end = seconds_now();
-      return;
-    }
+void Trace::ended(int worker, const Task&) {
+  Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
+  timeline.events[timeline.running.back()].end = seconds_now();
+  timeline.running.pop_back();
 }
 
 Status Trace::write(int nranks) const {
@@ -54,7 +51,7 @@ Status Trace::write(int nranks) const {
                rank_ == 0 ? "{\"traceEvents\":[\n" : ",\n", rank_, rank_);
   constexpr double microseconds = 1e6;
   for (size_t worker = 0; worker < of_worker_.size(); ++worker)
-    for (const Event& e : of_worker_[worker]) {
+    for (const Event& e : of_worker_[worker].events) {
       const std::string name = e.label != nullptr ? quoted(e.label->name) : e.moves ? "copy" : "task";
       std::fprintf(file,
                    ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%zu,\"ts\":%.3f,\"dur\":%.3f,"

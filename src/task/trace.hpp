@@ -30,9 +30,13 @@ class Trace final : public Observer {
     uint64_t releaser_number;
     bool moves;
   };
+  struct Timeline {
+    std::vector<Event> events;
+    std::vector<size_t> running;  // the innermost last: tasks run while others wait for their children
+  };
   int rank_ = 0;
   std::string file_;
-  std::vector<std::vector<Event>> of_worker_;
+  std::vector<Timeline> of_worker_;
 };
 
 }  // namespace hiroba
