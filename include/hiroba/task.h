@@ -101,9 +101,10 @@ void hiroba_task_parts_at(int on, const char* place);
 void* hiroba_task_hold(void);
 void hiroba_task_let_go(void* held);
 
-/* Iterations that create the same tasks each time: `create`, called for each of them, or once and for all where the
- * tasks can be recorded (in a job of one rank), so that an argument must mean the same in each iteration: iterations
- * with two buffers in turn are one iteration of twice the tasks. hiroba_graph_run runs it `times` times, in the order
+/* Iterations that create the same tasks each time. `create` is called to record them, and again where an iteration has
+ * to be created anew (on several nodes the first one of a run), so an argument must mean the same in each iteration:
+ * iterations with two buffers in turn are one iteration of twice the tasks. `create` itself does not wait.
+ * hiroba_graph_run runs it `times` times, in the order
  * that the data allows, and waits as hiroba_taskwait does, before and after; it returns as hiroba_taskwait_failed.
  * Collective. */
 typedef struct hiroba_graph hiroba_graph;

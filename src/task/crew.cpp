@@ -22,8 +22,9 @@ void fence_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDI
 
 bool by_priority(const Task* a, const Task* b) { return a->priority < b->priority; }
 
+// After a failure the tasks of the runtime go on: other ranks wait for them.
 void run_body(Task& task) {
-  const bool failed = task.domain->failed.load(std::memory_order_relaxed);
+  const bool failed = task.kind == Task::program && task.domain->failed.load(std::memory_order_relaxed);
   if (task.domain->replay == nullptr) task.body(task.argument, failed ? 0 : 1);
   else if (!failed) task.body(task.argument, 2);
 }
@@ -33,13 +34,13 @@ void run_body(Task& task) {
 // ---- creating ------------------------------------------------------------------------------------------------------
 
 Task& Worker::create(Domain& domain, Task::Kind kind) {
-  size_t limit = domain.recording ? SIZE_MAX : crew_.settings_.window;
+  size_t limit = domain.recording != nullptr ? SIZE_MAX : crew_.settings_.window;
   Task* task = nullptr;
-  for (uint32_t tries = 0; (task = pool_.take(limit)) == nullptr;) {
+  for (Backoff backoff = crew_.patience(); (task = pool_.take(limit)) == nullptr;) {
     flush();
-    if (step()) tries = 0;
+    if (step()) backoff = crew_.patience();
     else if (domain.parent != nullptr) limit = SIZE_MAX;  // what all wait for may be what this task has yet to create
-    else rest(tries);
+    else rest(backoff);
   }
   task->blockers.store(Task::being_created, std::memory_order_relaxed);
   task->successors.store(nullptr, std::memory_order_relaxed);
@@ -53,7 +54,7 @@ Task& Worker::create(Domain& domain, Task::Kind kind) {
 }
 
 void Worker::submit(Task& task, int events) {
-  if (task.domain->recording) return task.domain->recorded.push_back(&task);
+  if (Recording* const recording = task.domain->recording) return recording->tasks.push_back(&task);
   if (task.edges > 0 || events > 0) {
     const int32_t change = task.edges + events - Task::being_created;
     if (task.blockers.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
@@ -172,7 +173,7 @@ void Worker::end_all(Task& task, Task*& next) {
   Domain& domain = *task.domain;
   if (task.extra != nullptr) end_extra(task, next);
   if (domain.replay != nullptr) {
-    domain.replay(*this, task, next);
+    domain.replay->end(*this, task, next);
     return count_end(domain, next);
   }
   delete std::exchange(task.extra, nullptr);
@@ -245,11 +246,8 @@ void Worker::flush() {
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
 // A thread that has found nothing to do: it spins, yields, and then sleeps.
-void Worker::rest(uint32_t& tries) {
-  const auto spins = static_cast<uint32_t>(crew_.settings_.spins);
-  constexpr uint32_t yields = 200;
-  if (++tries < spins) return cpu_relax();
-  if (tries < spins + yields) return static_cast<void>(sched_yield());
+void Worker::rest(Backoff& backoff) {
+  if (backoff.step()) return;
   Outside* const outside = crew_.settings_.outside;
   constexpr double nap = 0.01;  // in case that something happens of which nobody tells
   const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
@@ -299,8 +297,17 @@ void Crew::stop() {
   worker_here = nullptr;
 }
 
+// What a task waits for may come from another rank.
+Backoff Crew::patience() const {
+  constexpr int yields = 200;
+  return Backoff(settings_.spins, settings_.outside != nullptr ? long_yielding : 0, yields);
+}
+
 void Crew::arrive(Task& task) {
-  if (task.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) push_arrived(arrived_, task);
+  Replay* const replay = task.domain->replay;
+  const bool ready =
+      replay != nullptr ? replay->arrive(task) : task.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (ready) push_arrived(arrived_, task);
 }
 
 // It counts as a child that has not ended.

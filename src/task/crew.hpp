@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "base/wait.hpp"
 #include "task/exclusion.hpp"
 #include "task/pool.hpp"
 #include "task/ready.hpp"
@@ -97,7 +98,7 @@ class Worker {
   void push(Task& task);
   static bool acquire(Task& task);
   void count_end(Domain& domain, Task*& next);
-  void rest(uint32_t& tries);
+  void rest(Backoff& backoff);
   static void* main(void* self);
 
   Crew& crew_;
@@ -137,6 +138,7 @@ class Crew {
   // The task, whose body this thread runs, ends only after let_go(), which any thread may call.
   static void hold(Task& task);
   void let_go(Task& task);
+  Backoff patience() const;  // of a thread without work
   void observe(Observer* observer) { observer_.store(observer); }
   void wake();
   void wake_all();
@@ -168,9 +170,9 @@ class Crew {
 template <typename Done>
 void Worker::work_until(const Done& done) {
   flush();
-  for (uint32_t tries = 0; !done();) {
-    if (step()) tries = 0;
-    else if (flush(), !done()) rest(tries);
+  for (Backoff backoff = crew_.patience(); !done();) {
+    if (step()) backoff = crew_.patience();
+    else if (flush(), !done()) rest(backoff);
   }
 }
 

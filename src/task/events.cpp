@@ -41,7 +41,13 @@ Status Events::listen(Transport& transport, const Job& job, Crew& crew) {
 
 // ---- numbers -------------------------------------------------------------------------------------------------------
 
+void Events::record(RecordedEvents* events) {
+  recording_ = events;
+  if (events != nullptr) events->sent.assign(peers_.size(), 0), events->expected.assign(peers_.size(), {});
+}
+
 uint64_t Events::number_to(int rank, Worker& worker) {
+  if (recording_ != nullptr) return is_recorded | recording_->sent[static_cast<size_t>(rank)]++;
   Peer& peer = peers_[static_cast<size_t>(rank)];
   const uint64_t number = peer.sent++;
   const auto allowed = [&] { return number < peer.allowed.load(std::memory_order_relaxed); };
@@ -52,6 +58,7 @@ uint64_t Events::number_to(int rank, Worker& worker) {
 // A slot serves number n again for n + slots. The sender sends that only after this rank has expected n + window, for
 // which n had to be over.
 bool Events::expect(int rank, Task& task, Worker& worker) {
+  if (recording_ != nullptr) return recording_->expected[static_cast<size_t>(rank)].push_back(&task), true;
   Peer& peer = peers_[static_cast<size_t>(rank)];
   const uint64_t number = peer.expected++;
   if (number >= window) {
@@ -96,8 +103,21 @@ void Events::send(int rank, uint64_t number, uint32_t what) {
   world_->transport->send(rank, event_, &message, sizeof message);
 }
 
+Task* Events::recorded_task(int source, uint64_t number) const {
+  const std::vector<Task*>& tasks = replayed_->expected[static_cast<size_t>(source)];
+  if (number >= tasks.size())
+    end_job(1, "rank %d runs another graph of tasks than this rank; every rank must create the same tasks in it",
+            source);
+  return tasks[number];
+}
+
 // The task that waits for it; null if none does yet.
 Task* Events::come(int source, const Message& message) {
+  if ((message.number & is_recorded) != 0) {
+    Task* const task = recorded_task(source, message.number & ~is_recorded);
+    compare(expected_of(*task).what, message.what, source);
+    return task;
+  }
   std::atomic<uint64_t>& slot = peers_[static_cast<size_t>(source)].events[message.number % slots];
   uint64_t nothing = 0;
   const uint64_t early = uint64_t{message.what} << 1 | 1;

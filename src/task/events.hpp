@@ -30,6 +30,12 @@ struct Expected {
   int from = 0;
 };
 
+// Of tasks that run again and again (graph.hpp): an event has the same number in each iteration.
+struct RecordedEvents {
+  std::vector<uint64_t> sent;                // how many, to each rank
+  std::vector<std::vector<Task*>> expected;  // by number, from each rank
+};
+
 class Events final : public Outside {
  public:
   // Most events by which a sender may be ahead of what the receiver expects.
@@ -43,6 +49,11 @@ class Events final : public Outside {
   void note_order() {
     if (order_ != nullptr) order_->note_order();
   }
+
+  // From now on events of the program's tasks belong to these. Null: to none.
+  void record(RecordedEvents* events);
+  // From now on those that come may be of these. All ranks have said so before any of them sends one.
+  void replay(const RecordedEvents& events) { replayed_ = &events; }
 
   // The number of the next event to, or from, that rank; runs other tasks while that is too far ahead.
   uint64_t number_to(int rank, Worker& worker);
@@ -78,12 +89,14 @@ class Events final : public Outside {
     TaskSection section;
   };
   static constexpr uint64_t slots = 2 * window;
+  static constexpr uint64_t is_recorded = uint64_t{1} << 63;  // in numbers
 
   static void on_event(void* self, int source, const void* payload, size_t bytes);
   static void on_data(void* self, int source, const void* payload, size_t bytes);
   static void on_transfer(void* self, int source, const void* payload, size_t bytes);
   static void on_credit(void* self, int source, const void* payload, size_t bytes);
   Task* come(int source, const Message& message);
+  Task* recorded_task(int source, uint64_t number) const;
   static void compare(uint32_t expected, uint32_t what, int rank);
   void add(std::unique_ptr<Transfer> transfer);
   bool start_receives();
@@ -94,6 +107,8 @@ class Events final : public Outside {
   Crew* crew_ = nullptr;
   int event_ = 0, data_ = 0, transfer_ = 0, credit_ = 0;
   std::vector<Peer> peers_;
+  RecordedEvents* recording_ = nullptr;
+  const RecordedEvents* replayed_ = nullptr;
   TaskStack offered_;  // wait for data whose sender has begun a transfer
   std::atomic<size_t> transfers_left_{0};
   SpinLock transfers_lock_;  // guards what follows

@@ -1,42 +1,51 @@
 #include "task/graph.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hiroba {
 
-Graph::Graph() {
-  recording = true;
-  replay = end_of;
+Graph::Graph(Memory& memory, Worker& worker, Events& events, bool parts) : worker_(worker), events_(events) {
+  flow_.start(memory, worker, events);
+  flow_.allow_parts(parts);
+  domain().replay = this;
 }
 
 // ---- recording -----------------------------------------------------------------------------------------------------
 
-void Graph::end_pass(Worker& worker, int pass) {
-  std::vector<Task*> made = std::exchange(recorded, {});
-  if (pass == 1) {
-    tasks_ = std::move(made);
-    for (size_t i = 0; i < tasks_.size(); ++i) tasks_[i]->number = i;
-    return;
-  }
-  if (pass == 2) {
-    regular_ = made.size() == tasks_.size() && made.size() < in_next;
-    for (size_t i = 0; i < made.size(); ++i) made[i]->number = i | in_next;
-    if (regular_) compile();
-    recording = false;
-    created = 0;
-  }
-  if (pass == 0) first_pass_ = std::move(made);
-  else discard(worker, made), discard(worker, first_pass_);
+void Graph::begin_pass(int pass) {
+  domain().recording = &recording_[pass];
+  events_.record(pass == 1 ? &recorded_events_ : &other_events_);
 }
 
-void Graph::discard(Worker& worker) { discard(worker, tasks_); }
+void Graph::end_pass(int pass) {
+  domain().recording = nullptr;
+  events_.record(nullptr);
+  const std::vector<Task*>& made = recording_[pass].tasks;
+  for (size_t i = 0; i < made.size(); ++i) made[i]->number = pass == 0 ? in_first_pass : pass == 1 ? i : i | in_next;
+  if (pass < passes - 1) return;
+  regular_ = are_alike(made);
+  if (regular_) compile();
+  discard(recording_[0].tasks), discard(recording_[2].tasks);
+  for (Recording& recording : recording_) recording.links = {};
+}
 
-void Graph::discard(Worker& worker, std::vector<Task*>& tasks) {
+bool Graph::are_alike(const std::vector<Task*>& others) const {
+  return tasks_.size() < in_first_pass &&
+         std::equal(
+             tasks_.begin(), tasks_.end(), others.begin(), others.end(),
+             [](const Task* a, const Task* b) { return a->kind == b->kind && a->body == b->body; });
+}
+
+void Graph::discard() { discard(tasks_); }
+
+// The arguments of the runtime's own tasks need no end.
+void Graph::discard(std::vector<Task*>& tasks) {
   for (Task* const task : tasks) {
-    task->body(task->argument, 0);
+    if (task->kind == Task::program) task->body(task->argument, 0);
     delete std::exchange(task->extra, nullptr);
     task->successors.store(Task::closed());
-    worker.pool_.put(*task);
+    worker_.pool_.put(*task);
   }
   tasks.clear();
 }
@@ -44,73 +53,85 @@ void Graph::discard(Worker& worker, std::vector<Task*>& tasks) {
 void Graph::compile() {
   const size_t n = tasks_.size();
   nodes_ = std::make_unique<Node[]>(n + 1);
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
   std::vector<bool> follows_itself(n, true);  // nothing of the iteration before blocks it
-  const auto successors_of = [](const Task& task, const auto& visit) {
-    for (Edge* edge = task.successors.load(); edge != nullptr; edge = edge->next)
-      visit(static_cast<uint32_t>(Task::of(edge).number));
-  };
-  for (const Task* const task : tasks_)
-    successors_of(*task, [&](uint32_t to) {
-      Node& node = nodes_[to & ~in_next];
-      ++node.all;
-      if ((to & in_next) == 0) ++node.within;
-      else follows_itself[to & ~in_next] = false;
-    });
-  for (size_t i = 0; i < n; ++i) {
-    nodes_[i].first = static_cast<uint32_t>(successors_.size());
-    successors_of(*tasks_[i], [&](uint32_t to) { successors_.push_back(to); });
-    if (follows_itself[i]) successors_.push_back(static_cast<uint32_t>(i) | in_next), ++nodes_[i].all;
+  for (const int pass : {1, 2})
+    for (const Recording::Link& link : recording_[pass].links)
+      if (link.before->number < in_first_pass) edges.emplace_back(link.before->number, link.after->number);
+  for (const auto& [before, after] : edges)
+    if ((after & in_next) != 0) follows_itself[after & ~in_next] = false;
+  for (uint32_t i = 0; i < n; ++i)
+    if (follows_itself[i]) edges.emplace_back(i, i | in_next);
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  for (const auto& [before, after] : edges) {
+    Node& node = nodes_[after & ~in_next];
+    ++node.all;
+    if ((after & in_next) == 0) ++node.within;
+    ++nodes_[before + 1].first;
+    successors_.push_back(after);
   }
-  nodes_[n].first = static_cast<uint32_t>(successors_.size());
+  for (size_t i = 0; i < n; ++i) nodes_[i + 1].first += nodes_[i].first;
+  for (const std::vector<Task*>& from_rank : recorded_events_.expected)
+    for (const Task* const task : from_rank) ++nodes_[task->number].all, ++nodes_[task->number].within;
 }
 
 // ---- running -------------------------------------------------------------------------------------------------------
 
-void Graph::run(Worker& worker, int64_t times) {
-  const size_t n = tasks_.size();
-  if (n == 0 || times <= 0) return;
+void Graph::prepare(int64_t times) {
   times_ = times;
-  ended.store(0);
-  created = times * static_cast<int64_t>(n);
-  for (size_t i = 0; i < n; ++i) {
-    nodes_[i].blockers[0].store(nodes_[i].within, std::memory_order_relaxed);
-    nodes_[i].blockers[1].store(nodes_[i].all, std::memory_order_relaxed);
-    nodes_[i].iteration = 0;
+  domain().ended.store(0);
+  domain().created = times * static_cast<int64_t>(tasks_.size());
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    Node& node = nodes_[i];
+    node.blockers[0].store(node.within > 0 ? node.within : node.all, std::memory_order_relaxed);
+    node.blockers[1].store(node.all, std::memory_order_relaxed);
+    node.iteration = 0;
   }
-  // Each thread gets a part of the tasks that can run first, so that their successors stay with it.
-  Crew& crew = worker.crew();
-  const auto threads = static_cast<size_t>(crew.threads());
-  std::vector<Task*> roots;
-  for (size_t i = 0; i < n; ++i)
-    if (nodes_[i].within == 0) roots.push_back(tasks_[i]);
-  for (size_t i = roots.size(); i-- > 0;) {
-    nodes_[roots[i]->number].blockers[0].store(nodes_[roots[i]->number].all, std::memory_order_relaxed);
-    crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
-  }
-  crew.wake();
-  worker.await(*this, [this] { return all_ended(); });
+  events_.replay(recorded_events_);
 }
 
-void Graph::end_of(Worker& worker, Task& task, Task*& next) {
-  static_cast<Graph*>(task.domain)->end(worker, task, next);
+void Graph::run() {
+  if (times_ <= 0) return;
+  // Each thread gets a part of the tasks that can run first, so that their successors stay with it.
+  Crew& crew = worker_.crew();
+  const auto threads = static_cast<size_t>(crew.threads());
+  std::vector<Task*> roots;
+  Task* next = nullptr;
+  for (size_t i = 0; i < tasks_.size(); ++i)
+    if (nodes_[i].within > 0) continue;
+    else if (tasks_[i]->kind == Task::program) roots.push_back(tasks_[i]);
+    else worker_.release(*tasks_[i], next);
+  for (size_t i = roots.size(); i-- > 0;)
+    crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
+  crew.wake();
+  worker_.run_inner(next);
+  if (next != nullptr) worker_.push(*next);
+  worker_.await(domain(), [this] { return domain().all_ended(); });
 }
 
 void Graph::end(Worker& worker, Task& task, Task*& next) {
-  const Node& node = nodes_[task.number];
-  const int64_t iteration = nodes_[task.number].iteration++;
+  Node& node = nodes_[task.number];
+  const int64_t iteration = node.iteration++;
   const uint32_t* const end = successors_.data() + (&node)[1].first;
-  for (const uint32_t* to = successors_.data() + node.first; to != end; ++to)
-    arrive(worker, *to & ~in_next, iteration + (*to >> 31), next);
+  for (const uint32_t* to = successors_.data() + node.first; to != end; ++to) {
+    const uint32_t index = *to & ~in_next;
+    if (count_down(index, iteration + (*to >> 31))) worker.release(*tasks_[index], next);
+  }
 }
 
-// A task that is released has the blockers of its next iteration but one: nothing counts these down before it has run.
-void Graph::arrive(Worker& worker, uint32_t index, int64_t iteration, Task*& next) {
-  if (iteration >= times_) return;
+// The event of an iteration comes after the task has ended that waited for that of the iteration before.
+bool Graph::arrive(Task& task) { return count_down(static_cast<uint32_t>(task.number), nodes_[task.number].iteration); }
+
+// True if the task can run. It then has the blockers of its next iteration but one: nothing counts these down before
+// it has run.
+bool Graph::count_down(uint32_t index, int64_t iteration) {
+  if (iteration >= times_) return false;
   Node& node = nodes_[index];
   std::atomic<int32_t>& blockers = node.blockers[iteration & 1];
-  if (blockers.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (blockers.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
   blockers.store(node.all, std::memory_order_relaxed);
-  worker.release(*tasks_[index], next);
+  return true;
 }
 
 }  // namespace hiroba

@@ -22,6 +22,24 @@ class TaskPool;
 class Worker;
 struct Task;
 
+// Runs the tasks of a domain again and again: they stay, and this is their end.
+class Replay {
+ public:
+  virtual ~Replay() = default;
+  virtual void end(Worker& worker, Task& task, Task*& next) = 0;
+  // An event for which the task waits has come. True if it can run. In any thread, also in handlers of messages.
+  virtual bool arrive(Task& task) = 0;
+};
+
+// Tasks that are not run but kept, with the edges to them.
+struct Recording {
+  struct Link {
+    Task *before, *after;
+  };
+  std::vector<Task*> tasks;
+  std::vector<Link> links;
+};
+
 // The tasks that the program, or one task, has created. `ended` reaches `created`; after the parent's body has ended it
 // counts from minus that, up to 0.
 struct Domain {
@@ -31,10 +49,8 @@ struct Domain {
   std::atomic<bool> failed{false};   // bodies that have not begun are not run
   std::atomic<void*> failure{nullptr};
   std::shared_ptr<void> directory;  // of the tasks that a task has created
-  bool recording = false;           // tasks are not run but kept in `recorded`
-  std::vector<Task*> recorded;
-  // Not null: tasks stay, and this is their end.
-  void (*replay)(Worker& worker, Task& task, Task*& next) = nullptr;
+  Recording* recording = nullptr;
+  Replay* replay = nullptr;
   alignas(64) std::atomic<int64_t> ended{0};
 
   bool all_ended() const { return ended.load(std::memory_order_acquire) == created; }

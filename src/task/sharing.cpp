@@ -45,7 +45,7 @@ void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& sectio
   } else if (after) {
     write_far(entry, section, rank, wiring);
   } else {
-    if (wiring != nullptr && writes(mode)) after_copies(entry, section, *wiring);
+    if (wiring != nullptr && writes(mode)) after_copies(entry, section, *wiring, true);
     if (reads(mode)) read_far(entry, section, rank, wiring);
   }
 }
@@ -137,14 +137,14 @@ Shares::Copy& Sharing::copy_of(Entry& entry, int rank, const TaskSection& sectio
   return copies.back();
 }
 
-// All tasks of this rank that use its copies of these bytes.
-void Sharing::after_copies(const Entry& entry, const TaskSection& section, Wiring& wiring) const {
+// The tasks that move data to this rank's copies of these bytes; also those that use them.
+void Sharing::after_copies(const Entry& entry, const TaskSection& section, Wiring& wiring, bool users) const {
   const auto of = [&](const Entry& e) {
     if (e.shares == nullptr) return;
     for (const Shares::Copy& copy : e.shares->copies) {
       if (copy.rank != rank_ || !overlap(copy.section, section)) continue;
       wiring.after(copy.mover);
-      copy.readers.before(wiring);
+      if (users) copy.readers.before(wiring);
     }
   };
   of(entry);
@@ -163,9 +163,8 @@ void Sharing::read_far(Entry& entry, const TaskSection& section, int rank, Wirin
     copy_of(entry, rank, section).valid = true;
   }
   if (wiring == nullptr) return;
-  Shares::Copy& copy = copy_of(entry, rank, section);
-  wiring->after(copy.mover);
-  copy.readers.add(TaskRef(&wiring->task()));
+  after_copies(entry, section, *wiring, false);
+  copy_of(entry, rank, section).readers.add(TaskRef(&wiring->task()));
 }
 
 // The task writes this rank's copy; then the home gets it.
@@ -204,7 +203,7 @@ void Sharing::pull(Entry& entry, const TaskSection& section, const Task* reader)
   Task& task = tasks_->copying_here(entry.shares->home, section);
   Wiring wiring(tasks_->worker(), task, reader);
   use_near(entry, TaskAccess::in, rank_, &wiring);
-  after_copies(entry, section, wiring);
+  after_copies(entry, section, wiring, true);
   moved_by(entry, section, task);
   wiring.submit();
 }
@@ -223,7 +222,7 @@ void Sharing::receive(Entry& entry, const TaskSection& section, const Task* read
   const int home = entry.shares->home;
   Task& data = tasks_->receiving(home, section);
   Wiring clear(tasks_->worker(), tasks_->signal(home, section), reader);
-  after_copies(entry, section, clear);
+  after_copies(entry, section, clear, true);
   moved_by(entry, section, data);
   tasks_->worker().submit(data, 1);
   clear.submit();

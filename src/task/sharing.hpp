@@ -85,7 +85,7 @@ class Sharing {
 
   static void invalidate(Entry& entry);
   Shares::Copy& copy_of(Entry& entry, int rank, const TaskSection& section) const;
-  void after_copies(const Entry& entry, const TaskSection& section, Wiring& wiring) const;
+  void after_copies(const Entry& entry, const TaskSection& section, Wiring& wiring, bool users) const;
   void moved_by(Entry& entry, const TaskSection& section, Task& task) const;
   void read_far(Entry& entry, const TaskSection& section, int rank, Wiring* wiring);
   void write_far(Entry& entry, const TaskSection& section, int rank, Wiring* wiring);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "task/flow.hpp"
+#include "task/agreement.hpp"
 #include "task/graph.hpp"
 #include "task/trace.hpp"
 #include "task/watch.hpp"
@@ -35,9 +35,11 @@ struct TaskParts {
   Watch watch;
   Trace trace;
   OrderNotes order_notes;
-  bool begun = false;
+  Agreement agreement;
+  bool begun = false, leave_out = false;  // leave_out: allow_parts()
   Graph* recording = nullptr;
-  std::vector<uint64_t> words;  // of barriers
+
+  Flow& creating() { return recording != nullptr ? recording->flow() : flow; }
 };
 
 namespace {
@@ -53,6 +55,12 @@ Directory& directory_of(Domain& domain) {
 Task* running() {
   const Worker* const worker = Crew::here();
   return worker == nullptr ? nullptr : worker->current();
+}
+
+void take_failure(Domain& domain, int rank, Tasks::Failed& failed) {
+  if (!domain.failed.exchange(false)) return;
+  failed.rank = rank;
+  failed.what = domain.failure.exchange(nullptr);
 }
 
 Status wrong_thread() {
@@ -75,6 +83,7 @@ void Tasks::start(Memory& memory, const Settings& settings) {
   p.memory = &memory;
   settings_ = settings;
   p.events.start(memory.collective().world());
+  p.agreement.start(memory.collective().barriers(), memory.job().nranks);
   if (memory.checking()) p.events.tell(memory.consistency());
 }
 
@@ -115,6 +124,7 @@ Status Tasks::stop() {
 Status Tasks::allow_parts(bool parts) {
   HIROBA_TRY(begin());
   if (any()) return Status::error("hiroba_task_parts while tasks are under way; call hiroba_taskwait before");
+  parts_->leave_out = parts;
   parts_->flow.allow_parts(parts);
   return {};
 }
@@ -138,15 +148,13 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
   if (task != nullptr) {
     Domain& children = Crew::children_of(*task);
     task = &create_local(*Crew::here(), children, directory_of(children), accesses);
-  } else if (Graph* const graph = parts_->recording) {
-    task = &create_local(*Crew::here(), *graph, graph->directory(), accesses);
   } else {
     HIROBA_TRY(begin());
     if (Crew::here() == nullptr) return wrong_thread();
     const int nranks = parts_->memory->job().nranks;
     if (spec.on != anywhere && (spec.on < 0 || spec.on >= nranks))
       return Status::error(format("on rank %d, but the job has ranks 0..%d", spec.on, nranks - 1));
-    HIROBA_TRY(parts_->flow.create(accesses, spec.on, spec.label, task));
+    HIROBA_TRY(parts_->creating().create(accesses, spec.on, spec.label, task));
     if (task == nullptr) return {};
   }
   task->label = spec.label, task->priority = spec.priority;
@@ -163,73 +171,46 @@ void Tasks::submit(void* argument, Body body) {
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
 Status Tasks::wait(const char* call, Failed& failed) {
-  TaskParts& p = *parts_;
-  const int rank = p.memory->job().rank;
-  const auto take_failure = [&](Domain& domain) {
-    failed.rank = domain.failed.exchange(false) ? rank : -1;
-    failed.what = domain.failure.exchange(nullptr);
-  };
   failed = {};
   if (Task* const task = running()) {
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
     Domain& children = *task->extra->children;
     await(call, children, [&] { return children.all_ended(); });
-    take_failure(children);
+    take_failure(children, parts_->memory->job().rank, failed);
     return {};
   }
   HIROBA_TRY(begin());
   if (Crew::here() == nullptr) return wrong_thread();
+  HIROBA_TRY(wait_for_all(call, failed));
+  return synchronise(call);
+}
+
+// All tasks of all ranks have ended; what ranks have copies of stays.
+Status Tasks::wait_for_all(const char* call, Failed& failed) {
+  TaskParts& p = *parts_;
+  if (p.recording != nullptr)
+    return Status::error(format("%s in the function of a graph, which only creates tasks", call));
   Domain& domain = p.flow.domain();
   await(call, domain, [&] { return domain.all_ended(); });
   domain.created = 0, domain.ended.store(0);
-  take_failure(domain);
-  HIROBA_TRY(compare_sequences(call, failed));
+  take_failure(domain, p.memory->job().rank, failed);
+  return p.agreement.compare(call, p.flow.made(), failed);
+}
+
+// After all tasks of all ranks have ended: shared memory is as after a barrier.
+Status Tasks::synchronise(const char* call) {
+  TaskParts& p = *parts_;
   p.flow.clear();
   p.memory->replicas().close();
   return p.memory->job().nnodes > 1 ? p.memory->consistency().sync_drop(call) : p.memory->consistency().barrier(call);
-}
-
-// All ranks have created the same tasks; else a status that names the first one that differs. And whether one has
-// failed.
-Status Tasks::compare_sequences(const char* call, Failed& failed) {
-  TaskParts& p = *parts_;
-  const std::vector<Flow::Made>& made = p.flow.made();
-  p.words.resize(static_cast<size_t>(p.memory->job().nranks));
-  const uint64_t history = made.empty() ? 0 : made.back().history;
-  const uint64_t word = history << 1 | (failed.rank >= 0 ? 1 : 0);
-  HIROBA_TRY(p.memory->collective().barriers().with_words(call, word, p.words));
-  bool same = true;
-  for (size_t r = 0; r < p.words.size(); ++r) {
-    same = same && p.words[r] >> 1 == p.words[0] >> 1;
-    if ((p.words[r] & 1) != 0 && failed.rank < 0) failed.rank = static_cast<int>(r);
-  }
-  return same ? Status() : find_difference(call);
-}
-
-Status Tasks::find_difference(const char* call) {
-  TaskParts& p = *parts_;
-  const std::vector<Flow::Made>& made = p.flow.made();
-  const auto tell = [&](uint64_t word) { return p.memory->collective().barriers().with_words(call, word, p.words); };
-  HIROBA_TRY(tell(made.size()));
-  size_t low = 0, high = *std::min_element(p.words.begin(), p.words.end());  // tasks [0, low) are the same
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    HIROBA_TRY(tell(made[middle].history));
-    if (std::all_of(p.words.begin(), p.words.end(), [&](uint64_t w) { return w == p.words[0]; })) low = middle + 1;
-    else high = middle;
-  }
-  constexpr const char* rule = "every rank must create the same tasks in the same order, with the same shared data";
-  if (low == made.size())
-    return Status::error(format("%s: this rank has created %zu tasks, and another rank more; %s", call, low, rule));
-  const TaskLabel& label = *made[low].label;
-  return Status::error(format("%s: task %zu of this rank, %s (%s), is not the same in all ranks; %s", call, low + 1,
-                              label.name, label.place, rule));
 }
 
 Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
   std::vector<TaskAccess> reads(accesses.begin(), accesses.end());
   for (TaskAccess& access : reads) access.mode = TaskAccess::in;
   void* argument = nullptr;
+  if (running() == nullptr && parts_->recording != nullptr)
+    return Status::error("a wait for data in the function of a graph, which only creates tasks");
   HIROBA_TRY(create(reads, spec, argument));
   if (argument == nullptr) return {};
   std::atomic<bool> done{false};
@@ -271,33 +252,45 @@ Status Tasks::make_graph(void (*create)(void*), void* context, TaskGraph*& graph
 }
 
 void Tasks::free_graph(TaskGraph& graph) {
-  if (graph.recorded != nullptr) graph.recorded->discard(parts_->crew.worker(0));
+  if (graph.recorded != nullptr) graph.recorded->discard();
   delete &graph;
 }
 
+Status Tasks::record(TaskGraph& graph) {
+  TaskParts& p = *parts_;
+  graph.recorded = std::make_unique<Graph>(*p.memory, p.crew.worker(0), p.events, p.leave_out);
+  p.recording = graph.recorded.get();
+  for (int pass = 0; pass < Graph::passes; ++pass) {
+    p.recording->begin_pass(pass);
+    graph.create(graph.context);
+    p.recording->end_pass(pass);
+  }
+  p.recording = nullptr;
+  if (graph.recorded->is_regular()) return {};
+  return Status::error("the function of a graph has not created as many tasks each time; it must create the same");
+}
+
+// Where nodes have copies of each other's data, the first iteration is not replayed: it leaves the copies that the next
+// one finds.
 Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
   TaskParts& p = *parts_;
   HIROBA_TRY(wait(call, failed));
-  if (failed.rank >= 0) return {};
-  if (p.memory->job().nranks > 1) {  // events between ranks have numbers that are given when tasks are created
-    for (int64_t i = 0; i < times; ++i) graph.create(graph.context);
-    return wait(call, failed);
+  if (failed.rank >= 0 || times == 0) return {};
+  if (graph.recorded == nullptr) HIROBA_TRY(record(graph));
+  Graph& recorded = *graph.recorded;
+  const bool copies = p.memory->job().nnodes > 1;
+  recorded.prepare(copies ? times - 1 : times);
+  if (copies) {
+    graph.create(graph.context);
+    HIROBA_TRY(wait_for_all(call, failed));
   }
-  if (graph.recorded == nullptr) {
-    graph.recorded = std::make_unique<Graph>();
-    for (int pass = 0; pass < Graph::passes; ++pass) {
-      p.recording = graph.recorded.get();
-      graph.create(graph.context);
-      p.recording = nullptr;
-      graph.recorded->end_pass(p.crew.worker(0), pass);
-    }
-    if (!graph.recorded->is_regular())
-      return Status::error("the function of a graph has not created as many tasks each time; it must create the same");
+  HIROBA_TRY(p.agreement.compare(call, recorded.flow().made(), failed));
+  if (failed.rank < 0) {
+    recorded.run();
+    take_failure(recorded.domain(), p.memory->job().rank, failed);
   }
-  graph.recorded->run(p.crew.worker(0), times);
-  failed.rank = graph.recorded->failed.exchange(false) ? 0 : -1;
-  failed.what = graph.recorded->failure.exchange(nullptr);
-  return {};
+  HIROBA_TRY(wait_for_all(call, failed));
+  return synchronise(call);
 }
 
 // ---- tasks that end otherwise --------------------------------------------------------------------------------------

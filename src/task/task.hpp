@@ -85,8 +85,9 @@ class Tasks {
   Status write_trace();
   template <typename Done>
   void await(const char* call, Domain& domain, const Done& done);
-  Status compare_sequences(const char* call, Failed& failed);
-  Status find_difference(const char* call);
+  Status wait_for_all(const char* call, Failed& failed);
+  Status synchronise(const char* call);
+  Status record(TaskGraph& graph);
 
   Settings settings_;
   std::unique_ptr<TaskParts> parts_;

@@ -21,6 +21,7 @@ class Wiring {
     if (before.task == &task_ || before.task == inside_ || !before.pending()) return;
     for (size_t i = 0; i < count_; ++i)
       if (known_[i].task == before.task && known_[i].serial == before.serial) return;
+    if (Recording* const recording = task_.domain->recording) return recording->links.push_back({before.task, &task_});
     if (sink_->edges + 1 == static_cast<int>(Task::most_edges)) {
       extend();
       if (!before.pending()) return;  // to get a node, this thread may have run it, and got its node

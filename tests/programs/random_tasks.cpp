@@ -37,7 +37,7 @@ struct Array {
 struct Step {
   uint64_t id;
   std::vector<Access> accesses;
-  int children;
+  int children, on, priority;
 };
 
 std::vector<Array> arrays;
@@ -108,9 +108,9 @@ Access random_access(rng& r, bool tiled) {
   return out;
 }
 
-void create(const Step& step, int on, int priority, Number* checked) {
+void create(const Step& step, Number* checked) {
   static const hiroba_task_label label = {"step", "random_tasks.cpp"};
-  const hiroba_task_spec spec = {&label, on, priority};
+  const hiroba_task_spec spec = {&label, step.on, step.priority};
   std::vector<hiroba_access> accesses;
   std::vector<hiroba_section> tiles(step.accesses.size());
   for (size_t i = 0; i < step.accesses.size(); ++i) {
@@ -174,7 +174,7 @@ void compare(uint64_t seed, int phase) {
 // What writes private data runs on every rank, so that it stays the same there, and writes no shared data. What adds to
 // data in any order does nothing else with it.
 Step random_step(rng& r, uint64_t id) {
-  Step step = {id, {}, rng_once_in(&r, 20) ? 1 + rng_int(&r, 5) : 0};
+  Step step = {id, {}, rng_once_in(&r, 20) ? 1 + rng_int(&r, 5) : 0, HIROBA_ANYWHERE, 0};
   const int n = 1 + rng_int(&r, 4);
   bool writes[2] = {false, false};
   for (int i = 0; i < n; ++i) {
@@ -188,13 +188,44 @@ Step random_step(rng& r, uint64_t id) {
     writes[shared] = writes[shared] || a.mode != HIROBA_IN;
     step.accesses.push_back(a);
   }
+  if (!writes[false] && rng_once_in(&r, 3)) step.on = rng_int(&r, sms_nprocs);
+  if (rng_once_in(&r, 4)) step.priority = rng_int(&r, 10);
   return step;
 }
 
-bool writes_private(const Step& step) {
-  return std::any_of(step.accesses.begin(), step.accesses.end(), [](const Access& a) {
-    return a.mode != HIROBA_IN && arrays[static_cast<size_t>(a.box.array)].shared == nullptr;
+void run_loop(rng& r, uint64_t seed, int tasks, Number* wrong) {
+  for (int t = 0; t < tasks; ++t) {
+    const Step step = random_step(r, rng_next(&r));
+    create(step, wrong);
+    perform(step, true);
+    if (!rng_once_in(&r, 60)) continue;
+    const Access a = random_access(r, false);
+    Array& array = arrays[static_cast<size_t>(a.box.array)];
+    hiroba_access here = {HIROBA_IN, nullptr, section_of(a.box)};
+    hiroba_taskwait_on(&here, 1);
+    for_each(a.box, array.data(), [&](Number& x, int64_t) {
+      if (x != array.mirror[static_cast<size_t>(&x - array.data())])
+        fail("seed %" PRIu64 ": data is not here after taskwait_on", seed);
+    });
+  }
+  hiroba::taskwait();
+}
+
+// The same tasks several times, recorded and replayed.
+void run_graph(rng& r, uint64_t seed, int tasks, int phase, Number* wrong) {
+  std::vector<Step> steps;
+  for (int t = 0; t < tasks; ++t) steps.push_back(random_step(r, rng_next(&r)));
+  hiroba::graph graph([&] {
+    for (const Step& step : steps) create(step, wrong);
   });
+  for (int runs = 1 + rng_int(&r, 3); runs > 0; --runs) {
+    const int times = rng_int(&r, 5);
+    graph.run(times);
+    for (int i = 0; i < times; ++i)
+      for (const Step& step : steps) perform(step, true);
+    compare(seed, phase);
+    sms_barrier();
+  }
 }
 
 void run_program(uint64_t seed) {
@@ -202,27 +233,10 @@ void run_program(uint64_t seed) {
   make_arrays(r);
   sms_barrier();
   static Number wrong = 0;
-  uint64_t id = seed << 20;
   const int phases = 1 + rng_int(&r, 3);
   for (int phase = 0; phase < phases; ++phase) {
-    const int tasks = rng_int(&r, 200);
-    for (int t = 0; t < tasks; ++t) {
-      const Step step = random_step(r, ++id);
-      const int on = !writes_private(step) && rng_once_in(&r, 3) ? rng_int(&r, sms_nprocs) : HIROBA_ANYWHERE;
-      create(step, on, rng_once_in(&r, 4) ? rng_int(&r, 10) : 0, &wrong);
-      perform(step, true);
-      if (rng_once_in(&r, 60)) {
-        const Access a = random_access(r, false);
-        Array& array = arrays[static_cast<size_t>(a.box.array)];
-        hiroba_access here = {HIROBA_IN, nullptr, section_of(a.box)};
-        hiroba_taskwait_on(&here, 1);
-        for_each(a.box, array.data(), [&](Number& x, int64_t) {
-          if (x != array.mirror[static_cast<size_t>(&x - array.data())])
-            fail("seed %" PRIu64 ": data is not here after taskwait_on", seed);
-        });
-      }
-    }
-    hiroba::taskwait();
+    if (rng_once_in(&r, 3)) run_graph(r, seed, rng_int(&r, 60), phase, &wrong);
+    else run_loop(r, seed, rng_int(&r, 200), &wrong);
     compare(seed, phase);
     if (wrong != 0) fail("seed %" PRIu64 ": children of a task ran in a wrong order", seed);
     sms_barrier();

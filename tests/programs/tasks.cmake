@@ -32,13 +32,16 @@ foreach(line ${task_tests})
   set_property(TEST programs.tasks.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 
-# Each line: ranks, nodes, threads.
-foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2")
+# Each line: ranks, nodes, threads; transport.
+foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2" "3 3 1 mpi" "2 2 2 ucx")
   separate_arguments(words UNIX_COMMAND ${line})
+  string(REPLACE " " "-" name "programs.tasks.features.${line}")
   list(POP_FRONT words ranks nodes threads)
-  set(name programs.tasks.features.${ranks}-${nodes}-${threads})
   hiroba_run_test(${name} ${ranks} ${nodes} tasks_features MATCH ok)
   with(${name} TIMEOUT=15)
+  if(words)
+    with(${name} TRANSPORT=${words})
+  endif()
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 

@@ -79,6 +79,60 @@ void graph_of_everything() {
   check(sum == expected && last == expected, "a graph with children and commutative tasks has a wrong sum");
 }
 
+// Blocks that go from rank to rank, larger than a message, of tasks that end later than their function.
+void graph_of_large_blocks() {
+  constexpr int64_t numbers = 1 << 16;
+  const int dim[] = {sms_nprocs, static_cast<int>(numbers), -1}, div[] = {sms_nprocs, 1, -1};
+  uint64_t* const blocks = static_cast<uint64_t*>(sms_mapalloc(dim, div, sizeof(uint64_t), 0, sms_nprocs));
+  hiroba::graph g([&] {
+    for (int r = 0; r < sms_nprocs; ++r) {
+      const uint64_t* const from = blocks + (r + 1) % sms_nprocs * numbers;
+      uint64_t* const to = blocks + r * numbers;
+      hiroba::task(in(from, numbers), inout(to, numbers), [=] {
+        for (int64_t i = 0; i < numbers; ++i) to[i] = to[i] + 3 * from[i] + static_cast<uint64_t>(r + 1);
+        hiroba_task_let_go(hiroba_task_hold());
+      });
+    }
+  });
+  std::vector<uint64_t> expected(static_cast<size_t>(sms_nprocs), 0);
+  for (const int times : {1, 20, 7}) {
+    g.run(times);
+    for (int i = 0; i < times; ++i)
+      for (size_t r = 0; r < expected.size(); ++r) expected[r] += 3 * expected[(r + 1) % expected.size()] + r + 1;
+    for (int64_t i = 0; i < sms_nprocs * numbers; ++i)
+      check(blocks[i] == expected[static_cast<size_t>(i / numbers)], "a graph has lost part of a large block");
+    sms_barrier();
+  }
+  sms_free(blocks);
+}
+
+// The last rank's task throws in the fifth iteration; the graph can run again.
+void graph_that_throws() {
+  int* const counts = static_cast<int*>(sms_alloc(sizeof(int), sms_nprocs, 0));
+  int limit = 4, caught_on = -1;
+  hiroba::graph g([&] {
+    for (int r = 0; r < sms_nprocs; ++r)
+      hiroba::task(inout(counts[r]), in(counts[(r + 1) % sms_nprocs]), hiroba::on(r), [&, r] {
+        if (r == sms_nprocs - 1 && counts[r] == limit) throw std::runtime_error("enough");
+        ++counts[r];
+      });
+  });
+  try {
+    g.run(10);
+  } catch (const hiroba::task_failed& e) {
+    caught_on = e.rank();
+  } catch (const std::runtime_error&) {
+    caught_on = sms_rank;
+  }
+  check(caught_on == sms_nprocs - 1, "a task of a graph threw on one rank, and run() did not say so");
+  check(counts[sms_nprocs - 1] == 4, "a task of a graph ran after one had thrown");
+  sms_barrier();
+  limit = 100;
+  g.run(3);
+  check(counts[sms_nprocs - 1] == 7, "a graph in which a task has thrown does not run again");
+  sms_free(counts);
+}
+
 void exceptions() {
   int value = 0;
   for (int round = 0; round < 3; ++round) {
@@ -274,6 +328,8 @@ int main(int argc, char** argv) {
   graph_equals_loop(32, 20);
   graph_equals_loop(5, 3);
   graph_of_everything();
+  graph_of_large_blocks();
+  graph_that_throws();
   exceptions();
   ends_later();
   large_arguments();

@@ -89,6 +89,32 @@ void other_graph() {
   g.run(3);
 }
 
+void waits_in_graph() {
+  int* const a = numbers(100);
+  hiroba::graph g([&] {
+    hiroba::task(inout(a[0]), [] {});
+    hiroba::taskwait();
+  });
+  g.run(3);
+}
+
+void waits_for_data_in_graph() {
+  int* const a = numbers(100);
+  hiroba::graph g([&] {
+    hiroba::task(inout(a[0]), [] {});
+    hiroba::taskwait(in(a[0]));
+  });
+  g.run(3);
+}
+
+void different_graphs() {
+  int* const a = numbers(100);
+  hiroba::graph g([&] {
+    for (int i = 0; i < 20; ++i) hiroba::task(inout(a[sms_rank == 1 && i == 13 ? 5 : 50]), [] {});
+  });
+  g.run(3);
+}
+
 void hold_outside() { hiroba_task_hold(); }
 
 void no_wait() {  // the end of the program waits for all tasks
@@ -110,6 +136,9 @@ const struct {
              {"wrong_priority", wrong_priority},
              {"wrong_thread", wrong_thread},
              {"other_graph", other_graph},
+             {"waits_in_graph", waits_in_graph},
+             {"waits_for_data_in_graph", waits_for_data_in_graph},
+             {"different_graphs", different_graphs},
              {"hold_outside", hold_outside},
              {"no_wait", no_wait}};
 

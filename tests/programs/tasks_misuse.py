@@ -31,7 +31,10 @@ CASES = [
     *everywhere("wrong_rank", PLACE, r"on rank 2, but the job has ranks 0\.\.1"),
     *everywhere("wrong_priority", PLACE, r"priority of a task is -1; it is 0 to 32767"),
     *everywhere("wrong_thread", PLACE, "another thread of the program"),
-    Case("other_graph", [PLACE, "not created as many tasks each time"], binary="tasks_misuse", ranks=1, nodes=1),
+    *everywhere("other_graph", PLACE, "not created as many tasks each time"),
+    *everywhere("waits_in_graph", PLACE, "in the function of a graph, which only creates tasks"),
+    *everywhere("waits_for_data_in_graph", PLACE, "in the function of a graph, which only creates tasks"),
+    *everywhere("different_graphs", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("hold_outside", "hiroba_task_hold outside of a task"),
     *everywhere("no_wait", good=True),
 ]
