@@ -20,7 +20,9 @@ struct TaskSection {
   TaskSection() = default;
   TaskSection(void* at, size_t size) : address(static_cast<char*>(at)), bytes(size) {}
 
-  bool operator==(const TaskSection& other) const;
+  bool operator==(const TaskSection& other) const {
+    return address == other.address && bytes == other.bytes && dims == other.dims && (dims == 0 || same_blocks(other));
+  }
   const char* end() const;  // of its last byte
   size_t total() const;     // bytes
   bool empty() const {
@@ -31,6 +33,9 @@ struct TaskSection {
   // visit(address) for each block.
   template <typename Visit>
   void for_each_block(const Visit& visit) const;
+
+ private:
+  bool same_blocks(const TaskSection& other) const;  // of one that has as many dimensions
 };
 
 // Whether they share a byte. Exact if both lie in one array, so that their strides are the same where they have them;

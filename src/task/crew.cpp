@@ -14,7 +14,8 @@ namespace hiroba {
 
 namespace {
 
-thread_local Worker* worker_here = nullptr;
+// Looked up with each task. Its place in the thread is known without a call.
+thread_local Worker* worker_here __attribute__((tls_model("initial-exec"))) = nullptr;
 
 // After it, what other threads of this process have stored before is visible here: so that a thread that pushes a task
 // need not fence before it looks for sleepers.

@@ -45,15 +45,16 @@ class TaskList {
 
 struct Shares;
 
-struct Entry {
+// What each task needs of it lies in few lines of the cache.
+struct alignas(64) Entry {
   explicit Entry(const TaskSection& of) : section(of) {}
 
   TaskSection section;
-  Entry* chain = nullptr;  // begins at the same address
-  TaskRef writer;          // that wrote it last; or a task of the runtime, that stands for what was before
+  Entry* chain = nullptr;      // begins at the same address
+  std::vector<Entry*> others;  // with which it shares bytes, in an order that is the same in all ranks
+  TaskRef writer;              // that wrote it last; or a task of the runtime, that stands for what was before
   TaskAccess::Mode mode = TaskAccess::in;
   TaskList users;                  // since, all with this mode; not of `out` and `inout`
-  std::vector<Entry*> others;      // with which it shares bytes, in an order that is the same in all ranks
   std::vector<TaskSection> parts;  // of the section, where it lies on several nodes: entries of their own
   std::unique_ptr<Exclusion> exclusion;
   std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks

@@ -26,7 +26,7 @@ class Wiring {
       extend();
       if (!before.pending()) return;  // to get a node, this thread may have run it, and got its node
     }
-    if (connect(*before.task, *sink_) && count_ < most_known) known_[count_++] = before;
+    if (connect(*before.task, *sink_) && count_ < most_known) known_[count_++] = {before.task, before.serial};
   }
   // A task in the same domain that does nothing but wait.
   Task& create_join() {
@@ -58,7 +58,11 @@ class Wiring {
   const Task* inside_;
   Task* sink_;
   size_t count_ = 0;
-  TaskRef known_[most_known];  // it waits for these
+  struct Known {
+    Task* task;
+    uint64_t serial;
+  };
+  Known known_[most_known];  // it waits for these
 };
 
 }  // namespace hiroba
