@@ -48,7 +48,7 @@ Status AccessRecorder::start(const Config& config) {
   HIROBA_TRY(open_runs_.create("check: open pages", most_runs * sizeof(PageRun)));
   HIROBA_TRY(twins_.create("check: pages with twins", most_runs * sizeof(PageRun)));
   HIROBA_TRY(twin_memory_.create("check: twins", config.layout.space));
-  traced_ = is_traced();
+  traced_ = is_traced(), asleep_ = config.job.nranks == 1;
   learn_system_code();
   return {};
 }
@@ -78,15 +78,17 @@ void AccessRecorder::begin_epoch(uint64_t epoch) {
   time_.begin_epoch();
 }
 
-void AccessRecorder::close() {
+void AccessRecorder::close(bool wake) {
+  if (asleep_ && !wake) return;
   const std::lock_guard<SignalSafeLock> guard(lock_);
+  const bool all = std::exchange(asleep_, false);
   constexpr uint64_t few = 256;  // more are cheaper closed with all that lies between
   const PageRun* const runs = open_runs_.as<PageRun>();
   for (uint64_t i = 0; i < open_run_count_; ++i) {
     for (uint64_t p = runs[i].first; p < runs[i].first + runs[i].pages; ++p) pages_.as<Page>()[p].open = Page::closed;
     if (open_run_count_ <= few) protect(runs[i].first, runs[i].pages, PROT_NONE);
   }
-  if (open_run_count_ > few)
+  if (open_run_count_ > few || all)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
       if (open_run_count_ == most_runs)
@@ -97,7 +99,7 @@ void AccessRecorder::close() {
 }
 
 void AccessRecorder::add(const Array& array) {
-  if (array.watched) protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
+  if (array.watched && !asleep_) protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
 }
 
 void AccessRecorder::remove(Array& array) {
@@ -165,8 +167,9 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
   if (page(number).open >= wanted) return true;  // another thread has come first
+  if (touch.writes && config_.piece->runs()) config_.piece->check(touch.address, touch.bytes, place.at);
   const PageWord word = record(touch, number, place);
-  if (is_step(*array, number, word)) {
+  if (is_step(*array, number, word, touch.writes)) {
     ++page(number).steps;
     if (steps.count == 0) steps.begin = begin;
     steps.page[steps.count++] = number;
@@ -180,13 +183,14 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
 }
 
 // Whether only this one instruction may use the page, so that the next one is seen, too: where two ranks may have their
-// elements side by side, or have conflicted before.
-bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word) {
+// elements side by side, or have conflicted before; and where a piece of the program may write a part.
+bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word, bool writes) {
   constexpr uint64_t small = 16;  // pages of an array that anybody may use for anything
   constexpr uint16_t most_steps = 4096;
   const HomeRun& run = array.home(number);
-  const bool suspect = word.suspect != 0 || array.end_page - array.first_page <= small || number == run.first ||
-                       number + 1 == run.first + run.pages;
+  const bool suspect = config_.piece->runs() ? writes && !config_.piece->names(array, number)
+                                             : word.suspect != 0 || array.end_page - array.first_page <= small ||
+                                                   number == run.first || number + 1 == run.first + run.pages;
   return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !time_.hurried();
 }
 
@@ -212,6 +216,7 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
   const uint64_t most = time_.hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
+  const bool named = writes && config_.piece->runs();
   if (run.rank != config_.job.rank && !time_.hurried()) return 1;
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
@@ -219,8 +224,10 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
   const uint64_t last = run.first + run.pages - 1;  // not into what may be another rank's, too
   pages = number >= last ? 1 : std::min(pages, last - number);
   const auto wanted = static_cast<uint8_t>(writes ? Page::writing : Page::reading);
-  for (uint64_t i = 1; i < pages; ++i)
-    if (page(number + i).open >= wanted || config_.log->page(number + i).suspect != 0) pages = i;
+  for (uint64_t i = named && !config_.piece->names(array, number) ? 0 : 1; i < pages; ++i)
+    if (page(number + i).open >= wanted || config_.log->page(number + i).suspect != 0 ||
+        (named && !config_.piece->names(array, number + i)))
+      pages = std::max<uint64_t>(i, 1);
   *stream = {number + pages, pages};
   return pages;
 }
@@ -228,13 +235,14 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
 void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
   const uint64_t pages = window(array, number, writes);
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
-  const bool twins = writes && !time_.hurried();
+  const bool twins = writes && !time_.hurried() && config_.job.nranks > 1;
   for (uint64_t p = number; p < number + pages; ++p) {
     page(p).open = writes ? Page::writing : Page::reading;
     if (writes) page(p).written_at = place;
     // A page that may be written unseen must say so: its other writers would take the changes for theirs.
     if (p > number) config_.log->touch(p, epoch_, config_.job.rank, writes);
     if (twins) keep_twin(p);
+    if (writes && config_.piece->runs() && !config_.piece->names(array, p)) config_.piece->keep_twin(p);
   }
   remember(number, pages);
 }
@@ -258,7 +266,8 @@ void AccessRecorder::access(const char* address, size_t bytes, bool writes, cons
     const uint64_t number = static_cast<uint64_t>(at - config_.base) >> page_shift;
     done += here;
     const Array* const array = config_.arrays->live(number);
-    if (array == nullptr || !array->watched) continue;
+    if (array == nullptr || !array->watched || asleep_) continue;
+    if (writes && config_.piece->runs()) config_.piece->check(at, here, place);
     record(at, here, writes ? AccessRecord::write : AccessRecord::read, place);
     config_.log->touch(number, epoch_, config_.job.rank, writes);
     if (page(number).open >= wanted) continue;

@@ -17,6 +17,7 @@
 #include "memory/array_table.hpp"
 #include "memory/code_place.hpp"
 #include "memory/instruction.hpp"
+#include "memory/piece.hpp"
 #include "memory/sparse.hpp"
 
 namespace hiroba {
@@ -53,6 +54,7 @@ class AccessRecorder {
     Job job;
     const ArrayTable* arrays = nullptr;
     const AccessLog* log = nullptr;
+    Piece* piece = nullptr;
   };
   Status start(const Config& config);
 
@@ -62,7 +64,8 @@ class AccessRecorder {
   void end_epoch() { time_.end_epoch(); }
   // This rank has waited for others, which is not the program's time.
   void leave_out(double seconds) { time_.leave_out(seconds); }
-  void close();
+  // A single rank has no races, so its pages stay open until `wake`.
+  void close(bool wake = false);
   // New arrays are closed; those that go are open.
   void add(const Array& array);
   void remove(Array& array);
@@ -105,7 +108,7 @@ class AccessRecorder {
   void protect(uint64_t first, uint64_t pages, int protection);
   void record(const char* address, size_t bytes, int kind, const void* place);
   PageWord record(const MemoryAccess& touch, uint64_t page, const CodePlace& place);
-  bool is_step(const Array& array, uint64_t page, PageWord word);
+  bool is_step(const Array& array, uint64_t page, PageWord word, bool writes);
   void open(const Array& array, uint64_t page, bool writes, const void* place);
   uint64_t window(const Array& array, uint64_t page, bool writes);
   void remember(uint64_t first, uint64_t pages);
@@ -117,7 +120,7 @@ class AccessRecorder {
   uint64_t open_run_count_ = 0, twin_runs_ = 0;
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
-  bool traced_ = false;
+  bool traced_ = false, asleep_ = false;
   RecordingTime time_;
   SignalSafeLock lock_;
 };

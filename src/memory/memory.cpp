@@ -34,7 +34,7 @@ namespace {
 
 // With option check, where races on arrays can be seen.
 Status start_races(MemoryParts& p) {
-  if (!p.check || p.job.nranks == 1) return {};
+  if (!p.check) return {};
   const bool one_machine = std::all_of(p.job.node_fds.begin(), p.job.node_fds.end(), [](int fd) { return fd >= 0; });
   const char* const why_not =
       !one_machine ? "the ranks are on several machines; run it on one, with --nodes"
@@ -48,7 +48,8 @@ Status start_races(MemoryParts& p) {
     return p.races.start(
         {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.layout.extent()});
   }
-  if (p.job.rank == 0) log_line("check: races on shared arrays are not looked for, because %s", why_not);
+  if (p.job.rank == 0)
+    log_line("check: races on shared arrays, and what tasks do not name, are not looked for, because %s", why_not);
   return {};
 }
 
@@ -187,6 +188,7 @@ Preloads& Memory::preloads() const { return parts_->preloads; }
 Atomics& Memory::atomics() const { return parts_->atomics; }
 SystemAccess& Memory::system_access() const { return parts_->system_access; }
 Replicas& Memory::replicas() const { return parts_->replicas; }
+NamedWrites& Memory::named_writes() const { return parts_->named_writes; }
 const Memory::Times& Memory::times() const { return parts_->times; }
 
 Status Memory::start(const Options& options, const char* call,

@@ -24,6 +24,7 @@
 #include "memory/consistency.hpp"
 #include "memory/group_sync.hpp"
 #include "memory/locks.hpp"
+#include "memory/named_writes.hpp"
 #include "memory/preloads.hpp"
 #include "memory/replicas.hpp"
 #include "memory/system_access.hpp"
@@ -56,6 +57,7 @@ class Memory {
   Atomics& atomics() const;
   SystemAccess& system_access() const;
   Replicas& replicas() const;
+  NamedWrites& named_writes() const;
 
   // Option stats: where the time of this rank goes, in seconds; of the threads of a rank together.
   struct Times {

@@ -45,6 +45,7 @@ struct MemoryParts {
   Atomics atomics{*this};
   SystemAccess system_access{*this};
   Replicas replicas{*this};
+  NamedWrites named_writes{*this};
 
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
   bool is_here(int rank) const { return job.node_of(rank) == job.node; }

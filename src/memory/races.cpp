@@ -33,13 +33,27 @@ Status RaceChecker::start(const Config& config) {
   madvise(memory, bytes, MADV_DONTDUMP);
   log_.start(static_cast<char*>(memory), config.layout);
   recorder_ = std::make_unique<AccessRecorder>();
-  return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_});
+  HIROBA_TRY(piece_.start(config.base, config.layout));
+  return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_, &piece_});
 }
 
 void RaceChecker::begin_epoch() {
   RankLog& mine = log_.of(config_.job.rank);
   mine.records = mine.events = 0, mine.too_many_events = false;
   recorder_->begin_epoch(++epoch_);
+}
+
+// What differs from a twin was written by this piece, unless another rank may have written the page. It notes that
+// before it writes, so a look at the word after the bytes suffices.
+void RaceChecker::end_piece() {
+  for (const uint64_t page : piece_.twins()) {
+    recorder_->peek(page);
+    const char* const changed = piece_.changed(page);
+    const PageWord word = log_.page(page);
+    const bool alone = word.epoch == epoch_ && word.writer == static_cast<uint64_t>(config_.job.rank) + 1;
+    if (changed != nullptr && alone) piece_.refuse({changed, recorder_->place_of_write(page), true});
+  }
+  piece_.end();
 }
 
 RaceChecker::Segment::Segment(RaceChecker& races, SyncEvent::Kind kind, int lock, uint32_t ticket)
@@ -172,7 +186,8 @@ Status RaceChecker::find(const char* call) {
   recorder_->end_epoch();
   HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();
-  stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
+  if (config_.job.nranks > 1)  // to a single one all memory is its own
+    stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
   std::vector<uint64_t> counts(static_cast<size_t>(config_.job.nranks));
   HIROBA_TRY(collective.barriers().with_words(call, at_check, found.size(), counts));
   if (std::all_of(counts.begin(), counts.end(), [](uint64_t n) { return n == 0; })) return {};

@@ -45,6 +45,9 @@ class RaceChecker {
   Status start(const Config& config);
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
+  Piece& piece() { return piece_; }
+  // Refuses what the piece has changed and not named.
+  void end_piece();
 
   // Before a barrier of the program: all ranks compare what they have touched since the last one, and name the races.
   // begin_epoch() follows after it. Nothing unless on(). Collective.
@@ -82,6 +85,7 @@ class RaceChecker {
   Config config_;
   AccessLog log_;
   std::unique_ptr<AccessRecorder> recorder_;
+  Piece piece_;
   StrayPointers stray_pointers_;
   uint64_t epoch_ = 0;
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places

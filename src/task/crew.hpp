@@ -167,6 +167,9 @@ class Crew {
   std::vector<Task*> urgent_;  // a heap by priority
 };
 
+// What the program calls it, and where it was created; for messages.
+std::string name_of(const Task& task);
+
 template <typename Done>
 void Worker::work_until(const Done& done) {
   flush();

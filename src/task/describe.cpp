@@ -5,14 +5,10 @@
 
 namespace hiroba {
 
-namespace {
-
 std::string name_of(const Task& task) {
   if (task.label == nullptr) return "a task of the library";
   return format("%s (%s)", task.label->name, task.label->place);
 }
-
-}  // namespace
 
 std::string Crew::describe() const {
   constexpr size_t most = 4;

@@ -5,6 +5,7 @@
 
 #include "task/agreement.hpp"
 #include "task/graph.hpp"
+#include "task/name_check.hpp"
 #include "task/trace.hpp"
 #include "task/watch.hpp"
 
@@ -16,17 +17,6 @@ struct TaskGraph {
   std::unique_ptr<Graph> recorded;
 };
 
-// Option check: tasks of different ranks are ordered in ways that the memory floor does not see.
-class OrderNotes final : public Observer {
- public:
-  void start(Consistency& consistency) { consistency_ = &consistency; }
-  void began(int, const Task&, const Task*) override { consistency_->note_order(); }
-  void ended(int, const Task&) override { consistency_->note_order(); }
-
- private:
-  Consistency* consistency_ = nullptr;
-};
-
 struct TaskParts {
   Memory* memory = nullptr;
   Crew crew;
@@ -34,7 +24,7 @@ struct TaskParts {
   Flow flow;
   Watch watch;
   Trace trace;
-  OrderNotes order_notes;
+  NameCheck name_check;
   Agreement agreement;
   bool begun = false, leave_out = false;  // leave_out: allow_parts()
   Graph* recording = nullptr;
@@ -82,6 +72,7 @@ void Tasks::start(Memory& memory, const Settings& settings) {
   TaskParts& p = *parts_;
   p.memory = &memory;
   settings_ = settings;
+  if (NameCheck::possible(memory)) settings_.threads = 1;
   p.events.start(memory.collective().world());
   p.agreement.start(memory.collective().barriers(), memory.job().nranks);
   if (memory.checking()) p.events.tell(memory.consistency());
@@ -99,8 +90,8 @@ Status Tasks::begin() {
   if (checking && !settings_.trace.empty())
     return Status::error("option task-trace does not go with option check; give one of them");
   if (checking) {
-    p.order_notes.start(p.memory->consistency());
-    p.crew.observe(&p.order_notes);
+    p.name_check.start(*p.memory);
+    p.crew.observe(&p.name_check);
   }
   if (!settings_.trace.empty()) {
     p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
@@ -158,6 +149,7 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
     if (task == nullptr) return {};
   }
   task->label = spec.label, task->priority = spec.priority;
+  parts_->name_check.created(*task, accesses);
   argument = task->argument;
   return {};
 }
@@ -297,11 +289,14 @@ Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Faile
 
 void* Tasks::hold() {
   Task* const task = running();
-  if (task != nullptr) Crew::hold(*task);
+  if (task != nullptr) Crew::hold(*task), parts_->name_check.hold(*task);
   return task;
 }
 
-void Tasks::let_go(void* held) { parts_->crew.let_go(*static_cast<Task*>(held)); }
+void Tasks::let_go(void* held) {
+  parts_->name_check.let_go(*static_cast<Task*>(held));
+  parts_->crew.let_go(*static_cast<Task*>(held));
+}
 
 void Tasks::fail(void* failure) { running()->domain->fail(failure); }
 

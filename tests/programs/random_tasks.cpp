@@ -121,13 +121,20 @@ void create(const Step& step, Number* checked) {
   }
   void* const argument = hiroba_task_create(accesses.data(), static_cast<int>(accesses.size()), &spec);
   if (argument == nullptr) return;
-  hiroba::detail::submit_task(argument, [step, checked] {
+  for (hiroba_access& access : accesses) access.tile = nullptr;  // children name what they write, by sections
+  hiroba::detail::submit_task(argument, [step, checked, accesses] {
     if (step.children == 0) return perform(step, false);
     // The same by children: one that does it, and others that read what it has done, before and after.
     std::vector<Number> sums(static_cast<size_t>(step.children));
     Number state = 0;
     for (int c = 0; c < step.children; ++c) {
-      if (c == step.children / 2) hiroba::task(hiroba::inout(state), [&] { perform(step, false), state = step.id; });
+      if (c == step.children / 2) {
+        std::vector<hiroba_access> all = accesses;
+        all.push_back(hiroba_use(HIROBA_INOUT, &state, sizeof state));
+        const hiroba_task_spec of_child = {&label, HIROBA_ANYWHERE, 0};
+        hiroba::detail::submit_task(hiroba_task_create(all.data(), static_cast<int>(all.size()), &of_child),
+                                    [&] { perform(step, false), state = step.id; });
+      }
       hiroba::task(hiroba::in(state), hiroba::out(sums[static_cast<size_t>(c)]),
                    [&, c] { sums[static_cast<size_t>(c)] = state + 1; });
     }

@@ -1,4 +1,7 @@
 // Wrong uses of tasks, by name; tasks_misuse.py checks what comes of them.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <task.hpp>
@@ -115,6 +118,122 @@ void different_graphs() {
   g.run(3);
 }
 
+// ---- option check: data that is not named --------------------------------------------------------------------------
+
+// Each rank's own part: 64 pages.
+constexpr int part = 64 * 1024;
+
+int* parts() { return numbers(part * sms_nprocs); }
+
+void unnamed() {
+  int* const a = parts();
+  const int mine = part * (sms_nprocs - 1);
+  hiroba::task(out(a + mine, 100), hiroba::name("right"), [=] { std::fill(a + mine, a + mine + 100, 1); });
+  hiroba::task(out(a + mine, 100), hiroba::name("wrong"), [=] { a[mine + 4321] = 2; });
+  hiroba::taskwait();
+}
+
+void only_read() {
+  int* const a = parts();
+  hiroba::task(in(a + 10, 10), out(a + 20, 10), hiroba::name("wrong"), [=] { a[19] = a[20] = 1; });
+  hiroba::taskwait();
+}
+
+void of_another_rank() {  // to another node the write would be lost
+  int* const a = parts();
+  hiroba::task(out(a[0]), hiroba::name("wrong"), [=] { a[0] = a[part * (sms_nprocs - 1) + 7] = 1; });
+  hiroba::taskwait();
+}
+
+void one_past() {  // beside what is named, in a row that begins and ends in a page
+  int* const a = parts();
+  const hiroba::tiles<int> tiles(a, 64, 1000, 16, 100);
+  const auto tile = tiles.tile(1, 2);
+  hiroba::task(out(tile), hiroba::name("wrong"), [=] {
+    for (int i = 0; i < 16; ++i)
+      for (int k = 0; k <= (i == 9 ? 100 : 99); ++k) tile(i, k) = 5;
+  });
+  hiroba::taskwait();
+}
+
+// So much is right that not every write can be looked at; what is wrong is found in the twin of the page.
+void late() {
+  int* const a = parts();
+  hiroba::task(out(a + 100, 800), hiroba::name("wrong"), [=] {
+    for (int round = 0; round < 200; ++round)
+      for (int i = 100; i < 900; ++i) static_cast<volatile int*>(a)[i] = round + 1;
+    a[950] = 1;
+  });
+  hiroba::taskwait();
+}
+
+void child() {
+  int* const a = parts();
+  hiroba::task(out(a + 100, 100), hiroba::name("parent"), [=] {
+    a[100] = 1;
+    hiroba::task(out(a[101]), hiroba::name("right"), [=] { a[101] = 2; });
+    hiroba::taskwait();
+    a[102] = 3;
+    hiroba::task(out(a[103]), hiroba::name("wrong"), [=] { a[104] = 4; });
+  });
+  hiroba::taskwait();
+}
+
+void parent() {  // what a child names is not named by its parent
+  int* const a = parts();
+  hiroba::task(out(a[100]), hiroba::name("wrong"), [=] {
+    a[100] = 1;
+    hiroba::task(out(a[101]), hiroba::name("right"), [=] { a[101] = 2; });
+    hiroba::taskwait();
+    a[101] = 3;
+  });
+  hiroba::taskwait();
+}
+
+void by_memset() {
+  int* const a = parts();
+  hiroba::task(out(a + 100, 100), hiroba::name("wrong"), [=] { std::memset(a + 100, 1, 101 * sizeof(int)); });
+  hiroba::taskwait();
+}
+
+void in_graph() {
+  int* const a = parts();
+  int round = 0;
+  hiroba::graph g([&] {
+    hiroba::task(inout(a + 10, 10), hiroba::name("wrong"), [=, &round] { a[++round == 6 ? 20 : 19] = 1; });
+  });
+  g.run(10);
+}
+
+void all_named() {
+  int* const a = parts();
+  hiroba::task(hiroba::commutative(a[1]), hiroba::concurrent(a + 2, 3), inout(a + 10, 5000), hiroba::name("right"),
+               [=] {
+                 a[1] = a[4] = 1;
+                 for (int i = 10; i < 5010; ++i) a[i] = i;
+               });
+  hiroba::taskwait();
+}
+
+void held_elsewhere() {  // another thread writes what is named, while another task runs
+  int* const a = parts();
+  std::thread elsewhere;
+  std::atomic<bool> begun{false};
+  hiroba::task(out(a[0]), hiroba::on(0), [&] {
+    elsewhere = std::thread([&, held = hiroba_task_hold()] {
+      while (!begun) std::this_thread::yield();
+      a[0] = 1;
+      hiroba_task_let_go(held);
+    });
+  });
+  hiroba::task(out(a[1]), hiroba::on(0), [&] {
+    begun = true;
+    for (int i = 0; i < 1000; ++i) a[1] = i;
+  });
+  hiroba::taskwait();
+  if (elsewhere.joinable()) elsewhere.join();
+}
+
 void hold_outside() { hiroba_task_hold(); }
 
 void no_wait() {  // the end of the program waits for all tasks
@@ -140,7 +259,18 @@ const struct {
              {"waits_for_data_in_graph", waits_for_data_in_graph},
              {"different_graphs", different_graphs},
              {"hold_outside", hold_outside},
-             {"no_wait", no_wait}};
+             {"no_wait", no_wait},
+             {"unnamed", unnamed},
+             {"only_read", only_read},
+             {"of_another_rank", of_another_rank},
+             {"one_past", one_past},
+             {"late", late},
+             {"child", child},
+             {"parent", parent},
+             {"by_memset", by_memset},
+             {"in_graph", in_graph},
+             {"all_named", all_named},
+             {"held_elsewhere", held_elsewhere}};
 
 }  // namespace
 

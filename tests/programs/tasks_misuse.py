@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Runs every case of tasks_misuse.cpp as misuse.py does: at 2 ranks, on one node and on 2 virtual nodes.
+"""Runs every case of tasks_misuse.cpp as misuse.py does: at 2 ranks, on one node and on 2 virtual nodes; and those of
+option check in more shapes.
 
 tasks_misuse.py --build BUILD [--jobs N] [CASE ...]
 """
 
+import pathlib
 import sys
 from typing import Any
 
@@ -16,6 +18,56 @@ LATE: dict[str, Any] = {"options": ["--timeout", "2"], "extra_seconds": 4}
 def everywhere(name: str, *words: str, **more: Any) -> list[Case]:
     return [Case(name, list(words), binary="tasks_misuse", ranks=2, nodes=nodes, **more) for nodes in (1, 2)]
 
+
+PROGRAM = pathlib.Path(__file__).with_suffix(".cpp").read_text().splitlines()
+SHAPES = [(1, 1, 1), (1, 1, 2), (2, 2, 1), (3, 1, 2), (4, 2, 2)]  # ranks, nodes, threads
+
+
+def line(text: str) -> int:
+    """The number of the only line of the program that has this text."""
+    (found,) = (number for number, each in enumerate(PROGRAM, 1) if text in each)
+    return found
+
+
+def checked(name: str, *words: str, **more: Any) -> list[Case]:
+    return [
+        Case(
+            name,
+            list(words),
+            ["--check"],
+            {"OMP_NUM_THREADS": str(threads)},
+            None,
+            ranks,
+            nodes,
+            binary="tasks_misuse",
+            **more,
+        )
+        for ranks, nodes, threads in SHAPES
+    ]
+
+
+def writes(name: str, task: str, element: str, code: str, *words: str, how: str = "in") -> list[Case]:
+    """A task that writes what it does not name: the lines on which it is created, and which write."""
+    place = rf"tasks_misuse\.cpp:{line(task)}\)"
+    code_place = rf"tasks_misuse\.cpp:{line(code)}\)"
+    array = r"tasks_misuse\.cpp:\d+"
+    wrong = rf"check: wrong \(\S*{place} writes \S*{array}\[{element}\] {how} its function \({code_place}, which it"
+    return checked(name, wrong, *(words or ["does not name; name it with out"]))
+
+
+CHECKED = [
+    *writes("unnamed", "a[mine + 4321] = 2", r"\d+", "a[mine + 4321] = 2"),
+    *writes("only_read", "a[19] = a[20] = 1", "19", "a[19] = a[20] = 1", "names only to read"),
+    *writes("of_another_rank", "a[0] = a[part", r"\d+", "a[0] = a[part"),
+    *writes("one_past", 'out(tile), hiroba::name("wrong")', "25300", "k <= (i == 9"),
+    *writes("late", 'out(a + 100, 800), hiroba::name("wrong")', "950", "= round + 1", how="near"),
+    *writes("child", "a[104] = 4", "104", "a[104] = 4"),
+    *writes("parent", 'out(a[100]), hiroba::name("wrong")', "101", "a[101] = 3"),
+    *writes("by_memset", "std::memset", "200", "std::memset"),
+    *writes("in_graph", "++round == 6", "20", "++round == 6"),
+    *checked("all_named", good=True),
+    *checked("held_elsewhere", good=True),
+]
 
 CASES = [
     *everywhere("outside", PLACE, r"section of 80 bytes", r"\[90\]", "past the end"),
@@ -37,6 +89,7 @@ CASES = [
     *everywhere("different_graphs", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("hold_outside", "hiroba_task_hold outside of a task"),
     *everywhere("no_wait", good=True),
+    *CHECKED,
 ]
 
 if __name__ == "__main__":

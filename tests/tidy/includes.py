@@ -50,6 +50,8 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "group_sync",
         "layout",
         "locks",
+        "named_bytes",
+        "named_writes",
         "preloads",
         "replicas",
         "system_access",
