@@ -167,7 +167,10 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
   if (page(number).open >= wanted) return true;  // another thread has come first
-  if (touch.writes && config_.piece->runs()) config_.piece->check(touch.address, touch.bytes, place.at);
+  if (touch.writes && config_.piece->runs()) {
+    if (place.of_program) config_.piece->check(touch.address, touch.bytes, place.at);
+    else blur(number);  // a twin would not show that the piece has not written it
+  }
   const PageWord word = record(touch, number, place);
   if (is_step(*array, number, word, touch.writes)) {
     ++page(number).steps;

@@ -69,9 +69,9 @@ const void* calling_place() {
 
 CodePlace code_place(const ucontext_t& context) {
   const void* const at = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
-  if (!is_system(at)) return {at, true};
+  if (!is_system(at)) return {at, true, true};
   const void* const caller = calling_place();
-  return {caller == nullptr ? at : caller, copy_code.has(at)};
+  return {caller == nullptr ? at : caller, copy_code.has(at), caller != nullptr};
 }
 
 }  // namespace hiroba

@@ -10,6 +10,7 @@ struct CodePlace {
   const void* at;
   // False for functions of the C library that look at more bytes than they are given, up to a whole vector (strlen).
   bool reads_exactly;
+  bool of_program;  // false: in a thread of the C library or of this one
 };
 
 void learn_system_code();

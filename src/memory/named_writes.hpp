@@ -33,7 +33,7 @@ class NamedWrites {
   void begin(NamedBytes&& bytes, Refuse refuse, const void* context);
   void end();
   // These bytes will be written in the memory of their home, past the program's view of them: not by a piece there.
-  void written_past_view(const char* address, size_t bytes);
+  void past_view(const char* address, size_t bytes);
 
  private:
   MemoryParts& parts_;

@@ -7,7 +7,7 @@ namespace hiroba {
 void Flow::start(Memory& memory, Worker& worker, Events& events) {
   world_ = &memory.collective().world(), memory_ = &memory;
   rank_ = world_->rank, several_ = world_->nranks > 1;
-  tasks_.start(*world_, worker, events);
+  tasks_.start(memory, worker, events);
   sharing_.start(memory, directory_, tasks_);
 }
 

@@ -24,6 +24,7 @@ struct Sending {
 struct Copying {
   TaskSection section;
   char* home;  // where this process reaches the section's first byte
+  NamedWrites* writes;
 };
 
 template <typename Argument>
@@ -55,7 +56,7 @@ void run_copying(void* argument, int) {
   copying.section.for_each_block([&](char* block) {
     char* const there = copying.home + (block - copying.section.address);
     if (home_to_here) std::memcpy(block, there, copying.section.bytes);
-    else std::memcpy(there, block, copying.section.bytes);
+    else copying.writes->past_view(block, copying.section.bytes), std::memcpy(there, block, copying.section.bytes);
   });
 }
 
@@ -115,13 +116,13 @@ Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
 
 Task& RuntimeTasks::copying_here(int home, const TaskSection& section) {
   Task& task = make(Task::move, run_copying<true>);
-  set_argument(task, Copying{section, at_home(home, section)});
+  set_argument(task, Copying{section, at_home(home, section), writes_});
   return task;
 }
 
 Task& RuntimeTasks::copying_home(int home, const TaskSection& section) {
   Task& task = make(Task::move, run_copying<false>);
-  set_argument(task, Copying{section, at_home(home, section)});
+  set_argument(task, Copying{section, at_home(home, section), writes_});
   return task;
 }
 

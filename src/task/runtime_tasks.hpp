@@ -4,6 +4,7 @@
 // Owner: Flow. For the thread that creates the program's tasks. README.md, "Events", has the protocol.
 #pragma once
 
+#include "memory/memory.hpp"
 #include "task/events.hpp"
 #include "task/wiring.hpp"
 
@@ -11,8 +12,9 @@ namespace hiroba {
 
 class RuntimeTasks {
  public:
-  void start(const World& world, Worker& worker, Events& events) {
-    world_ = &world, worker_ = &worker, events_ = &events;
+  void start(Memory& memory, Worker& worker, Events& events) {
+    world_ = &memory.collective().world(), writes_ = &memory.named_writes();
+    worker_ = &worker, events_ = &events;
   }
   Domain& domain() { return domain_; }  // of the program's tasks and these
   Worker& worker() const { return *worker_; }
@@ -40,6 +42,7 @@ class RuntimeTasks {
   char* at_home(int home, const TaskSection& section) const;
 
   const World* world_ = nullptr;
+  NamedWrites* writes_ = nullptr;
   Worker* worker_ = nullptr;
   Events* events_ = nullptr;
   Domain domain_;

@@ -230,7 +230,6 @@ void Sharing::receive(Entry& entry, const TaskSection& section, const Task* read
 
 TaskRef Sharing::put_back(Entry& entry, const TaskSection& section, const TaskRef& writer) {
   Task& task = tasks_->copying_home(entry.shares->home, section);
-  section.for_each_block([&](char* block) { memory_->named_writes().written_past_view(block, section.bytes); });
   const TaskRef out(&task);
   Wiring wiring(tasks_->worker(), task);
   wiring.after(writer);

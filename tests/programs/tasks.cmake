@@ -20,6 +20,8 @@ set(task_tests
   "narrow 3 1 2 60 TASK_WINDOW=64"
   "check 3 1 2 20 CHECK=yes"
   "check_nodes 2 2 1 15 CHECK=yes"
+  "check_alone 1 1 2 20 CHECK=yes"
+  "check_four 4 2 1 10 CHECK=yes"
   "ucx 3 3 2 15 TRANSPORT=ucx"
   "ucx_pairs 4 2 1 15 TRANSPORT=ucx"
   "mpi 2 2 2 15 TRANSPORT=mpi"
@@ -42,6 +44,10 @@ foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2" "3 3 1 mpi" "2 2 2 
   if(words)
     with(${name} TRANSPORT=${words})
   endif()
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
+  set(name ${name}.check)
+  hiroba_run_test(${name} ${ranks} ${nodes} tasks_features MATCH ok)
+  with(${name} TIMEOUT=15 CHECK=yes)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 
