@@ -45,10 +45,11 @@ Status AccessRecorder::start(const Config& config) {
   config_ = config;
   HIROBA_TRY(load_decoder());
   HIROBA_TRY(pages_.create("check: states of pages", config.layout.pages() * sizeof(Page)));
-  HIROBA_TRY(open_runs_.create("check: open pages", most_runs * sizeof(PageRun)));
-  HIROBA_TRY(twins_.create("check: pages with twins", most_runs * sizeof(PageRun)));
-  HIROBA_TRY(twin_memory_.create("check: twins", config.layout.space));
+  HIROBA_TRY(open_.create("check: open pages"));
+  HIROBA_TRY(open_to_writes_.create("check: pages open for writing"));
+  HIROBA_TRY(twins_.create(config.layout));
   traced_ = is_traced(), asleep_ = config.job.nranks == 1;
+  closed_ = config.job.nranks == 1 ? PROT_READ : PROT_NONE;
   learn_system_code();
   return {};
 }
@@ -58,7 +59,7 @@ Status AccessRecorder::start(const Config& config) {
 AccessRecorder::Page& AccessRecorder::page(uint64_t number) {
   Page& out = pages_.as<Page>()[number];
   if (out.epoch != static_cast<uint32_t>(epoch_))
-    out.twin = 0, out.steps = 0, out.epoch = static_cast<uint32_t>(epoch_), out.written_at = nullptr;
+    out.steps = 0, out.epoch = static_cast<uint32_t>(epoch_), out.written_at = nullptr;
   return out;
 }
 
@@ -73,33 +74,45 @@ void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
 
 void AccessRecorder::begin_epoch(uint64_t epoch) {
   epoch_ = epoch;
-  twin_runs_ = 0;
+  twins_.clear();
   close();
   time_.begin_epoch();
 }
 
-void AccessRecorder::close(bool wake) {
-  if (asleep_ && !wake) return;
+void AccessRecorder::close() {
+  if (asleep_) return;
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  const bool all = std::exchange(asleep_, false);
   constexpr uint64_t few = 256;  // more are cheaper closed with all that lies between
-  const PageRun* const runs = open_runs_.as<PageRun>();
-  for (uint64_t i = 0; i < open_run_count_; ++i) {
-    for (uint64_t p = runs[i].first; p < runs[i].first + runs[i].pages; ++p) pages_.as<Page>()[p].open = Page::closed;
-    if (open_run_count_ <= few) protect(runs[i].first, runs[i].pages, PROT_NONE);
+  for (const PageRun& run : open_.all()) {
+    for (uint64_t p = run.first; p < run.first + run.pages; ++p) pages_.as<Page>()[p].open = Page::closed;
+    if (open_.count() <= few) protect(run.first, run.pages, closed_);
   }
-  if (open_run_count_ > few || all)
+  if (open_.count() > few)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
-      if (open_run_count_ == most_runs)
+      if (open_.full())
         for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
-      protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
+      protect(array.first_page, array.end_page - array.first_page, closed_);
     });
-  open_run_count_ = 0;
+  open_.clear(), open_to_writes_.clear();
+}
+
+void AccessRecorder::close_to_writes() {
+  if (open_to_writes_.full()) return close();
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  if (std::exchange(asleep_, false))
+    config_.arrays->for_each_live([&](const Array& array) {
+      if (array.watched) protect(array.first_page, array.end_page - array.first_page, closed_);
+    });
+  for (const PageRun& run : open_to_writes_.all()) {
+    for (uint64_t p = run.first; p < run.first + run.pages; ++p) pages_.as<Page>()[p].open = Page::reading;
+    protect(run.first, run.pages, PROT_READ);
+  }
+  open_to_writes_.clear();
 }
 
 void AccessRecorder::add(const Array& array) {
-  if (array.watched && !asleep_) protect(array.first_page, array.end_page - array.first_page, PROT_NONE);
+  if (array.watched && !asleep_) protect(array.first_page, array.end_page - array.first_page, closed_);
 }
 
 void AccessRecorder::remove(Array& array) {
@@ -107,11 +120,12 @@ void AccessRecorder::remove(Array& array) {
   array.watched = false;
 }
 
-void AccessRecorder::remember(uint64_t first, uint64_t pages) {
-  PageRun* const runs = open_runs_.as<PageRun>();
-  PageRun* const last = open_run_count_ == 0 ? nullptr : &runs[open_run_count_ - 1];
-  if (last != nullptr && last->first + last->pages == first) last->pages += pages;
-  else if (open_run_count_ < most_runs) runs[open_run_count_++] = {first, pages};
+void AccessRecorder::mark_open(uint64_t number, bool writes, const void* place) {
+  Page& state = page(number);
+  if (state.open == Page::closed) open_.add(number);
+  if (writes && state.open != Page::writing) open_to_writes_.add(number);
+  state.open = std::max<uint8_t>(state.open, writes ? Page::writing : Page::reading);
+  if (writes) state.written_at = place;
 }
 
 // ---- recording -----------------------------------------------------------------------------------------------------
@@ -153,8 +167,7 @@ void AccessRecorder::peek(uint64_t number) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   if (page(number).open != Page::closed) return;
   protect(number, 1, PROT_READ);
-  page(number).open = Page::reading;
-  remember(number, 1);
+  mark_open(number, false, nullptr);
 }
 
 bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
@@ -203,7 +216,7 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
   for (size_t i = 0; i < steps.count; ++i) {
     const uint8_t open = page(steps.page[i]).open;
     protect(steps.page[i], 1,
-            open == Page::closed    ? PROT_NONE
+            open == Page::closed    ? closed_
             : open == Page::reading ? PROT_READ
                                     : PROT_READ | PROT_WRITE);
   }
@@ -240,23 +253,24 @@ void AccessRecorder::open(const Array& array, uint64_t number, bool writes, cons
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
   const bool twins = writes && !time_.hurried() && config_.job.nranks > 1;
   for (uint64_t p = number; p < number + pages; ++p) {
-    page(p).open = writes ? Page::writing : Page::reading;
-    if (writes) page(p).written_at = place;
+    mark_open(p, writes, place);
     // A page that may be written unseen must say so: its other writers would take the changes for theirs.
     if (p > number) config_.log->touch(p, epoch_, config_.job.rank, writes);
-    if (twins) keep_twin(p);
+    if (twins) twins_.keep(config_.base, p);
     if (writes && config_.piece->runs() && !config_.piece->names(array, p)) config_.piece->keep_twin(p);
   }
-  remember(number, pages);
 }
 
-void AccessRecorder::keep_twin(uint64_t number) {
-  if (page(number).twin != 0 || twin_runs_ == most_runs) return;
-  page(number).twin = 1;
-  std::memcpy(twin_memory_.data() + (number << page_shift), config_.base + (number << page_shift), page_bytes);
-  PageRun* const runs = twins_.as<PageRun>();
-  if (twin_runs_ > 0 && runs[twin_runs_ - 1].first + runs[twin_runs_ - 1].pages == number) ++runs[twin_runs_ - 1].pages;
-  else runs[twin_runs_++] = {number, 1};
+void AccessRecorder::open_unseen(uint64_t first, uint64_t pages) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  const Array* const array = config_.arrays->live(first);
+  if (pages == 0 || array == nullptr || !array->watched) return;
+  protect(first, pages, PROT_READ | PROT_WRITE);
+  for (uint64_t p = first; p < first + pages; ++p) {
+    mark_open(p, true, nullptr);
+    config_.log->touch(p, epoch_, config_.job.rank, true);
+    if (!config_.piece->names(*array, p)) config_.piece->keep_twin(p);
+  }
 }
 
 // Page by page, so that an element in each is known exactly.

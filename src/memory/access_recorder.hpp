@@ -17,6 +17,7 @@
 #include "memory/array_table.hpp"
 #include "memory/code_place.hpp"
 #include "memory/instruction.hpp"
+#include "memory/page_twins.hpp"
 #include "memory/piece.hpp"
 #include "memory/sparse.hpp"
 
@@ -29,6 +30,7 @@ class RecordingTime {
   void end_epoch() {
     if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
   }
+  // This rank has waited for others, which is not the program's time.
   void leave_out(double seconds) { waited_ += seconds; }
   // Recording a trap or fault since `begin`, with what it takes to deliver the signal and to return from it.
   void spend(double begin) {
@@ -61,11 +63,14 @@ class AccessRecorder {
   // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
   // has a new segment.
   void begin_epoch(uint64_t epoch);
-  void end_epoch() { time_.end_epoch(); }
-  // This rank has waited for others, which is not the program's time.
-  void leave_out(double seconds) { time_.leave_out(seconds); }
-  // A single rank has no races, so its pages stay open until `wake`.
-  void close(bool wake = false);
+  RecordingTime& time() { return time_; }
+  // Of a single rank, whose accesses are no races, pages are open for reading where others' are closed; and none is
+  // closed before a piece of the program has named bytes.
+  void close();
+  // Pages that are open for writing are open for reading.
+  void close_to_writes();
+  // Opens pages of an array for writing without a fault, where the piece has named bytes.
+  void open_unseen(uint64_t first, uint64_t pages);
   // New arrays are closed; those that go are open.
   void add(const Array& array);
   void remove(Array& array);
@@ -84,17 +89,15 @@ class AccessRecorder {
   // True if the trap is the end of an instruction that on_fault() let pass alone.
   bool on_trap(ucontext_t& context);
 
-  // Pages of which this rank has kept a twin in this epoch, and the twin's bytes.
-  std::span<const PageRun> twins() const { return {twins_.as<PageRun>(), twin_runs_}; }
+  // Of pages that this rank has written in this epoch.
+  const PageTwins& twins() const { return twins_; }
   // The place of the write by which the page was opened.
   const void* place_of_write(uint64_t page) const { return pages_.as<Page>()[page].written_at; }
-  const char* twin(uint64_t page) const { return twin_memory_.data() + (page << page_shift); }
 
  private:
   struct Page {
     enum Open : uint8_t { closed, reading, writing };
     uint8_t open;
-    uint8_t twin;
     uint16_t steps;
     uint32_t epoch;          // to which the rest belongs
     const void* written_at;  // the write that has opened it
@@ -102,7 +105,7 @@ class AccessRecorder {
   struct Stream {
     uint64_t next, pages;
   };
-  static constexpr uint64_t most_runs = uint64_t{1} << 20, most_streams = 16;
+  static constexpr uint64_t most_streams = 16;
 
   Page& page(uint64_t number);
   void protect(uint64_t first, uint64_t pages, int protection);
@@ -111,13 +114,14 @@ class AccessRecorder {
   bool is_step(const Array& array, uint64_t page, PageWord word, bool writes);
   void open(const Array& array, uint64_t page, bool writes, const void* place);
   uint64_t window(const Array& array, uint64_t page, bool writes);
-  void remember(uint64_t first, uint64_t pages);
-  void keep_twin(uint64_t page);
+  void mark_open(uint64_t page, bool writes, const void* place);
 
   Config config_;
   uint64_t epoch_ = 0;
-  SparseFile pages_, open_runs_, twins_, twin_memory_;
-  uint64_t open_run_count_ = 0, twin_runs_ = 0;
+  int closed_ = 0;  // protection of closed pages
+  SparseFile pages_;
+  PageRuns open_, open_to_writes_;
+  PageTwins twins_;
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
   bool traced_ = false, asleep_ = false;

@@ -7,8 +7,7 @@ namespace hiroba {
 bool NamedWrites::on() const { return parts_.races.on(); }
 
 void NamedWrites::begin(NamedBytes&& bytes, Refuse refuse, const void* context) {
-  parts_.races.piece().begin(std::move(bytes), refuse, context);
-  parts_.races.recorder().close(true);
+  parts_.races.begin_piece(std::move(bytes), refuse, context);
 }
 
 void NamedWrites::end() { parts_.races.end_piece(); }

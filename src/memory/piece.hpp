@@ -5,14 +5,13 @@
 // signal handlers; only begin() and end() allocate.
 #pragma once
 
-#include <cstring>
+#include <atomic>
 #include <mutex>
-#include <span>
 
 #include "base/wait.hpp"
 #include "memory/array.hpp"
 #include "memory/named_writes.hpp"
-#include "memory/sparse.hpp"
+#include "memory/page_twins.hpp"
 
 namespace hiroba {
 
@@ -26,26 +25,27 @@ class Piece {
   // All bytes of the array in this page.
   bool names(const Array& array, uint64_t page) const;
   // A write in `code`: refuses it if the bytes are not named.
-  void check(const char* address, size_t bytes, const void* code) const;
+  void check(const char* address, size_t bytes, const void* code);
+  const void* first_write() const { return first_write_.load(); }  // in the code; null if none was seen
+
+  // The bytes that it names.
+  const NamedBytes& bytes() const { return bytes_; }
 
   // Before the piece writes a page that it has not named as a whole.
   void keep_twin(uint64_t page);
-  std::span<const uint64_t> twins() const { return {twins_.as<uint64_t>(), twin_count_}; }
+  const PageTwins& twins() const { return twins_; }
   // The first byte that is not named and has changed since; null if there is none.
   const char* changed(uint64_t page) const;
   void refuse(const UnnamedWrite& write) const { refuse_(context_, write); }
 
  private:
-  static constexpr uint64_t most_twins = uint64_t{1} << 20;
-
   const char* base_ = nullptr;
   mutable SignalSafeLock lock_;  // guards bytes_
   NamedBytes bytes_;
   std::atomic<NamedWrites::Refuse> refuse_{nullptr};
+  std::atomic<const void*> first_write_{nullptr};
   const void* context_ = nullptr;
-  uint64_t number_ = 0;                       // of this piece
-  SparseFile twins_, twin_of_, twin_memory_;  // which pages; per page the piece that has a twin of it; their bytes
-  uint64_t twin_count_ = 0;
+  PageTwins twins_;
 };
 
 }  // namespace hiroba

@@ -43,16 +43,47 @@ void RaceChecker::begin_epoch() {
   recorder_->begin_epoch(++epoch_);
 }
 
+void RaceChecker::begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context) {
+  piece_.begin(std::move(bytes), refuse, context);
+  recorder_->close_to_writes();
+  if (recorder_->time().hurried()) open_named();
+}
+
+// What a piece has named is open for writing from the beginning, without a fault for each page: twins show what it
+// writes beside that. Pages with little between them are opened together. The first page is not, so that a place in the
+// code is known.
+void RaceChecker::open_named() {
+  constexpr uint64_t little = 3;
+  const Array* array = nullptr;
+  uint64_t first = 0, end = 0;
+  for (const NamedBytes::Run& run : piece_.bytes().runs()) {
+    const uint64_t run_first = run.begin >> page_shift, run_end = ((run.end - 1) >> page_shift) + 1;
+    const Array* const in = config_.arrays->live(run_first);
+    bool join = in == array && run_first <= end + little;
+    for (uint64_t p = end; join && p < run_first; ++p)  // pages of other nodes would have to be fetched
+      join = config_.job.node_of(array->home(p).rank) == config_.job.node;
+    if (!join) {
+      recorder_->open_unseen(first, end - first);
+      first = end == 0 ? run_first + 1 : run_first, end = first;
+    }
+    end = std::max(end, run_end), array = in;
+  }
+  recorder_->open_unseen(first, end - first);
+}
+
 // What differs from a twin was written by this piece, unless another rank may have written the page. It notes that
 // before it writes, so a look at the word after the bytes suffices.
 void RaceChecker::end_piece() {
-  for (const uint64_t page : piece_.twins()) {
+  const auto end_page = [this](uint64_t page) {
     recorder_->peek(page);
     const char* const changed = piece_.changed(page);
     const PageWord word = log_.page(page);
     const bool alone = word.epoch == epoch_ && word.writer == static_cast<uint64_t>(config_.job.rank) + 1;
-    if (changed != nullptr && alone) piece_.refuse({changed, recorder_->place_of_write(page), true});
-  }
+    const void* const write = recorder_->place_of_write(page);
+    if (changed != nullptr && alone) piece_.refuse({changed, write != nullptr ? write : piece_.first_write(), true});
+  };
+  for (const PageRun& run : piece_.twins().runs())
+    for (uint64_t page = run.first; page < run.first + run.pages; ++page) end_page(page);
   piece_.end();
 }
 
@@ -118,11 +149,11 @@ void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, 
 void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race>& out) {
   if (log_.of(config_.job.rank).events > 0) return;
   const int self = config_.job.rank;
-  for (const PageRun& run : recorder_->twins())
+  for (const PageRun& run : recorder_->twins().runs())
     for (uint64_t page = run.first; page < run.first + run.pages; ++page) {
       const PageWord word = log_.page(page);
       if (word.epoch != epoch_ || !word.conflict() || word.writer != static_cast<uint64_t>(self) + 1) continue;
-      const char *const twin = recorder_->twin(page), *const now = config_.base + (page << page_shift);
+      const char *const twin = recorder_->twins().of(page), *const now = config_.base + (page << page_shift);
       const auto at = [](uint64_t address) { return Item{AccessRecord{address, 0, 0, 0, nullptr}, 0}; };
       const auto by_address = [](const Item& a, const Item& b) { return before(a.record, b.record); };
       const auto begin = std::lower_bound(items.begin(), items.end(), at(page << page_shift), by_address);
@@ -183,7 +214,7 @@ void RaceChecker::report(const Race& race, const Array& array) {
 Status RaceChecker::find(const char* call) {
   if (!on()) return {};
   Collective& collective = *config_.collective;
-  recorder_->end_epoch();
+  recorder_->time().end_epoch();
   HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();
   if (config_.job.nranks > 1)  // to a single one all memory is its own

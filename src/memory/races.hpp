@@ -45,8 +45,8 @@ class RaceChecker {
   Status start(const Config& config);
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
-  Piece& piece() { return piece_; }
-  // Refuses what the piece has changed and not named.
+  // Until the end of the piece, which refuses what has changed besides, it may write only these bytes.
+  void begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context);
   void end_piece();
 
   // Before a barrier of the program: all ranks compare what they have touched since the last one, and name the races.
@@ -74,6 +74,7 @@ class RaceChecker {
   // rank finds. Each pair of places once.
   std::vector<Race> compare();
   std::vector<Item> in_conflict() const;
+  void open_named();
   void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);

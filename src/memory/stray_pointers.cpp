@@ -85,11 +85,11 @@ void StrayPointers::look(AccessRecorder& recorder, const RankLog& log, const Arr
     const uint64_t end = std::min(record.end(), (record.page() + 1) << page_shift);
     for (uint64_t at = first; at + sizeof(uint64_t) <= end; at += sizeof(uint64_t)) examine(at, record.place, "in");
   }
-  for (const PageRun& run : recorder.twins())
+  for (const PageRun& run : recorder.twins().runs())
     for (uint64_t page = run.first; page < run.first + run.pages; ++page)
       for (uint64_t at = 0; at < page_bytes; at += sizeof(uint64_t)) {
         const uint64_t offset = (page << page_shift) + at;
-        if (word_at(base + offset) != word_at(recorder.twin(page) + at))
+        if (word_at(base + offset) != word_at(recorder.twins().of(page) + at))
           examine(offset, recorder.place_of_write(page), "near");
       }
 }

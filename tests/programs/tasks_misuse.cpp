@@ -167,6 +167,18 @@ void late() {
   hiroba::taskwait();
 }
 
+// The same after many tasks, when pages are open from the beginning of a task.
+void later() {
+  int* const a = parts();
+  const auto fill = [=](int round) {
+    for (int i = 100; i < 3100; ++i) static_cast<volatile int*>(a)[i] = round + 2;
+  };
+  for (int round = 0; round < 400; ++round)
+    hiroba::task(inout(a + 100, 3000), hiroba::name("right"), [=] { fill(round); });
+  hiroba::task(inout(a + 100, 3000), hiroba::name("wrong"), [=] { fill(0), a[3150] = 1; });
+  hiroba::taskwait();
+}
+
 void child() {
   int* const a = parts();
   hiroba::task(out(a + 100, 100), hiroba::name("parent"), [=] {
@@ -199,9 +211,8 @@ void by_memset() {
 void in_graph() {
   int* const a = parts();
   int round = 0;
-  hiroba::graph g([&] {
-    hiroba::task(inout(a + 10, 10), hiroba::name("wrong"), [=, &round] { a[++round == 6 ? 20 : 19] = 1; });
-  });
+  hiroba::graph g(
+      [&] { hiroba::task(inout(a + 10, 10), hiroba::name("wrong"), [=, &round] { a[++round == 6 ? 20 : 19] = 1; }); });
   g.run(10);
 }
 
@@ -265,6 +276,7 @@ const struct {
              {"of_another_rank", of_another_rank},
              {"one_past", one_past},
              {"late", late},
+             {"later", later},
              {"child", child},
              {"parent", parent},
              {"by_memset", by_memset},

@@ -61,6 +61,7 @@ CHECKED = [
     *writes("of_another_rank", "a[0] = a[part", r"\d+", "a[0] = a[part"),
     *writes("one_past", 'out(tile), hiroba::name("wrong")', "25300", "k <= (i == 9"),
     *writes("late", 'out(a + 100, 800), hiroba::name("wrong")', "950", "= round + 1", how="near"),
+    *writes("later", "a[3150] = 1", "3150", "= round + 2", how="near"),
     *writes("child", "a[104] = 4", "104", "a[104] = 4"),
     *writes("parent", 'out(a[100]), hiroba::name("wrong")', "101", "a[101] = 3"),
     *writes("by_memset", "std::memset", "200", "std::memset"),
