@@ -113,18 +113,14 @@ Task* Worker::take_arrived() {
 }
 
 Task* Worker::steal() {
-  const auto n = static_cast<uint32_t>(crew_.workers_.size());
-  constexpr size_t most = 64;
-  for (uint32_t i = 1; i < n; ++i, ++victim_) {
-    const uint32_t victim = victim_ % n;
-    if (victim == static_cast<uint32_t>(index_)) ++victim_;
+  return victims_.first([this](int victim) -> Task* {
+    constexpr size_t most = 64;
     Task* stolen[most];
-    const size_t got = crew_.workers_[victim_ % n]->ready_.steal(stolen, most);
-    if (got == 0) continue;
+    const size_t got = crew_.workers_[static_cast<size_t>(victim)]->ready_.steal(stolen, most);
+    if (got == 0) return nullptr;
     for (size_t k = got; k-- > 1;) ready_.push_released(stolen[k]);
     return stolen[0];
-  }
-  return nullptr;
+  });
 }
 
 // Runs the task, and after it one that it has released, and so on: what a task has written is then still in the caches.
@@ -279,10 +275,14 @@ Worker* Crew::here() { return worker_here; }
 Status Crew::start(const Settings& settings) {
   settings_ = settings;
   syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  for (int i = 0; i < settings.threads; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
+  for (int i = 0; i < settings.threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this, i));
+    workers_.back()->victims_.start(i, settings.threads, settings.domains);
+  }
   for (size_t i = 0; settings.seed != 0 && i < workers_.size(); ++i)
     workers_[i]->coin_.seed(settings.seed * 64 + i + 1);
   worker_here = workers_[0].get();
+  if (settings.domains != nullptr) settings.domains->note(0);
   for (size_t i = 1; i < workers_.size(); ++i) {
     const std::string name = format("hiroba-task-%zu", i);
     HIROBA_TRY(start_thread(workers_[i]->thread_, name.c_str(), Worker::main, workers_[i].get()));

@@ -18,6 +18,7 @@
 #include "task/pool.hpp"
 #include "task/ready.hpp"
 #include "task/returns.hpp"
+#include "task/victims.hpp"
 
 namespace hiroba {
 
@@ -107,7 +108,7 @@ class Worker {
   Task* inner_ = nullptr;  // to run at once
   Ready ready_;
   TaskPool pool_;
-  uint32_t victim_ = 0;
+  Victims victims_;
   Coin coin_;  // where tasks are taken in random order
   pthread_t thread_{};
   Returns returns_;
@@ -120,7 +121,8 @@ class Crew {
     size_t window = 8192;  // tasks of a thread's making that have not ended
     int spins = 200;       // of a thread without work, before it yields
     Outside* outside = nullptr;
-    uint64_t seed = 0;  // not 0: threads take tasks in random order, for tests
+    Domains* domains = nullptr;  // of NUMA; null: there is one
+    uint64_t seed = 0;           // not 0: threads take tasks in random order, for tests
   };
   Crew();
   ~Crew();

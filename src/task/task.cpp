@@ -24,6 +24,7 @@ struct TaskParts {
   Flow flow;
   Watch watch;
   Trace trace;
+  std::unique_ptr<Domains> domains;
   NameCheck name_check;
   Agreement agreement;
   bool begun = false, leave_out = false;  // leave_out: allow_parts()
@@ -85,6 +86,8 @@ Status Tasks::begin() {
   settings.threads = settings_.threads, settings.window = settings_.window, settings.seed = settings_.seed;
   settings.spins = p.memory->job().spins(settings_.threads);
   settings.outside = p.memory->job().nranks > 1 ? &p.events : nullptr;
+  p.domains = Domains::of_machine(settings.threads);
+  settings.domains = p.domains.get();
   HIROBA_TRY(p.crew.start(settings));
   const bool checking = p.memory->checking();
   if (checking && !settings_.trace.empty())

@@ -1,0 +1,28 @@
+// The NUMA domains of this machine, as the kernel numbers them. Values; thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hiroba {
+
+// How far the domains are from each other, in the units of firmware: 10 is a domain's own memory.
+struct NumaDistances {
+  static constexpr int own = 10, unknown = 255;
+  int domains = 1;       // numbered from 0; those that are absent are far from all
+  std::vector<int> row;  // of each domain after the other
+
+  // From 0 to `domains`; any other number is a domain that is not known.
+  int between(int a, int b) const {
+    if (a == b) return own;
+    const bool known = a >= 0 && b >= 0 && a < domains && b < domains;
+    return known ? row[static_cast<size_t>(a * domains + b)] : unknown;
+  }
+  // From what the kernel says in a folder like its own; a single domain where that says nothing.
+  static NumaDistances load(const std::string& folder = "/sys/devices/system/node");
+};
+
+// On which the calling thread runs now.
+int numa_domain_here();
+
+}  // namespace hiroba
