@@ -144,6 +144,7 @@ class Crew {
   void observe(Observer* observer) { observer_.store(observer); }
   void wake();
   void wake_all();
+  bool runs_any() const;
   // What runs and what waits for what, of tasks that have not ended; for a message before the job ends.
   std::string describe() const;
 

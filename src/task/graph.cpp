@@ -134,4 +134,20 @@ bool Graph::count_down(uint32_t index, int64_t iteration) {
   return true;
 }
 
+// What another thread changes meanwhile does not matter to who looks because nothing happens.
+std::vector<Replay::Waiting> Graph::waiting() const {
+  std::vector<Waiting> of_task(times_ > 0 ? tasks_.size() : 0), out;
+  for (size_t i = 0; i < of_task.size(); ++i)
+    for (uint32_t s = nodes_[i].first; s < nodes_[i + 1].first; ++s) {
+      const uint32_t after = successors_[s] & ~in_next;
+      const bool next = successors_[s] != after;
+      if (nodes_[i].iteration + (next ? 1 : 0) > nodes_[after].iteration) continue;  // it has run for that
+      Waiting& waiting = of_task[after];
+      if (++waiting.others == 1 || tasks_[i]->kind == Task::program) waiting.one = tasks_[i];
+    }
+  for (size_t i = 0; i < of_task.size(); ++i)
+    if (nodes_[i].iteration < times_) out.push_back({tasks_[i], of_task[i].others, of_task[i].one});
+  return out;
+}
+
 }  // namespace hiroba

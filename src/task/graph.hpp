@@ -35,6 +35,7 @@ class Graph final : public Replay {
 
   void end(Worker& worker, Task& task, Task*& next) override;
   bool arrive(Task& task) override;
+  std::vector<Waiting> waiting() const override;
 
  private:
   // Of one task: the blockers of its even and odd iterations; how many there are, within its iteration and of the one

@@ -29,6 +29,15 @@ class Replay {
   virtual void end(Worker& worker, Task& task, Task*& next) = 0;
   // An event for which the task waits has come. True if it can run. In any thread, also in handlers of messages.
   virtual bool arrive(Task& task) = 0;
+
+  // For messages, of each task that is to run again: how many others it waits for, and one of these; none if it can
+  // run, or waits for an event.
+  struct Waiting {
+    const Task* task;
+    int others;
+    const Task* one;
+  };
+  virtual std::vector<Waiting> waiting() const = 0;
 };
 
 // Tasks that are not run but kept, with the edges to them.

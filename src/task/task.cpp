@@ -54,6 +54,16 @@ void take_failure(Domain& domain, int rank, Tasks::Failed& failed) {
   failed.what = domain.failure.exchange(nullptr);
 }
 
+// Waits, which is looked at if it is the program that waits; while a task waits, the program does, too, or it will.
+template <typename Wait>
+void watched(TaskParts& parts, const char* call, const Domain& domain, const Wait& wait) {
+  if (running() != nullptr) return wait();
+  const BlockedOnBoard blocked(parts.memory->board().rank(parts.memory->job().rank), call);
+  parts.watch.begin(call, domain);
+  wait();
+  parts.watch.end();
+}
+
 Status wrong_thread() {
   return Status::error(
       "tasks are created by the thread that has started Hiroba and by tasks; this is another thread of the program (in "
@@ -101,7 +111,7 @@ Status Tasks::begin() {
     p.crew.observe(&p.trace);
   }
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
-  return p.watch.start(p.crew, p.flow.domain(), p.memory->collective().world().timeout);
+  return p.watch.start(p.crew, p.memory->collective().world().timeout);
 }
 
 Status Tasks::stop() {
@@ -221,11 +231,7 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
 // Runs tasks until done().
 template <typename Done>
 void Tasks::await(const char* call, Domain& domain, const Done& done) {
-  const Memory& memory = *parts_->memory;
-  const BlockedOnBoard blocked(memory.board().rank(memory.job().rank), call);
-  parts_->watch.begin(call);
-  Crew::here()->await(domain, done);
-  parts_->watch.end();
+  watched(*parts_, call, domain, [&] { Crew::here()->await(domain, done); });
 }
 
 Status Tasks::work_until(int (*done)(void*), void* context) {
@@ -281,7 +287,7 @@ Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Faile
   }
   HIROBA_TRY(p.agreement.compare(call, recorded.flow().made(), failed));
   if (failed.rank < 0) {
-    recorded.run();
+    watched(p, call, recorded.domain(), [&] { recorded.run(); });
     take_failure(recorded.domain(), p.memory->job().rank, failed);
   }
   HIROBA_TRY(wait_for_all(call, failed));

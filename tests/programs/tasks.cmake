@@ -48,6 +48,9 @@ foreach(line "1 1 1" "1 1 3" "2 1 1" "3 1 2" "4 2 1" "3 3 2" "3 3 1 mpi" "2 2 2 
   set(name ${name}.check)
   hiroba_run_test(${name} ${ranks} ${nodes} tasks_features MATCH ok)
   with(${name} TIMEOUT=15 CHECK=yes)
+  if(words)
+    with(${name} TIMEOUT=15 CHECK=yes TRANSPORT=${words})
+  endif()
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 

@@ -67,6 +67,32 @@ void never_let_go() {
   hiroba::taskwait();
 }
 
+// In an iteration that is replayed. What ends later still depends on what does not.
+void never_ends_in_graph() {
+  int* const a = numbers(100);
+  int round = 0;
+  hiroba::graph g([&] {
+    hiroba::task(inout(a[0]), hiroba::on(0), hiroba::name("endless"), [&] {
+      if (++round == 5) std::this_thread::sleep_for(std::chrono::hours(1));
+    });
+    hiroba::task(in(a[0]), out(a[1]), hiroba::on(0), hiroba::name("after"), [] {});
+    hiroba::task(in(a[1]), out(a[99]), hiroba::name("last"), [] {});
+  });
+  g.run(10);
+}
+
+void never_let_go_in_graph() {
+  int* const a = numbers(100);
+  int round = 0;
+  hiroba::graph g([&] {
+    hiroba::task(inout(a[0]), hiroba::on(0), hiroba::name("held"), [&] {
+      if (++round == 5) hiroba_task_hold();
+    });
+    hiroba::task(in(a[0]), out(a[1]), hiroba::on(0), hiroba::name("after"), [] {});
+  });
+  g.run(10);
+}
+
 void wrong_rank() {
   hiroba::task(hiroba::on(sms_nprocs), [] {});
   hiroba::taskwait();
@@ -262,6 +288,8 @@ const struct {
              {"throws", throws},
              {"never_ends", never_ends},
              {"never_let_go", never_let_go},
+             {"never_ends_in_graph", never_ends_in_graph},
+             {"never_let_go_in_graph", never_let_go_in_graph},
              {"wrong_rank", wrong_rank},
              {"wrong_priority", wrong_priority},
              {"wrong_thread", wrong_thread},

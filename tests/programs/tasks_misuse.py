@@ -81,6 +81,22 @@ CASES = [
         "never_ends", r"timeout", r"thread 0 runs endless \(.*misuse", r"after \(.*\) waits for 1 other\b", **LATE
     ),
     *everywhere("never_let_go", r"timeout", r"held \(.*has to be let go", r"after \(.*\) waits for 1 other\b", **LATE),
+    *everywhere(
+        "never_ends_in_graph",
+        r"timeout.* in .*graph",
+        r"[23] tasks of this rank",
+        r"thread 0 runs endless \(.*misuse",
+        r"after \(\S*\) waits for (1 other,|2 others, one of them) endless \(",
+        **LATE,
+    ),
+    *everywhere(
+        "never_let_go_in_graph",
+        r"timeout.* in .*graph",
+        r"2 tasks of this rank",
+        r"held \(\S*\) has returned, and has to be let go",
+        r"after \(\S*\) waits for 1 other, held \(",
+        **LATE,
+    ),
     *everywhere("wrong_rank", PLACE, r"on rank 2, but the job has ranks 0\.\.1"),
     *everywhere("wrong_priority", PLACE, r"priority of a task is -1; it is 0 to 32767"),
     *everywhere("wrong_thread", PLACE, "another thread of the program"),
