@@ -44,7 +44,7 @@ NO_PATTERN = ("independent", "independent_inout", "cholesky")
 # libgomp and libomp stand for the compilers that have them.
 PROGRAMS = [
     program("serial", "serial.c", "cc", SEQUENTIAL),
-    program("hiroba", "hiroba.c", "cc", HIROBA),
+    program("hiroba", "hiroba.c", "cc", HIROBA, replays=True),
     program("libgomp", "openmp.c", "libgomp", flags=("-fopenmp",)),
     program("libomp", "openmp.c", "libomp", flags=("-fopenmp",)),
     program(

@@ -1,7 +1,9 @@
 /* Hiroba's tasks (task.h), which find their dependences from the data that they name. On one rank that is the memory of
  * the graph. On several, cells lie in shared memory, a block of columns on each rank, which runs the tasks that write
- * them; what goes between ranks is a whole cell, whatever --bytes says. */
+ * them; what goes between ranks is a whole cell, whatever --bytes says. To replay is to run a recorded iteration as
+ * often as it fits into the graph: two steps of a stencil; all of a graph that does not repeat. */
 #include <sms.h>
+#include <string.h>
 #include <task.h>
 
 #include "../../apps/common/shared.h"
@@ -30,31 +32,104 @@ static void copy_mine(cell* to, const cell* from) {
     if (owns(&shared, i)) to[i] = from[i];
 }
 
-static void run_one(void* t) { task_run(&shared, *(int*)t); }
+/* What the body of a task gets: its number, and by how much that grows with each iteration of a recorded graph. */
+typedef struct job {
+  int task, period;
+} job;
+
+static void run_one(void* argument) {
+  job* const j = argument;
+  task_run(&shared, j->task);
+  j->task += j->period;
+  if (j->task >= shared.tasks) j->task -= shared.tasks;
+}
+
+/* Task `job`, with the data that task `named` names. */
+static void create_task(const graph* g, job j, int named) {
+  hiroba_access use[1 + (g->width > 0 ? g->width : 2)];
+  int n = 0;
+  if (!g->free) {
+    use[n++] = hiroba_use(g->updates ? HIROBA_INOUT : HIROBA_OUT, &g->value[g->writes[named]], sizeof(cell));
+    for (int k = g->first[named]; k < g->first[named + 1]; k++)
+      use[n++] = hiroba_use(HIROBA_IN, &g->value[g->reads[k]], sizeof(cell));
+  }
+  hiroba_task_copy_at(run_one, &j, sizeof j, use, n, HIROBA_SPEC("task", HIROBA_ANYWHERE, 0));
+}
+
+static void set_bodies(const graph* g) {
+  shared.spin = g->spin, shared.stream = g->stream, shared.scratch = g->scratch;
+}
 
 static void run_all(const graph* g) {
-  shared.spin = g->spin, shared.stream = g->stream, shared.scratch = g->scratch;
+  set_bodies(g);
   copy_mine(shared.value, g->value);
-  const hiroba_task_spec* const spec = HIROBA_SPEC("task", HIROBA_ANYWHERE, 0);
-  hiroba_access use[1 + (g->width > 0 ? g->width : 2)];
-  for (int t = 0; t < g->tasks; t++) {
-    int n = 0;
-    if (!g->free) {
-      use[n++] = hiroba_use(g->updates ? HIROBA_INOUT : HIROBA_OUT, &shared.value[g->writes[t]], sizeof(cell));
-      for (int k = g->first[t]; k < g->first[t + 1]; k++)
-        use[n++] = hiroba_use(HIROBA_IN, &shared.value[g->reads[k]], sizeof(cell));
-    }
-    hiroba_task_copy_at(run_one, &t, sizeof t, use, n, spec);
-  }
+  for (int t = 0; t < g->tasks; t++) create_task(&shared, (job){t, 0}, t);
   hiroba_taskwait();
   copy_mine(g->value, shared.value);
+}
+
+/* ---- a graph that is recorded ------------------------------------------------------------------------------------ */
+
+static hiroba_graph* recorded;
+static int period; /* the tasks of an iteration */
+
+static bool name_the_same(const graph* g, int t, int other) {
+  const int* const reads = &g->reads[g->first[t]];
+  const int* const others = &g->reads[g->first[other]];
+  const int count = g->first[t + 1] - g->first[t];
+  if (g->writes[t] != g->writes[other] || count != g->first[other + 1] - g->first[other]) return false;
+  return count == 0 || memcmp(reads, others, (size_t)count * sizeof *reads) == 0;
+}
+
+/* The fewest tasks after which a pattern names the same data again, its first step excepted, which reads nothing. All,
+ * if it never does. */
+static int find_period(const graph* g) {
+  for (int tasks = 2 * g->width; tasks > 0 && tasks <= g->tasks / 2; tasks += 2 * g->width) {
+    int t = g->width;
+    while (t + tasks < g->tasks && name_the_same(g, t, t + tasks)) t++;
+    if (t + tasks == g->tasks && g->tasks % tasks == 0) return tasks;
+  }
+  return g->tasks;
+}
+
+/* An iteration. The tasks of the first step name what those of its like name later: they are recorded as one. */
+static void create_iteration(void* unused) {
+  (void)unused;
+  for (int t = 0; t < period; t++) {
+    const bool repeats = t < shared.width && period < shared.tasks;
+    create_task(&shared, (job){t, period}, repeats ? t + period : t);
+  }
+}
+
+static void record(const graph* g) {
+  prepare(g);
+  period = find_period(g);
+  recorded = hiroba_graph_create(create_iteration, NULL, HIROBA_TASK_PLACE);
+}
+
+static void replay(const graph* g) {
+  void* failure = NULL;
+  set_bodies(g);
+  hiroba_graph_run(recorded, g->tasks / period, HIROBA_TASK_PLACE, &failure);
+}
+
+static void release(const graph* g) {
+  (void)g;
+  if (recorded != NULL) hiroba_graph_free(recorded);
 }
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   us = shared_team();
   us.program = "hiroba";
-  const runtime hiroba = {
-      .name = "hiroba", .team = us, .prepare = prepare, .run = run_all, .patterns_only = us.count > 1, .owns = owns};
+  const runtime hiroba = {.name = "hiroba",
+                          .team = us,
+                          .prepare = prepare,
+                          .run = run_all,
+                          .record = record,
+                          .replay = us.count == 1 ? replay : NULL,
+                          .release = release,
+                          .patterns_only = us.count > 1,
+                          .owns = owns};
   return taskgraph(argc, argv, &hiroba);
 }
