@@ -31,6 +31,8 @@ MPIS = ("openmpi", "mpich")
 Cases = dict[str, tuple[int, int]]
 # Half a second: whatever runs over hosts, its first tenth of a second is up to half slower.
 LATENCY: Cases = {"put": (500, 100), "get": (500, 100)}
+LATENCY_8K: Cases = {"put-8k": (500, 20)}
+DEPENDENCE: Cases = {"": (100, 100)}  # trips of a round fit into the tasks that may be under way (option task-window)
 BANDWIDTH: Cases = {"put-bandwidth": (16, 5), "get-bandwidth": (16, 5)}
 BANDWIDTH_AGAIN: Cases = {"put-again": (100, 5), "get-again": (100, 5)}  # as ucx_perftest: always the same 4 MiB
 FAULTS: Cases = {"faults": (1024, 5)}
@@ -65,19 +67,23 @@ class Place:
         words, environment = self.hosts.mpirun(kind, [1, 1], [str(word) for word in command], settings)
         return Contestant(name, words, environment)
 
-    def ours(self, transport: str, name: str, command: list[str | Path], settings: dict[str, str]) -> Contestant:
-        """`transport`: an MPI, or ucx."""
+    def ours(
+        self, transport: str, name: str, command: list[str | Path], settings: dict[str, str], nodes: int = 2
+    ) -> Contestant:
+        """`transport`: an MPI, or ucx, or shm, which is for ranks of one machine."""
         settings = {"HIROBA_PLUGINS": str(self.build / "lib" / "hiroba"), **settings}
-        if self.hosts is None:
+        if self.hosts is None or transport == "shm":
             choice = ["--transport", "mpi", "--mpi", transport] if transport in MPIS else ["--transport", transport]
-            launch: list[str | Path] = [self.build / "bin" / "hirobarun", "-n", "2", "--nodes", "2", *choice]
+            launch: list[str | Path] = [self.build / "bin" / "hirobarun", "-n", "2", "--nodes", str(nodes), *choice]
             return Contestant(name, [*launch, *command], settings)
         settings["HIROBA_TRANSPORT"] = "mpi" if transport in MPIS else transport
         return self.start(transport if transport in MPIS else "openmpi", name, command, settings)
 
-    def our_cases(self, transport: str, cases: Cases, settings: dict[str, str] | None = None) -> Contestant:
+    def our_cases(
+        self, transport: str, cases: Cases, settings: dict[str, str] | None = None, nodes: int = 2
+    ) -> Contestant:
         command = [self.program("transport_ours"), *words(cases, self.small)]
-        return self.ours(transport, "hiroba", command, settings or {})
+        return self.ours(transport, "hiroba", command, settings or {}, nodes)
 
     def rival(self, kind: str, cases: Cases) -> Contestant:
         return self.start(kind, kind, [self.program(f"transport_{kind}"), *words(cases, self.small)], {})
@@ -177,6 +183,22 @@ def moving(place: Place, transport: str, rounds: int, results: Results) -> None:
         )
 
 
+def dependence(place: Place, transport: str, rounds: int, results: Results) -> None:
+    """From the end of a task to the start of one of the other rank that reads what it has written. Between two test
+    hosts it has a limit."""
+    tasks: list[str | Path] = [place.program("transport_dependence"), *words(DEPENDENCE, place.small)[1:]]
+    for nodes in (1, 2) if transport == "shm" else (2,):
+        label = f"{transport}{', one node' if nodes == 1 else ''}: dependence"
+        contestants = [
+            place.ours(transport, "tasks", tasks, harness.threads(1), nodes),
+            place.our_cases(transport, LATENCY_8K, None, nodes),
+        ]
+        part = results.compete(label, contestants, rounds)
+        mine, puts = part.values("tasks", "dependence us"), part.values("hiroba", "put 8 KiB us")
+        limit = float("inf") if place.hosts is None or transport == "shm" else 1.5
+        results.rows.append(Row(f"{label} of 8 KiB / put", mine, puts, "us", limit))
+
+
 def paging(place: Place, transport: str, rounds: int, results: Results) -> None:
     """What comes by page faults and preloads, beside gets of the same bytes in the same process."""
     alone = place.our_cases(transport, FAULTS, {"HIROBA_READAHEAD": "4K"})
@@ -252,6 +274,7 @@ def starting(place: Place, transport: str, rounds: int, results: Results) -> Non
 
 PARTS = {
     "moving": moving,
+    "dependence": dependence,
     "paging": paging,
     "barriers": barriers,
     "waiting": waiting,
@@ -342,7 +365,7 @@ def run() -> int:
             if options.transport and transport not in options.transport:
                 continue
             for name in options.part or PARTS:
-                if transport != "shm" or name == "starting":
+                if transport != "shm" or name in ("dependence", "starting"):
                     PARTS[name](place, transport, rounds, results)
     show(results.rows)
     if results.hangs:
@@ -360,9 +383,10 @@ def run() -> int:
     panels = {f"{t}, to be below 1": bars for t, bars in panels_of(results.rows, True).items()}
     panels |= {f"{t}, to be above 1": bars for t, bars in panels_of(results.rows, False).items()}
     title = f"Transport over {where}: what is compared / limit"
-    picture = harness.plot(options.out / f"{name}.png", title, panels, "", 1.0, columns=2, sharey=False)
-    kept = harness.write(options.out, name, around, results.samples, [] if options.small else targets)
-    print(f"\nkept in {kept} and {picture}")
+    kept = [harness.write(options.out, name, around, results.samples, [] if options.small else targets)]
+    if panels:
+        kept.append(harness.plot(options.out / f"{name}.png", title, panels, "", 1.0, columns=2, sharey=False))
+    print(f"\nkept in {' and '.join(str(path) for path in kept)}")
     return 0
 
 
