@@ -148,11 +148,12 @@ class Workshop:
                 continue
             counts = {MPI: ranks, HIROBA: [1, *(count for count in ranks if count > 1)]}.get(one.start, [1])
             for count in counts:
-                found.append(self.start(one, ["--graph", graph, *words], threads, count))
-            if one.replays:
-                again = self.start(one, ["--graph", graph, *words, "--replay"], threads)
-                again.name += REPLAYED
-                found.append(again)
+                words_of = ["--graph", graph, *words]
+                found.append(self.start(one, words_of, threads, count))
+                if one.replays:
+                    again = self.start(one, [*words_of, "--replay"], threads, count)
+                    again.name += REPLAYED
+                    found.append(again)
         return found
 
 

@@ -110,7 +110,9 @@ static void record(const graph* g) {
 static void replay(const graph* g) {
   void* failure = NULL;
   set_bodies(g);
+  copy_mine(shared.value, g->value);
   hiroba_graph_run(recorded, g->tasks / period, HIROBA_TASK_PLACE, &failure);
+  copy_mine(g->value, shared.value);
 }
 
 static void release(const graph* g) {
@@ -127,7 +129,7 @@ int main(int argc, char** argv) {
                           .prepare = prepare,
                           .run = run_all,
                           .record = record,
-                          .replay = us.count == 1 ? replay : NULL,
+                          .replay = sms_nnodes == 1 ? replay : NULL, /* on several, arguments must mean the same */
                           .release = release,
                           .patterns_only = us.count > 1,
                           .owns = owns};
