@@ -246,7 +246,9 @@ void Worker::flush() {
 void Worker::rest(Backoff& backoff) {
   if (backoff.step()) return;
   Outside* const outside = crew_.settings_.outside;
-  constexpr double nap = 0.01;  // in case that something happens of which nobody tells
+  // In case that something happens of which nobody tells. Over a wire without an event that is any message, so a nap is
+  // shorter than the patience of others: else these sleep, too, before it is answered, and so on by turns.
+  constexpr double nap = long_yielding / 4;
   const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
   const bool listens = outside != nullptr && !crew_.listening_.exchange(true);
   crew_.sleepers_.fetch_add(1);
