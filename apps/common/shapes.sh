@@ -7,6 +7,7 @@
 # shellcheck disable=SC2034 # for who sources this
 bin=$1 what=$2
 shift 2
+common=$(dirname "${BASH_SOURCE[0]}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -41,4 +42,33 @@ refused() { # STATUS PATTERN SHAPE ARGUMENTS...
   run "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
   [[ $status == "$expected" ]] || fail "exit status $status, not $expected, of: $*: $(<"$scratch/err")"
   [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
+}
+
+# What negative controls do: change a copy of the sources of the application, whose folder is `here`, compile it, and
+# see that the program finds itself wrong.
+
+change() { # FILE OLD NEW
+  local source
+  mkdir -p "$scratch/apps"
+  cp -r "$here" "$here/../common" "$scratch/apps"
+  source=$(<"$scratch/apps/${here##*/}/$1")
+  [[ $source == *"$2"* ]] || fail "there is no '$2' in $1"
+  printf '%s\n' "${source//"$2"/"$3"}" >"$scratch/apps/${here##*/}/$1"
+}
+
+compile() { # FILES OR OPTIONS...: gives "$scratch/wrong"
+  (cd "$scratch/apps/${here##*/}" && "${CC:-cc}" -O1 -std=gnu11 "$@" -lm -o "$scratch/wrong")
+}
+
+compile_shared() { # FILES OR OPTIONS...: a program over shared arrays
+  local library
+  library=$(cd "$bin/../lib" && pwd)
+  compile "$@" -I "$here/../../include/hiroba" -L "$library" -lhiroba -Wl,-rpath,"$library"
+}
+
+wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
+  local status=0
+  "$@" >"$scratch/out" 2>&1 || status=$?
+  ((status == 1)) || fail "exit status $status, not 1: $(<"$scratch/out")"
+  grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
 }

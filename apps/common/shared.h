@@ -20,7 +20,7 @@ static inline team shared_team(void) {
 static inline int64_t shared_total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }
 
 /* Of all ranks, ended by a NULL name. Collective. */
-enum { SHARED_COUNTERS = 8 };
+enum { SHARED_COUNTERS = 9 };
 static inline void shared_counters(counter out[SHARED_COUNTERS]) {
   sms_statistics mine;
   sms_stats(NULL, &mine);
@@ -31,6 +31,7 @@ static inline void shared_counters(counter out[SHARED_COUNTERS]) {
                                              {"bytes_fetched", shared_total(mine.bytes_fetched)},
                                              {"pages_diffed", shared_total(mine.pages_diffed)},
                                              {"bytes_sent", shared_total(mine.bytes_sent)},
+                                             {"messages_sent", shared_total(mine.messages_sent)},
                                              {NULL, 0}};
   for (int i = 0; i < SHARED_COUNTERS; i++) out[i] = counters[i];
 }

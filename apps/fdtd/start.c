@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/bits.h"
 #include "fdtd.h"
 
 static const double pi = 3.14159265358979323846;
@@ -46,25 +47,13 @@ static void fill_mode(fdtd* f, fields* a) {
   for (int d = 0; d < 3; d++) free(c[d]);
 }
 
-/* A number in [-1, 1) that depends on seed and cell only. */
-static double noise(const fdtd* f, int z, int y, int x) {
-  uint64_t h = (uint64_t)f->seed;
-  const int words[3] = {z, y, x};
-  for (int i = 0; i < 3; i++) {
-    h = (h + (uint64_t)words[i] + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    h = (h ^ h >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
-    h ^= h >> 29;
-  }
-  return (double)(h >> 11) / (double)(UINT64_C(1) << 52) - 1;
-}
-
 static void fill_noise(fdtd* f, fields* a) {
 #pragma omp parallel for schedule(static)
   for (int z = f->lo; z < f->hi; z++)
     for (int y = PAD; y < PAD + f->size[1]; y++)
       for (int x = PAD_X; x < PAD_X + f->size[0]; x++) {
         const ptrdiff_t at = fdtd_at(f, z, y, x);
-        if (!f->solid[at]) a->p[at] = noise(f, z, y, x);
+        if (!f->solid[at]) a->p[at] = noise_of((uint64_t)f->seed, z, y, x);
       }
 }
 

@@ -15,10 +15,10 @@
 # shellcheck disable=SC2154 # shapes.sh sets bin, what and scratch
 set -euo pipefail
 # shellcheck disable=SC2034 # shapes.sh uses it
-program=fdtd
-here=$(dirname "${BASH_SOURCE[0]}")
+program=fdtd here=$(dirname "${BASH_SOURCE[0]}")
+parts=({setup,geometry,start,update,record}.c ../common/{team,options,files,checkpoint,run,memory,volume}.c)
 # shellcheck disable=SC1091 # it is checked by itself
-source "$(dirname "${BASH_SOURCE[0]}")/../common/shapes.sh"
+source "$here/../common/shapes.sh"
 
 # A geometry of 24 x 22 x 20 cells, solid here and there, but not in the cells that sources and probes use.
 solid_cells() {
@@ -154,48 +154,17 @@ messages() {
   restarts "$shape"
 }
 
-# The files that volume.xmf names, and what is in them.
-check_volume() { # FOLDER SNAPSHOTS
-  "$PYTHON" - "$1" "$2" <<'END_OF_PYTHON'
-import sys
-import subprocess
-import xml.etree.ElementTree as tree
-from pathlib import Path
-import numpy as np
-folder, expected = Path(sys.argv[1]), sys.argv[2].split(",")
-series = tree.parse(folder / "volume.xmf").find("Domain/Grid")
-assert series.get("CollectionType") == "Temporal"
-grids = series.findall("Grid")
-assert len(grids) == len(expected), f"{len(grids)} snapshots in volume.xmf"
-times = [float(grid.find("Time").get("Value")) for grid in grids]
-steps = [int(step) for step in expected]
-assert np.allclose(times, [0.45 * 0.01 / 343 * step for step in steps]), times
-for grid, step in zip(grids, expected):
-    assert grid.find("Topology").get("TopologyType") == "3DCoRectMesh"
-    right = np.load(folder / f"right-{step}.npy")
-    assert grid.find("Topology").get("Dimensions") == " ".join(map(str, right.shape))
-    item = grid.find("Attribute/DataItem")
-    file, dataset = item.text.split(":")
-    raw = folder / "raw"
-    command = ["h5dump", "-d", dataset, "-b", "LE", "-o", raw, folder / file]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    found = np.fromfile(raw).reshape(right.shape)
-    assert found.tobytes() == right.tobytes(), f"step {step} differs"
-END_OF_PYTHON
-}
-
 volume() {
-  local shape=$1 to=$scratch/o step
+  local shape=$1 to=$scratch/o step read=(1.3119533527696795e-05 "$scratch/right")
   local options=(--size "20,18,21" --start noise --courant 0.45 --spacing 0.01)
-  mkdir "$to"
   for step in 7 14 21; do
     run seq "${options[@]}" --steps "$step" --output "$scratch/right"
-    cp "$scratch/right/pressure.npy" "$to/right-$step.npy"
+    mv "$scratch/right/pressure.npy" "$scratch/right-$step.npy"
   done
   run "$shape" "${options[@]}" --steps 15 --volume 7 --output "$to" --checkpoint 15
-  check_volume "$to" 7,14
+  "$PYTHON" "$common/read_series.py" "$to" "${read[@]}" 7 14
   run "$shape" "${options[@]}" --steps 24 --volume 7 --output "$to" --restart "$to/checkpoint"
-  check_volume "$to" 7,14,21
+  "$PYTHON" "$common/read_series.py" "$to" "${read[@]}" 7 14 21
   refused 2 "or it is there from a run with another size" seq --size 9 --start noise --steps 30 --volume 7 \
     --output "$to" --restart "$(other_checkpoint)"
 }
@@ -227,41 +196,16 @@ restarts() {
   refused 2 "it is damaged" "${at[@]}" --size 10
 }
 
-wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
-  local status=0
-  "$@" >"$scratch/out" 2>&1 || status=$?
-  ((status == 1)) || fail "exit status $status, not 1: $(<"$scratch/out")"
-  grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
-}
-
-change() { # FILE OLD NEW: in a copy of the sources
-  local source
-  mkdir -p "$scratch/apps"
-  cp -r "$here" "$here/../common" "$scratch/apps"
-  source=$(<"$scratch/apps/fdtd/$1")
-  [[ $source == *"$2"* ]] || fail "there is no '$2' in $1"
-  printf '%s\n' "${source//"$2"/"$3"}" >"$scratch/apps/fdtd/$1"
-}
-
-compile() { # VARIANT MORE...
-  local variant=$1
-  shift
-  (cd "$scratch/apps/fdtd" && "${CC:-cc}" -O1 -std=gnu11 "fdtd_$variant.c" {setup,geometry,start,update,record}.c \
-    ../common/*.c "$@" -lm -o "$scratch/wrong")
-}
-
 notices() { # FILE OLD NEW ARGUMENTS...
   change "$1" "$2" "$3"
-  compile seq
+  compile fdtd_seq.c "${parts[@]}"
   shift 3
   wrong_answer "$scratch/wrong" "$@" --verify
 }
 
 narrow() {
   change fdtd_sms.c "fetch(&f, a.u[2], READ_BELOW_OF_U, READ_ABOVE_OF_U)" "fetch(&f, a.u[2], 1, 1)"
-  local library
-  library=$(cd "$bin/../lib" && pwd)
-  compile sms -I "$here/../../include/hiroba" -L "$library" -lhiroba -Wl,-rpath,"$library"
+  compile_shared fdtd_sms.c "${parts[@]}"
   wrong_answer "$bin/hirobarun" -n 2 --nodes 2 "$scratch/wrong" --size 24 --steps 100 --verify
 }
 

@@ -1,7 +1,7 @@
 /* The 7-point stencil of the mSMS paper with MPI and the threads of OpenMP: the rival. Every rank keeps its planes and
  * a copy of the plane on either side, and fetches the copies while it computes what does not need them. */
 #include "../common/mpi_team.h"
-#include "common.h"
+#include "stencil7.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
   const ptrdiff_t row = job->nx + 2, plane = job->plane_points;
@@ -23,7 +23,7 @@ enum { UP, DOWN }; /* message tags: the way a plane travels */
 int main(int argc, char** argv) {
   const team team = mpi_team("stencil_mpi", &argc, &argv, MPI_THREAD_FUNNELED);
   job job;
-  job_begin(&job, team.program, team, argc, argv);
+  job_begin(&job, &stencil7, team.program, team, argc, argv);
   const int count = (job.ny + 2) * (job.nx + 2);
 
   /* Planes 1 .. planes of ours are planes first .. last-1 of the whole field; 0 and planes+1 are the neighbours'. */

@@ -1,5 +1,5 @@
 /* The 7-point stencil of the mSMS paper with the threads of OpenMP. Compare: diff stencil_seq.c stencil_omp.c */
-#include "common.h"
+#include "stencil7.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
   const ptrdiff_t row = job->nx + 2, plane = job->plane_points;
@@ -18,7 +18,7 @@ static void sweep(const job* job, int z0, int z1, double* restrict dst, const do
 
 int main(int argc, char** argv) {
   job job;
-  job_begin(&job, "stencil_omp", (team){.count = 1}, argc, argv);
+  job_begin(&job, &stencil7, "stencil_omp", (team){.count = 1}, argc, argv);
 
   double* src = job_private(&job, job.nz + 2);
   double* dst = job_private(&job, job.nz + 2);

@@ -1,7 +1,7 @@
 /* The 7-point stencil of the mSMS paper with shared arrays and the threads of OpenMP. A rank computes the planes that
  * live with it and reads the planes beside them through plain pointers, wherever they are. */
 #include "../common/shared.h"
-#include "common.h"
+#include "stencil7.h"
 
 static void sweep(const job* job, int z0, int z1, double* restrict dst, const double* src) {
   const ptrdiff_t row = job->nx + 2, plane = job->plane_points;
@@ -29,7 +29,7 @@ static void fetch(const job* job, const double* field) {
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   job job;
-  job_begin(&job, "stencil_sms", shared_team(), argc, argv);
+  job_begin(&job, &stencil7, "stencil_sms", shared_team(), argc, argv);
 
   const int dim[] = {job.nz + 2, (int)job.plane_points, -1}, div[] = {sms_nprocs, 1, -1};
   double* src = sms_mapalloc(dim, div, sizeof(double), 0, sms_nprocs);

@@ -1,0 +1,43 @@
+"""Reads NAME.xmf and NAME.h5 as other programs do, and compares them with arrays: for tests of snapshots.
+
+read_series.py FOLDER STEP_TIME RIGHT STEP...     RIGHT-STEP.npy is what the snapshot after STEP must have
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+
+def dataset(folder: Path, place: str) -> bytes:
+    """What h5dump finds at FILE:/NAME."""
+    file, name = place.split(":")
+    raw = folder / "raw"
+    command = ["h5dump", "-d", name, "-b", "LE", "-o", str(raw), str(folder / file)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    found = raw.read_bytes()
+    raw.unlink()
+    return found
+
+
+def check(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
+    series = ElementTree.parse(folder / "volume.xmf").find("Domain/Grid")
+    assert series is not None and series.get("CollectionType") == "Temporal"
+    grids = series.findall("Grid")
+    assert len(grids) == len(steps), f"{len(grids)} snapshots in volume.xmf"
+    for grid, step in zip(grids, steps, strict=True):
+        expected = np.load(f"{right}-{step}.npy")
+        time, topology, item = (grid.find(path) for path in ("Time", "Topology", "Attribute/DataItem"))
+        assert time is not None and topology is not None and item is not None and item.text is not None
+        assert np.isclose(float(time.get("Value", "nan")), step_time * step, atol=0), f"time of step {step}"
+        assert topology.get("TopologyType") == "3DCoRectMesh"
+        assert topology.get("Dimensions") == " ".join(map(str, expected.shape))
+        assert dataset(folder, item.text) == expected.tobytes(), f"step {step} differs"
+
+
+if __name__ == "__main__":
+    check(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3], [int(step) for step in sys.argv[4:]])

@@ -1,0 +1,38 @@
+"""The 27-point stencil without any blocking, from the definition, by numpy: compares a field with it, bit by bit.
+
+naive.py START.npy STEPS FIELD.npy     both as --output writes them
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+CENTRE, FACE, EDGE, CORNER = 8 / 64, 4 / 64, 2 / 64, 1 / 64
+
+
+def step(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums are in the order of block.c."""
+    below, at, above = u[:-2], u[1:-1], u[2:]
+    beside = (at[:, :-2] + at[:, 2:]) + (below[:, 1:-1] + above[:, 1:-1])
+    across = (below[:, :-2] + below[:, 2:]) + (above[:, :-2] + above[:, 2:])
+    row = at[:, 1:-1]
+    new = u.copy()
+    new[1:-1, 1:-1, 1:-1] = (
+        CENTRE * row[..., 1:-1]
+        + FACE * ((row[..., :-2] + row[..., 2:]) + beside[..., 1:-1])
+        + EDGE * ((beside[..., :-2] + beside[..., 2:]) + across[..., 1:-1])
+        + CORNER * (across[..., :-2] + across[..., 2:])
+    )
+    return new
+
+
+if __name__ == "__main__":
+    field = np.load(sys.argv[1])
+    for _ in range(int(sys.argv[2])):
+        field = step(field)
+    found = np.load(sys.argv[3])
+    if field.tobytes() != found.tobytes():
+        sys.exit(f"{sys.argv[3]} differs from numpy's by up to {abs(field - found).max():.3g}")
