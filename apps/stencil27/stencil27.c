@@ -1,8 +1,6 @@
 #include "stencil27.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../common/memory.h"
 
@@ -11,7 +9,7 @@
 static const option more[] = {
     {"--depth", "BT", "steps at once, after which ranks exchange BT planes (default 4); 1: no temporal blocking",
      OPTION_NUMBER, FIELD(depth)},
-    {"--block-y", "B", "rows that a thread computes at a time (default: by the size of the cache)", OPTION_NUMBER,
+    {"--block-y", "B", "rows that a thread computes at a time (default: 16 for each step, at least 64)", OPTION_NUMBER,
      FIELD(block_y)},
     {"--block-z", "B", "planes that a thread computes at a time (default: as many as there are)", OPTION_NUMBER,
      FIELD(block_z)},
@@ -42,15 +40,12 @@ static const stencil description = {
     .factor = factor,
 };
 
-/* Rows for which the planes that a thread keeps take half of a core's second cache, but not so few that the rows which
- * two blocks both compute are many. */
+/* So many that less than a tenth of a block is computed twice, and that all threads have as many rows; what a block
+ * keeps should still fit into the last cache. */
 static int fitting_rows(const stencil27* s) {
-  const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const double bytes = (cache > 0 ? (double)cache : 1 << 20) / 2;
-  const double of_row = 3.0 * s->depth * s->job.row * sizeof(double);
-  const int rows = (int)(bytes / of_row) - 2 * s->depth, least = 8 * s->depth;
-  const int of_thread = (s->job.ny + s->job.threads - 1) / s->job.threads;
-  return smaller(larger(rows, least), of_thread);
+  const int most = larger(64, 16 * s->depth), of_thread = (s->job.ny + s->job.threads - 1) / s->job.threads;
+  const int blocks = (of_thread + most - 1) / most;
+  return (of_thread + blocks - 1) / blocks;
 }
 
 void stencil27_begin(stencil27* s, const char* program, team team, int argc, char** argv) {
