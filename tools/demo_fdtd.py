@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps" / "fdtd"))
 import harness
 import numpy as np
+from demo import from_here
 from harness import ROOT, BenchmarkError
 from matplotlib.animation import PillowWriter
 from matplotlib.axes import Axes
@@ -31,10 +32,6 @@ SHAPE = Resonator(cavity=24, neck=8, length=6)
 SPACING, SPEED, COURANT = 0.005, 343.0, 0.45  # metres, m/s
 STEPS, FILM = 6000, 12
 FRAMES = 60  # of the animated film: the first moments
-
-
-def from_here(path: Path) -> str:
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
 def simulate(programs: Path, folder: Path) -> None:

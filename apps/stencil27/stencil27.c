@@ -9,7 +9,7 @@
 static const option more[] = {
     {"--depth", "BT", "steps at once, after which ranks exchange BT planes (default 4); 1: no temporal blocking",
      OPTION_NUMBER, FIELD(depth)},
-    {"--block-y", "B", "rows that a thread computes at a time (default: 16 for each step, at least 64)", OPTION_NUMBER,
+    {"--block-y", "B", "rows that a thread computes at a time (default: 8 for each step, at least 64)", OPTION_NUMBER,
      FIELD(block_y)},
     {"--block-z", "B", "planes that a thread computes at a time (default: as many as there are)", OPTION_NUMBER,
      FIELD(block_z)},
@@ -40,10 +40,10 @@ static const stencil description = {
     .factor = factor,
 };
 
-/* So many that less than a tenth of a block is computed twice, and that all threads have as many rows; what a block
+/* So many that about a tenth of a block, or less, is computed twice, and that all threads have as many rows; what a block
  * keeps should still fit into the last cache. */
 static int fitting_rows(const stencil27* s) {
-  const int most = larger(64, 16 * s->depth), of_thread = (s->job.ny + s->job.threads - 1) / s->job.threads;
+  const int most = larger(64, 8 * s->depth), of_thread = (s->job.ny + s->job.threads - 1) / s->job.threads;
   const int blocks = (of_thread + most - 1) / most;
   return (of_thread + blocks - 1) / blocks;
 }

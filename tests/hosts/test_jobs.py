@@ -141,6 +141,18 @@ class Jobs(JobsTest):
             for way in ([], ["--no-preload"]):
                 self.run_job(self.hosts, where, [*program, *way], PATIENCE)
 
+    def test_applications(self) -> None:
+        """Each verifies its answer."""
+        programs: list[Command] = [
+            [self.example("stencil27_sms"), "--size", "40,30,50", "--steps", "30", "--verify"],
+            [self.example("fdtd_sms"), "--size", "24", "--steps", "40", "--start", "noise", "--verify"],
+        ]
+        if self.example("fdtd_smint").exists():
+            programs.append([self.example("stencil27_smint"), "--size", "20", "--steps", "12", "--verify"])
+            programs.append([self.example("fdtd_smint"), "--size", "16", "--steps", "20", "--verify"])
+        for program, where in itertools.product(programs, self.places(UNEVEN, THREE)):
+            self.run_job(self.hosts, where, program, PATIENCE)
+
     # ---- a slow network that loses packets ----
 
     def test_on_a_bad_network(self) -> None:
