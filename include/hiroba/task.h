@@ -100,6 +100,10 @@ void hiroba_task_parts_at(int on, const char* place);
  */
 void* hiroba_task_hold(void);
 void hiroba_task_let_go(void* held);
+/* For what a held task waits for, and of which nobody tells: the threads that run tasks call poll(context) before each
+ * task, and while they find none, one at a time, until it returns 0; then it can be given again. It must not block and
+ * not give another one. In a task, or in the thread that creates tasks. task_mpi.h has one for requests of MPI. */
+void hiroba_task_poll(int (*poll)(void* context), void* context);
 
 /* Iterations that create the same tasks each time. `create` is called to record them, and again where an iteration has
  * to be created anew (on several nodes the first one of a run), so an argument must mean the same in each iteration:
@@ -137,6 +141,8 @@ void hiroba_graph_free(hiroba_graph* graph);
   hiroba_taskwait_on_at(accesses, count, HIROBA_SPEC("taskwait", HIROBA_ANYWHERE, 0))
 #endif
 
+/* Whether the caller is the function of a task. */
+int hiroba_task_inside(void);
 /* The number of the thread that runs the calling task, from 0 on, and of all that run tasks of this rank. */
 int hiroba_task_thread(void);
 int hiroba_task_threads(void);

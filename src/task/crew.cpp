@@ -81,7 +81,7 @@ bool Worker::step() {
 }
 
 Task* Worker::find() {
-  if (crew_.settings_.outside != nullptr) crew_.settings_.outside->poll();
+  crew_.look_outside();
   if (crew_.any_arrived())
     if (Task* const task = take_arrived()) return task;
   if (crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
@@ -138,7 +138,7 @@ void Worker::run(Task* task) {
     run_inner(next);
     task = next;
     if (task == nullptr) break;
-    if (crew_.settings_.outside != nullptr) crew_.settings_.outside->poll();
+    crew_.look_outside();
     // A thread that waits looks whether it still has to; what is urgent goes first.
     const bool other =
         outer != nullptr || crew_.urgent_count_.load(std::memory_order_relaxed) > 0 || crew_.any_arrived();
@@ -245,6 +245,10 @@ void Worker::flush() {
 // A thread that has found nothing to do: it spins, yields, and then sleeps.
 void Worker::rest(Backoff& backoff) {
   if (backoff.step()) return;
+  if (crew_.polls_.begin_watch()) {
+    sched_yield();
+    return crew_.polls_.end_watch();
+  }
   Outside* const outside = crew_.settings_.outside;
   // In case that something happens of which nobody tells. Over a wire without an event that is any message, so a nap is
   // shorter than the patience of others: else these sleep, too, before it is answered, and so on by turns.
@@ -347,8 +351,18 @@ void Crew::wake_all() {
   if (listening_.load()) settings_.outside->interrupt();
 }
 
+void Crew::poll(Polls::Function function, void* context) {
+  polls_.add(function, context);
+  if (sleepers_.load() > 0) wake();
+}
+
+void Crew::look_outside() {
+  if (settings_.outside != nullptr) settings_.outside->poll();
+  if (polls_.any()) polls_.call();
+}
+
 bool Crew::any_work() const {
-  if (stopping_.load() || any_arrived() || urgent_count_.load() > 0) return true;
+  if (stopping_.load() || any_arrived() || urgent_count_.load() > 0 || polls_.unwatched()) return true;
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(); });
 }
 

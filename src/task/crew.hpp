@@ -15,6 +15,7 @@
 #include "base/status.hpp"
 #include "base/wait.hpp"
 #include "task/exclusion.hpp"
+#include "task/polls.hpp"
 #include "task/pool.hpp"
 #include "task/ready.hpp"
 #include "task/returns.hpp"
@@ -142,6 +143,8 @@ class Crew {
   void let_go(Task& task);
   Backoff patience() const;  // of a thread without work
   void observe(Observer* observer) { observer_.store(observer); }
+  // A thread that looks before each task and while it finds none calls the function, until that returns 0.
+  void poll(Polls::Function function, void* context);
   void wake();
   void wake_all();
   bool runs_any() const;
@@ -153,12 +156,14 @@ class Crew {
   void push_arrived(TaskStack& stack, Task& task);
   bool any_arrived() const { return !arrived_.empty() || !let_go_.empty(); }
   bool any_work() const;
+  void look_outside();
   void push_urgent(Task* task);
   Task* take_urgent();
 
   Settings settings_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<Observer*> observer_{nullptr};
+  Polls polls_;
   std::atomic<bool> stopping_{false};
   alignas(64) TaskStack arrived_;              // can run
   TaskStack let_go_;                           // have ended

@@ -307,6 +307,13 @@ void Tasks::let_go(void* held) {
   parts_->crew.let_go(*static_cast<Task*>(held));
 }
 
+Status Tasks::poll(int (*function)(void*), void* context) {
+  if (running() == nullptr) HIROBA_TRY(begin());
+  if (Crew::here() == nullptr) return wrong_thread();
+  parts_->crew.poll(function, context);
+  return {};
+}
+
 void Tasks::fail(void* failure) { running()->domain->fail(failure); }
 
 }  // namespace hiroba

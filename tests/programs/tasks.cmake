@@ -4,7 +4,7 @@ test_program(tasks_features tasks_features.cpp)
 test_program(tasks_misuse tasks_misuse.cpp)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 target_link_libraries(tasks_features PRIVATE OpenMP::OpenMP_CXX)
-foreach(program random_tasks tasks_features tasks_misuse)
+foreach(program random_tasks tasks_features tasks_misuse task_mpi)
   set_source_files_properties(${program}.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 endforeach()
 set(task_tests
@@ -57,3 +57,41 @@ endforeach()
 add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tasks_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 120)
+
+# Requests of MPI in tasks, over each MPI whose plug-in is there. Each line: ranks, nodes, threads.
+foreach(mpi openmpi mpich)
+  if(NOT TARGET hiroba_wire_mpi-${mpi})
+    continue()
+  endif()
+  set(program task_mpi_${mpi})
+  test_program(${program} task_mpi.cpp)
+  target_link_libraries(${program} PRIVATE PkgConfig::WIRE_mpi-${mpi})
+  target_compile_definitions(${program} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  foreach(line "1 1 2" "2 1 2" "2 2 1" "3 2 2" "4 4 1")
+    separate_arguments(words UNIX_COMMAND ${line})
+    list(POP_FRONT words ranks nodes threads)
+    set(name programs.task_mpi.${mpi}.${ranks}-${nodes}-${threads})
+    hiroba_run_test(${name} ${ranks} ${nodes} --threads ${threads} $<TARGET_FILE:${program}> exchange MATCH done
+      SECONDS 60)
+    with(${name} TIMEOUT=30)
+  endforeach()
+  # Each line: case, words of the message. Without hirobarun, because Hiroba's transport mpi itself needs
+  # MPI_THREAD_MULTIPLE; that of Open MPI is used then, too. And Open MPI reports no error of a message to oneself.
+  set(task_mpi_misuse "outside outside of a task" "uninitialised before MPI is initialised" "negative negative number"
+    "never (option timeout) in hiroba_taskwait")
+  if(mpi STREQUAL mpich)
+    add_test(NAME programs.task_mpi.mpich.alone COMMAND ${program} alone)
+    set_tests_properties(programs.task_mpi.mpich.alone PROPERTIES TIMEOUT 30 ENVIRONMENT OMP_NUM_THREADS=1)
+    list(APPEND task_mpi_misuse "truncated that a task waits for has failed: "
+      "funneled not initialised with MPI_THREAD_MULTIPLE, and 2 threads")
+  else()
+    list(APPEND task_mpi_misuse "funneled has initialised MPI with MPI_THREAD_FUNNELED")
+  endif()
+  foreach(line ${task_mpi_misuse})
+    string(REGEX MATCH "^([a-z]+) (.*)" line ${line})
+    set(name programs.task_mpi.${mpi}.${CMAKE_MATCH_1})
+    add_test(NAME ${name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/must_fail.sh ${CMAKE_MATCH_2}
+      $<TARGET_FILE:${program}> ${CMAKE_MATCH_1})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 30 ENVIRONMENT "OMP_NUM_THREADS=2;HIROBA_TIMEOUT=2")
+  endforeach()
+endforeach()

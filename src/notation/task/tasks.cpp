@@ -158,6 +158,7 @@ TASK_EXPORT void* hiroba_task_hold(void) {
   if (held == nullptr) end_job(1, "hiroba_task_hold outside of a task; the function of a task calls it");
   return held;
 }
+TASK_EXPORT int hiroba_task_inside(void) { return tasks("hiroba_task_inside").inside() ? 1 : 0; }
 TASK_EXPORT int hiroba_task_thread(void) { return tasks("hiroba_task_thread").thread(); }
 TASK_EXPORT int hiroba_task_threads(void) { return tasks("hiroba_task_threads").threads(); }
 
@@ -166,4 +167,7 @@ TASK_EXPORT void hiroba_task_work_until(int (*done)(void* context), void* contex
 }
 
 TASK_EXPORT void hiroba_task_let_go(void* held) { hiroba::process_tasks().let_go(held); }
+TASK_EXPORT void hiroba_task_poll(int (*poll)(void* context), void* context) {
+  require_at(tasks("hiroba_task_poll").poll(poll, context), "hiroba_task_poll");
+}
 TASK_EXPORT void hiroba_task_fail(void* failure) { hiroba::process_tasks().fail(failure); }

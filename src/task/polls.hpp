@@ -1,0 +1,48 @@
+// Functions that look for what tasks wait for outside of the library, such as requests of MPI: the threads of a crew
+// call them between tasks and while they find nothing to do.
+//
+// Owner: Crew. Thread-safe; a function runs in one thread at a time, and may not call add().
+#pragma once
+
+#include <vector>
+
+#include "task/ready.hpp"
+
+namespace hiroba {
+
+class Polls {
+ public:
+  using Function = int (*)(void* context);  // 0: not to be called any more
+
+  // A relaxed load, because each thread looks before each task; a thread that sees a function late calls it late.
+  bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
+  void add(Function function, void* context) {
+    lock_.lock();
+    list_.push_back({function, context});
+    count_.store(list_.size());
+    lock_.unlock();
+  }
+  // All of them; nothing, if another thread does.
+  void call() {
+    if (!lock_.try_lock()) return;
+    std::erase_if(list_, [](const Poll& poll) { return poll.function(poll.context) == 0; });
+    count_.store(list_.size());
+    lock_.unlock();
+  }
+  // Of the threads that find nothing to do one goes on looking while the others sleep. False: another one does.
+  bool begin_watch() { return unwatched() && !watched_.exchange(true); }
+  bool unwatched() const { return any() && !watched_.load(); }
+  void end_watch() { watched_.store(false); }
+
+ private:
+  struct Poll {
+    Function function;
+    void* context;
+  };
+  std::atomic<size_t> count_{0};
+  std::atomic<bool> watched_{false};
+  SpinLock lock_;  // guards what follows
+  std::vector<Poll> list_;
+};
+
+}  // namespace hiroba
