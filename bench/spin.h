@@ -22,7 +22,7 @@ static inline double spin_rate(void) {
   for (int i = 0; i < TRIES; i++) {
     const double start = team_now();
     spin(ROUNDS);
-    const double rate = ROUNDS / (1e9 * (team_now() - start));
+    const double rate = (double)ROUNDS / (1e9 * (team_now() - start));
     if (rate > best) best = rate;
   }
   return best;

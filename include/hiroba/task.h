@@ -100,9 +100,9 @@ void hiroba_task_parts_at(int on, const char* place);
  */
 void* hiroba_task_hold(void);
 void hiroba_task_let_go(void* held);
-/* For what a held task waits for, and of which nobody tells: the threads that run tasks call poll(context) before each
- * task, and while they find none, one at a time, until it returns 0; then it can be given again. It must not block and
- * not give another one. In a task, or in the thread that creates tasks. task_mpi.h has one for requests of MPI. */
+/* For what a held task waits for, and of which nobody tells: the threads that run tasks call poll(context) now and then
+ * between tasks, and while they find none, one at a time, until it returns 0; then it can be given again. It must not
+ * block and not give another one. In a task, or in the thread that creates tasks. task_mpi.h has one for MPI. */
 void hiroba_task_poll(int (*poll)(void* context), void* context);
 
 /* Iterations that create the same tasks each time. `create` is called to record them, and again where an iteration has

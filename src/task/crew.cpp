@@ -244,6 +244,7 @@ void Worker::flush() {
 
 // A thread that has found nothing to do: it spins, yields, and then sleeps.
 void Worker::rest(Backoff& backoff) {
+  if (crew_.polls_.any()) crew_.polls_.call();
   if (backoff.step()) return;
   if (crew_.polls_.begin_watch()) {
     sched_yield();
@@ -358,7 +359,7 @@ void Crew::poll(Polls::Function function, void* context) {
 
 void Crew::look_outside() {
   if (settings_.outside != nullptr) settings_.outside->poll();
-  if (polls_.any()) polls_.call();
+  if (polls_.any() && polls_.due()) polls_.call();
 }
 
 bool Crew::any_work() const {

@@ -143,7 +143,7 @@ class Crew {
   void let_go(Task& task);
   Backoff patience() const;  // of a thread without work
   void observe(Observer* observer) { observer_.store(observer); }
-  // A thread that looks before each task and while it finds none calls the function, until that returns 0.
+  // The function is called now and then between tasks, and by threads that find none, until it returns 0.
   void poll(Polls::Function function, void* context);
   void wake();
   void wake_all();

@@ -25,9 +25,15 @@ class Polls {
   // All of them; nothing, if another thread does.
   void call() {
     if (!lock_.try_lock()) return;
-    std::erase_if(list_, [](const Poll& poll) { return poll.function(poll.context) == 0; });
-    count_.store(list_.size());
+    const size_t ended = std::erase_if(list_, [](const Poll& poll) { return poll.function(poll.context) == 0; });
+    if (ended > 0) count_.store(list_.size());
+    last_.store(seconds_now(), std::memory_order_relaxed);
     lock_.unlock();
+  }
+  // For a thread that has other things to do: a call costs as much as small tasks.
+  bool due() const {
+    constexpr double pause = 5e-6;
+    return seconds_now() - last_.load(std::memory_order_relaxed) > pause;
   }
   // Of the threads that find nothing to do one goes on looking while the others sleep. False: another one does.
   bool begin_watch() { return unwatched() && !watched_.exchange(true); }
@@ -41,7 +47,8 @@ class Polls {
   };
   std::atomic<size_t> count_{0};
   std::atomic<bool> watched_{false};
-  SpinLock lock_;  // guards what follows
+  alignas(64) std::atomic<double> last_{0};  // when they were called
+  SpinLock lock_;                            // guards what follows
   std::vector<Poll> list_;
 };
 

@@ -72,7 +72,7 @@ class Tasks {
   // The task whose body calls this ends only after let_go(), which any thread may call.
   void* hold();
   void let_go(void* held);
-  // Threads call the function before tasks and while they find none, one at a time, until it returns 0.
+  // Threads call the function between tasks and while they find none, one at a time, until it returns 0.
   Status poll(int (*function)(void* context), void* context);
   // The body that calls this has failed. Tasks of the same parent that have not begun are not run.
   void fail(void* failure);
