@@ -1,6 +1,7 @@
 """Draws docs/pictures/*.svg and the table of costs in README.md: `python3 tools/pictures.py` writes, `--check` compares
 and ends with 1 if a file is not what this program draws. The floors come from src/CMakeLists.txt, the costs from
-docs/results/front-page.json (front_page.py). Python standard library only."""
+docs/results/front-page.json (front_page.py), the tasks from
+docs/results/task-graph.dot (graph_picture.py). Python standard library only."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import front_page
+import graph_picture
 from drawing import (
     BLUE,
     FAINT,
@@ -243,6 +245,7 @@ def drawn(root: Path) -> tuple[dict[Path, str], list[str]]:
         "page-life": page_life(),
         "floors": floors(root),
         "costs": front_page.plot(results),
+        "task-graph": graph_picture.task_graph(root),
     }
     files = {root / "docs" / "pictures" / f"{name}.svg": drawing.svg() for name, drawing in drawings.items()}
     readme = root / "README.md"

@@ -6,7 +6,7 @@
 
 #include "parts.hpp"
 
-using hiroba::in, hiroba::inout;
+using hiroba::in, hiroba::inout, hiroba::name;
 
 static std::span<double> part(const cholesky* c, int i, int j) {
   return {cholesky_tile(c, i, j), cholesky_numbers(c, i, j)};
@@ -15,13 +15,13 @@ static std::span<double> part(const cholesky* c, int i, int j) {
 static void factor(cholesky* c) {
   const auto before = [c](int column) { return hiroba::priority(smaller(c->tiles - column, 32767)); };
   for (int k = 0; k < c->tiles; k++) {
-    hiroba::task(inout(part(c, k, k)), before(k), [=] { cholesky_potrf(c, k); });
+    hiroba::task(inout(part(c, k, k)), before(k), name("potrf"), [=] { cholesky_potrf(c, k); });
     for (int i = k + 1; i < c->tiles; i++)
-      hiroba::task(in(part(c, k, k)), inout(part(c, i, k)), before(k),
+      hiroba::task(in(part(c, k, k)), inout(part(c, i, k)), before(k), name("trsm"),
                    [=] { cholesky_trsm(c, i, k, cholesky_tile(c, k, k)); });
     for (int j = k + 1; j < c->tiles; j++)
       for (int i = j; i < c->tiles; i++)
-        hiroba::task(in(part(c, i, k)), in(part(c, j, k)), inout(part(c, i, j)), before(j),
+        hiroba::task(in(part(c, i, k)), in(part(c, j, k)), inout(part(c, i, j)), before(j), name("update"),
                      [=] { cholesky_update(c, i, j, k, cholesky_tile(c, i, k), cholesky_tile(c, j, k)); });
   }
   hiroba::taskwait();

@@ -44,6 +44,9 @@ constexpr std::array table = {
     Option{"task-trace", OptionKind::text, "", "FILE",
            "At the end the ranks write which thread ran which task when, and which task released it, for "
            "chrome://tracing and Perfetto. Hosts without a common file system get a file each."},
+    Option{"task-graph", OptionKind::text, "", "FILE",
+           "At the end the ranks write what each task waited for, of the first 1000 tasks of each rank, for Graphviz: "
+           "dot -Tsvg -O FILE. Dashed: events and copies between ranks, with the first element and the bytes."},
     Option{"cache", OptionKind::bytes, "0", "SIZE",
            "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
            "shared evenly by its ranks."},

@@ -71,6 +71,7 @@ Tasks::Settings task_settings(const Options& options) {
   settings.window = static_cast<size_t>(options.number("task-window"));
   settings.seed = static_cast<uint64_t>(options.number("chaos"));
   settings.trace = options.text("task-trace");
+  settings.graph = options.text("task-graph");
   return settings;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/status.hpp"
 #include "base/wait.hpp"
+#include "task/chart.hpp"
 #include "task/exclusion.hpp"
 #include "task/polls.hpp"
 #include "task/pool.hpp"
@@ -143,6 +144,9 @@ class Crew {
   void let_go(Task& task);
   Backoff patience() const;  // of a thread without work
   void observe(Observer* observer) { observer_.store(observer); }
+  // Told of all edges, from before the first task on; null if nobody is.
+  void draw(Chart* chart) { chart_ = chart; }
+  Chart* chart() const { return chart_; }
   // The function is called now and then between tasks, and by threads that find none, until it returns 0.
   void poll(Polls::Function function, void* context);
   void wake();
@@ -163,6 +167,7 @@ class Crew {
   Settings settings_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::atomic<Observer*> observer_{nullptr};
+  Chart* chart_ = nullptr;
   Polls polls_;
   std::atomic<bool> stopping_{false};
   alignas(64) TaskStack arrived_;              // can run

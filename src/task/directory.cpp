@@ -127,7 +127,7 @@ void Directory::use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring) {
   for (Entry* const other : entry.others)
     if (mode == TaskAccess::in) after_writers(*other, wiring);
     else after_all(*other, wiring);
-  entry.users.add(TaskRef(&wiring.task()));
+  entry.users.add(TaskRef(&wiring.task()), wiring.draws());
 }
 
 Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::span<const TaskAccess> accesses) {

@@ -18,8 +18,10 @@ namespace hiroba {
 // A few tasks in place, more of them elsewhere; those that have ended are left out as it grows.
 class TaskList {
  public:
-  void add(const TaskRef& task) {
+  // Option task-graph: `all`, also those that have ended.
+  void add(const TaskRef& task, bool all = false) {
     if (count_ < in_place) tasks_[count_++] = task;
+    else if (all) more_.push_back(task);
     else add_more(task);
   }
   void clear() {

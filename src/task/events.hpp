@@ -57,6 +57,8 @@ class Events final : public Outside {
 
   // The number of the next event to, or from, that rank; runs other tasks while that is too far ahead.
   uint64_t number_to(int rank, Worker& worker);
+  // That of the next event that expect() is about.
+  uint64_t number_from(int rank) const { return peers_[static_cast<size_t>(rank)].expected; }
   // The task, whose argument is an Expected, waits for the next event from that rank. False if it has come already.
   bool expect(int rank, Task& task, Worker& worker);
 

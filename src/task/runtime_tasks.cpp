@@ -79,6 +79,10 @@ char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
   return world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
 }
 
+void RuntimeTasks::draw(const Task& task, int from, int to, uint64_t number, const TaskSection& section) const {
+  if (Chart* const chart = worker_->crew().chart()) chart->event(task, from, to, number, section);
+}
+
 Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection& to) {
   Task& task = make(Task::inner, run_expected);
   Expected expected;
@@ -90,6 +94,7 @@ Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection&
 TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
   Task& task = make_expected(section, TaskSection());
   const TaskRef out(&task);
+  draw(task, rank, world_->rank, events_->number_from(rank), section);
   worker_->submit(task, events_->expect(rank, task, *worker_) ? 1 : 0);
   return out;
 }
@@ -97,6 +102,7 @@ TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
 Task& RuntimeTasks::signal(int rank, const TaskSection& section) {
   const uint64_t number = events_->number_to(rank, *worker_);
   Task& task = make(Task::inner, run_signal);
+  draw(task, world_->rank, rank, number, section);
   set_argument(task, Signal{events_, number, rank, what(section)});
   return task;
 }
@@ -104,24 +110,28 @@ Task& RuntimeTasks::signal(int rank, const TaskSection& section) {
 Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
   const uint64_t number = events_->number_to(rank, *worker_);
   Task& task = make(Task::move, run_sending);
+  draw(task, world_->rank, rank, number, section);
   set_argument(task, Sending{{events_, number, rank, what(section)}, section});
   return task;
 }
 
 Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
   Task& task = make_expected(section, section);
+  draw(task, rank, world_->rank, events_->number_from(rank), section);
   (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank
   return task;
 }
 
 Task& RuntimeTasks::copying_here(int home, const TaskSection& section) {
   Task& task = make(Task::move, run_copying<true>);
+  if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
   set_argument(task, Copying{section, at_home(home, section), writes_});
   return task;
 }
 
 Task& RuntimeTasks::copying_home(int home, const TaskSection& section) {
   Task& task = make(Task::move, run_copying<false>);
+  if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
   set_argument(task, Copying{section, at_home(home, section), writes_});
   return task;
 }

@@ -39,6 +39,7 @@ class RuntimeTasks {
   Task& make(Task::Kind kind, Task::Body body);
   Task& make_expected(const TaskSection& section, const TaskSection& to);
   uint32_t what(const TaskSection& section) const;
+  void draw(const Task& task, int from, int to, uint64_t number, const TaskSection& section) const;
   char* at_home(int home, const TaskSection& section) const;
 
   const World* world_ = nullptr;

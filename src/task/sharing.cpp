@@ -164,7 +164,7 @@ void Sharing::read_far(Entry& entry, const TaskSection& section, int rank, Wirin
   }
   if (wiring == nullptr) return;
   after_copies(entry, section, *wiring, false);
-  copy_of(entry, rank, section).readers.add(TaskRef(&wiring->task()));
+  copy_of(entry, rank, section).readers.add(TaskRef(&wiring->task()), wiring->draws());
 }
 
 // The task writes this rank's copy; then the home gets it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.hpp"
 #include "task/agreement.hpp"
 #include "task/graph.hpp"
 #include "task/name_check.hpp"
@@ -24,6 +25,7 @@ struct TaskParts {
   Flow flow;
   Watch watch;
   Trace trace;
+  Chart chart;
   std::unique_ptr<Domains> domains;
   NameCheck name_check;
   Agreement agreement;
@@ -62,6 +64,13 @@ void watched(TaskParts& parts, const char* call, const Domain& domain, const Wai
   parts.watch.begin(call, domain);
   wait();
   parts.watch.end();
+}
+
+std::string name_section(const Memory& memory, const TaskSection& section) {
+  Array* array = nullptr;
+  if (!memory.arrays().find(section.address, array).ok()) return format("%zu B", section.total());
+  const std::string name = element_name(*array, section.address - array->data);  // may begin with the path of a file
+  return format("%s\n%zu B", name.substr(name.rfind('/') + 1).c_str(), section.total());
 }
 
 Status wrong_thread() {
@@ -110,6 +119,11 @@ Status Tasks::begin() {
     p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
     p.crew.observe(&p.trace);
   }
+  if (!settings_.graph.empty()) {
+    const auto name_of = [&memory = *p.memory](const TaskSection& section) { return name_section(memory, section); };
+    p.chart.start(p.memory->job().rank, settings_.graph, name_of);
+    p.crew.draw(&p.chart);
+  }
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
   return p.watch.start(p.crew, p.memory->collective().world().timeout);
 }
@@ -120,7 +134,11 @@ Status Tasks::stop() {
   HIROBA_TRY(wait("the end of the program", failed));
   parts_->watch.stop();
   parts_->crew.stop();
-  if (parts_->trace.on()) HIROBA_TRY(write_trace());
+  if (parts_->trace.on()) HIROBA_TRY(write_in_turn(parts_->trace));
+  if (parts_->chart.on()) HIROBA_TRY(write_in_turn(parts_->chart));
+  if (parts_->chart.tasks() > Chart::most)
+    log_line("option task-graph: %s has the first %zu of the %zu tasks of this rank", settings_.graph.c_str(),
+             Chart::most, parts_->chart.tasks());
   parts_->begun = false;
   return {};
 }
@@ -134,11 +152,12 @@ Status Tasks::allow_parts(bool parts) {
 }
 
 // The ranks write one after the other.
-Status Tasks::write_trace() {
+template <typename Part>
+Status Tasks::write_in_turn(const Part& part) {
   const Job& job = parts_->memory->job();
   for (int r = 0; r < job.nranks; ++r) {
-    if (r == job.rank) HIROBA_TRY(parts_->trace.write(job.nranks));
-    HIROBA_TRY(parts_->memory->collective().barriers().all("the trace of tasks"));
+    if (r == job.rank) HIROBA_TRY(part.write(job.nranks));
+    HIROBA_TRY(parts_->memory->collective().barriers().all("the trace or the graph of tasks"));
   }
   return {};
 }
@@ -170,6 +189,7 @@ Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, voi
 void Tasks::submit(void* argument, Body body) {
   Task& task = Task::of(argument);
   task.body = body;
+  if (parts_->chart.on()) parts_->chart.task(task);
   Crew::here()->submit(task);
 }
 
@@ -206,6 +226,7 @@ Status Tasks::wait_for_all(const char* call, Failed& failed) {
 Status Tasks::synchronise(const char* call) {
   TaskParts& p = *parts_;
   p.flow.clear();
+  p.chart.end_phase();
   p.memory->replicas().close();
   return p.memory->job().nnodes > 1 ? p.memory->consistency().sync_drop(call) : p.memory->consistency().barrier(call);
 }
@@ -277,6 +298,10 @@ Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Faile
   TaskParts& p = *parts_;
   HIROBA_TRY(wait(call, failed));
   if (failed.rank >= 0 || times == 0) return {};
+  if (p.chart.on()) {  // it is told of edges when tasks are created
+    for (int64_t i = 0; i < times; ++i) graph.create(graph.context);
+    return wait(call, failed);
+  }
   if (graph.recorded == nullptr) HIROBA_TRY(record(graph));
   Graph& recorded = *graph.recorded;
   const bool copies = p.memory->job().nnodes > 1;

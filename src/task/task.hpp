@@ -35,6 +35,7 @@ class Tasks {
     size_t window = 8192;  // most tasks of a thread's making that have not ended
     uint64_t seed = 0;     // not 0: in random order
     std::string trace;     // file for what ran when
+    std::string graph;     // file for what waited for what
   };
   using Body = void (*)(void* argument, int run);  // run: 0 only destroys the argument, 2 keeps it
   static constexpr size_t argument_bytes = 112;
@@ -84,7 +85,8 @@ class Tasks {
 
  private:
   Status begin();
-  Status write_trace();
+  template <typename Part>
+  Status write_in_turn(const Part& part);
   template <typename Done>
   void await(const char* call, Domain& domain, const Done& done);
   Status wait_for_all(const char* call, Failed& failed);

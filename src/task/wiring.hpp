@@ -16,8 +16,10 @@ class Wiring {
   Wiring(const Wiring&) = delete;
   Task& task() const { return task_; }
   Worker& worker() const { return worker_; }
+  bool draws() const { return worker_.crew().chart() != nullptr; }
 
   void after(const TaskRef& before) {
+    if (Chart* const chart = worker_.crew().chart()) chart->edge(before, task_, inside_);
     if (before.task == &task_ || before.task == inside_ || !before.pending()) return;
     for (size_t i = 0; i < count_; ++i)
       if (known_[i].task == before.task && known_[i].serial == before.serial) return;

@@ -2,9 +2,10 @@
 test_program(random_tasks random_tasks.cpp)
 test_program(tasks_features tasks_features.cpp)
 test_program(tasks_misuse tasks_misuse.cpp)
+test_program(task_graph task_graph.cpp)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 target_link_libraries(tasks_features PRIVATE OpenMP::OpenMP_CXX)
-foreach(program random_tasks tasks_features tasks_misuse task_mpi)
+foreach(program random_tasks tasks_features tasks_misuse task_graph task_mpi)
   set_source_files_properties(${program}.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 endforeach()
 set(task_tests
@@ -57,6 +58,10 @@ endforeach()
 add_test(NAME programs.tasks.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tasks_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.tasks.misuse PROPERTIES TIMEOUT 120)
+
+add_test(NAME programs.task_graph COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/task_graph.py
+  $<TARGET_FILE:hirobarun> $<TARGET_FILE:task_graph>)
+set_tests_properties(programs.task_graph PROPERTIES TIMEOUT 120)
 
 # Requests of MPI in tasks, over each MPI whose plug-in is there. Each line: ranks, nodes, threads.
 foreach(mpi openmpi mpich)
