@@ -26,7 +26,8 @@ extern "C" {
 /* ---- data ----------------------------------------------------------------------------------------------------- */
 
 /* Blocks of `bytes` contiguous bytes: one if dims is 0; else count[d] of them along dimension d < dims, the outermost
- * first, stride[d] bytes apart. Nothing, if bytes or a count is 0. */
+ * first, stride[d] bytes apart. Nothing, if bytes or a count is 0; none is
+ * negative. */
 enum { HIROBA_SECTION_DIMS = 3 };
 typedef struct hiroba_section {
   void* address;

@@ -27,6 +27,19 @@ void outside() {
   hiroba::taskwait();
 }
 
+void negative_count() {
+  int* const a = numbers(100);
+  const hiroba_access box = hiroba_use_box(HIROBA_IN, a + 30, sizeof(int), -2, 40);
+  hiroba_task([](void*) {}, nullptr, &box, 1);
+  hiroba::taskwait();
+}
+
+void negative_bytes() {
+  std::vector<int> a(100);
+  hiroba::task(in(a.data(), static_cast<size_t>(-3)), [] {});
+  hiroba::taskwait();
+}
+
 void unowned() {
   int* const a = numbers(100);
   sms_free(a);
@@ -282,6 +295,8 @@ const struct {
   const char* name;
   void (*run)();
 } cases[] = {{"outside", outside},
+             {"negative_count", negative_count},
+             {"negative_bytes", negative_bytes},
              {"unowned", unowned},
              {"different", different},
              {"fewer", fewer},

@@ -73,6 +73,8 @@ CHECKED = [
 CASES = [
     *everywhere("outside", PLACE, r"section of 80 bytes", r"\[90\]", "past the end"),
     Case("outside", [PLACE, r"section of 80 bytes"], binary="tasks_misuse", ranks=1, nodes=1),
+    *everywhere("negative_count", PLACE, r"access 0 of a task has -2 blocks along dimension 0", r"\[30\]; at least 0"),
+    *everywhere("negative_bytes", PLACE, r"access 0 of a task has -12 bytes from private memory on; at least 0"),
     *everywhere("unowned", PLACE, "use after sms_free"),
     *everywhere("different", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("fewer", PLACE, r"19 tasks, and another rank more|task 20 of this rank"),

@@ -12,7 +12,9 @@
 
 namespace {
 
+using hiroba::Array;
 using hiroba::end_job;
+using hiroba::Memory;
 using hiroba::require_at;
 using hiroba::TaskAccess;
 using hiroba::TaskGraph;
@@ -44,12 +46,37 @@ Tasks& tasks(const char* call) {
   return hiroba::process_tasks();
 }
 
+[[noreturn, gnu::cold]] void refuse(const hiroba_section& section, int access, const char* place) {
+  const Memory& memory = hiroba::process_memory("a task");
+  Array* array = nullptr;
+  std::string where = "private memory";
+  if (memory.arrays().find(section.address, array).ok())
+    where = element_name(*array, static_cast<char*>(section.address) - array->data);
+  int d = 0;
+  while (d < section.dims && section.count[d] >= 0) ++d;
+  if (d < section.dims)
+    end_job(1, "%s: access %d of a task has %lld blocks along dimension %d of a section that begins at %s; at least 0",
+            place, access, static_cast<long long>(section.count[d]), d, where.c_str());
+  end_job(1, "%s: access %d of a task has %lld bytes from %s on; at least 0", place, access,
+          static_cast<long long>(section.bytes), where.c_str());
+}
+
+// A negative number of blocks or bytes.
+bool negative(const hiroba_section& section) {
+  bool found = static_cast<int64_t>(section.bytes) < 0;
+  for (int d = 0; d < section.dims; ++d) found = found || section.count[d] < 0;
+  return found;
+}
+
 std::span<const TaskAccess> list(const hiroba_access* accesses, int count, const char* place) {
   if (count < 0) end_job(1, "%s: a task with %d accesses; it must not be negative", place, count);
-  for (int i = 0; i < count; ++i)
-    if (accesses[i].section.dims < 0 || accesses[i].section.dims > HIROBA_SECTION_DIMS)
-      end_job(1, "%s: access %d of a task has a section with %d dimensions; at most %d", place, i,
-              accesses[i].section.dims, HIROBA_SECTION_DIMS);
+  for (int i = 0; i < count; ++i) {
+    const hiroba_section& section = accesses[i].section;
+    if (section.dims < 0 || section.dims > HIROBA_SECTION_DIMS)
+      end_job(1, "%s: access %d of a task has a section with %d dimensions; at most %d", place, i, section.dims,
+              HIROBA_SECTION_DIMS);
+    if (negative(section)) refuse(section, i, place);
+  }
   return {reinterpret_cast<const TaskAccess*>(accesses), static_cast<size_t>(count)};
 }
 
