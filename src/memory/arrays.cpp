@@ -142,7 +142,7 @@ Status Arrays::free(void* data, const char* call) {
   if (parts_.races.on()) parts_.races.begin_epoch(), parts_.races.recorder().remove(*array);
   HIROBA_TRY(check_ends(*array));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
-  array->freed = true;
+  array->freed = true, ++frees_;
   if (parts_.cache != nullptr) {
     parts_.home_writes.remove(*array);
     parts_.cache->remove(*array);

@@ -31,6 +31,7 @@ class Arrays {
   };
   Status allocate(const Request& request, void*& out);
   Status free(void* data, const char* call);
+  uint64_t frees() const { return frees_; }  // so far
   enum class Twin { by_option, at_fetch, at_write };
   Status set_twin(void* data, Twin twin, const char* call);
   // From now on this rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
@@ -60,6 +61,7 @@ class Arrays {
   std::string explain_part(const Array& array, const char* address) const;
 
   MemoryParts& parts_;
+  uint64_t frees_ = 0;
 };
 
 }  // namespace hiroba

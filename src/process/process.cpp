@@ -154,10 +154,14 @@ void not_started(const char* call, const char* begin, const char* end) {
 
 void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
 void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
-void begin_barrier(bool end_tasks) {
-  Process& p = process();
+void end_tasks(const char* call) {
   Tasks::Failed failed;
-  if (end_tasks && p.tasks.any()) require(p.tasks.wait("a barrier after tasks", failed));
+  if (process().tasks.any()) require(process().tasks.wait(call, failed));
+}
+
+void begin_barrier(bool tasks_end) {
+  Process& p = process();
+  if (tasks_end) end_tasks("a barrier after tasks");
   if (p.memory->checking()) require(p.loops.find_races(*p.memory));
 }
 

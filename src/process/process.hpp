@@ -37,9 +37,11 @@ Tasks& process_tasks();
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
+// Before the program frees shared memory: its tasks end, which may use it. Collective.
+void end_tasks(const char* call);
 // Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
 // (option check). Collective.
-void begin_barrier(bool end_tasks = true);
+void begin_barrier(bool tasks_end = true);
 
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
 using Hook = std::function<void()>;

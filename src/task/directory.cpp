@@ -78,7 +78,10 @@ void Directory::find_others(Entry& entry) {
 }
 
 void Directory::clear() {
-  if (entries_.size() <= most_kept) return;
+  if (entries_.size() > most_kept) drop();
+}
+
+void Directory::drop() {
   by_begin_.clear();
   entries_.clear();
   slots_.assign(slots_.size(), {});

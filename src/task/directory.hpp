@@ -87,6 +87,7 @@ class Directory {
   static void after_all(const Entry& entry, Wiring& wiring);
   // All tasks have ended. Entries stay for the next ones, unless there are too many.
   void clear();
+  void drop();  // none stays
   size_t size() const { return entries_.size(); }
 
  private:

@@ -1,5 +1,7 @@
 #include "task/flow.hpp"
 
+#include <utility>
+
 #include "task/mixed.hpp"
 
 namespace hiroba {
@@ -79,8 +81,14 @@ int Flow::place_of_task(int on) const {
   return everywhere;
 }
 
-Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {
+// The first task since clear(). What is known of sections of arrays that were freed meanwhile would hide their misuse.
+void Flow::begin() {
   used_ = true;
+  if (std::exchange(frees_, memory_->arrays().frees()) != frees_) directory_.drop();
+}
+
+Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {
+  if (!used_) begin();
   if (!several_) {
     const size_t known = directory_.size();
     task = &create_local(tasks_.worker(), tasks_.domain(), directory_, accesses);

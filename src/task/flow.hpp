@@ -38,6 +38,7 @@ class Flow {
     const TaskAccess* access;
   };
 
+  void begin();
   Status add_pieces(const TaskAccess& access);
   Status add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section);
   Status find_array(const TaskSection& section, Array*& array) const;
@@ -56,6 +57,7 @@ class Flow {
   uint64_t count_ = 0;
   std::vector<Made> made_;
   bool used_ = false;
+  uint64_t frees_ = 0;  // of arrays, when used_ became true
   std::vector<Piece> pieces_;  // of the task being created
 };
 

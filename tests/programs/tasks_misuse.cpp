@@ -47,6 +47,27 @@ void unowned() {
   hiroba::taskwait();
 }
 
+void freed() {
+  int* const a = numbers(100);
+  int* const b = numbers(100);
+  hiroba::task(out(a, 10), inout(b, 10), [] {});
+  hiroba::taskwait();
+  sms_free(a);
+  hiroba::task(inout(b, 10), [] {});
+  hiroba::task(out(a, 10), [] {});
+  hiroba::taskwait();
+}
+
+void freed_early() {  // the tasks end before
+  int* const a = numbers(4096);
+  for (int r = 0; r < sms_nprocs; ++r)
+    hiroba::task(inout(a[4095]), hiroba::on(r), [=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      a[4095] += 1;
+    });
+  sms_free(a);
+}
+
 void different() {
   int* const a = numbers(100);
   for (int i = 0; i < 20; ++i) hiroba::task(inout(a[sms_rank == 1 && i == 13 ? 5 : 50]), [] {});
@@ -298,6 +319,8 @@ const struct {
              {"negative_count", negative_count},
              {"negative_bytes", negative_bytes},
              {"unowned", unowned},
+             {"freed", freed},
+             {"freed_early", freed_early},
              {"different", different},
              {"fewer", fewer},
              {"throws", throws},

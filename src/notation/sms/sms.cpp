@@ -156,6 +156,7 @@ SMS_EXPORT void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], si
 SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
   Memory& m = process_memory("sms_free");
+  hiroba::end_tasks("sms_free");
   const Status status = m.arrays().free(array, format("sms_free(%p)", array).c_str());
   if (!status.ok()) end_job(1, "sms_free: %s", status.message().c_str());
 }
