@@ -21,6 +21,11 @@ void TaskList::add_more(const TaskRef& task) {
   more_.push_back(task);
 }
 
+bool TaskList::any_pending() const {
+  const auto pending = [](const TaskRef& task) { return task.pending(); };
+  return std::any_of(tasks_, tasks_ + count_, pending) || std::any_of(more_.begin(), more_.end(), pending);
+}
+
 void Entry::exclude(TaskAccess::Mode access, Task& task) {
   if (access != TaskAccess::commutative) return;
   if (exclusion == nullptr) exclusion = std::make_unique<Exclusion>();
@@ -35,7 +40,9 @@ Directory::Directory() : slots_(1024), mask_(slots_.size() - 1), shift_(64 - std
 // ---- entries -------------------------------------------------------------------------------------------------------
 
 Entry& Directory::add(const TaskSection& section) {
-  if (2 * (addresses_ + 1) > slots_.size()) grow();
+  if (entries_.size() >= sweep_at_) sweep();
+  if (2 * (addresses_ + 1) > slots_.size()) rebuild(2 * slots_.size());
+  ++added_;
   Entry& entry = *entries_.emplace_back(std::make_unique<Entry>(section));
   insert(entry);
   find_others(entry);
@@ -51,10 +58,29 @@ void Directory::insert(Entry& entry) {
   slot.address = address, entry.chain = slot.first, slot.first = &entry;
 }
 
-void Directory::grow() {
-  slots_.assign(2 * slots_.size(), {});
+void Directory::rebuild(size_t slots) {
+  slots_.assign(slots, {});
   mask_ = slots_.size() - 1, shift_ = 64 - std::countr_zero(slots_.size()), addresses_ = 0;
   for (const auto& entry : entries_) insert(*entry);
+}
+
+// The tasks under way are few (option task-window), so memory is bounded although each task may name data of its own.
+void Directory::sweep() {
+  by_begin_.clear();
+  longest_ = 0;
+  for (const auto& entry : entries_) entry->over = entry->is_over();  // once, because tasks end meanwhile
+  for (const auto& entry : entries_)
+    if (!entry->over) std::erase_if(entry->others, [](const Entry* other) { return other->over; });
+  std::erase_if(entries_, [](const auto& entry) { return entry->over; });
+  rebuild(slots_.size());
+  for (const auto& entry : entries_) list(*entry);
+  sweep_at_ = std::max(least_swept, 2 * entries_.size());
+}
+
+void Directory::list(Entry& entry) {
+  const char* const begin = entry.section.address;
+  by_begin_.emplace(begin, &entry);
+  longest_ = std::max(longest_, static_cast<size_t>(entry.section.end() - begin));
 }
 
 void Directory::find_others(Entry& entry) {
@@ -73,8 +99,7 @@ void Directory::find_others(Entry& entry) {
     insert_in(entry.others, i->second);
     insert_in(i->second->others, &entry);
   }
-  by_begin_.emplace(begin, &entry);
-  longest_ = std::max(longest_, static_cast<size_t>(end - begin));
+  list(entry);
 }
 
 void Directory::clear() {

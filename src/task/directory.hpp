@@ -1,7 +1,8 @@
 // What a sequence of tasks has done so far to each piece of data that they name: the last task that has written it, and
 // those that have used it since. From that follow the edges of the next task.
 //
-// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry stays where it is until clear().
+// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry stays where it is until no task
+// under way has used it.
 #pragma once
 
 #include <map>
@@ -35,6 +36,7 @@ class TaskList {
     for (const TaskRef& task : more_) wiring.after(task);
   }
   TaskRef first() const { return tasks_[0]; }
+  bool any_pending() const;
 
  private:
   static constexpr size_t in_place = 4;
@@ -56,12 +58,15 @@ struct alignas(64) Entry {
   std::vector<Entry*> others;  // with which it shares bytes, in an order that is the same in all ranks
   TaskRef writer;              // that wrote it last; or a task of the runtime, that stands for what was before
   TaskAccess::Mode mode = TaskAccess::in;
+  bool over = false;               // goes now (Directory::sweep)
   TaskList users;                  // since, all with this mode; not of `out` and `inout`
   std::vector<TaskSection> parts;  // of the section, where it lies on several nodes: entries of their own
   std::unique_ptr<Exclusion> exclusion;
   std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks
   size_t epoch = 0;                // of which this is
 
+  // It says no more than a new entry would: no task that has used it is under way, and other ranks do not know it.
+  bool is_over() const { return shares == nullptr && parts.empty() && !writer.pending() && !users.any_pending(); }
   void forget_tasks() { writer = TaskRef(), users.clear(); }
   // A task with commutative access runs alone among them.
   void exclude(TaskAccess::Mode access, Task& task);
@@ -89,6 +94,7 @@ class Directory {
   void clear();
   void drop();  // none stays
   size_t size() const { return entries_.size(); }
+  size_t added() const { return added_; }  // entries, so far
 
  private:
   struct Slot {
@@ -100,11 +106,16 @@ class Directory {
   }
   Entry& add(const TaskSection& section);
   void insert(Entry& entry);
-  void grow();
+  void rebuild(size_t slots);
+  void sweep();
+  void list(Entry& entry);
   void find_others(Entry& entry);
   void close_group(Entry& entry, Wiring& wiring);
 
   static constexpr size_t most_kept = size_t{1} << 20;
+  // Entries from which on those that are over go; more than what option task-graph records.
+  static constexpr size_t least_swept = size_t{1} << 15;
+  size_t sweep_at_ = least_swept, added_ = 0;
   std::vector<Slot> slots_;
   size_t mask_, addresses_ = 0;
   int shift_;

@@ -90,10 +90,10 @@ void Flow::begin() {
 Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {
   if (!used_) begin();
   if (!several_) {
-    const size_t known = directory_.size();
+    const size_t known = directory_.added();
     task = &create_local(tasks_.worker(), tasks_.domain(), directory_, accesses);
     task->number = ++count_;
-    if (directory_.size() == known) return {};
+    if (directory_.added() == known) return {};
     for (const TaskAccess& access : accesses) {
       Array* array = nullptr;
       const bool shared = !access.section.empty() && world_->is_shared(access.section.address);

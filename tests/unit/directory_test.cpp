@@ -333,5 +333,36 @@ TEST(DirectoryModes, TheGreatestPriorityRunsFirst) {
   EXPECT_EQ((std::vector<int>{7, 5, 3, 2, 1, 0, 0}), order);
 }
 
+// Each task has data of its own: entries of tasks that have ended go, and what is under way keeps its edges, to entries
+// that overlap, too.
+TEST(DirectoryTest, ForgetsDataOfTasksThatHaveEnded) {
+  constexpr size_t n = 300000;
+  CrewHere here(3, 512);
+  Directory directory;
+  std::vector<int> x(n), whole(4);
+  std::atomic<int> started{0}, wrong{0};
+  std::atomic<bool> go{false};
+  const auto held = [&] {
+    ++started;
+    while (!go.load()) sched_yield();
+    whole[1] = 1;
+  };
+  const auto access = [](int* at, size_t count) {
+    return TaskAccess{TaskAccess::inout, nullptr, TaskSection(at, count * sizeof *at)};
+  };
+  run_with_accesses(here.worker(), here.domain, directory, {access(&whole[1], 1)}, held);
+  while (started.load() == 0) sched_yield();  // by another thread than this one
+  for (size_t i = 0; i < n; ++i) {
+    run_with_accesses(here.worker(), here.domain, directory, {access(&x[i], 1)}, [&x, i] { x[i] = 1; });
+    ASSERT_LE(directory.size(), size_t{1} << 15);
+  }
+  EXPECT_EQ(n + 1, directory.added());
+  run_with_accesses(here.worker(), here.domain, directory, {access(whole.data(), 4)}, [&] { wrong += whole[1] != 1; });
+  go.store(true);
+  here.wait();
+  EXPECT_EQ(0, wrong.load());
+  EXPECT_EQ(static_cast<long>(n), std::count(x.begin(), x.end(), 1));
+}
+
 }  // namespace
 }  // namespace hiroba
