@@ -73,6 +73,17 @@ std::string name_section(const Memory& memory, const TaskSection& section) {
   return format("%s\n%zu B", name.substr(name.rfind('/') + 1).c_str(), section.total());
 }
 
+// The ranks write one after the other.
+template <typename Part>
+Status write_in_turn(const Part& part, const Memory& memory) {
+  const Job& job = memory.job();
+  for (int r = 0; r < job.nranks; ++r) {
+    if (r == job.rank) HIROBA_TRY(part.write(job.nranks));
+    HIROBA_TRY(memory.collective().barriers().all("the trace or the graph of tasks"));
+  }
+  return {};
+}
+
 Status wrong_thread() {
   return Status::error(
       "tasks are created by the thread that has started Hiroba and by tasks; this is another thread of the program (in "
@@ -134,8 +145,8 @@ Status Tasks::stop() {
   HIROBA_TRY(wait("the end of the program", failed));
   parts_->watch.stop();
   parts_->crew.stop();
-  if (parts_->trace.on()) HIROBA_TRY(write_in_turn(parts_->trace));
-  if (parts_->chart.on()) HIROBA_TRY(write_in_turn(parts_->chart));
+  if (parts_->trace.on()) HIROBA_TRY(write_in_turn(parts_->trace, *parts_->memory));
+  if (parts_->chart.on()) HIROBA_TRY(write_in_turn(parts_->chart, *parts_->memory));
   if (parts_->chart.tasks() > Chart::most)
     log_line("option task-graph: %s has the first %zu of the %zu tasks of this rank", settings_.graph.c_str(),
              Chart::most, parts_->chart.tasks());
@@ -148,17 +159,6 @@ Status Tasks::allow_parts(bool parts) {
   if (any()) return Status::error("hiroba_task_parts while tasks are under way; call hiroba_taskwait before");
   parts_->leave_out = parts;
   parts_->flow.allow_parts(parts);
-  return {};
-}
-
-// The ranks write one after the other.
-template <typename Part>
-Status Tasks::write_in_turn(const Part& part) {
-  const Job& job = parts_->memory->job();
-  for (int r = 0; r < job.nranks; ++r) {
-    if (r == job.rank) HIROBA_TRY(part.write(job.nranks));
-    HIROBA_TRY(parts_->memory->collective().barriers().all("the trace or the graph of tasks"));
-  }
   return {};
 }
 

@@ -85,8 +85,6 @@ class Tasks {
 
  private:
   Status begin();
-  template <typename Part>
-  Status write_in_turn(const Part& part);
   template <typename Done>
   void await(const char* call, Domain& domain, const Done& done);
   Status wait_for_all(const char* call, Failed& failed);
