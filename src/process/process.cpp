@@ -21,6 +21,7 @@ struct Process {
   Coarrays coarrays;
   Loops loops;
   Tasks tasks;
+  Linear linear;
   int rank = 0;
   bool ended = false;
   bool forked = false;  // a child that a rank has forked: a copy of all this, and no rank
@@ -98,6 +99,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
   };
   require(Memory::start(options, call, listen, p.memory));
   p.tasks.start(*p.memory, task_settings(options));
+  p.linear.start(*p.memory, options.flag("reproducible"));
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
@@ -132,6 +134,7 @@ void process_ends_by(const char* call) { process().ends_by = call; }
 Coarrays& process_coarrays() { return process().coarrays; }
 Loops& process_loops() { return process().loops; }
 Tasks& process_tasks() { return process().tasks; }
+Linear& process_linear() { return process().linear; }
 
 Memory& process_memory(const char* call) {
   Process& p = process();
@@ -162,6 +165,7 @@ void end_tasks(const char* call) {
 void begin_barrier(bool tasks_end) {
   Process& p = process();
   if (tasks_end) end_tasks("a barrier after tasks");
+  p.linear.at_barrier();
   if (p.memory->checking()) require(p.loops.find_races(*p.memory));
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "coarray/coarray.hpp"
+#include "linear/linear.hpp"
 #include "loops/loops.hpp"
 #include "memory/memory.hpp"
 #include "task/task.hpp"
@@ -32,6 +33,7 @@ Coarrays& process_coarrays();
 
 Loops& process_loops();
 Tasks& process_tasks();
+Linear& process_linear();
 
 // Ends the job if it is an error: with the message, or with "place: message".
 void require(const Status& status);

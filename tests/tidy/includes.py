@@ -16,8 +16,9 @@ FLOORS: dict[str, set[str]] = {
     "coarray": {"base", "transport", "collective", "memory"},
     "loops": {"base", "transport", "collective", "memory"},
     "task": {"base", "transport", "collective", "memory"},
-    "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task"},
-    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "process"},
+    "linear": {"base", "transport", "collective", "memory"},
+    "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear"},
+    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear", "process"},
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
@@ -59,6 +60,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "view"},
     "task": {"access", "label"},
+    "linear": {"operands"},
     "transport": {"two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.

@@ -2,6 +2,7 @@
 #pragma once
 
 #define HIROBA_NO_PLACES
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -34,6 +35,7 @@ struct Prepared {
   Members* members;
   CallName name;  // with what all ranks have in common
   Plan plan;
+  std::function<void()> finish = {};  // makes the result of what was started, after it is complete
 };
 
 void perform(const char* call, Prepared prepared);

@@ -41,7 +41,7 @@ class CollectiveRequest final : public Request {
   }
   Status advance(bool& complete) override {
     complete = !active_ || now_.done();
-    if (complete) return active_ = false, Status();
+    if (complete) return finish(), Status();
     const Status agrees = now_.agrees();
     return agrees.ok() || place_.empty() ? agrees : Status::error(place_ + ": " + agrees.message());
   }
@@ -58,6 +58,11 @@ class CollectiveRequest final : public Request {
   std::string remedy() const override {
     return then_.empty() ? Request::remedy()
                          : "hiroba_then gave it away" + then_ + ": wait until its function was called before the end";
+  }
+  // Once, after it is complete.
+  void finish() {
+    active_ = false;
+    if (prepared_.finish) std::exchange(prepared_.finish, nullptr)();
   }
   // To a continuation.
   void give_away(const char* place) { then_ = format(" at %s", place); }
@@ -121,10 +126,12 @@ std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, co
 struct Continuation {
   Requests* requests;
   uint64_t handle;
+  std::shared_ptr<hiroba::CollectiveRequest> request;
   void (*function)(void*);
   void* context;
   static void run(void* self) {
     const std::unique_ptr<Continuation> now(static_cast<Continuation*>(self));
+    now->request->finish();
     now->requests->forget(now->handle);
     now->function(now->context);
   }
@@ -179,7 +186,7 @@ HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* c
   if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", hiroba::prefix());
   if (function == nullptr) end_job(1, "%s: hiroba_then: the function is NULL", hiroba::prefix());
   found->give_away(hiroba::place());
-  auto* const next = new Continuation{&requests(call), request->number, function, context};
+  auto* const next = new Continuation{&requests(call), request->number, found, function, context};
   *request = HIROBA_NO_REQUEST;
   require_at(planned_of(call).then(found->now(), Continuation::run, next), hiroba::prefix());
 }

@@ -1,0 +1,49 @@
+#include "linear/kernel_levels.hpp"
+
+namespace hiroba {
+
+namespace {
+
+struct Choice {
+  const KernelTables* tables;
+  const char* name;
+};
+
+Choice choose() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  if (v3 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0)
+    return {&kernels_v4, "x86-64-v4"};
+  if (v3) return {&kernels_v3, "x86-64-v3"};
+#endif
+  return {&kernels_base, "any processor"};
+}
+
+const Choice& chosen() {
+  static const Choice the_choice = choose();
+  return the_choice;
+}
+
+}  // namespace
+
+template <>
+const Kernels<float>& kernels() {
+  return chosen().tables->s;
+}
+template <>
+const Kernels<double>& kernels() {
+  return chosen().tables->d;
+}
+template <>
+const Kernels<std::complex<float>>& kernels() {
+  return chosen().tables->c;
+}
+template <>
+const Kernels<std::complex<double>>& kernels() {
+  return chosen().tables->z;
+}
+const char* kernels_name() { return chosen().name; }
+
+}  // namespace hiroba

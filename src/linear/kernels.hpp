@@ -1,0 +1,55 @@
+// Loops over elements in consecutive memory, in vector code: what all of this floor's time goes into. Compiled once per
+// kind of processor (kernels.cpp, see src/CMakeLists.txt), of which the best that this processor has is chosen.
+//
+// Pure; safe in any thread. Each result is made by a fixed order of operations that depends on its own operands alone:
+// an element of a matrix-vector product has the same bits in whichever rows or columns it is computed together.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+namespace hiroba {
+
+template <typename T>
+struct RealOf {
+  using type = T;
+};
+template <typename R>
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
+template <typename T>
+using Real = typename RealOf<T>::type;
+template <typename T>
+inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
+
+// The sums that make x*y and conj(x)*y of complex vectors, by the parts of x and y; of real ones only rr.
+template <typename R>
+struct Products {
+  R rr = 0, ii = 0, ri = 0, ir = 0;
+  Products& operator+=(const Products& other) {
+    rr += other.rr, ii += other.ii, ri += other.ri, ir += other.ir;
+    return *this;
+  }
+};
+
+template <typename T>
+struct Kernels {
+  using R = Real<T>;
+  void (*axpy)(int64_t n, T a, const T* x, T* y);  // y += a x
+  void (*scal)(int64_t n, T a, T* x);              // x = a x
+  Products<R> (*dot)(int64_t n, const T* x, const T* y);
+  R (*absolute)(int64_t n, const T* x);  // the sum of |re| + |im|
+  R (*squares)(int64_t n, const T* x);   // the sum of their squares, which may overflow
+  // out[i] = the products of row i (a + i lda) with x.
+  void (*dots)(int64_t rows, int64_t n, const T* a, int64_t lda, const T* x, Products<R>* out);
+  // y += the sum over i of coefficient[i] * row i, or of its conjugate.
+  void (*axpys)(int64_t rows, int64_t n, const T* a, int64_t lda, const T* coefficient, bool conjugate, T* y);
+};
+
+template <typename T>
+const Kernels<T>& kernels();
+const char* kernels_name();  // of the processor: "x86-64-v4"
+
+}  // namespace hiroba

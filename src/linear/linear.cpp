@@ -1,0 +1,75 @@
+#include "linear/linear.hpp"
+
+#include "linear/parts.hpp"
+
+namespace hiroba {
+
+Linear::Linear() : parts_(std::make_unique<LinearParts>()) {}
+Linear::~Linear() = default;
+
+void Linear::start(Memory& memory, bool reproducible) {
+  parts_->memory = &memory, parts_->reproducible = reproducible;
+  parts_->rank = memory.job().rank, parts_->ranks = memory.job().nranks, parts_->far = memory.job().nnodes > 1;
+}
+
+void Linear::at_barrier() { parts_->order.at_barrier(); }
+
+namespace {
+
+// The array of these bytes, relative to `data`; `what` they are.
+Status find(const Memory& memory, const char* name, const void* data, int64_t low, int64_t high,
+            const std::string& what, Array*& out) {
+  const auto* const at = static_cast<const char*>(data);
+  if (const Status found = memory.arrays().find(data, out); !found.ok())
+    return Status::error(
+        format("%s: %s; shared arrays come from sms_mapalloc, and libhiroba_blas is for private memory", name,
+               found.message().c_str()));
+  const int64_t before = at - out->data, after = static_cast<int64_t>(out->distribution.bytes()) - before;
+  if (before + low >= 0 && high <= after) return {};
+  return Status::error(format("%s: %s goes over the %s of array %s, by %lld bytes", name, what.c_str(),
+                              high > after ? "end" : "start", out->name,
+                              static_cast<long long>(high > after ? high - after : -(before + low))));
+}
+
+}  // namespace
+
+Status Linear::vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
+                      SharedVector& out) const {
+  if (inc == 0)
+    return Status::error(format("inc%s is 0; it is the distance between elements, 1 for consecutive ones", name));
+  const auto element = static_cast<int64_t>(bytes);
+  int64_t span = 0;
+  if (__builtin_mul_overflow((n - 1), inc, &span) || __builtin_mul_overflow(span, element, &span))
+    return Status::error(format("%s: %lld elements with distance %lld overflow the address range", name,
+                                static_cast<long long>(n), static_cast<long long>(inc)));
+  const std::string what =
+      format("a vector of %lld elements with distance %lld", static_cast<long long>(n), static_cast<long long>(inc));
+  Array* array = nullptr;
+  HIROBA_TRY(find(*parts_->memory, name, data, 0, std::abs(span) + element, what, array));
+  const int64_t start = static_cast<const char*>(data) - array->data;
+  out = {array, span < 0 ? start - span : start, inc * element, n, element};
+  return {};
+}
+
+Status Linear::matrix(const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda, size_t bytes,
+                      SharedMatrix& out) const {
+  if (lda < columns)
+    return Status::error(
+        format("ld%c is %lld, and a line of the matrix has %lld elements; it is the distance between lines",
+               *name | 0x20, static_cast<long long>(lda), static_cast<long long>(columns)));
+  const auto element = static_cast<int64_t>(bytes);
+  int64_t span = 0;
+  if (__builtin_mul_overflow(rows - 1, lda, &span) || __builtin_add_overflow(span, columns, &span) ||
+      __builtin_mul_overflow(span, element, &span))
+    return Status::error(format("%s: %lld lines with distance %lld overflow the address range", name,
+                                static_cast<long long>(rows), static_cast<long long>(lda)));
+  const std::string what =
+      format("a matrix of %lld lines of %lld elements with distance %lld", static_cast<long long>(rows),
+             static_cast<long long>(columns), static_cast<long long>(lda));
+  Array* array = nullptr;
+  HIROBA_TRY(find(*parts_->memory, name, data, 0, span, what, array));
+  out = {array, static_cast<const char*>(data) - array->data, lda * element, rows, columns, element};
+  return {};
+}
+
+}  // namespace hiroba

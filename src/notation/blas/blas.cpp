@@ -1,0 +1,244 @@
+// The entry points of blas.h: arguments become operands of the linear floor; what it leaves to be added over the ranks
+// is reduced now, or started.
+#define HIROBA_NO_PLACES
+#include "blas.h"
+
+#include <complex>
+#include <utility>
+
+#include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
+
+using hiroba::Call;
+using hiroba::CallName;
+using hiroba::Linear;
+using hiroba::Pending;
+using hiroba::require_at;
+using hiroba::SharedMatrix;
+using hiroba::SharedVector;
+using hiroba::Status;
+
+namespace {
+
+using C = std::complex<float>;
+using Z = std::complex<double>;
+template <typename T>
+using R = typename hiroba::PartOf<T>::type;
+
+// A call: its name, and where its request goes, if it only starts.
+struct Begun {
+  const char* name;
+  hiroba_request* request = nullptr;
+
+  Begun(const char* call, hiroba_request* out = nullptr) : name(call), request(out) {
+    hiroba::collective_of(call);
+    if (request != nullptr) *request = HIROBA_NO_REQUEST;
+  }
+  Linear& linear() const { return hiroba::process_linear(); }
+  Call call() const { return {name, hiroba::place()}; }
+  [[noreturn]] void fail(const std::string& what) const {
+    hiroba::end_job(1, "%s: %s: %s", hiroba::prefix(), name, what.c_str());
+  }
+  void require(const Status& status) const {
+    if (!status.ok()) fail(status.message());
+  }
+  // False if there is nothing to do.
+  bool length(const char* which, int64_t n) const {
+    if (n < 0) fail(hiroba::format("%s is %lld; it must not be negative", which, static_cast<long long>(n)));
+    return n > 0;
+  }
+  template <typename T>
+  SharedVector vector(const char* which, int64_t n, const void* x, int64_t inc) const {
+    SharedVector out;
+    require(linear().vector(which, x, n, inc, sizeof(T), out));
+    return out;
+  }
+};
+
+template <typename T>
+hiroba::Combine sum_of() {
+  hiroba::Combine out;
+  const auto type = sizeof(R<T>) == 8 ? hiroba::Type::float64 : hiroba::Type::float32;
+  require_at(hiroba::Combine::make(type, hiroba::Op::add, out), hiroba::prefix());
+  return out;
+}
+
+// Adds what the ranks have, and ends the call with it.
+template <typename T>
+void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
+  if (!pending.finish) return;
+  auto& operations = hiroba::planned_of(begun.name);
+  hiroba::Members& all = operations.all();
+  if (all.team.count == 1 || pending.values.empty()) return pending.finish(pending.values.data());
+  CallName name(begun.name);
+  name << "(n = " << n << ")";
+  const auto plan = [&](R<T>* values, size_t count) {
+    return plan_allreduce(operations.member_of(all), nullptr, values, count, sum_of<T>());
+  };
+  if (begun.request == nullptr) {
+    hiroba::perform(begun.name, {&all, name, plan(pending.values.data(), pending.values.size()), {}});
+    return pending.finish(pending.values.data());
+  }
+  const auto kept = std::make_shared<Pending<T>>(std::move(pending));
+  *begun.request = hiroba::start(begun.name, {&all, name, plan(kept->values.data(), kept->values.size()),
+                                              [kept] { kept->finish(kept->values.data()); }});
+}
+
+template <typename T>
+void axpy(const Begun& begun, int64_t n, T alpha, const void* x, int64_t incx, void* y, int64_t incy) {
+  if (!begun.length("n", n)) return;
+  begun.require(
+      begun.linear().axpy(begun.call(), alpha, begun.vector<T>("x", n, x, incx), begun.vector<T>("y", n, y, incy)));
+}
+
+template <typename T>
+void copy(const Begun& begun, int64_t n, const void* x, int64_t incx, void* y, int64_t incy) {
+  if (!begun.length("n", n)) return;
+  begun.require(
+      begun.linear().copy<T>(begun.call(), begun.vector<T>("x", n, x, incx), begun.vector<T>("y", n, y, incy)));
+}
+
+template <typename T>
+void scal(const Begun& begun, int64_t n, T alpha, void* x, int64_t incx) {
+  if (!begun.length("n", n)) return;
+  begun.require(begun.linear().scal(begun.call(), alpha, begun.vector<T>("x", n, x, incx)));
+}
+
+template <typename T>
+void dot(const Begun& begun, bool conjugate, int64_t n, const void* x, int64_t incx, const void* y, int64_t incy,
+         void* result) {
+  T* const out = static_cast<T*>(result);
+  *out = T(0);
+  if (!begun.length("n", n)) return;
+  Pending<T> pending;
+  begun.require(begun.linear().dot(begun.call(), conjugate, begun.vector<T>("x", n, x, incx),
+                                   begun.vector<T>("y", n, y, incy), out, pending));
+  reduce(begun, n, std::move(pending));
+}
+
+template <typename T>
+void nrm2(const Begun& begun, int64_t n, const void* x, int64_t incx, R<T>* result) {
+  *result = 0;
+  if (!begun.length("n", n)) return;
+  Pending<T> pending;
+  begun.require(begun.linear().nrm2(begun.call(), begun.vector<T>("x", n, x, incx), result, pending));
+  reduce(begun, n, std::move(pending));
+}
+
+template <typename T>
+void asum(const Begun& begun, int64_t n, const void* x, int64_t incx, R<T>* result) {
+  *result = 0;
+  if (!begun.length("n", n)) return;
+  Pending<T> pending;
+  begun.require(begun.linear().asum(begun.call(), begun.vector<T>("x", n, x, incx), result, pending));
+  reduce(begun, n, std::move(pending));
+}
+
+// Whether the lines of the matrix are its rows.
+bool by_rows(const Begun& begun, int order) {
+  if (order != HIROBA_ROW_MAJOR && order != HIROBA_COL_MAJOR)
+    begun.fail(hiroba::format("order is %d; it is HIROBA_ROW_MAJOR or HIROBA_COL_MAJOR", order));
+  return order == HIROBA_ROW_MAJOR;
+}
+
+template <typename T>
+SharedMatrix matrix(const Begun& begun, bool rows, int64_t m, int64_t n, const void* a, int64_t lda) {
+  SharedMatrix out;
+  begun.require(begun.linear().matrix("A", a, rows ? m : n, rows ? n : m, lda, sizeof(T), out));
+  return out;
+}
+
+template <typename T>
+void gemv(const Begun& begun, int order, int trans, int64_t m, int64_t n, T alpha, const void* a, int64_t lda,
+          const void* x, int64_t incx, T beta, void* y, int64_t incy) {
+  const bool rows = by_rows(begun, order);
+  if (trans != HIROBA_NO_TRANS && trans != HIROBA_TRANS && trans != HIROBA_CONJ_TRANS)
+    begun.fail(hiroba::format("trans is %d; it is HIROBA_NO_TRANS, HIROBA_TRANS or HIROBA_CONJ_TRANS", trans));
+  const bool some_rows = begun.length("m", m), some_columns = begun.length("n", n);
+  if (!some_rows || !some_columns) return;
+  const bool transposed = trans != HIROBA_NO_TRANS;
+  const SharedVector of_x = begun.vector<T>("x", transposed ? m : n, x, incx);
+  const SharedVector of_y = begun.vector<T>("y", transposed ? n : m, y, incy);
+  Pending<T> pending;
+  begun.require(begun.linear().gemv(begun.call(), {transposed == rows, trans == HIROBA_CONJ_TRANS}, alpha,
+                                    matrix<T>(begun, rows, m, n, a, lda), of_x, beta, of_y, pending));
+  reduce(begun, of_y.length, std::move(pending));
+}
+
+template <typename T>
+void ger(const Begun& begun, bool conjugate, int order, int64_t m, int64_t n, T alpha, const void* x, int64_t incx,
+         const void* y, int64_t incy, void* a, int64_t lda) {
+  const bool rows = by_rows(begun, order);
+  const bool some_rows = begun.length("m", m), some_columns = begun.length("n", n);
+  if (!some_rows || !some_columns) return;
+  const SharedVector of_x = begun.vector<T>("x", m, x, incx), of_y = begun.vector<T>("y", n, y, incy);
+  const SharedMatrix of_a = matrix<T>(begun, rows, m, n, a, lda);
+  begun.require(rows ? begun.linear().ger(begun.call(), alpha, of_x, false, of_y, conjugate, of_a)
+                     : begun.linear().ger(begun.call(), alpha, of_y, conjugate, of_x, false, of_a));
+}
+
+template <typename T>
+T at(const void* scalar) {
+  return *static_cast<const T*>(scalar);
+}
+
+}  // namespace
+
+// The two forms of a call. `parameters` are in parentheses, and so are the arguments of the function above.
+#define UNPACK(...) __VA_ARGS__
+#define CALL(name, parameters, function, arguments)                                                           \
+  HIROBA_EXPORT void hiroba_##name(UNPACK parameters) { function(Begun("hiroba_" #name), UNPACK arguments); } \
+  HIROBA_EXPORT void hiroba_##name##_start(UNPACK parameters, hiroba_request* request) {                      \
+    function(Begun("hiroba_" #name "_start", request), UNPACK arguments);                                     \
+  }
+#define SUM(type, name, parameters, function, arguments)                                               \
+  HIROBA_EXPORT type hiroba_##name(UNPACK parameters) {                                                \
+    type value = 0;                                                                                    \
+    type* const result = &value;                                                                       \
+    function(Begun("hiroba_" #name), UNPACK arguments);                                                \
+    return value;                                                                                      \
+  }                                                                                                    \
+  HIROBA_EXPORT void hiroba_##name##_start(UNPACK parameters, type* result, hiroba_request* request) { \
+    function(Begun("hiroba_" #name "_start", request), UNPACK arguments);                              \
+  }
+
+// For each type: letter, of numbers; `P` is what pointers point to; `S` how a scalar is passed, `V(s)` its value.
+#define VECTORS(t, T, P, S, V)                                                                                  \
+  CALL(t##axpy, (int64_t n, S alpha, const P* x, int64_t incx, P* y, int64_t incy), axpy<T>,                    \
+       (n, V(alpha), x, incx, y, incy))                                                                         \
+  CALL(t##copy, (int64_t n, const P* x, int64_t incx, P* y, int64_t incy), copy<T>, (n, x, incx, y, incy))      \
+  CALL(t##scal, (int64_t n, S alpha, P* x, int64_t incx), scal<T>, (n, V(alpha), x, incx))                      \
+  CALL(t##gemv,                                                                                                 \
+       (int order, int trans, int64_t m, int64_t n, S alpha, const P* a, int64_t lda, const P* x, int64_t incx, \
+        S beta, P* y, int64_t incy),                                                                            \
+       gemv<T>, (order, trans, m, n, V(alpha), a, lda, x, incx, V(beta), y, incy))
+#define NORMS(t, T, P)                                                                     \
+  SUM(R<T>, t##nrm2, (int64_t n, const P* x, int64_t incx), nrm2<T>, (n, x, incx, result)) \
+  SUM(R<T>, t##asum, (int64_t n, const P* x, int64_t incx), asum<T>, (n, x, incx, result))
+#define GER(name, T, P, S, V, conjugate)                                                                    \
+  CALL(name,                                                                                                \
+       (int order, int64_t m, int64_t n, S alpha, const P* x, int64_t incx, const P* y, int64_t incy, P* a, \
+        int64_t lda),                                                                                       \
+       ger<T>, (conjugate, order, m, n, V(alpha), x, incx, y, incy, a, lda))
+#define REAL(t, T)                                                                        \
+  VECTORS(t, T, T, T, T)                                                                  \
+  NORMS(t, T, T)                                                                          \
+  SUM(T, t##dot, (int64_t n, const T* x, int64_t incx, const T* y, int64_t incy), dot<T>, \
+      (false, n, x, incx, y, incy, result))                                               \
+  GER(t##ger, T, T, T, T, false)
+#define COMPLEX_DOT(name, T, conjugate)                                                                   \
+  CALL(name, (int64_t n, const void* x, int64_t incx, const void* y, int64_t incy, void* result), dot<T>, \
+       (conjugate, n, x, incx, y, incy, result))
+#define COMPLEX(t, T, r)                                                                            \
+  VECTORS(t, T, void, const void*, at<T>)                                                           \
+  NORMS(r##t, T, void)                                                                              \
+  COMPLEX_DOT(t##dotu_sub, T, false)                                                                \
+  COMPLEX_DOT(t##dotc_sub, T, true)                                                                 \
+  CALL(t##r##scal, (int64_t n, R<T> alpha, void* x, int64_t incx), scal<T>, (n, T(alpha), x, incx)) \
+  GER(t##geru, T, void, const void*, at<T>, false)                                                  \
+  GER(t##gerc, T, void, const void*, at<T>, true)
+
+REAL(s, float)
+REAL(d, double)
+COMPLEX(c, C, s)
+COMPLEX(z, Z, d)
