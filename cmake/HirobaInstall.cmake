@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # The interface may change with each minor version before 1.0, and the file name says so.
 set(HIROBA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-set_target_properties(hiroba PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HIROBA_SOVERSION})
+set_target_properties(hiroba hiroba_blas PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HIROBA_SOVERSION})
 set_target_properties(hiroba_static PROPERTIES OUTPUT_NAME hiroba)
 
 set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
@@ -13,7 +13,8 @@ foreach(library hiroba hiroba_static)
   target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
     ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
     ${header_folder}/hiroba.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
-    ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp
+    ${header_folder}/blas.h ${header_folder}/collective.h ${header_folder}/collective.hpp
+    ${header_folder}/collective_parts.hpp
     ${header_folder}/place.hpp ${header_folder}/task.h ${header_folder}/task.hpp ${header_folder}/task_values.hpp
     ${header_folder}/task_mpi.h)
   # <hiroba/sms.h> beside <sms.h>.
@@ -21,7 +22,7 @@ foreach(library hiroba hiroba_static)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
-install(TARGETS hiroba hiroba_static hirobarun hiroba_tool EXPORT HirobaTargets
+install(TARGETS hiroba hiroba_static hiroba_blas hirobarun hiroba_tool EXPORT HirobaTargets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
 
 # Source of a module, which each compiler of Fortran has in a form of its own.

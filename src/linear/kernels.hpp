@@ -27,7 +27,7 @@ inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
 // The sums that make x*y and conj(x)*y of complex vectors, by the parts of x and y; of real ones only rr.
 template <typename R>
 struct Products {
-  R rr = 0, ii = 0, ri = 0, ir = 0;
+  R rr, ii, ri, ir;
   Products& operator+=(const Products& other) {
     rr += other.rr, ii += other.ii, ri += other.ri, ir += other.ir;
     return *this;

@@ -69,8 +69,8 @@ void sum_blocks(const SumBlocks& blocks, int64_t bytes, Value* sums, const OfBlo
 template <typename Sum, typename T>
 typename Sum::Value sum_of(int64_t n, const T* x, int64_t x_step, const T* y, int64_t y_step) {
   const SumBlocks blocks(n);
+  if (blocks.count <= 1) return Sum::of(n, x, x_step, y, y_step);
   typename Sum::Value sums[SumBlocks::most_blocks];
-  sums[0] = {};
   sum_blocks(blocks, sizeof(T), sums, [&](int64_t b) {
     const int64_t i = blocks.begin(b);
     return Sum::of(blocks.end(b) - i, x + i * x_step, x_step, y + i * y_step, y_step);

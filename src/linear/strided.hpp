@@ -99,7 +99,7 @@ struct DotSum {
   static Value of(int64_t n, const T* x, int64_t x_step, const T* y, int64_t y_step) {
     if (x_step == 1 && y_step == 1) return kernels<T>().dot(n, x, y);
     T xs[buffered], ys[buffered];
-    Value sum;
+    Value sum{};
     for (int64_t i = 0; i < n; i += buffered) {
       const int64_t m = std::min(buffered, n - i);
       sum +=
@@ -130,7 +130,7 @@ struct SquareSum {
   using Value = Squares<R>;
   static Value of(int64_t n, const T* x, int64_t step, const T*, int64_t) {
     T xs[buffered];
-    Value sum;
+    Value sum{};
     // Few at a time even where they are consecutive, so that what is looked at again is still in the cache.
     constexpr int64_t stretch = 4096;
     for (int64_t i = 0; i < n; i += step == 1 ? stretch : buffered) {

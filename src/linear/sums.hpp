@@ -31,7 +31,7 @@ void add_by_pairs(Sum* sums, int64_t count) {
 // norm of a vector, 1978): three sums, of squares of large numbers scaled down, of small ones scaled up, of the others.
 template <typename R>
 struct Squares {
-  R big = 0, medium = 0, small = 0;
+  R big, medium, small;
 
   // Squares of numbers below `low` lose digits; those from `high` on may overflow, together.
   static constexpr R low = sizeof(R) == 8 ? R(0x1p-511) : R(0x1p-63), high = sizeof(R) == 8 ? R(0x1p486) : R(0x1p44);
