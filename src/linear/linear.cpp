@@ -17,18 +17,17 @@ void Linear::at_barrier() { parts_->order.at_barrier(); }
 namespace {
 
 // The array of these bytes, relative to `data`; `what` they are.
-Status find(const Memory& memory, const char* name, const void* data, int64_t low, int64_t high,
-            const std::string& what, Array*& out) {
+template <typename What>
+Status find(const Memory& memory, const char* name, const void* data, int64_t bytes, const What& what, Array*& out) {
   const auto* const at = static_cast<const char*>(data);
   if (const Status found = memory.arrays().find(data, out); !found.ok())
     return Status::error(
         format("%s: %s; shared arrays come from sms_mapalloc, and libhiroba_blas is for private memory", name,
                found.message().c_str()));
-  const int64_t before = at - out->data, after = static_cast<int64_t>(out->distribution.bytes()) - before;
-  if (before + low >= 0 && high <= after) return {};
-  return Status::error(format("%s: %s goes over the %s of array %s, by %lld bytes", name, what.c_str(),
-                              high > after ? "end" : "start", out->name,
-                              static_cast<long long>(high > after ? high - after : -(before + low))));
+  const int64_t left = out->data + out->distribution.bytes() - at;
+  if (bytes <= left) return {};
+  return Status::error(format("%s: %s goes over the end of array %s, by %lld bytes", name, what().c_str(), out->name,
+                              static_cast<long long>(bytes - left)));
 }
 
 }  // namespace
@@ -42,10 +41,12 @@ Status Linear::vector(const char* name, const void* data, int64_t n, int64_t inc
   if (__builtin_mul_overflow((n - 1), inc, &span) || __builtin_mul_overflow(span, element, &span))
     return Status::error(format("%s: %lld elements with distance %lld overflow the address range", name,
                                 static_cast<long long>(n), static_cast<long long>(inc)));
-  const std::string what =
-      format("a vector of %lld elements with distance %lld", static_cast<long long>(n), static_cast<long long>(inc));
+  const auto what = [&] {
+    return format("a vector of %lld elements with distance %lld", static_cast<long long>(n),
+                  static_cast<long long>(inc));
+  };
   Array* array = nullptr;
-  HIROBA_TRY(find(*parts_->memory, name, data, 0, std::abs(span) + element, what, array));
+  HIROBA_TRY(find(*parts_->memory, name, data, std::abs(span) + element, what, array));
   const int64_t start = static_cast<const char*>(data) - array->data;
   out = {array, span < 0 ? start - span : start, inc * element, n, element};
   return {};
@@ -63,11 +64,12 @@ Status Linear::matrix(const char* name, const void* data, int64_t rows, int64_t 
       __builtin_mul_overflow(span, element, &span))
     return Status::error(format("%s: %lld lines with distance %lld overflow the address range", name,
                                 static_cast<long long>(rows), static_cast<long long>(lda)));
-  const std::string what =
-      format("a matrix of %lld lines of %lld elements with distance %lld", static_cast<long long>(rows),
-             static_cast<long long>(columns), static_cast<long long>(lda));
+  const auto what = [&] {
+    return format("a matrix of %lld lines of %lld elements with distance %lld", static_cast<long long>(rows),
+                  static_cast<long long>(columns), static_cast<long long>(lda));
+  };
   Array* array = nullptr;
-  HIROBA_TRY(find(*parts_->memory, name, data, 0, span, what, array));
+  HIROBA_TRY(find(*parts_->memory, name, data, span, what, array));
   out = {array, static_cast<const char*>(data) - array->data, lda * element, rows, columns, element};
   return {};
 }
