@@ -48,7 +48,7 @@ class Space {
   Status no_room(uint64_t bytes) const;
 
   char* base_ = nullptr;
-  static constexpr uint64_t stagger_bytes = uint64_t{64} << 10, stagger_steps = 16;
+  static constexpr uint64_t stagger_bytes = uint64_t{68} << 10, stagger_steps = 16;
 
   uint64_t arrays_ = 0, extent_ = 0, next_ = unit, takes_ = 0;
   std::map<uint64_t, uint64_t> taken_, given_;  // offset -> bytes
