@@ -1,5 +1,6 @@
-/* What a contestant of bench/blas provides: its processes, where its part of vectors and matrices is, and the operations
- * on all of them. main.c checks and times them. Complex numbers of doubles; matrices have m rows and n columns. */
+/* What a contestant of bench/blas provides: its processes, where its part of vectors and matrices is, and the
+ * operations on all of them. main.c checks and times them. Complex numbers of doubles; matrices have m rows and n
+ * columns. */
 #ifndef BENCH_BLAS_CONTESTANT_H
 #define BENCH_BLAS_CONTESTANT_H
 
@@ -26,7 +27,7 @@ int is_first(void);
 void wait_all(void);
 double maximum(double seconds); /* over all processes */
 vector new_vector(long n);
-matrix new_matrix(long m, long n);
+matrix new_matrix(long m, long n, char trans); /* for products of this kind */
 
 void zaxpy(number a, vector x, vector y);
 number zdotc(vector x, vector y);

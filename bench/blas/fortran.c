@@ -1,5 +1,6 @@
-/* One process with private memory: any library that has BLAS under Fortran's names. Its matrix has the columns of
- * Fortran as rows, except that there is no way then to multiply by the conjugate alone: zgemvC is a product of columns. */
+/* One process with private memory: any library that has BLAS under Fortran's names. The matrix lies there by rows, as
+ * that of hiroba.c, so to Fortran it is the transpose. For zgemvC, where that would have to be conjugated without being
+ * transposed, which BLAS has not, it lies by columns. */
 #include <stdlib.h>
 
 #include "contestant.h"
@@ -23,7 +24,9 @@ static number* memory(long count) {
   return aligned_alloc(4096, bytes); /* as shared arrays begin */
 }
 vector new_vector(long n) { return (vector){memory(n), 0, n, n, 0}; }
-matrix new_matrix(long m, long n) { return (matrix){memory(m * n), 0, m, m, n, 1, m, 0}; }
+matrix new_matrix(long m, long n, char trans) {
+  return (matrix){memory(m * n), 0, m, m, n, trans == 'C' ? 1 : n, trans == 'C' ? m : 1, 0};
+}
 
 void zaxpy(number a, vector x, vector y) {
   const int n = (int)x.n;
@@ -39,5 +42,7 @@ double dznrm2(vector x) {
 }
 void zgemv(char trans, number alpha, matrix a, vector x, number beta, vector y) {
   const int m = (int)a.m, n = (int)a.n;
-  zgemv_(&trans, &m, &n, &alpha, a.data, &m, x.data, &one, &beta, y.data, &one, 1);
+  const char op = trans == 'N' ? 'T' : trans == 'T' ? 'N' : 'C';
+  const int lines = trans == 'C' ? n : m, line = trans == 'C' ? m : n;
+  zgemv_(&op, &line, &lines, &alpha, a.data, &line, x.data, &one, &beta, y.data, &one, 1);
 }

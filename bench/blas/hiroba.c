@@ -18,7 +18,8 @@ vector new_vector(long n) {
   return (vector){all + first[0], (long)first[0], (long)length[0], n, all};
 }
 
-matrix new_matrix(long m, long n) {
+matrix new_matrix(long m, long n, char trans) {
+  (void)trans;
   const int64_t dim[] = {m, n, -1}, div[] = {sms_nprocs, 1, -1};
   number* const all = sms_mapalloc_large(dim, div, sizeof(number), 0, sms_nprocs);
   size_t first[8], length[8];

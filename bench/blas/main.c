@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   void (*call)(void) = call_zaxpy;
   if (strncmp(operation, "zgemv", 5) == 0) {
     trans = operation[5];
-    a = new_matrix(m, n), x = new_vector(trans == 'N' ? n : m), y = new_vector(trans == 'N' ? m : n);
+    a = new_matrix(m, n, trans), x = new_vector(trans == 'N' ? n : m), y = new_vector(trans == 'N' ? m : n);
     for (long i = 0; i < a.count; i++)
       for (long j = 0; j < n; j++) a.data[i * a.row_step + j * a.column_step] = a_of(a.first + i, j);
     flops *= (double)m, bytes *= (double)m;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "linear/linear.hpp"
 #include "notation/collective/collective_process.hpp"
 
 using hiroba::Call;
