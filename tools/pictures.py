@@ -177,6 +177,7 @@ PURPOSE = {
     "loops": "loops that all ranks share",
     "coarray": "sections, posts, locks",
     "task": "tasks that name their data",
+    "linear": "BLAS on shared arrays",
     "memory": "address range, page cache, consistency",
     "collective": "teams, requests, barriers, reductions",
     "transport": "what moves bytes between nodes",

@@ -309,10 +309,10 @@ void axpys_of(int64_t n, const T* as, int64_t lda, const T* coefficient, bool co
       });
 }
 
-// Strips of y that stay in the first cache while the rows go by.
+// Strips of y that stay in the second cache while the rows go by; shorter ones of the rows came slower from memory.
 template <typename T>
 void axpys(int64_t rows, int64_t n, const T* a, int64_t lda, const T* coefficient, bool conjugate, T* y) {
-  constexpr int64_t strip = 16384 / sizeof(T);
+  constexpr int64_t strip = 65536 / sizeof(T);
   for (int64_t j = 0; j < n; j += strip) {
     const int64_t m = n - j < strip ? n - j : strip;
     int64_t r = 0;
