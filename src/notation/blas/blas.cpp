@@ -88,15 +88,15 @@ void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
 template <typename T>
 void axpy(const Begun& begun, int64_t n, T alpha, const void* x, int64_t incx, void* y, int64_t incy) {
   if (!begun.length("n", n)) return;
-  begun.require(
-      begun.linear().axpy(begun.call(), alpha, begun.vector<T>("x", n, x, incx), begun.vector<T>("y", n, y, incy)));
+  const SharedVector of_x = begun.vector<T>("x", n, x, incx), of_y = begun.vector<T>("y", n, y, incy);
+  begun.require(begun.linear().axpy(begun.call(), alpha, of_x, of_y));
 }
 
 template <typename T>
 void copy(const Begun& begun, int64_t n, const void* x, int64_t incx, void* y, int64_t incy) {
   if (!begun.length("n", n)) return;
-  begun.require(
-      begun.linear().copy<T>(begun.call(), begun.vector<T>("x", n, x, incx), begun.vector<T>("y", n, y, incy)));
+  const SharedVector of_x = begun.vector<T>("x", n, x, incx), of_y = begun.vector<T>("y", n, y, incy);
+  begun.require(begun.linear().copy<T>(begun.call(), of_x, of_y));
 }
 
 template <typename T>
@@ -112,8 +112,8 @@ void dot(const Begun& begun, bool conjugate, int64_t n, const void* x, int64_t i
   *out = T(0);
   if (!begun.length("n", n)) return;
   Pending<T> pending;
-  begun.require(begun.linear().dot(begun.call(), conjugate, begun.vector<T>("x", n, x, incx),
-                                   begun.vector<T>("y", n, y, incy), out, pending));
+  const SharedVector of_x = begun.vector<T>("x", n, x, incx), of_y = begun.vector<T>("y", n, y, incy);
+  begun.require(begun.linear().dot(begun.call(), conjugate, of_x, of_y, out, pending));
   reduce(begun, n, std::move(pending));
 }
 
