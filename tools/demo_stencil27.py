@@ -25,7 +25,16 @@ MOMENTS = (1, 8, 64)
 
 
 def simulate(programs: Path, steps: int, slice_file: Path, *more: str) -> dict[str, Any]:
-    job = [programs / "hirobarun", "-n", "2", "--nodes", "2", "--threads", "1", programs / "stencil27_sms"]
+    job: list[str | Path] = [
+        programs / "hirobarun",
+        "-n",
+        "2",
+        "--nodes",
+        "2",
+        "--threads",
+        "1",
+        programs / "stencil27_sms",
+    ]
     options = ["--size", str(SIZE), "--steps", str(steps), "--slice", str(slice_file), "--json", *more]
     contestant = Contestant(f"{steps} steps", [*job, *options])
     shown = " ".join(map(str, contestant.command)).replace(f"{programs}/", "")

@@ -27,7 +27,7 @@ def contestants(programs: Path, threads: int, blocks: int, size: int, steps: int
     for name, words in WAYS.items():
         turns = max(20, steps // 10) if name == "blocking" else steps  # it takes up to a hundred times as long
         problem = [str(number) for number in (blocks, size, turns, work)]
-        command = [*harness.mpirun(2), programs / f"mpitasks_{name}", *problem]
+        command: list[str | Path] = [*harness.mpirun(2), programs / f"mpitasks_{name}", *problem]
         found.append(Contestant(words, command, harness.threads(threads)))
     return found
 

@@ -41,7 +41,7 @@ def rivals(build: Path, size: int, steps: int) -> list[Contestant]:
     """On two ranks of one thread."""
     programs = build / "bin"
     common = options(size, steps, DEPTH)
-    commands = {
+    commands: dict[str, list[str | Path]] = {
         "mpi": [*harness.mpirun(2), programs / "stencil27_mpi", *common],
         "sms": [*start(build, 2, 1), programs / "stencil27_sms", *common],
         "sms, 2 nodes": [*start(build, 2, 2), programs / "stencil27_sms", *common],

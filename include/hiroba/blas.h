@@ -21,8 +21,8 @@
 #ifndef HIROBA_BLAS_H
 #define HIROBA_BLAS_H
 
-#include "collective.h"
 #include <stdint.h>
+#include "collective.h"
 
 #ifdef __cplusplus
 extern "C" {

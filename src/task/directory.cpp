@@ -35,7 +35,8 @@ void Entry::exclude(TaskAccess::Mode access, Task& task) {
   if (at == list.end() || *at != exclusion.get()) list.insert(at, exclusion.get());
 }
 
-Directory::Directory() : slots_(1024), mask_(slots_.size() - 1), shift_(64 - std::countr_zero(slots_.size())) {}
+// Small at first: each task with children has one.
+Directory::Directory() : slots_(16), mask_(slots_.size() - 1), shift_(64 - std::countr_zero(slots_.size())) {}
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class Graph:
         """The edges of tasks, through events and copies."""
 
         def tasks_after(node: str) -> set[str]:
-            found = set()
+            found: set[str] = set()
             for first, second in self.edges:
                 if first == node:
                     found |= {second} if second in self.names else tasks_after(second)
