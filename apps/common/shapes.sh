@@ -72,3 +72,20 @@ wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
   ((status == 1)) || fail "exit status $status, not 1: $(<"$scratch/out")"
   grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
 }
+
+# Starts `run ARGUMENTS`, and interrupts it as Ctrl-C does; sets `step` to where it says that it has stopped.
+interrupt() {
+  local status=0
+  run "$@" 2>"$scratch/said" >"$scratch/out" &
+  local job=$!
+  for _ in $(seq 100); do
+    [[ -s $scratch/out ]] && break
+    sleep 0.1
+  done
+  sleep 1
+  kill -INT "$(pgrep -P "$job" || echo "$job")"
+  wait "$job" || status=$?
+  ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"
+  step=$(sed -n 's/.*stopped after step \([0-9]*\); to go on.*/\1/p' "$scratch/said")
+  [[ $step ]] || fail "it does not say at which step it stopped: $(<"$scratch/said")"
+}

@@ -26,19 +26,8 @@ restart() { # SHAPE SHAPE
 }
 
 stopped() { # SHAPE
-  local shape=$1 status=0 step
-  run "$shape" --size 60 --steps 10000000 --checkpoint "$scratch/stop" 2>"$scratch/said" >"$scratch/out" &
-  local job=$!
-  for _ in $(seq 100); do
-    [[ -s $scratch/out ]] && break
-    sleep 0.1
-  done
-  sleep 1
-  kill -INT "$(pgrep -P "$job" || echo "$job")"
-  wait "$job" || status=$?
-  ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"
-  step=$(sed -n 's/.*stopped after step \([0-9]*\); to go on.*/\1/p' "$scratch/said")
-  [[ $step ]] || fail "it does not say at which step it stopped: $(<"$scratch/said")"
+  local shape=$1 step
+  interrupt "$shape" --size 60 --steps 10000000 --checkpoint "$scratch/stop"
   run "$shape" --restart "$scratch/stop" --steps $((step + 5)) --output "$scratch/got.npy"
   run seq --size 60 --steps $((step + 5)) --output "$scratch/expected.npy"
   cmp "$scratch/expected.npy" "$scratch/got.npy" || fail "going on after Ctrl-C gives other bits"

@@ -86,19 +86,8 @@ restart() {
 }
 
 stopped() {
-  local shape=$1 status=0 step
-  run "$shape" --size 40 --start noise --steps 1000000 --output "$scratch/long" 2>"$scratch/said" >"$scratch/out" &
-  local job=$!
-  for _ in $(seq 100); do
-    [[ -s $scratch/out ]] && break
-    sleep 0.1
-  done
-  sleep 1
-  kill -INT "$(pgrep -P "$job" || echo "$job")"
-  wait "$job" || status=$?
-  ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"
-  step=$(sed -n 's/.*stopped after step \([0-9]*\); to go on.*/\1/p' "$scratch/said")
-  [[ $step ]] || fail "it does not say at which step it stopped: $(<"$scratch/said")"
+  local shape=$1 step
+  interrupt "$shape" --size 40 --start noise --steps 1000000 --output "$scratch/long"
   run "$shape" --size 40 --start noise --steps $((step + 5)) --restart "$scratch/long/checkpoint" --output "$scratch/b"
   run seq --size 40 --start noise --steps $((step + 5)) --output "$scratch/a"
   cmp "$scratch/a/pressure.npy" "$scratch/b/pressure.npy" || fail "going on after Ctrl-C gives other bits"

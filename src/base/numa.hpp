@@ -16,7 +16,7 @@ struct NumaDistances {
   int between(int a, int b) const {
     if (a == b) return own;
     const bool known = a >= 0 && b >= 0 && a < domains && b < domains;
-    return known ? row[static_cast<size_t>(a * domains + b)] : unknown;
+    return known ? row[static_cast<size_t>(a) * static_cast<size_t>(domains) + static_cast<size_t>(b)] : unknown;
   }
   // From what the kernel says in a folder like its own; a single domain where that says nothing.
   static NumaDistances load(const std::string& folder = "/sys/devices/system/node");

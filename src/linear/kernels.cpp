@@ -45,10 +45,16 @@ template <typename R>
 // Imaginary parts in the place of real ones, and the reverse.
 template <typename R>
 [[gnu::always_inline]] inline V<R> swapped(const V<R>& v) {
+#ifdef __clang__  // which makes one instruction of the loop, and has no such function
+  V<R> out;
+  for (int i = 0; i < Lanes<R>::width; ++i) out[i] = v[i ^ 1];
+  return out;
+#else
   using Index [[gnu::vector_size(HIROBA_VECTOR)]] = std::conditional_t<sizeof(R) == 8, int64_t, int32_t>;
   Index index;
   for (int i = 0; i < Lanes<R>::width; ++i) index[i] = i ^ 1;
   return __builtin_shuffle(v, index);
+#endif
 }
 
 template <typename R>

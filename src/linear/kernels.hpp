@@ -5,24 +5,11 @@
 // an element of a matrix-vector product has the same bits in whichever rows or columns it is computed together.
 #pragma once
 
-#include <complex>
 #include <cstdint>
-#include <type_traits>
+
+#include "linear/numbers.hpp"
 
 namespace hiroba {
-
-template <typename T>
-struct RealOf {
-  using type = T;
-};
-template <typename R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-template <typename T>
-using Real = typename RealOf<T>::type;
-template <typename T>
-inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
 
 // The sums that make x*y and conj(x)*y of complex vectors, by the parts of x and y; of real ones only rr.
 template <typename R>

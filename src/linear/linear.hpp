@@ -9,11 +9,11 @@
 // without waiting. Sums give Pending, which the caller reduces over all ranks. T is float, double, or complex of one.
 #pragma once
 
-#include <complex>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "linear/numbers.hpp"
 #include "linear/operands.hpp"
 #include "memory/memory.hpp"
 
@@ -21,20 +21,11 @@ namespace hiroba {
 
 struct LinearParts;
 
-template <typename R>
-struct PartOf {
-  using type = R;
-};
-template <typename R>
-struct PartOf<std::complex<R>> {
-  using type = R;
-};
-
 // What a call leaves to do: `values` are added over all ranks, unless there are none, and finish(values) makes the
 // result of them.
 template <typename T>
 struct Pending {
-  using R = typename PartOf<T>::type;
+  using R = Real<T>;
   std::vector<R> values;
   std::function<void(R* values)> finish;
 };
@@ -62,9 +53,9 @@ class Linear {
   Status dot(const Call& call, bool conjugate, const SharedVector& x, const SharedVector& y, T* result,
              Pending<T>& out);
   template <typename T>
-  Status nrm2(const Call& call, const SharedVector& x, typename PartOf<T>::type* result, Pending<T>& out);
+  Status nrm2(const Call& call, const SharedVector& x, Real<T>* result, Pending<T>& out);
   template <typename T>
-  Status asum(const Call& call, const SharedVector& x, typename PartOf<T>::type* result, Pending<T>& out);
+  Status asum(const Call& call, const SharedVector& x, Real<T>* result, Pending<T>& out);
 
   // y = alpha op(A) x + beta y, where op transposes, conjugates, both or neither.
   struct Op {

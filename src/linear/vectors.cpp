@@ -127,7 +127,7 @@ Status Linear::dot(const Call& call, bool conjugate, const SharedVector& x, cons
 }
 
 template <typename T>
-Status Linear::nrm2(const Call& call, const SharedVector& x, typename PartOf<T>::type* result, Pending<T>& out) {
+Status Linear::nrm2(const Call& call, const SharedVector& x, Real<T>* result, Pending<T>& out) {
   using R = Real<T>;
   using Sums = Numbers<R, 3>;
   const auto numbers = [](const Squares<R>& s) { return Sums{s.big, s.medium, s.small}; };
@@ -136,7 +136,7 @@ Status Linear::nrm2(const Call& call, const SharedVector& x, typename PartOf<T>:
 }
 
 template <typename T>
-Status Linear::asum(const Call& call, const SharedVector& x, typename PartOf<T>::type* result, Pending<T>& out) {
+Status Linear::asum(const Call& call, const SharedVector& x, Real<T>* result, Pending<T>& out) {
   using R = Real<T>;
   using Sums = Numbers<R, 1>;
   return sum<AbsoluteSum<T>, T, 1>(
@@ -144,13 +144,15 @@ Status Linear::asum(const Call& call, const SharedVector& x, typename PartOf<T>:
       [result](const Sums& sums) { *result = sums.value[0]; }, out);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define HIROBA_INSTANTIATE(T)                                                                                   \
   template Status Linear::axpy<T>(const Call&, T, const SharedVector&, const SharedVector&);                    \
   template Status Linear::copy<T>(const Call&, const SharedVector&, const SharedVector&);                       \
   template Status Linear::scal<T>(const Call&, T, const SharedVector&, bool);                                   \
   template Status Linear::dot<T>(const Call&, bool, const SharedVector&, const SharedVector&, T*, Pending<T>&); \
-  template Status Linear::nrm2<T>(const Call&, const SharedVector&, PartOf<T>::type*, Pending<T>&);             \
-  template Status Linear::asum<T>(const Call&, const SharedVector&, PartOf<T>::type*, Pending<T>&);
+  template Status Linear::nrm2<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);             \
+  template Status Linear::asum<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);
+// NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)
 HIROBA_INSTANTIATE(double)
 HIROBA_INSTANTIATE(std::complex<float>)

@@ -49,7 +49,7 @@ Status start_races(MemoryParts& p) {
         {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.layout.extent()});
   }
   if (p.job.rank == 0)
-    log_line("check: races on shared arrays, and what tasks do not name, are not looked for, because %s", why_not);
+    log_line("check: races on shared arrays are not looked for, nor what tasks do not name, because %s", why_not);
   return {};
 }
 

@@ -36,7 +36,7 @@ class Piece {
   const PageTwins& twins() const { return twins_; }
   // The first byte that is not named and has changed since; null if there is none.
   const char* changed(uint64_t page) const;
-  void refuse(const UnnamedWrite& write) const { refuse_(context_, write); }
+  void refuse(const UnnamedWrite& write) const { refuse_.load()(context_, write); }
 
  private:
   const char* base_ = nullptr;

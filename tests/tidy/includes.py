@@ -60,7 +60,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "view"},
     "task": {"access", "label"},
-    "linear": {"operands"},
+    "linear": {"numbers", "operands"},
     "transport": {"two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.

@@ -24,7 +24,7 @@ namespace {
 using C = std::complex<float>;
 using Z = std::complex<double>;
 template <typename T>
-using R = typename hiroba::PartOf<T>::type;
+using R = typename hiroba::Real<T>;
 
 // A call: its name, and where its request goes, if it only starts.
 struct Begun {
@@ -185,6 +185,7 @@ T at(const void* scalar) {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and lists of parameters cannot be in parentheses.
 // The two forms of a call. `parameters` are in parentheses, and so are the arguments of the function above.
 #define UNPACK(...) __VA_ARGS__
 #define CALL(name, parameters, function, arguments)                                                           \
@@ -238,6 +239,7 @@ T at(const void* scalar) {
   CALL(t##r##scal, (int64_t n, R<T> alpha, void* x, int64_t incx), scal<T>, (n, T(alpha), x, incx)) \
   GER(t##geru, T, void, const void*, at<T>, false)                                                  \
   GER(t##gerc, T, void, const void*, at<T>, true)
+// NOLINTEND(bugprone-macro-parentheses)
 
 REAL(s, float)
 REAL(d, double)
