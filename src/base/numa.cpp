@@ -40,10 +40,11 @@ NumaDistances NumaDistances::load(const std::string& folder) {
   const std::vector<int> online = numbers_of(first_line(folder + "/online"));
   if (online.size() < 2) return out;
   out.domains = online.back() + 1;
-  out.row.assign(static_cast<size_t>(out.domains * out.domains), unknown);
+  const auto n = static_cast<size_t>(out.domains);
+  out.row.assign(n * n, unknown);
   for (const int from : online) {
     std::istringstream distances(first_line(format("%s/node%d/distance", folder.c_str(), from)));
-    for (const int to : online) distances >> out.row[static_cast<size_t>(from * out.domains + to)];
+    for (const int to : online) distances >> out.row[static_cast<size_t>(from) * n + static_cast<size_t>(to)];
   }
   return out;
 }
