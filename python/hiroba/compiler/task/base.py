@@ -10,7 +10,7 @@ from ..core.counted import Counted
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
 from ..core.source import Node, parse, walk
-from .spelling import Variable
+from ..core.spelling import Variable
 from .words import Clauses
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..core.declarators import declarators_of, enclosing, innermost, is_extern, may_be_use
-from ..core.declared import FUNCTION, Declared
+from ..core import outline
+from ..core.declarators import declarators_of, innermost, may_be_use
+from ..core.declared import Declared
 from ..core.source import Node, text_of, walk
+from ..core.spelling import How, Spelling, Variable
 from .base import Task, Tasks
 from .sections import own_variable
-from .spelling import How, Spelling, Variable
 from .words import is_name
 
 PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b(.*)$", re.MULTILINE)
@@ -28,17 +29,20 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
         how = listed.get(name) or (How.ADDRESS if name in named else How.COPY)
         if is_global(task, top) and (name not in listed or how is How.ADDRESS):
             continue
-        variable = spelling.variable(name, top, by_storage(tasks, task, top, how))
+        variable = spelling.variable(name, top, outline.by_storage(tasks.declared, task.statement, top, how))
         if isinstance(variable, Variable):
             out[name] = variable
             continue
-        tasks.source.error(
+        outline.refuse_variable(
+            tasks.source,
             task.directive.at,
-            f"the task cannot have `{name}`, because {variable}",
+            name,
+            variable,
             f"name it in shared({name}), if it lives until the task has ended"
-            if "array whose extent" in variable else "declare it outside of the function, or use a pointer",
-        )  # fmt: skip
-    check_types(tasks, task)
+            if "array whose extent" in variable
+            else "declare it outside of the function, or use a pointer",
+        )
+    outline.refuse_types_of_block(tasks.source, tasks.declared, task.statement)
     for name in out:
         rename(tasks, task, out[name])
     return out
@@ -100,34 +104,6 @@ def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
             tasks.source.error(at, f"{clause}({name}) wants copies of what is shared", "name it in in(..) or out(..)")
         out[name] = EXPLICIT[clause]
     return out
-
-
-def by_storage(tasks: Tasks, task: Task, top: Node, how: How) -> How:
-    """What lives as long as the program has an address, or another declaration."""
-    holder = enclosing(top, "declaration", "parameter_declaration")
-    of = tasks.declared.type_of_declarator(top)
-    if is_extern(holder) or (of is not None and of.derived[:1] == (FUNCTION,)):
-        return How.AGAIN
-    words = holder.named_children if holder is not None else []
-    if any(word.type == "storage_class_specifier" and text_of(word) == "static" for word in words):
-        return how if is_global(task, top) else How.ADDRESS
-    return how
-
-
-def check_types(tasks: Tasks, task: Task) -> None:
-    """Types and enumerators of the function are not known where the body will stand."""
-    for node in walk(task.statement):
-        if node.type not in ("type_identifier", "identifier"):
-            continue
-        made = tasks.declared.made_in_block(node)
-        outside = made is not None and not task.statement.start_byte <= made.start_byte < task.statement.end_byte
-        if outside and (node.type == "type_identifier" or tasks.declared.declarator(node) is None):
-            tasks.source.error(
-                node.start_byte,
-                f"`{text_of(node)}` is declared in the function, and the body of a task is a function of its own",
-                "declare it outside of the function",
-            )
-            return
 
 
 def rename(tasks: Tasks, task: Task, variable: Variable) -> None:

@@ -8,8 +8,8 @@ import re
 from ..core.counted import REAL, Counted, assigned_names, read_for
 from ..core.found import Directive
 from ..core.source import Node, text_of
+from ..core.spelling import GIVEN
 from .base import Task, Tasks
-from .spelling import GIVEN
 
 CHUNK = ("hiroba_first", "hiroba_last")  # iterations of a task
 MEMBERS = f"long long {', '.join(CHUNK)};"

@@ -3,14 +3,13 @@ whose lines are still those of the program; in its place is the call that create
 
 from __future__ import annotations
 
-import re
-
+from ..core import outline
 from ..core.found import Directive
-from ..core.source import ATTRIBUTE, COMPLEX, Move, Node, one_line, text_of, walk
+from ..core.source import text_of, walk
+from ..core.spelling import Variable
 from ..core.text import quoted
 from . import loop, sections
 from .base import Task, Tasks
-from .spelling import GIVEN, Variable
 from .words import is_name
 
 
@@ -33,7 +32,9 @@ def task(tasks: Tasks, directive: Directive) -> None:
     condition = made.clauses.values.get("if", "")
     if condition:
         create = conditional(tasks, made, function, variables, create, bool(used))
-    move(tasks, made, function, variables)
+    declared = "".join(f" {variable.prologue}" for variable in variables)
+    begin = (made.directive.at, made.directive.end)
+    outline.move(tasks.source, begin, made.statement, made.function, function, members(made, variables), declared)
     text = f"{{ {used}{create} }}"
     if made.loop is not None:
         loop.head(tasks, made.loop)
@@ -64,16 +65,11 @@ def label_of(made: Task) -> str:
     label = made.clauses.values.get("label", "").strip('"')
     calls = [n for n in walk(made.statement) if n.type == "call_expression"]
     called = text_of(calls[0].child_by_field_name("function")) if calls else ""
-    return label or (called if is_name(called) else name_of(made))
-
-
-def name_of(made: Task) -> str:
-    found = re.search(r"([A-Za-z_]\w*)\s*\(", text_of(made.function.child_by_field_name("declarator")))
-    return found[1] if found is not None else "function"
+    return label or (called if is_name(called) else outline.name_of(made.function))
 
 
 def function_name(tasks: Tasks, made: Task) -> str:
-    name = f"{name_of(made)}_task_{tasks.source.place(made.directive.at).line}"
+    name = f"{outline.name_of(made.function)}_task_{tasks.source.place(made.directive.at).line}"
     while name in tasks.functions:
         name += "_"
     tasks.functions.add(name)
@@ -82,13 +78,8 @@ def function_name(tasks: Tasks, made: Task) -> str:
 
 def given(tasks: Tasks, made: Task, variables: list[Variable], function: str) -> str:
     """C that declares `hiroba_data`, what the task gets."""
-    values, copied = list(loop.VALUES if made.loop is not None else []), ""
-    for variable in variables:
-        own = tasks.render(made.directive, variable.name)
-        values += [value.replace("{}", own) for value in variable.values]
-        copied += variable.copied.replace("{}", own)
-    first = f" = {{{', '.join(values)}}}" if values else ""
-    return f"struct {function} hiroba_data{first};{copied}"
+    values = list(loop.VALUES if made.loop is not None else [])
+    return outline.given(function, values, [(v, tasks.render(made.directive, v.name)) for v in variables])
 
 
 def creation(tasks: Tasks, made: Task, function: str, variables: list[Variable], used: str) -> str:
@@ -117,46 +108,3 @@ def members(made: Task, variables: list[Variable]) -> str:
     """Of the struct that the function of a task gets."""
     own = [loop.MEMBERS] if made.loop is not None else []
     return " ".join([*own, *(variable.members for variable in variables if variable.members)])
-
-
-def move(tasks: Tasks, made: Task, function: str, variables: list[Variable]) -> None:
-    source, begin, end = tasks.source, made.directive.end, made.statement.end_byte - 1
-    at = beginning(tasks, made.function)
-    here, there = source.place(made.directive.at), source.place(at)
-    head = f"static void {function}(void* hiroba_argument) {{"
-    struct = ""
-    if members(made, variables):
-        struct = f"struct {function} {{ {members(made, variables)} }}; "
-        head += f" const struct {function}* const {GIVEN} = hiroba_argument;"
-    else:
-        head += " (void)hiroba_argument;"
-    declared = "".join(f" {variable.prologue}" for variable in variables)
-    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(tasks, made)}{struct}{head}{declared}"
-    line = source.place(begin).line
-    source.moves.append(
-        Move(
-            at,
-            begin,
-            end,
-            f"{before}\n# {line} {quoted(here.file)}\n",
-            f"{source.text[end]} }}\n# {there.line} {quoted(there.file)}\n",
-        )
-    )
-
-
-def beginning(tasks: Tasks, function: Node) -> int:
-    """Where a function begins, with what the parser has not seen of it."""
-    before = function.prev_sibling
-    unseen = (ATTRIBUTE, COMPLEX)
-    begin, end = before.end_byte if before is not None else 0, function.start_byte
-    found = [first.start() for pattern in unseen if (first := pattern.search(tasks.source.text, begin, end))]
-    return min([*found, end])
-
-
-def prototype(tasks: Tasks, made: Task) -> str:
-    """Of the function around it, if the body calls that."""
-    name, body = name_of(made), made.function.child_by_field_name("body")
-    uses = any(n.type == "identifier" and text_of(n) == name for n in walk(made.statement))
-    if not uses or body is None:
-        return ""
-    return one_line(tasks.source.text[made.function.start_byte : body.start_byte]) + "; "

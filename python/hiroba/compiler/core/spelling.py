@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from ..core.declarators import enclosing, innermost
-from ..core.declared import ARRAY, Declared
-from ..core.shared import PREFIX
-from ..core.source import Node, one_line, text_of, walk
+from .declarators import enclosing, innermost
+from .declared import ARRAY, Declared
+from .shared import PREFIX
+from .source import Node, one_line, text_of, walk
 
 GIVEN = f"{PREFIX}given"  # what the function of a task gets
 STORAGE = re.compile(r"\b(?:static|extern|register|auto|_Thread_local|__thread|thread_local|inline|shared)\b")

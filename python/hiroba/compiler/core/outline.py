@@ -1,0 +1,105 @@
+"""A statement that becomes a function of its own: what that takes of the function around it, and where it stands."""
+
+from __future__ import annotations
+
+import re
+
+from .declarators import enclosing, is_extern
+from .declared import FUNCTION, Declared
+from .source import ATTRIBUTE, COMPLEX, Move, Node, Source, one_line, text_of, walk
+from .spelling import GIVEN, How, Variable
+from .text import quoted
+
+
+def by_storage(declared: Declared, statement: Node, top: Node, how: How) -> How:
+    """What lives as long as the program has an address, or another declaration."""
+    holder = enclosing(top, "declaration", "parameter_declaration")
+    of = declared.type_of_declarator(top)
+    if is_extern(holder) or (of is not None and of.derived[:1] == (FUNCTION,)):
+        return How.AGAIN
+    words = holder.named_children if holder is not None else []
+    if any(word.type == "storage_class_specifier" and text_of(word) == "static" for word in words):
+        return how if not Declared.is_local(top, statement) else How.ADDRESS
+    return how
+
+
+def refuse_types_of_block(source: Source, declared: Declared, statement: Node) -> None:
+    """Types and enumerators of the function are not known where the body will stand."""
+    for node in walk(statement):
+        if node.type not in ("type_identifier", "identifier"):
+            continue
+        made = declared.made_in_block(node)
+        outside = made is not None and not statement.start_byte <= made.start_byte < statement.end_byte
+        if outside and (node.type == "type_identifier" or declared.declarator(node) is None):
+            source.error(
+                node.start_byte,
+                f"`{text_of(node)}` is declared in the function, and the body of a task is a function of its own",
+                "declare it outside of the function",
+            )
+            return
+
+
+def refuse_variable(source: Source, at: int, name: str, why: str, remedy: str) -> None:
+    source.error(at, f"the task cannot have `{name}`, because {why}", remedy)
+
+
+def name_of(function: Node) -> str:
+    found = re.search(r"([A-Za-z_]\w*)\s*\(", text_of(function.child_by_field_name("declarator")))
+    return found[1] if found is not None else "function"
+
+
+def move(
+    source: Source, begin: tuple[int, int], statement: Node, function: Node, name: str, members: str, declared: str
+) -> None:
+    """The function is called `name`, and gets a struct of the same name with these members. `begin`: where the
+    directive begins and ends; `declared`: what stands first in the body."""
+    at = beginning(source, function)
+    here, there = source.place(begin[0]), source.place(at)
+    head = f"static void {name}(void* hiroba_argument) {{"
+    struct = ""
+    if members:
+        struct = f"struct {name} {{ {members} }}; "
+        head += f" const struct {name}* const {GIVEN} = hiroba_argument;"
+    else:
+        head += " (void)hiroba_argument;"
+    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(source, function, statement)}{struct}{head}{declared}"
+    end = statement.end_byte - 1
+    line = source.place(begin[1]).line
+    source.moves.append(
+        Move(
+            at,
+            begin[1],
+            end,
+            f"{before}\n# {line} {quoted(here.file)}\n",
+            f"{source.text[end]} }}\n# {there.line} {quoted(there.file)}\n",
+        )
+    )
+
+
+def beginning(source: Source, function: Node) -> int:
+    """Where a function begins, with what the parser has not seen of it."""
+    before = function.prev_sibling
+    unseen = (ATTRIBUTE, COMPLEX)
+    begin, end = before.end_byte if before is not None else 0, function.start_byte
+    found = [first.start() for pattern in unseen if (first := pattern.search(source.text, begin, end))]
+    return min([*found, end])
+
+
+def prototype(source: Source, function: Node, statement: Node) -> str:
+    """Of the function around it, if the body calls that."""
+    name, body = name_of(function), function.child_by_field_name("body")
+    uses = any(n.type == "identifier" and text_of(n) == name for n in walk(statement))
+    if not uses or body is None:
+        return ""
+    return one_line(source.text[function.start_byte : body.start_byte]) + "; "
+
+
+def given(name: str, values: list[str], variables: list[tuple[Variable, str]]) -> str:
+    """C that declares `hiroba_data`, what the function gets: values of its own, and variables, each with how the place
+    spells it."""
+    copied = ""
+    for variable, own in variables:
+        values = [*values, *(value.replace("{}", own) for value in variable.values)]
+        copied += variable.copied.replace("{}", own)
+    first = f" = {{{', '.join(values)}}}" if values else ""
+    return f"struct {name} hiroba_data{first};{copied}"
