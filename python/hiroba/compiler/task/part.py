@@ -31,6 +31,12 @@ class TaskPart(Tasks):
     def _add(self, directive: Directive) -> None:
         statement = self.statements.statement(directive)
         function = enclosing(statement, "function_definition") if statement is not None else None
+        if statement is not None and function is None:
+            self.source.error(
+                directive.at,
+                "the function around this directive cannot be read as C",
+                "look for what is wrong with the lines above it",
+            )
         if statement is None or function is None or not self.statements.stays(directive, statement):
             return
         for other in self.found.directives:
