@@ -4,6 +4,7 @@
  *
  *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
  *   #pragma SMint parallel for                      smint_begin, smint_next, smint_end
+ *   #pragma SMint parallel for tasks tile(128,128)  smint_tasks, smint_taskwait
  *   #pragma SMint single copy(x)                    smint_single, smint_copy
  *   #pragma SMint critical (name)                   sms_lock, sms_unlock
  *   #pragma SMint barrier                           sms_barrier
@@ -131,6 +132,47 @@ void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
 
 void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT or SMINT_LATER */
 void smint_settle(void);          /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
+
+/* ---- loops whose tiles are tasks -------------------------------------------------------------------------------- */
+
+/* value + the sum of factor[k] * v[k], over the variables of the loops around. */
+typedef struct smint_affine {
+  int64_t value, factor[SMINT_LOOPS];
+} smint_affine;
+/* The values of a loop variable: first, first + step, .. below end and below limit; or above end, if step < 0. */
+typedef struct smint_span {
+  smint_affine first, end, limit;
+  int64_t step;
+} smint_span;
+static inline int64_t smint_no_limit(void) { return INT64_MAX / 4; }
+enum { SMINT_TILE_AUTO = -1 };
+
+/* Of the first loops, the values of a task: first[k] <= v[k] < end[k]. */
+typedef struct smint_tile {
+  int64_t first[SMINT_SHARED], end[SMINT_SHARED];
+} smint_tile;
+/* The first value of a loop that is in a tile, and the end there; _down: of a loop with step < 0. */
+static inline int64_t smint_from(int64_t first, int64_t begin, int64_t step) {
+  return first >= begin ? first : first + (begin - first + step - 1) / step * step;
+}
+static inline int64_t smint_until(int64_t end, int64_t tile_end) { return end < tile_end ? end : tile_end; }
+static inline int64_t smint_from_down(int64_t first, int64_t tile_end, int64_t step) {
+  return first < tile_end ? first : first - (first - tile_end - step) / -step * -step;
+}
+static inline int64_t smint_until_down(int64_t end, int64_t begin) { return end >= begin ? end : begin - 1; }
+
+/* Cuts the outermost `tiled` of the `depth` loops at the multiples of tile[k] (SMINT_TILE_AUTO: the library chooses),
+ * and makes a task (task.h) of each tile that has iterations, in the order of the loops: body(copy of the `bytes` bytes
+ * at `data`, of which the first are a smint_tile that this call sets). What it uses are the bounding sections of the
+ * accesses, whose low and high are equal, so all accesses have to be there. Where tasks run, and what they wait for:
+ * see task.h. `label` lives as long as the program. Every rank makes the call; it returns before they have run. */
+typedef struct smint_label {
+  const char *name, *place;
+} smint_label;
+void smint_tasks(void (*body)(void*), void* data, size_t bytes, const smint_access accesses[], int count,
+                 const smint_span loops[], int depth, const int64_t tile[], int tiled, const smint_label* label);
+/* All tasks have ended, and all shared memory is as after sms_barrier. Collective; blocks. */
+void smint_taskwait(const char* place);
 
 /* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
 

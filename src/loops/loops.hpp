@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loops/share.hpp"
+#include "loops/tiles.hpp"
 #include "loops/view.hpp"
 #include "memory/memory.hpp"
 

@@ -64,7 +64,7 @@ class Golden(CompilerTest):
     def test_no_warnings_of_what_is_written(self) -> None:
         """Of those that people switch on; the programs themselves give none."""
         strict = ("-std=c99", "-pedantic", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Wstrict-prototypes", "-Wundef")
-        smint = ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse")
+        smint = ("smint_for", "smint_for_omp", "smint_later", "smint_repeat", "smint_collapse", "smint_tasks")
         for name in (*smint, "task_taskwait", "task_cholesky"):
             with self.subTest(name):
                 self.compiled(*FLAGS, *strict, "-c", GOLDEN / f"{name}.c", "-o", self.folder / "out.o")

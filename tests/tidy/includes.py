@@ -58,7 +58,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "system_access",
     },
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
-    "loops": {"share", "view"},
+    "loops": {"share", "tiles", "view"},
     "task": {"access", "label"},
     "linear": {"numbers", "operands"},
     "transport": {"two_sided"},

@@ -35,10 +35,10 @@ def _keeps_to_loops(rewriter: Rewriter, serial: Node, parallel: dict[int, Node])
     inside = [d for d in rewriter.found.directives if serial.start_byte <= d.at < serial.end_byte]
     loops = [loop for loop in parallel.values() if serial.start_byte <= loop.start_byte < serial.end_byte]
     theirs = len(inside) == len(loops) and all(d.kind.shares_loop for d in inside)
-    return theirs and _harmless(rewriter, serial, parallel)
+    return theirs and harmless(rewriter, serial, parallel)
 
 
-def _harmless(rewriter: Rewriter, node: Node, parallel: dict[int, Node]) -> bool:
+def harmless(rewriter: Rewriter, node: Node, parallel: dict[int, Node]) -> bool:
     if node.type == "for_statement" and node.start_byte in parallel:
         return True
     if node.type in REACHES_OUT:
@@ -46,4 +46,4 @@ def _harmless(rewriter: Rewriter, node: Node, parallel: dict[int, Node]) -> bool
     shared = rewriter.resolve(node) if node.type == "identifier" else None
     if shared is not None and shared.dims == 0:
         return False
-    return all(_harmless(rewriter, child, parallel) for child in node.named_children)
+    return all(harmless(rewriter, child, parallel) for child in node.named_children)

@@ -10,7 +10,7 @@ from .shared import take_shared
 from .single import single
 from .statements import barrier, critical, preload
 
-LOOP = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat", "independent")
+LOOP = ("for", "reduction", "nowait", "affinity", "schedule", "collapse", "repeat", "independent", "tasks", "tile")
 
 SMINT = Notation(
     "SMint",

@@ -19,6 +19,7 @@ from .independence import carried_dependence, may_repeat, provably_shared, worth
 from .loops import Access, Analysis, LoopReader, write_access
 from .part import SharedLoop, Smint
 from .reductions import Reduced, ReductionReader
+from .tasks import TaskLoop
 
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
 # Clauses of OpenMP that a parallel for of ranks does not have: what is true here.
@@ -78,6 +79,12 @@ class ParallelFor:
             )
             return
         if not self.smint.statements.stays(directive, loop) or not self._steady(loop, counted):
+            return
+        if any(name == "tasks" for name, _ in clauses):
+            TaskLoop(self.smint, directive, loop, counted, clauses).lower()
+            return
+        if any(name == "tile" for name, _ in clauses):
+            self.source.error(directive.place("tile"), "`tile` without `tasks`", "write parallel for tasks tile(..)")
             return
         clauses += self._omp_clauses(directive, loop)
         self._share_out(directive, loop, counted, clauses)

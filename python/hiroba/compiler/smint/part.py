@@ -12,6 +12,7 @@ from ..core.source import Node
 from . import nesting
 from .later import loops_to_settle
 from .own import OwnVariables
+from .wait import wait_for_tasks
 
 
 @dataclass
@@ -30,6 +31,8 @@ class Smint(Part):
     def __init__(self, notation: Notation, unit: Unit) -> None:
         super().__init__(notation, unit)
         self.loops: list[SharedLoop] = []
+        self.task_loops: list[tuple[Directive, Node]] = []  # whose tiles are tasks
+        self.functions: set[str] = set()  # that these have become
         self.numbered = 0  # loops that have a number, for the names of their variables
 
     @cached_property
@@ -53,6 +56,7 @@ class Smint(Part):
             return
         self.lower(self.directives)
         self._settle()
+        wait_for_tasks(self)
         for each in self.loops:
             before, behind = each.opening
             opening = before + (" | ".join(each.flags) or "0") + behind

@@ -1,0 +1,177 @@
+"""The affine accesses of a loop whose tiles become tasks: bounds may follow the variables of the loops around, and an
+array that is passed to a function is used there as the type of the parameter says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..core.affine import Form
+from ..core.counted import REAL, Counted, assigned_names, bounds_of, read_for
+from ..core.declarators import innermost
+from ..core.declared import ARRAY, POINTER
+from ..core.source import Node, text_of, walk
+from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, table
+
+
+@dataclass
+class Span:
+    """The values of a loop: `ends` are one end, or two of which the smaller one holds."""
+
+    first: Form
+    ends: list[Form]
+    step: str
+
+    def __str__(self) -> str:
+        limit = affine(self.ends[1]) if len(self.ends) > 1 else "{smint_no_limit(), {0}}"
+        return table([affine(self.first), affine(self.ends[0]), limit, self.step])
+
+
+def affine(form: Form) -> str:
+    factors = [f"[{k}] = {factor}" for k, factor in form.factors.items()]
+    return table([form.value(), table(factors or ["0"])])
+
+
+class TileReader(LoopReader):
+    """Reads one nest; the loops that may be tiled are `shared` of the analysis."""
+
+    spans: list[Span]
+
+    def read_spans(self) -> str:
+        """Reads all. Returns what is wrong, if the nest cannot become tasks."""
+        self.spans = []
+        if not self._begin(self.counted, self.loop):
+            return f"the bounds of the loop over `{self.counted.name}` are not affine"
+        self.out.shared.append(self.counted)
+        self._nested(self.body)
+        self._walk(self.body)
+        return self.out.irregular[0] if self.out.irregular else ""
+
+    def _begin(self, counted: Counted, loop: Node) -> bool:
+        """One more loop, if its bounds are affine."""
+        body = loop.child_by_field_name("body")
+        if body is None or counted.name in assigned_names(body) or len(self.spans) >= MAX_LOOPS:
+            return False
+        by = self.reader.read(counted.by) if counted.by is not None else Form()
+        first = self.reader.read(counted.first)
+        if by is None or by.factors or first is None or self._type_of_bound(counted) in REAL:
+            return False
+        bounds = bounds_of(counted)
+        ends = [end for bound in bounds if (end := self.reader.read(bound)) is not None]
+        if not ends:
+            return False
+        self.out.loose = self.out.loose or len(ends) < len(bounds)  # the end that is not known may come first
+        ends = [replace(end, constant=end.constant + counted.past) for end in ends[:2]]
+        values = self._values(counted, first.value(), ends[0].value())
+        self.reader.variables[counted.name] = Form(0, "", {len(self.spans): "1"})
+        self.spans.append(Span(first, ends, values.step))
+        self.out.loops.append(Values(counted.name, values.first, values.end, values.step))
+        self.entered.add(loop.id)
+        return True
+
+    def _nested(self, body: Node) -> None:
+        while len(self.out.shared) < MAX_SHARED:
+            inside = (
+                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
+            )
+            counted = read_for(inside[0]) if len(inside) == 1 and inside[0].type == "for_statement" else ""
+            if isinstance(counted, str) or counted.name in self.reader.variables:
+                return
+            if not self._begin(counted, inside[0]):
+                return
+            self.out.shared.append(counted)
+            body = inside[0].child_by_field_name("body") or body
+
+    def _enter(self, loop: Node) -> None:
+        """A loop that cannot be read may have no iterations."""
+        counted = read_for(loop)
+        if not isinstance(counted, str):
+            self.reader.variables.pop(counted.name, None)
+        self.out.loose = self.out.loose or isinstance(counted, str) or not self._begin(counted, loop)
+
+    def _walk_inside(self, node: Node) -> None:
+        if node.type == "identifier":
+            self._bare(node)
+        super()._walk_inside(node)
+
+    def _bare(self, node: Node) -> None:
+        """A name that stands without subscripts: if it is an address, what happens with it is not known."""
+        name, of, parent = text_of(node), self.declared.type_of(node), node.parent
+        shared = self.rewriter.resolve(node)
+        if shared is not None and shared.codims:
+            self.out.irregular.append(f"each image has its own `{name}`")
+        elif parent is None or parent.type in ("sizeof_expression", "field_expression") or name in self.locals:
+            return
+        elif of is not None and of.derived[:1] in ((ARRAY,), (POINTER,)):
+            self.out.irregular.append(f"{name}: what is done with this address is not known")
+
+    def _access(self, node: Node) -> None:
+        indices: list[Node] = []
+        base = node
+        while base.type == "subscript_expression":
+            indices.insert(0, base.child_by_field_name("index") or base)
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        shared = self.rewriter.resolve(base) if base.type == "identifier" else None
+        if shared is not None and shared.codims:
+            self._bare(base)
+            return
+        of = self.declared.type_of(node)
+        if of is not None and of.derived[:1] == (POINTER,):
+            self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
+            return
+        call = self._passed(node)
+        if call is None:
+            super()._access(node)
+            return
+        function, number = call
+        forms = [form for index in indices if (form := self.reader.read(index)) is not None]
+        name = text_of(base)
+        wrong = base.type != "identifier" or name in {*self.locals, *self.assigned} or len(forms) < len(indices)
+        if wrong or self._by_pointers(base, len(indices)):
+            self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
+            return
+        writes = not self._is_const(function, number)
+        whole = f"(*{shared.pointer})" if shared is not None else name
+        access = Access(text_of(node), whole, name, node, writes, True, forms, forms)
+        self.out.single.append(access)
+        self.out.accesses.append(access)
+
+    def _passed(self, node: Node) -> tuple[Node, int] | None:
+        """The function that gets this array or part of one, and as which argument."""
+        parent, of = node.parent, self.declared.type_of(node)
+        if parent is None or parent.type != "argument_list" or of is None or of.derived[:1] != (ARRAY,):
+            return None
+        function = parent.parent.child_by_field_name("function") if parent.parent is not None else None
+        arguments = [n for n in parent.named_children if n.type != "comment"]
+        return (function, arguments.index(node)) if function is not None else None
+
+    def _is_const(self, function: Node, number: int) -> bool:
+        """Whether the parameter points to what the function only reads."""
+        top = self.declared.declarator(function) if function.type == "identifier" else None
+        lists = [n for n in walk(top) if n.type == "parameter_list"] if top is not None else []
+        parameters = [n for n in lists[0].named_children if n.type == "parameter_declaration"] if lists else []
+        if number >= len(parameters):
+            return False
+        return any(n.type == "type_qualifier" and text_of(n) == "const" for n in parameters[number].named_children)
+
+    def end_of(self, counted: Counted) -> str:
+        return self._end(counted)
+
+    def scalars(self) -> list[Node]:
+        """Uses of shared variables that are no arrays."""
+        out = []
+        for node in walk(self.loop):
+            shared = self.rewriter.resolve(node) if node.type == "identifier" else None
+            if shared is not None and shared.dims == 0:
+                out.append(node)
+        return out
+
+    def outer_names(self, declared_before: int) -> dict[str, Node]:
+        """Variables around the nest that it uses, with their declarators, but for shared ones."""
+        out = {}
+        for node in walk(self.loop):
+            top = self.declared.declarator(node) if node.type == "identifier" else None
+            if top is None or self.rewriter.resolve(node) is not None:
+                continue
+            if top.start_byte < declared_before and text_of(innermost(top)) == text_of(node):
+                out[text_of(node)] = top
+        return out

@@ -1,0 +1,66 @@
+// The iterations of nested loops, cut into tiles, and the bytes that affine accesses touch in a tile, as boxes. Values
+// and arithmetic; nothing here blocks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "loops/view.hpp"
+
+namespace hiroba {
+
+// value + the sum of factor[k] * v[k], over the variables of the loops around.
+struct Affine {
+  int64_t value;
+  std::array<int64_t, View::most_loops> factor;
+};
+
+// A loop variable: first, first + step, .. below end and limit; or above end, if step < 0.
+struct Span {
+  Affine first, end, limit;
+  int64_t step;
+};
+
+// What a loop has in a tile: values from low to last, `step` apart. Not exact: it has none but these, for some values
+// of the variables around it fewer. Empty: it has none, for any of those.
+struct TileRange {
+  int64_t low, last, step;
+  bool exact;
+  bool empty() const { return last < low; }
+  int64_t count() const { return (last - low) / step + 1; }
+};
+using TileRanges = std::array<TileRange, View::most_loops>;
+
+// An access in bytes: `block` bytes at base + offset, and move[k] bytes further for each unit of variable k.
+struct TileAccess {
+  int flags;  // Access::Flag
+  char* base;
+  int64_t offset, block;
+  std::array<int64_t, View::most_loops> move;
+};
+
+// Blocks of `bytes` bytes, count[d] times along dimension d, the outermost first, stride[d] bytes apart.
+struct TileBox {
+  static constexpr int most_dims = 3;
+  char* address;
+  int64_t bytes;
+  int dims;
+  int64_t count[most_dims], stride[most_dims];
+  int flags;   // reads, writes
+  bool exact;  // every iteration that there may be touches its part, and there is no other byte
+  char* end() const;
+  bool same_bytes(const TileBox& other) const;
+};
+
+// The values of all loops where the first `within.size()` variables lie in these intervals; false: one of these loops
+// has none. Loops inside them may be empty.
+bool ranges_of(std::span<const Span> loops, std::span<const Interval> within, TileRanges& ranges);
+
+// What the accesses touch. Reads that differ by a few elements only, as those of a stencil, are one box, the one that
+// the same tile of another loop writes if it can be, and boxes along its borders.
+void boxes_of(std::span<const TileAccess> accesses, std::span<const Span> loops, const TileRanges& ranges,
+              std::vector<TileBox>& boxes);
+
+}  // namespace hiroba

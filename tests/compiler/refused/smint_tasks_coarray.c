@@ -1,0 +1,12 @@
+#include <smint.h>
+#pragma SMint shared ::[NPROCS][](0, NPROCS)
+double a[10][10], b[10][10];
+#include <xmp.h>
+double own[10]:[*];
+int main(void) {
+#pragma SMint parallel for tasks
+  for (int i = 0; i < 10; i++) a[i][0] = own[i];
+  return 0;
+}
+// expected: 7:1: this loop cannot become tasks: each image has its own `own`
+// remedy: write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away
