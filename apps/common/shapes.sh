@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
 # omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES,
-# smint-RANKS-NODES or hiroba-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the application,
-# whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without arguments: it takes the first two of
-# the test, `bin` and `what` is tested, and makes the folder `scratch`.
+# smint-RANKS-NODES, or hiroba- or auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the
+# application, whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without arguments: it takes the
+# first two of the test, `bin` and `what` is tested, and makes the folder `scratch`.
 # shellcheck disable=SC2034 # for who sources this
 bin=$1 what=$2
 shift 2
@@ -29,7 +29,7 @@ run() { # SHAPE ARGUMENTS...
       ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=${nodes:-1} mpirun -n "$ranks" --allow-run-as-root --oversubscribe \
         --bind-to none --mca mpi_yield_when_idle 1 "$bin/${program}_$variant" "$@" ;;
     sms | smint) "$bin/hirobarun" -n "$ranks" --nodes "$nodes" "$bin/${program}_$variant" "$@" ;;
-    hiroba) # Open MPI does not start root's programs unless told twice
+    hiroba | auto) # Open MPI does not start root's programs unless told twice
       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$bin/hirobarun" -n "$ranks" --threads "$nodes" \
         --nodes "${more:-1}" --transport "${transport:-auto}" "$bin/${program}_$variant" "$@" ;;
     *) fail "unknown shape $variant" ;;
