@@ -48,6 +48,12 @@ static bool is_sine(const laplace* l) { return strcmp(l->start, "sine") == 0; }
 
 /* ---- who has what ------------------------------------------------------------------------------------------------ */
 
+/* An odd number of cache lines that hold as many points: with an even one rows share sets of caches. */
+static ptrdiff_t pitch_of(int points) {
+  const int line = 8;
+  return ((points + line - 1) / line | 1) * (ptrdiff_t)line;
+}
+
 /* As square as the number of ranks allows; rather more rows, for messages of a row need no packing. */
 static void divide(laplace* l) {
   const team* team = &l->run.team;
@@ -68,9 +74,14 @@ static void divide(laplace* l) {
     l->lowest[d] = l->first[d] == 0;
     l->end[d] = l->extent[d] - (after == n);
   }
-  const int line = 8; /* points of a cache line; an odd number of lines, for even ones let rows share sets of caches */
-  const int lines = (BEFORE + l->extent[1] + 1 + line - 1) / line;
-  l->pitch = (lines | 1) * (ptrdiff_t)line;
+  l->pitch = pitch_of(BEFORE + l->extent[1] + 1);
+}
+
+void laplace_divide_rows(laplace* l) {
+  const int n = l->run.size, share = (n - 1) / l->run.team.count + 1;
+  l->first[0] = smaller(share * l->run.team.rank, n), l->extent[0] = smaller(share, n - l->first[0]);
+  l->first[1] = 0, l->extent[1] = n;
+  l->pitch = pitch_of(n);
 }
 
 size_t laplace_points(const laplace* l) { return (size_t)(l->extent[0] + 2) * (size_t)l->pitch; }

@@ -43,6 +43,9 @@ void laplace_begin(laplace* l, team team, int threads, int argc, char** argv);
 /* Private memory for the fields. A variant may have another one: then it sets pitch, and field, of laplace_points each,
  * of which laplace_origin is (0, 0). */
 void laplace_private(laplace* l);
+/* For variants over shared arrays: the block is a band of whole rows, of `pitch` points each, as sms_mapalloc divides
+ * rows among the ranks. */
+void laplace_divide_rows(laplace* l);
 size_t laplace_points(const laplace* l);
 size_t laplace_origin(const laplace* l);
 

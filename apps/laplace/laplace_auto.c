@@ -21,10 +21,8 @@ static double* allocate(const laplace* l, int rows, int pitch) {
 }
 
 static void open(laplace* l) {
-  const int n = l->run.size, ranks = l->run.team.count, line = 8, share = (n - 1) / ranks + 1;
-  l->pitch = ((n + line - 1) / line | 1) * line; /* an odd number of cache lines, as in common.c */
-  l->first[0] = smaller(share * l->run.team.rank, n), l->extent[0] = smaller(share, n - l->first[0]);
-  l->first[1] = 0, l->extent[1] = n;
+  const int n = l->run.size, share = (n - 1) / l->run.team.count + 1;
+  laplace_divide_rows(l);
   memory_check(&l->run.team, 2.0 * share * (double)l->pitch * sizeof **points, l->run.team.program);
   for (int f = 0; f < 2; f++) {
     points[f] = allocate(l, n, (int)l->pitch);

@@ -29,12 +29,10 @@ struct shared : laplace {
 };
 
 static void open(shared* s) {
-  const int n = s->run.size, ranks = s->run.team.count, line = 8, share = (n - 1) / ranks + 1;
-  s->pitch = ((n + line - 1) / line | 1) * line;  // an odd number of cache lines, as in common.c
-  s->first[0] = smaller(share * s->run.team.rank, n), s->extent[0] = smaller(share, n - s->first[0]);
-  s->first[1] = 0, s->extent[1] = n;
+  laplace_divide_rows(s);
   for (int f = 0; f < 2; f++) {
-    s->array[f] = static_cast<double*>(task_rows(s->run.team, n, s->pitch, sizeof(double), s->run.team.program));
+    s->array[f] =
+        static_cast<double*>(task_rows(s->run.team, s->run.size, s->pitch, sizeof(double), s->run.team.program));
     s->field[f] = s->array[f] + s->first[0] * s->pitch;
   }
 }
