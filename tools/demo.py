@@ -32,6 +32,18 @@ def from_here(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
+def folders(about: str | None, name: str) -> tuple[Path, Path]:
+    """Reads the command line of a demo. Returns the folder with the programs and, made if absent, that for results."""
+    preset = os.environ.get("DEV_PRESET", "dev")
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / preset, help="folder with the built programs")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "demo" / name, help="folder for results")
+    options = parser.parse_args()
+    folder: Path = options.out.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return options.build.resolve() / "bin", folder
+
+
 def main_job(programs: Path, folder: Path) -> Path:
     """Runs it before the user's eyes; returns the file with the final field."""
     field = folder / "field.npy"
@@ -217,15 +229,8 @@ Try next
 
 
 def run() -> int:
-    preset = os.environ.get("DEV_PRESET", "dev")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / preset, help="folder with the built programs")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "demo", help="folder for pictures")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    programs = options.build.resolve() / "bin"
-
-    field = main_job(programs, options.out.resolve())
+    programs, folder = folders(__doc__, "")
+    field = main_job(programs, folder)
     cores = len(os.sched_getaffinity(0))
     counts = rank_counts(cores)
     samples = harness.compete(rivals(programs, counts), RIVAL_ROUNDS, "rivals,")
@@ -235,8 +240,8 @@ def run() -> int:
         f"{RIVAL_ROUNDS} rounds\n\n{rivals_table(samples, compared)}\n"
     )
     pictures = [
-        draw_slice(field, options.out / "slice.png"),
-        draw_scaling(samples, counts, cores, options.out / "scaling.png"),
+        draw_slice(field, folder / "slice.png"),
+        draw_scaling(samples, counts, cores, folder / "scaling.png"),
     ]
     print("\n".join(f"picture: {from_here(picture)}" for picture in pictures))
     print(NEXT, end="")

@@ -6,8 +6,6 @@ Takes about 30 seconds on two cores.
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps" / "fdtd"))
 import harness
 import numpy as np
-from demo import from_here
-from harness import ROOT, BenchmarkError
+from demo import folders, from_here
+from harness import BenchmarkError
 from matplotlib.animation import PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
@@ -163,14 +161,8 @@ Try next
 
 
 def run() -> int:
-    preset = os.environ.get("DEV_PRESET", "dev")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / preset, help="folder with the built programs")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "demo" / "fdtd", help="folder for results")
-    options = parser.parse_args()
-    folder = options.out.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    simulate(options.build.resolve() / "bin", folder)
+    programs, folder = folders(__doc__, "fdtd")
+    simulate(programs, folder)
     film = np.load(folder / "film.npy")
     pictures = [
         draw_spectrum(folder, folder / "spectrum.png"),

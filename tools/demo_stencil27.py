@@ -6,8 +6,6 @@ same bits, and the time does not. Pictures are in out/demo/stencil27. Takes abou
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 import harness
 import numpy as np
-from demo import from_here
-from harness import ROOT, BenchmarkError, Contestant
+from demo import folders, from_here
+from harness import BenchmarkError, Contestant
 from matplotlib.figure import Figure
 
 SIZE, STEPS = 192, 64
@@ -88,13 +86,7 @@ def draw(path: Path, speeds: dict[int, float], files: list[Path]) -> Path:
 
 
 def run() -> int:
-    preset = os.environ.get("DEV_PRESET", "dev")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / preset, help="folder with the built programs")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "demo" / "stencil27", help="folder for results")
-    options = parser.parse_args()
-    folder, programs = options.out.resolve(), options.build.resolve() / "bin"
-    folder.mkdir(parents=True, exist_ok=True)
+    programs, folder = folders(__doc__, "stencil27")
     speeds = depths(programs, folder)
     picture = draw(folder / "stencil27.png", speeds, moments(programs, folder))
     print(f"\npicture: {from_here(picture)}\nTry next: apps/stencil27/README.md, ./dev bench stencil27")
