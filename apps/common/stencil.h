@@ -25,7 +25,7 @@ typedef struct stencil {
   const char *about, *examples; /* for --help */
   const option* options;        /* more of them: places in the struct whose first member is the job */
   int option_count;
-  int align; /* the first point of each row lies at a multiple of so many; or 1 */
+  int align;                                         /* alignment of the first point of each row, in points; 1: none */
   double (*factor)(double cx, double cy, double cz); /* of the mode, from cos(m_d pi / (n_d + 1)) in each direction */
 } stencil;
 

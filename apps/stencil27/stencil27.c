@@ -40,8 +40,8 @@ static const stencil description = {
     .factor = factor,
 };
 
-/* So many that about a tenth of a block, or less, is computed twice, and that all threads have as many rows; what a
- * block keeps should still fit into the last cache. */
+/* The rows of a block: enough that at most about a tenth of the block is computed twice, few enough that its data fits
+ * into the last-level cache, and a number that gives all threads the same share. */
 static int fitting_rows(const stencil27* s) {
   const int most = larger(64, 8 * s->depth), of_thread = (s->job.ny + s->job.threads - 1) / s->job.threads;
   const int blocks = (of_thread + most - 1) / most;

@@ -80,10 +80,8 @@ constexpr std::array table = {
         "End shared arrays exactly at a guard page, so that an access to the first element past the end is an error "
         "(they then start unaligned), and check the space before them when they are freed. Report races between ranks "
         "on shared arrays. Refuse tasks that write shared memory which they do not name. Parallel loops of hirobacc "
-        "report "
-        "races with the text of the program, and accesses to pages that their subscripts do not name. Report accesses "
-        "to "
-        "coarrays in segments that nothing orders."},
+        "report races with the text of the program, and accesses to pages that their subscripts do not name. Report "
+        "accesses to coarrays in segments that nothing orders."},
     Option{"chaos", OptionKind::number, "0", "SEED",
            "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
     Option{

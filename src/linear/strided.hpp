@@ -31,7 +31,7 @@ void scatter(int64_t n, const T* x, T* out, int64_t step) {
   for (int64_t i = 0; i < n; ++i) out[i * step] = x[i];
 }
 
-// At most so many elements at a time lie in a buffer.
+// The largest number of elements in a buffer.
 inline constexpr int64_t buffered = 512;
 
 // n elements from x on, one after another: there, or copied into `buffer`.

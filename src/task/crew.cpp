@@ -251,8 +251,8 @@ void Worker::rest(Backoff& backoff) {
     return crew_.polls_.end_watch();
   }
   Outside* const outside = crew_.settings_.outside;
-  // In case that something happens of which nobody tells. Over a wire without an event that is any message, so a nap is
-  // shorter than the patience of others: else these sleep, too, before it is answered, and so on by turns.
+  // A wire without an event wakes no sleeper, so a nap must be shorter than the time for which other ranks yield: else
+  // they sleep, too, before this rank replies, and the ranks go on sleeping by turns.
   constexpr double nap = long_yielding / 4;
   const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
   const bool listens = outside != nullptr && !crew_.listening_.exchange(true);

@@ -144,10 +144,10 @@ class Crew {
   void let_go(Task& task);
   Backoff patience() const;  // of a thread without work
   void observe(Observer* observer) { observer_.store(observer); }
-  // Told of all edges, from before the first task on; null if nobody is.
+  // Records all edges; set before the first task. Null: none is recorded.
   void draw(Chart* chart) { chart_ = chart; }
   Chart* chart() const { return chart_; }
-  // The function is called now and then between tasks, and by threads that find none, until it returns 0.
+  // Calls the function between tasks, at intervals, and from idle threads, until it returns 0.
   void poll(Polls::Function function, void* context);
   void wake();
   void wake_all();

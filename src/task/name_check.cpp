@@ -21,7 +21,7 @@ std::string place_of(const void* code) {
 
 }  // namespace
 
-// Where ranks of other nodes are reached by messages, these write what has come, at any time.
+// With a message transport between nodes, handlers of messages write received data while a body runs.
 bool NameCheck::possible(const Memory& memory) {
   const World& world = memory.collective().world();
   bool all = memory.named_writes().on();

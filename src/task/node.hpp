@@ -27,7 +27,8 @@ class Replay {
  public:
   virtual ~Replay() = default;
   virtual void end(Worker& worker, Task& task, Task*& next) = 0;
-  // An event for which the task waits has come. True if it can run. In any thread, also in handlers of messages.
+  // An event that the task depends on has arrived. Returns true if the task is now ready. For any thread, also in
+  // handlers of messages.
   virtual bool arrive(Task& task) = 0;
 
   // For messages, of each task that is to run again: how many others it waits for, and one of these; none if it can

@@ -1,5 +1,5 @@
-// Functions that look for what tasks wait for outside of the library, such as requests of MPI: the threads of a crew
-// call them between tasks and while they find nothing to do.
+// Callbacks of the program that poll for external events, such as requests of MPI, for which held tasks wait: the
+// threads of a crew call them between tasks and while they are idle.
 //
 // Owner: Crew. Thread-safe; a function runs in one thread at a time, and may not call add().
 #pragma once
