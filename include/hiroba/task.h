@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collective.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -41,7 +43,8 @@ enum {
   HIROBA_OUT = 2, /* writes all of it, and reads nothing that was there before */
   HIROBA_INOUT = 3,
   HIROBA_COMMUTATIVE = 7, /* inout, in any order with the same, one at a time */
-  HIROBA_CONCURRENT = 11  /* inout, at once with the same: the tasks themselves see to it */
+  HIROBA_CONCURRENT = 11, /* inout, at once with the same: the tasks themselves see to it */
+  HIROBA_REDUCTION = 19   /* with the same at once, each in a part of its own: hiroba_use_reduction */
 };
 typedef struct hiroba_access {
   int mode;
@@ -49,12 +52,14 @@ typedef struct hiroba_access {
    * tile, and what moves is the section. NULL: they do if their sections share bytes. */
   const hiroba_section* tile;
   hiroba_section section;
+  uint8_t op, type; /* of a reduction: the number of the operator (hiroba_known_operator), and HIROBA_DOUBLE or such */
 } hiroba_access;
 
 /* `bytes` bytes from `address` on. */
 static inline hiroba_access hiroba_use(int mode, const void* address, size_t bytes) {
   hiroba_access access;
-  access.mode = mode, access.tile = NULL; /* NOLINT(modernize-use-nullptr): C, too */
+  access.mode = mode, access.op = 0, access.type = 0;
+  access.tile = NULL; /* NOLINT(modernize-use-nullptr): C, too */
   access.section.address = (void*)address, access.section.bytes = bytes, access.section.dims = 0;
   return access;
 }
@@ -64,6 +69,17 @@ static inline hiroba_access hiroba_use_box(int mode, const void* address, size_t
   access.section.dims = 1, access.section.count[0] = rows, access.section.stride[0] = stride;
   return access;
 }
+
+/* A reduction of `count` numbers. Tasks that name the same one run at once: each combines what it has into the memory
+ * at hiroba_task_part, which begins with the neutral value of the operator, and uses nothing at `address`. A task that
+ * names these bytes otherwise, and a wait, come after all is combined into them: rank by rank, and of a rank thread by
+ * thread, so the last bits of sums of floating-point numbers may differ from run to run. Where nothing else says so
+ * (the data that it writes, or `on`), such a task runs on the rank of the first shared data that it reads. In a job of
+ * several ranks the numbers are in shared memory, unless all ranks run the task. HIROBA_SUM and its like; C++ has
+ * hiroba::reducer (task_values.hpp) for functions of your own. */
+hiroba_access hiroba_use_reduction(hiroba_op op, hiroba_type type, void* address, int64_t count);
+/* In a task: where it has what would be at `address`, of its access number `access` (from 0 on), a reduction. */
+void* hiroba_task_part(int access, const void* address);
 
 /* ---- tasks ---------------------------------------------------------------------------------------------------- */
 

@@ -119,7 +119,7 @@ struct access_maker {
   }
   template <typename T>
   tile_access operator()(const tile_view<T>& view, std::source_location where = std::source_location::current()) const {
-    return {{{mode, nullptr, view.section()}, where}, view.whole()};
+    return {{{mode, nullptr, view.section(), 0, 0}, where}, view.whole()};
   }
   template <typename T>
   task_access operator()(T* data, size_t count, std::source_location where = std::source_location::current()) const {

@@ -51,6 +51,11 @@ enum class Op : uint8_t {
 };
 constexpr int ops = 18;
 
+// What reductions combine by, in the order of collective.h.
+constexpr int reductions = 9;
+constexpr Op reduction_op[reductions] = {Op::add,        Op::mul,     Op::max,    Op::min,    Op::logical_and,
+                                         Op::logical_or, Op::bit_and, Op::bit_or, Op::bit_xor};
+
 size_t bytes_of(Type type);
 const char* name_of(Type type);
 const char* name_of(Op op);
@@ -80,6 +85,9 @@ class Arithmetic {
   Op op_ = Op::add;
   Apply apply_ = nullptr;  // on elements of type values_
 };
+
+// Stores the value with which a reduction begins: combined with any x it is x.
+void store_neutral(Type type, Op op, char* value);
 
 // For arithmetic.cpp and conversion.cpp.
 Apply find_apply(Type type, Op op);  // null if C does not have it

@@ -1,6 +1,7 @@
 // Types and operations by number, and compound assignments whose sides have different types.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "collective/arithmetic.hpp"
@@ -83,6 +84,13 @@ void convert_to_complex(char* to, int64_t to_stride, const char* from, Type type
   for (int64_t i = 0; i < count; ++i) store(to + i * to_stride + sizeof(Real), Real(0));
 }
 
+template <typename T>
+void store_limit(char* to, bool least) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (Limits::has_infinity) store(to, least ? -Limits::infinity() : Limits::infinity());
+  else store(to, least ? Limits::lowest() : Limits::max());
+}
+
 }  // namespace
 
 size_t bytes_of(Type type) { return type_table[static_cast<int>(type)].bytes; }
@@ -159,6 +167,29 @@ bool Arithmetic::prefers(const char* theirs, const char* mine) const {
   const bool theirs_won = std::memcmp(winner, theirs, bytes) == 0, mine_won = std::memcmp(reverse, mine, bytes) == 0;
   if (theirs_won) return true;
   return !mine_won && last;  // neither is better than the other
+}
+
+void store_neutral(Type type, Op op, char* value) {
+  if (op != Op::max && op != Op::min) {
+    const int64_t neutral = op == Op::mul || op == Op::logical_and ? 1 : op == Op::bit_and ? -1 : 0;
+    return convert(value, type, 0, reinterpret_cast<const char*>(&neutral), Type::int64, 0, 1);
+  }
+  const bool least = op == Op::max;
+  switch (type) {
+    case Type::boolean: return store_limit<bool>(value, least);
+    case Type::int8: return store_limit<int8_t>(value, least);
+    case Type::uint8: return store_limit<uint8_t>(value, least);
+    case Type::int16: return store_limit<int16_t>(value, least);
+    case Type::uint16: return store_limit<uint16_t>(value, least);
+    case Type::int32: return store_limit<int32_t>(value, least);
+    case Type::uint32: return store_limit<uint32_t>(value, least);
+    case Type::int64: return store_limit<int64_t>(value, least);
+    case Type::uint64: return store_limit<uint64_t>(value, least);
+    case Type::float32: return store_limit<float>(value, least);
+    case Type::float64: return store_limit<double>(value, least);
+    case Type::long_double: return store_limit<long double>(value, least);
+    default: return;  // complex numbers have no order
+  }
 }
 
 }  // namespace hiroba

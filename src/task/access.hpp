@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collective/collective.hpp"
+
 namespace hiroba {
 
 // Blocks of `bytes` contiguous bytes, count[d] times along dimension d, the outermost first, stride[d] bytes apart.
@@ -49,13 +51,17 @@ struct TaskAccess {
     out = 2,
     inout = 3,
     commutative = 7,  // inout, in any order with the same, one at a time
-    concurrent = 11   // inout, with the same at once: the tasks see to it themselves
+    concurrent = 11,  // inout, with the same at once: the tasks see to it themselves
+    reduction = 19    // with the same at once, each in a part of its own (reductions.hpp)
   };
   Mode mode = in;
   // The tile that the section is part of, where a program declares tiles: tasks then depend on each other where they
   // use the same tile. Null: where sections share bytes.
   const TaskSection* tile = nullptr;
   TaskSection section;
+  // Of a reduction, whose section is contiguous elements.
+  uint8_t op = 0;  // of reduction_op
+  Type type = Type::int8;
 
   // By which tasks depend on each other.
   const TaskSection& key() const { return tile != nullptr ? *tile : section; }

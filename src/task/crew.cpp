@@ -160,6 +160,7 @@ void Worker::run_inner(Task*& next) {
 void Worker::end(Task& task, Task*& next) {
   Domain* const children = task.extra == nullptr ? nullptr : task.extra->children.get();
   if (children != nullptr) {
+    if (children->at_end != nullptr) children->at_end(*children);
     const int64_t created = children->created;
     if (children->ended.fetch_sub(created, std::memory_order_acq_rel) != created) return;
   }

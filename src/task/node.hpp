@@ -18,6 +18,7 @@
 namespace hiroba {
 
 class Exclusion;
+class ReductionParts;
 class TaskPool;
 class Worker;
 struct Task;
@@ -58,7 +59,8 @@ struct Domain {
   std::atomic<bool> awaited{false};  // a thread waits for the last one
   std::atomic<bool> failed{false};   // bodies that have not begun are not run
   std::atomic<void*> failure{nullptr};
-  std::shared_ptr<void> directory;  // of the tasks that a task has created
+  std::shared_ptr<void> sequence;     // of the tasks that a task has created
+  void (*at_end)(Domain&) = nullptr;  // the body of the parent has returned
   Recording* recording = nullptr;
   Replay* replay = nullptr;
   alignas(64) std::atomic<int64_t> ended{0};
@@ -81,6 +83,11 @@ struct TaskExtra {
   std::unique_ptr<Domain> children;    // the tasks that it has created
   std::vector<Exclusion*> exclusions;  // of its commutative accesses, in the order of their addresses
   size_t held = 0;                     // of them
+  struct Part {
+    int access;
+    std::shared_ptr<ReductionParts> of;
+  };
+  std::vector<Part> parts;  // of its reductions
 };
 
 struct alignas(256) Task {

@@ -7,6 +7,7 @@
 #include "task/agreement.hpp"
 #include "task/graph.hpp"
 #include "task/name_check.hpp"
+#include "task/reductions.hpp"
 #include "task/trace.hpp"
 #include "task/watch.hpp"
 
@@ -31,6 +32,7 @@ struct TaskParts {
   Agreement agreement;
   bool begun = false, leave_out = false;  // leave_out: allow_parts()
   Graph* recording = nullptr;
+  std::unique_ptr<Reductions> reductions;  // of the program's sequence
 
   Flow& creating() { return recording != nullptr ? recording->flow() : flow; }
 };
@@ -39,15 +41,53 @@ namespace {
 
 static_assert(Tasks::argument_bytes == Task::argument_bytes);
 
-Directory& directory_of(Domain& domain) {
-  if (domain.directory == nullptr) domain.directory = std::make_shared<Directory>();
-  return *static_cast<Directory*>(domain.directory.get());
-}
-
 // The task that this thread runs; null in the program's own code.
 Task* running() {
   const Worker* const worker = Crew::here();
   return worker == nullptr ? nullptr : worker->current();
+}
+
+// Of the tasks that a task creates.
+struct Children {
+  Directory directory;
+  Reductions reductions;
+};
+
+Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> accesses, const Tasks::Spec& spec,
+                   void*& argument);
+
+Reductions::Sequence sequence_of(TaskParts& parts, Task* parent, Tasks& tasks) {
+  return {parts.memory, tasks.threads(), parent != nullptr ? 1 : parts.memory->job().nranks,
+          [&parts, parent](std::span<const TaskAccess> accesses, const Tasks::Spec& spec, void*& argument) {
+            return create_task(parts, parent, accesses, spec, argument);
+          },
+          [&tasks](void* argument, Tasks::Body body) { tasks.submit(argument, body); }};
+}
+
+Children& children_of(TaskParts& parts, Task& parent, Tasks& tasks) {
+  Domain& domain = Crew::children_of(parent);
+  if (domain.sequence == nullptr) {
+    domain.sequence = std::shared_ptr<void>(new Children{{}, Reductions(sequence_of(parts, &parent, tasks))});
+    domain.at_end = [](Domain& d) { (void)static_cast<Children*>(d.sequence.get())->reductions.combine(); };
+  }
+  return *static_cast<Children*>(domain.sequence.get());
+}
+
+Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> accesses, const Tasks::Spec& spec,
+                   void*& argument) {
+  Task* task = nullptr;
+  if (parent != nullptr) {
+    Domain& domain = *parent->extra->children;
+    Directory& directory = static_cast<Children*>(domain.sequence.get())->directory;
+    task = &create_local(*Crew::here(), domain, directory, accesses);
+  } else {
+    HIROBA_TRY(parts.creating().create(accesses, spec.on, spec.label, task));
+    if (task == nullptr) return {};
+  }
+  task->label = spec.label, task->priority = spec.priority;
+  parts.name_check.created(*task, accesses);
+  argument = task->argument;
+  return {};
 }
 
 void take_failure(Domain& domain, int rank, Tasks::Failed& failed) {
@@ -136,6 +176,7 @@ Status Tasks::begin() {
     p.crew.draw(&p.chart);
   }
   p.flow.start(*p.memory, p.crew.worker(0), p.events);
+  p.reductions = std::make_unique<Reductions>(sequence_of(p, nullptr, *this));
   return p.watch.start(p.crew, p.memory->collective().world().timeout);
 }
 
@@ -167,23 +208,17 @@ bool Tasks::inside() const { return running() != nullptr; }
 
 Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, void*& argument) {
   argument = nullptr;
-  Task* task = running();
-  if (task != nullptr) {
-    Domain& children = Crew::children_of(*task);
-    task = &create_local(*Crew::here(), children, directory_of(children), accesses);
-  } else {
+  Task* const parent = running();
+  if (parent == nullptr) {
     HIROBA_TRY(begin());
     if (Crew::here() == nullptr) return wrong_thread();
     const int nranks = parts_->memory->job().nranks;
     if (spec.on != anywhere && (spec.on < 0 || spec.on >= nranks))
       return Status::error(format("on rank %d, but the job has ranks 0..%d", spec.on, nranks - 1));
-    HIROBA_TRY(parts_->creating().create(accesses, spec.on, spec.label, task));
-    if (task == nullptr) return {};
   }
-  task->label = spec.label, task->priority = spec.priority;
-  parts_->name_check.created(*task, accesses);
-  argument = task->argument;
-  return {};
+  Reductions& reductions = parent != nullptr ? children_of(*parts_, *parent, *this).reductions : *parts_->reductions;
+  if (reductions.concern(accesses)) return reductions.create(accesses, spec, argument);
+  return create_task(*parts_, parent, accesses, spec, argument);
 }
 
 void Tasks::submit(void* argument, Body body) {
@@ -200,6 +235,7 @@ Status Tasks::wait(const char* call, Failed& failed) {
   if (Task* const task = running()) {
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
     Domain& children = *task->extra->children;
+    if (children.at_end != nullptr) children.at_end(children);
     await(call, children, [&] { return children.all_ended(); });
     take_failure(children, parts_->memory->job().rank, failed);
     return {};
@@ -215,6 +251,7 @@ Status Tasks::wait_for_all(const char* call, Failed& failed) {
   TaskParts& p = *parts_;
   if (p.recording != nullptr)
     return Status::error(format("%s in the function of a graph, which only creates tasks", call));
+  HIROBA_TRY(p.reductions->combine());
   Domain& domain = p.flow.domain();
   await(call, domain, [&] { return domain.all_ended(); });
   domain.created = 0, domain.ended.store(0);
@@ -284,10 +321,13 @@ Status Tasks::record(TaskGraph& graph) {
   p.recording = graph.recorded.get();
   for (int pass = 0; pass < Graph::passes; ++pass) {
     p.recording->begin_pass(pass);
+    p.reductions->begin_pass();
     graph.create(graph.context);
+    HIROBA_TRY(p.reductions->combine());
     p.recording->end_pass(pass);
   }
   p.recording = nullptr;
+  p.reductions->end_passes();
   if (graph.recorded->is_regular()) return {};
   return Status::error("the function of a graph has not created as many tasks each time; it must create the same");
 }

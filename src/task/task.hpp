@@ -95,4 +95,8 @@ class Tasks {
   std::unique_ptr<TaskParts> parts_;
 };
 
+// For the body of a task: where its thread has what is at the address, of the section of that access, a reduction. Null
+// if the task has no such reduction.
+char* part_of_reduction(int access, const char* address);
+
 }  // namespace hiroba

@@ -24,6 +24,7 @@ struct Access {
   int mode;
   Box box;
   bool by_tile;
+  hiroba_op op = HIROBA_SUM;  // of a reduction
 };
 
 struct Array {
@@ -50,10 +51,20 @@ void for_each(const Box& box, Number* base, const Visit& visit) {
       visit(base[(box.row + i) * columns + box.column + j], i * box.columns + j);
 }
 
+Number reduced(hiroba_op op, Number x, Number y) {
+  if (op == HIROBA_SUM) return x + y;
+  if (op == HIROBA_PROD) return x * y;
+  if (op == HIROBA_MAX) return std::max(x, y);
+  if (op == HIROBA_MIN) return std::min(x, y);
+  return op == HIROBA_BXOR ? x ^ y : x & y;
+}
+
 // What the task computes, on shared or on mirrored memory.
 void perform(const Step& step, bool mirrored) {
   const auto base = [&](const Access& a) {
     Array& array = arrays[static_cast<size_t>(a.box.array)];
+    if (!mirrored && a.mode == HIROBA_REDUCTION)
+      return static_cast<Number*>(hiroba_task_part(static_cast<int>(&a - step.accesses.data()), array.data()));
     return mirrored ? array.mirror.data() : array.data();
   };
   Number seen = mix(step.id);
@@ -66,6 +77,8 @@ void perform(const Step& step, bool mirrored) {
     else if (a.mode == HIROBA_INOUT)
       for_each(a.box, base(a), [&](Number& x, int64_t k) { x = mix2(seen, x + static_cast<Number>(k)); });
     else if (a.mode == HIROBA_COMMUTATIVE) for_each(a.box, base(a), [&](Number& x, int64_t) { x += mix(step.id); });
+    else if (a.mode == HIROBA_REDUCTION)
+      for_each(a.box, base(a), [&](Number& x, int64_t k) { x = reduced(a.op, x, mix2(seen, static_cast<Number>(k))); });
   }
 }
 
@@ -78,9 +91,9 @@ hiroba_section section_of(const Box& box) {
 }
 
 int random_mode(rng& r) {
-  static const int modes[] = {HIROBA_IN,    HIROBA_IN,    HIROBA_IN,         HIROBA_OUT,
-                              HIROBA_INOUT, HIROBA_INOUT, HIROBA_COMMUTATIVE};
-  return modes[rng_int(&r, 7)];
+  static const int modes[] = {HIROBA_IN,    HIROBA_IN,    HIROBA_IN,          HIROBA_OUT,
+                              HIROBA_INOUT, HIROBA_INOUT, HIROBA_COMMUTATIVE, HIROBA_REDUCTION};
+  return modes[rng_int(&r, 8)];
 }
 
 // The tile that has an element.
@@ -96,7 +109,13 @@ Access random_access(rng& r, bool tiled) {
   Access out = {random_mode(r),
                 {array, rng_int(&r, static_cast<int>(a.rows)), rng_int(&r, static_cast<int>(a.columns)), 1, 1},
                 tiled};
-  if (tiled || rng_once_in(&r, 2)) {
+  if (out.mode == HIROBA_REDUCTION) {
+    static const hiroba_op ops[] = {HIROBA_SUM, HIROBA_SUM, HIROBA_SUM,  HIROBA_PROD,
+                                    HIROBA_MAX, HIROBA_MIN, HIROBA_BXOR, HIROBA_BAND};
+    out.op = ops[rng_int(&r, 8)], out.by_tile = false;
+    if (rng_once_in(&r, 2)) out.box = {array, 0, 0, 1, std::min<int64_t>(8, a.columns)};  // several tasks use the same
+    else out.box.columns = 1 + rng_int(&r, static_cast<int>(a.columns - out.box.column));
+  } else if (tiled || rng_once_in(&r, 2)) {
     out.box = tile_at(array, out.box.row, out.box.column);
     if (out.mode == HIROBA_IN && rng_once_in(&r, 2)) out.box.rows = 1;  // an edge
     else if (out.mode == HIROBA_IN && rng_once_in(&r, 2)) out.box.column += out.box.columns - 1, out.box.columns = 1;
@@ -115,7 +134,10 @@ void create(const Step& step, Number* checked) {
   std::vector<hiroba_section> tiles(step.accesses.size());
   for (size_t i = 0; i < step.accesses.size(); ++i) {
     const Access& a = step.accesses[i];
-    hiroba_access access = {a.mode, nullptr, section_of(a.box)};
+    hiroba_access access = hiroba_use(a.mode, nullptr, 0);
+    access.section = section_of(a.box);
+    if (a.mode == HIROBA_REDUCTION)
+      access = hiroba_use_reduction(a.op, HIROBA_UINT64, access.section.address, a.box.columns);
     if (a.by_tile) tiles[i] = section_of(tile_at(a.box.array, a.box.row, a.box.column)), access.tile = &tiles[i];
     accesses.push_back(access);
   }
@@ -179,7 +201,7 @@ void compare(uint64_t seed, int phase) {
 }
 
 // What writes private data runs on every rank, so that it stays the same there, and writes no shared data. What adds to
-// data in any order does nothing else with it.
+// data in any order does nothing else with it. A child does not use the part that its parent has of a reduction.
 Step random_step(rng& r, uint64_t id) {
   Step step = {id, {}, rng_once_in(&r, 20) ? 1 + rng_int(&r, 5) : 0, HIROBA_ANYWHERE, 0};
   const int n = 1 + rng_int(&r, 4);
@@ -189,11 +211,12 @@ Step random_step(rng& r, uint64_t id) {
     const bool shared = arrays[static_cast<size_t>(a.box.array)].shared != nullptr;
     if (a.mode != HIROBA_IN && writes[!shared]) continue;
     if (std::any_of(step.accesses.begin(), step.accesses.end(), [&](const Access& other) {
-          return other.box.array == a.box.array && (other.mode == HIROBA_COMMUTATIVE || a.mode == HIROBA_COMMUTATIVE);
+          return other.box.array == a.box.array && (other.mode >= HIROBA_COMMUTATIVE || a.mode >= HIROBA_COMMUTATIVE);
         }))
       continue;
     writes[shared] = writes[shared] || a.mode != HIROBA_IN;
     step.accesses.push_back(a);
+    if (a.mode == HIROBA_REDUCTION) step.children = 0;
   }
   if (!writes[false] && rng_once_in(&r, 3)) step.on = rng_int(&r, sms_nprocs);
   if (rng_once_in(&r, 4)) step.priority = rng_int(&r, 10);
@@ -208,7 +231,8 @@ void run_loop(rng& r, uint64_t seed, int tasks, Number* wrong) {
     if (!rng_once_in(&r, 60)) continue;
     const Access a = random_access(r, false);
     Array& array = arrays[static_cast<size_t>(a.box.array)];
-    hiroba_access here = {HIROBA_IN, nullptr, section_of(a.box)};
+    hiroba_access here = hiroba_use(HIROBA_IN, nullptr, 0);
+    here.section = section_of(a.box);
     hiroba_taskwait_on(&here, 1);
     for_each(a.box, array.data(), [&](Number& x, int64_t) {
       if (x != array.mirror[static_cast<size_t>(&x - array.data())])

@@ -279,6 +279,56 @@ void reductions() {
   sms_free(a);
 }
 
+// Tasks that write nothing else run where what they read is, and a reader waits for all of them, also of a child.
+void named_reductions() {
+  const int dim[] = {1000, -1}, div[] = {sms_nprocs, -1};
+  long* const a = static_cast<long*>(sms_mapalloc(dim, div, sizeof(long), 0, sms_nprocs));
+  long* const total = static_cast<long*>(sms_alloc(2 * sizeof(long), 2, 0));
+  static std::atomic<int> here{0};
+  here = 0;
+  const int owned = 1000 / sms_nprocs + (sms_rank < 1000 % sms_nprocs ? 1 : 0);
+  for (long i = 0; i < 1000; ++i) hiroba::task(out(a[i]), [=] { a[i] = i; });
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 1000; ++i) {
+      const hiroba_access use[] = {hiroba_use(HIROBA_IN, a + i, sizeof *a),
+                                   hiroba_use_reduction(HIROBA_SUM, HIROBA_INT64, total, 2)};
+      const hiroba_task_spec* const spec = HIROBA_SPEC("add", HIROBA_ANYWHERE, 0);
+      void* const argument = hiroba_task_create(use, 2, spec);
+      if (argument == nullptr) continue;
+      hiroba::detail::submit_task(argument, [=] {
+        long* const mine = static_cast<long*>(hiroba_task_part(1, total));
+        mine[0] += a[i], mine[1] += 1;
+        ++here;
+      });
+    }
+    hiroba::task(inout(total[0]), [=] { total[0] -= 1; });
+  }
+  hiroba::taskwait(in(total, 2));
+  check(total[0] == 5 * 499500 - 5 && total[1] == 5000, "a named reduction has a wrong result");
+  hiroba::taskwait();
+  check(sms_nprocs == 1 || std::abs(here - 5 * owned) <= 5, "the tasks of a reduction ran on other ranks");
+  long sum = 0;
+  hiroba::task(inout(sum), [&sum] {
+    long own = 7;
+    for (long i = 0; i < 100; ++i) {
+      const hiroba_access use = hiroba_use_reduction(HIROBA_SUM, HIROBA_INT64, &own, 1);
+      hiroba::detail::submit_task(hiroba_task_create(&use, 1, HIROBA_SPEC("child", HIROBA_ANYWHERE, 0)),
+                                  [i, &own] { *static_cast<long*>(hiroba_task_part(0, &own)) += i; });
+    }
+    hiroba::taskwait();
+    sum = own;
+    const hiroba_access use = hiroba_use_reduction(HIROBA_MAX, HIROBA_INT64, &sum, 1);  // its parent does not wait
+    hiroba::detail::submit_task(hiroba_task_create(&use, 1, HIROBA_SPEC("child", HIROBA_ANYWHERE, 0)),
+                                [&sum] { *static_cast<long*>(hiroba_task_part(0, &sum)) = 5000; });
+  });
+  long seen = 0;
+  hiroba::task(in(sum), out(seen), [&] { seen = sum; });
+  hiroba::taskwait();
+  check(seen == 5000 && sum == 5000, "a reduction of children has a wrong result");
+  sms_free(total);
+  sms_free(a);
+}
+
 // Each rank creates its own tasks and the two beside them on each side: these use data that its own ones use, too. Its
 // cells fill a page, so that no other rank's page has any.
 void parts() {
@@ -337,6 +387,7 @@ int main(int argc, char** argv) {
   priorities();
   futures();
   reductions();
+  named_reductions();
   parts();
   barriers();
   if (sms_rank == 0) puts("ok");

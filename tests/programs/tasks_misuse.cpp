@@ -307,6 +307,31 @@ void held_elsewhere() {  // another thread writes what is named, while another t
 
 void hold_outside() { hiroba_task_hold(); }
 
+void reduce(const hiroba_access& access, int number) {
+  hiroba_task_on(0, [](void* n) { hiroba_task_part(*static_cast<int*>(n), nullptr); }, &number, &access, 1);
+  hiroba::taskwait();
+}
+
+void reduction_of_own() {  // each rank has its own, and only one adds to it
+  double own = 0;
+  reduce(hiroba_use_reduction(HIROBA_SUM, HIROBA_DOUBLE, &own, 1), 0);
+}
+
+void reduction_elsewhere() { reduce(hiroba_use_reduction(HIROBA_SUM, HIROBA_INT32, numbers(100), 1), 1); }
+
+void reduction_without_order() { reduce(hiroba_use_reduction(HIROBA_MAX, HIROBA_DOUBLE_COMPLEX, numbers(100), 1), 0); }
+
+void reduction_of_bytes() {
+  hiroba_access access = hiroba_use_reduction(HIROBA_SUM, HIROBA_DOUBLE, numbers(100), 2);
+  access.section.bytes = 12;
+  reduce(access, 0);
+}
+
+void reduction_by_function() {
+  static const hiroba_operator first = {[](void*, const void*, int64_t, void*) {}, nullptr, "first"};
+  reduce(hiroba_use_reduction(&first, HIROBA_DOUBLE, numbers(100), 1), 0);
+}
+
 void no_wait() {  // the end of the program waits for all tasks
   int* const a = numbers(100);
   for (int i = 0; i < 1000; ++i) hiroba::task(inout(a[i % 100]), [] {});
@@ -319,6 +344,11 @@ const struct {
              {"negative_count", negative_count},
              {"negative_bytes", negative_bytes},
              {"unowned", unowned},
+             {"reduction_of_own", reduction_of_own},
+             {"reduction_elsewhere", reduction_elsewhere},
+             {"reduction_without_order", reduction_without_order},
+             {"reduction_of_bytes", reduction_of_bytes},
+             {"reduction_by_function", reduction_by_function},
              {"freed", freed},
              {"freed_early", freed_early},
              {"different", different},

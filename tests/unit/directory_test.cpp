@@ -96,8 +96,8 @@ void create(Worker& worker, Domain& domain, Directory& directory, Matrix& m, con
     if (step.children.empty()) return;
     Worker& here = *Crew::here();
     Domain& own = Crew::children_of(*here.current());
-    own.directory = std::make_shared<Directory>();
-    for (const Step& child : step.children) create(here, own, *static_cast<Directory*>(own.directory.get()), m, child);
+    own.sequence = std::make_shared<Directory>();
+    for (const Step& child : step.children) create(here, own, *static_cast<Directory*>(own.sequence.get()), m, child);
   };
   run_with_accesses(worker, domain, directory, accesses, body, step.priority);
 }

@@ -131,5 +131,25 @@ TEST(Images, RanksAndIndices) {
   EXPECT_NE(any.name(), back.name());
 }
 
+TEST(Arithmetic, WhatAReductionBeginsWithChangesNoNumber) {
+  for (int type = 0; type < types; ++type)
+    for (const Op op : reduction_op) {
+      Arithmetic combine;
+      if (!Arithmetic::make(type, type, static_cast<int>(op), combine).ok()) continue;
+      const bool logical = op == Op::logical_and || op == Op::logical_or;
+      for (const int64_t number : {0, 1, 5, -7}) {
+        if (logical && number != 0 && number != 1) continue;  // these make 1 of others
+        char x[2 * sizeof(long double)] = {}, sum[sizeof x] = {};
+        convert(x, static_cast<Type>(type), 0, reinterpret_cast<const char*>(&number), Type::int64, 0, 1);
+        store_neutral(static_cast<Type>(type), op, sum);
+        combine.apply(sum, 0, x, 0, 1);
+        double seen[2] = {};
+        convert(reinterpret_cast<char*>(&seen[0]), Type::float64, 0, x, static_cast<Type>(type), 0, 1);
+        convert(reinterpret_cast<char*>(&seen[1]), Type::float64, 0, sum, static_cast<Type>(type), 0, 1);
+        EXPECT_EQ(seen[0], seen[1]) << number << ' ' << name_of(op) << ' ' << name_of(static_cast<Type>(type));
+      }
+    }
+}
+
 }  // namespace
 }  // namespace hiroba

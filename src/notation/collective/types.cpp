@@ -22,9 +22,6 @@ namespace hiroba {
 
 namespace {
 
-constexpr Op known[9] = {Op::add,        Op::mul,     Op::max,    Op::min,    Op::logical_and,
-                         Op::logical_or, Op::bit_and, Op::bit_or, Op::bit_xor};
-
 bool is_number(hiroba_type type) { return type >= 0 && type < types; }
 bool is_own(hiroba_type type) { return (type & 0xff) == 0xff && type >> 8 > 0; }
 
@@ -50,13 +47,13 @@ Combine combine_of(hiroba_op op, hiroba_type type, const char* call) {
     return out;
   }
   const ptrdiff_t number = op - hiroba_operators;
-  if (number < 0 || number >= 9)
+  if (number < 0 || number >= reductions)
     end_job(1, "%s: %s: operator %s has no function; set it, or use HIROBA_SUM and its like", prefix(), call,
             op->name == nullptr ? "without a name" : op->name);
   if (!is_number(type))
     end_job(1, "%s: %s: %s of elements of %lld bytes that are no numbers; give an operator of your own", prefix(), call,
             op->name, static_cast<long long>(type >> 8));
-  const Status status = Combine::make(static_cast<Type>(type), known[number], out);
+  const Status status = Combine::make(static_cast<Type>(type), reduction_op[number], out);
   if (!status.ok()) end_job(1, "%s: %s: %s", prefix(), call, status.message().c_str());
   return out;
 }

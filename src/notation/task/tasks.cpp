@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
 #include "process/process.hpp"
 
 #define TASK_EXPORT extern "C" __attribute__((visibility("default")))
@@ -33,12 +34,14 @@ static_assert(sizeof(TaskSection) == sizeof(hiroba_section) &&
 static_assert(sizeof(TaskAccess) == sizeof(hiroba_access) &&
               offsetof(TaskAccess, mode) == offsetof(hiroba_access, mode) &&
               offsetof(TaskAccess, tile) == offsetof(hiroba_access, tile) &&
-              offsetof(TaskAccess, section) == offsetof(hiroba_access, section));
+              offsetof(TaskAccess, section) == offsetof(hiroba_access, section) &&
+              offsetof(TaskAccess, op) == offsetof(hiroba_access, op) &&
+              offsetof(TaskAccess, type) == offsetof(hiroba_access, type));
 static_assert(sizeof(TaskLabel) == sizeof(hiroba_task_label));
 constexpr bool equal(int floor, int notation) { return floor == notation; }
 static_assert(equal(TaskAccess::in, HIROBA_IN) && equal(TaskAccess::out, HIROBA_OUT) &&
               equal(TaskAccess::inout, HIROBA_INOUT) && equal(TaskAccess::commutative, HIROBA_COMMUTATIVE) &&
-              equal(TaskAccess::concurrent, HIROBA_CONCURRENT));
+              equal(TaskAccess::concurrent, HIROBA_CONCURRENT) && equal(TaskAccess::reduction, HIROBA_REDUCTION));
 static_assert(equal(Tasks::anywhere, HIROBA_ANYWHERE) && Tasks::argument_bytes == HIROBA_TASK_ARGUMENT);
 
 Tasks& tasks(const char* call) {
@@ -68,6 +71,23 @@ bool negative(const hiroba_section& section) {
   return found;
 }
 
+void check_reduction(const hiroba_access& access, int number, const char* place) {
+  if (access.op >= hiroba::reductions || access.type >= hiroba::types)
+    end_job(1,
+            "%s: access %d of a task is a reduction with operator %d and type %d; hiroba_use_reduction makes it from "
+            "HIROBA_SUM or such and HIROBA_DOUBLE or such",
+            place, number, access.op, access.type);
+  const auto type = static_cast<hiroba::Type>(access.type);
+  hiroba::Combine combine;
+  require_at(hiroba::Combine::make(type, hiroba::reduction_op[access.op], combine), place);
+  if (access.section.dims != 0 || access.section.bytes % hiroba::bytes_of(type) != 0 || access.tile != nullptr)
+    end_job(1,
+            "%s: access %d of a task is a reduction of a section in %d dimensions, of %zu bytes, %s tile; give "
+            "contiguous elements of type %s, without a tile",
+            place, number, access.section.dims, access.section.bytes, access.tile != nullptr ? "of a" : "without a",
+            hiroba::name_of(type));
+}
+
 std::span<const TaskAccess> list(const hiroba_access* accesses, int count, const char* place) {
   if (count < 0) end_job(1, "%s: a task with %d accesses; it must not be negative", place, count);
   for (int i = 0; i < count; ++i) {
@@ -76,6 +96,7 @@ std::span<const TaskAccess> list(const hiroba_access* accesses, int count, const
       end_job(1, "%s: access %d of a task has a section with %d dimensions; at most %d", place, i, section.dims,
               HIROBA_SECTION_DIMS);
     if (negative(section)) refuse(section, i, place);
+    if (accesses[i].mode == HIROBA_REDUCTION) check_reduction(accesses[i], i, place);
   }
   return {reinterpret_cast<const TaskAccess*>(accesses), static_cast<size_t>(count)};
 }
@@ -178,6 +199,27 @@ TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char*
 }
 TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
   hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph));
+}
+
+TASK_EXPORT hiroba_access hiroba_use_reduction(hiroba_op op, hiroba_type type, void* address, int64_t count) {
+  const hiroba::Combine combine = hiroba::combine_of(op, type, "hiroba_use_reduction");
+  if (op->function != nullptr)
+    end_job(
+        1,
+        "hiroba_use_reduction: operator %s is a function; tasks reduce with HIROBA_SUM and its like, and in C++ with "
+        "hiroba::reducer",
+        op->name == nullptr ? "without a name" : op->name);
+  if (count < 0) end_job(1, "hiroba_use_reduction: %lld elements; at least 0", static_cast<long long>(count));
+  hiroba_access access = hiroba_use(HIROBA_REDUCTION, address, combine.element() * static_cast<size_t>(count));
+  access.op = static_cast<uint8_t>(op - hiroba_operators), access.type = static_cast<uint8_t>(type);
+  return access;
+}
+
+TASK_EXPORT void* hiroba_task_part(int access, const void* address) {
+  void* const part = hiroba::part_of_reduction(access, static_cast<const char*>(address));
+  if (part == nullptr)
+    end_job(1, "hiroba_task_part(%d, ..): access %d of the calling task is no reduction", access, access);
+  return part;
 }
 
 TASK_EXPORT void* hiroba_task_hold(void) {

@@ -5,5 +5,5 @@ int main(void) {
   a[0] = 1;
 }
 // expected: 4:21: unknown word `grainsize` in #pragma hiroba task
-// remedy: known are in, out, inout, commutative, concurrent, depend, firstprivate, private, shared, on, priority, if,
-//     label
+// remedy: known are in, out, inout, commutative, concurrent, reduction, in_reduction, depend, firstprivate, private,
+//     shared, on, priority, if, label

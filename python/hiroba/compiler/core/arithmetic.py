@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from .declared import Type
 from .source import Node, text_of
 
-TYPES = (
-    "_Bool",
-    "char",
-    "signed char",
-    "unsigned char",
-    "short",
-    "unsigned short",
-    "int",
-    "unsigned",
-    "long",
-    "unsigned long",
-    "long long",
-    "unsigned long long",
-    "float",
-    "double",
-    "long double",
-    "_Complex float",
-    "_Complex double",
-    "_Complex long double",
-)
+KINDS = {  # in the order of the library's types (xmp.h, collective.h), which are numbered from 0 on
+    "_Bool": "BOOL",
+    "char": "INT8",
+    "signed char": "INT8",
+    "unsigned char": "UINT8",
+    "short": "INT16",
+    "unsigned short": "UINT16",
+    "int": "INT32",
+    "unsigned": "UINT32",
+    "long": "INT64",
+    "unsigned long": "UINT64",
+    "long long": "INT64",
+    "unsigned long long": "UINT64",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "long double": "LONG_DOUBLE",
+    "_Complex float": "COMPLEX_FLOAT",
+    "_Complex double": "COMPLEX_DOUBLE",
+    "_Complex long double": "COMPLEX_LONG_DOUBLE",
+}
+TYPES = tuple(KINDS)
 NAMED = {  # what the parser takes for words of C
     "int8_t": "signed char",
     "int16_t": "short",
@@ -47,6 +48,11 @@ NAMED = {  # what the parser takes for words of C
 SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
 REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
 COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
+
+
+def by_type(expression: str, values: Mapping[str, object]) -> str:
+    """C for the value that belongs to the type of an expression, which is not executed."""
+    return f"_Generic({expression}, {', '.join(f'{name}: {value}' for name, value in values.items())})"
 
 
 def name_of(kind: Type | None) -> str | None:

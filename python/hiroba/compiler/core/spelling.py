@@ -35,6 +35,7 @@ class Variable:
     specifiers: str
     shape: str  # the declarator, with {} for the name
     extents: list[str]  # that are known at run time: each as the variable itself tells it
+    given: str = "{}"  # what the task has, of what it got
 
     @property
     def by_address(self) -> bool:
@@ -75,7 +76,7 @@ class Variable:
     @property
     def prologue(self) -> str:
         """Declares it in the function of the task."""
-        member = f"{GIVEN}->{self.name}"
+        member = self.given.replace("{}", f"{GIVEN}->{self.name}")
         if self.how is How.AGAIN:
             return f"extern {self.declared(self.name)};"
         if self.how is How.OWN:

@@ -22,6 +22,7 @@ class Task:
     function: Node
     loop: Counted | None = None  # of a taskloop
     captured: dict[str, Variable] = field(default_factory=dict)
+    shadows: list[str] = field(default_factory=list)  # C that declares its parts of shared arrays that it reduces
 
     def replaces(self, node: Node) -> bool:
         """Whether it is one of the bounds of the loop, which are not those of a task."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..core import outline
 from ..core.declarators import declarators_of, innermost, may_be_use
-from ..core.declared import Declared
+from ..core.declared import POINTER, Declared
 from ..core.source import Node, text_of, walk
 from ..core.spelling import How, Spelling, Variable
+from . import reductions
 from .base import Task, Tasks
 from .sections import own_variable
 from .words import is_name
@@ -22,16 +24,23 @@ EXPLICIT = {"firstprivate": How.COPY, "private": How.OWN, "shared": How.ADDRESS}
 def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
     tops = {name: top for name, top in used(tasks, task) if top.start_byte < task.directive.at}
     listed = explicit(tasks, task)
-    named = {own_variable(tasks, task.directive, section) for _, section in task.clauses.accesses}
+    named = {own_variable(tasks, task.directive, access.section) for access in task.clauses.accesses}
+    reduced = reductions.reduced(tasks, task)
     spelling = Spelling(tasks.declared, tasks.found.text, tasks.source.text)
     out = {}
     for name, top in tops.items():
         how = listed.get(name) or (How.ADDRESS if name in named else How.COPY)
-        if is_global(task, top) and (name not in listed or how is How.ADDRESS):
+        of = tasks.declared.type_of_declarator(top)
+        if name in reduced and of is not None:
+            how = How.COPY if of.derived[:1] == (POINTER,) else How.ADDRESS
+        elif is_global(task, top) and (name not in listed or how is How.ADDRESS):
             continue
-        variable = spelling.variable(name, top, outline.by_storage(tasks.declared, task.statement, top, how))
+        else:
+            how = outline.by_storage(tasks.declared, task.statement, top, how)
+        variable = spelling.variable(name, top, how)
         if isinstance(variable, Variable):
-            out[name] = variable
+            given = reductions.part(reduced[name], "{}") if name in reduced else variable.given
+            out[name] = replace(variable, given=given)
             continue
         outline.refuse_variable(
             tasks.source,

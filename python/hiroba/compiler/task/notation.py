@@ -6,9 +6,9 @@ from ..core.found import Kind, Stands
 from ..core.notation import Notation
 from .outline import task, taskwait
 from .part import TaskPart
-from .words import DEPEND, MODES, VALUES, VARIABLES
+from .words import DEPEND, MODES, REDUCTIONS, VALUES, VARIABLES
 
-CLAUSES = (*MODES, "depend", *VARIABLES, *VALUES)  # the last is of loops
+CLAUSES = (*MODES, *REDUCTIONS, "depend", *VARIABLES, *VALUES)  # the last is of loops
 
 TASK = Notation(
     "tasks",

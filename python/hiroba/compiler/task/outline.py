@@ -32,7 +32,7 @@ def task(tasks: Tasks, directive: Directive) -> None:
     condition = made.clauses.values.get("if", "")
     if condition:
         create = conditional(tasks, made, function, variables, create, bool(used))
-    declared = "".join(f" {variable.prologue}" for variable in variables)
+    declared = "".join(f" {variable.prologue}" for variable in variables) + "".join(made.shadows)
     begin = (made.directive.at, made.directive.end)
     outline.move(tasks.source, begin, made.statement, made.function, function, members(made, variables), declared)
     text = f"{{ {used}{create} }}"
@@ -41,7 +41,7 @@ def task(tasks: Tasks, directive: Directive) -> None:
         text = loop.around(tasks, made, made.loop, used + create)
     tasks.source.replace(directive.at, made.statement.end_byte, text)
     told = ", ".join(f"`{v.name}` {v.how.value}" for v in variables) or "no variables"
-    shown = ", ".join(f"{mode[7:].lower()} {section}" for mode, section in made.clauses.accesses) or "no data"
+    shown = ", ".join(f"{a.mode[7:].lower()} {a.section}" for a in made.clauses.accesses) or "no data"
     tasks.explain.append(f"{tasks.source.place(directive.at)}: task {function}: {shown}; it has {told}")
 
 

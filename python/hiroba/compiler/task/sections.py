@@ -7,6 +7,7 @@ from ..core.declarators import enclosing
 from ..core.declared import ARRAY, POINTER, Type
 from ..core.found import Directive
 from ..core.source import Node, text_of
+from . import reductions
 from .base import Tasks
 from .loop import chunk
 from .words import Clauses, brackets_of
@@ -17,7 +18,10 @@ WRITE = "write [base:length] or [base:length:step]"
 
 def list_of(tasks: Tasks, directive: Directive, clauses: Clauses) -> str:
     """C for all accesses, which declares `hiroba_used`; "" if there are none."""
-    texts = [access(tasks, directive, mode, section) for mode, section in clauses.accesses]
+    texts = [
+        reductions.access(tasks, directive, one) if one.operator else access(tasks, directive, one.mode, one.section)
+        for one in clauses.accesses
+    ]
     return f"const hiroba_access hiroba_used[] = {{{', '.join(texts)}}}; " if texts else ""
 
 

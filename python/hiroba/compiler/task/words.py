@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..core.clauses import clauses_of
 from ..core.found import Directive
@@ -19,6 +20,9 @@ MODES = {
     "concurrent": "HIROBA_CONCURRENT",
 }
 DEPEND = {**MODES, "mutexinoutset": "HIROBA_COMMUTATIVE", "inoutset": "HIROBA_CONCURRENT"}
+REDUCTIONS = ("reduction", "in_reduction")
+# With the numbers of collective.h's operators.
+OPERATORS = {"+": 0, "-": 0, "*": 1, "max": 2, "min": 3, "&&": 4, "||": 5, "&": 6, "|": 7, "^": 8}
 VALUES = ("on", "priority", "if", "label", "grainsize")
 VARIABLES = ("firstprivate", "private", "shared")
 MOST_ACCESSES = 16
@@ -26,7 +30,6 @@ MOST_ACCESSES = 16
 WEAK = ("is for tasks whose children use the data", "name it without `weak`: a task ends after its children")
 ABSENT = {
     **{f"weak{mode}": WEAK for mode in MODES},
-    "reduction": ("is no clause of a task here", "take concurrent(x) and atomic operations, or commutative(x)"),
     "final": ("is no clause of a task here", "take if(..): where it is 0, the program waits for the task"),
     "default": ("is no clause of a task here", "name variables in shared(..); all others are copied"),
     "untied": ("is no clause of a task here", "leave it out: a task stays in its thread"),
@@ -34,15 +37,21 @@ ABSENT = {
 }
 
 
+class Access(NamedTuple):
+    mode: str
+    section: str  # as written
+    operator: str = ""  # of a reduction
+
+
 @dataclass
 class Clauses:
-    accesses: list[tuple[str, str]] = field(default_factory=list)  # mode, and a section as written
+    accesses: list[Access] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)  # by name: the clause that has it
 
     def texts(self) -> list[str]:
         """What is evaluated where the directive stands."""
-        return [section for _, section in self.accesses] + [v for name, v in self.values.items() if name != "label"]
+        return [access.section for access in self.accesses] + [v for name, v in self.values.items() if name != "label"]
 
 
 def read(source: Source, directive: Directive) -> Clauses:
@@ -69,8 +78,10 @@ def read(source: Source, directive: Directive) -> Clauses:
     return out
 
 
-def accesses(source: Source, directive: Directive, name: str, argument: str) -> list[tuple[str, str]]:
-    """Of in(a, b), of OpenMP's depend(in: a, b), and of taskwait on(a)."""
+def accesses(source: Source, directive: Directive, name: str, argument: str) -> list[Access]:
+    """Of in(a, b), of OpenMP's depend(in: a, b), of reduction(+: a, b), and of taskwait on(a)."""
+    if name in REDUCTIONS:
+        return reductions(source, directive, name, argument)
     mode, sections = MODES.get(name, "HIROBA_IN"), argument
     if name == "depend":
         kind, sections = (part.strip() for part in split_at_colon(argument))
@@ -82,7 +93,16 @@ def accesses(source: Source, directive: Directive, name: str, argument: str) -> 
             )
             return []
         mode = DEPEND[kind]
-    return [(mode, section) for section in split_list(sections) if section]
+    return [Access(mode, section) for section in split_list(sections) if section]
+
+
+def reductions(source: Source, directive: Directive, name: str, argument: str) -> list[Access]:
+    operator, sections = (part.strip() for part in split_at_colon(argument))
+    if operator not in OPERATORS:
+        shown = f"write {name}(op: x) with one of {' '.join(OPERATORS)}"
+        source.error(directive.place(name), f"`{operator or argument}` in {name}(..)", shown)
+        return []
+    return [Access("HIROBA_REDUCTION", section, operator) for section in split_list(sections) if section]
 
 
 def refuse(source: Source, directive: Directive, name: str) -> None:
