@@ -18,15 +18,21 @@
 
 namespace hiroba {
 
-// What a task returns. Every rank makes and asks for it.
+// What a task returns. Every rank makes it and calls get(); one that a task has made is for that task alone.
 template <typename T>
 class future {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "a value goes to other ranks by its bytes");
-  // Waits for the task, running others. Its value, also where another rank has run it.
+  // Waits for the task, running others. Its value, also where another rank has run it. A task may wait for its children
+  // only: else it could wait for a task that waits for it.
   T get() {
+    if (hiroba_task_inside() != 0 && !state_->of_child)
+      sms_abort(1,
+                "future::get in a task, of a future that the program has made: that task may come after this one and "
+                "wait for it, which would be a cycle. Call get() before the task is created and capture the value, or "
+                "write it to memory that both tasks name");
     taskwait(in(state_->value));
-    if (sms_nprocs > 1 && !state_->known) share();
+    if (sms_nprocs > 1 && !state_->known && !state_->of_child) share();
     state_->known = true;
     return state_->value;
   }
@@ -37,6 +43,7 @@ class future {
   struct state {
     T value = {};
     bool here = false, known = false;
+    bool of_child = hiroba_task_inside() != 0;
   };
   // The rank that has it gives it to all; if several have, each keeps its own.
   void share() {

@@ -251,6 +251,9 @@ void futures() {
   hiroba::future<long> sum = hiroba::async(in(a, 64), hiroba::on(last), [=] { return std::accumulate(a, a + 64, 0L); });
   for (int i = 0; i < 64; ++i) check(values[static_cast<size_t>(i)].get() == i * 7L, "a future has a wrong value");
   check(sum.get() == 7L * 63 * 64 / 2, "a future over data of all ranks has a wrong value");
+  hiroba::task(inout(a[0]), [=] { a[0] = hiroba::async([] { return 5L; }).get(); });  // on one rank alone
+  hiroba::taskwait(in(a[0]));
+  check(a[0] == 5, "a future of a child has a wrong value");
   hiroba::taskwait();
   sms_free(a);
 }

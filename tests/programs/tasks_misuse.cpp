@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <task.hpp>
+#include <task_values.hpp>
 #include <thread>
 #include <vector>
 
@@ -312,6 +312,18 @@ void reduce(const hiroba_access& access, int number) {
   hiroba::taskwait();
 }
 
+void waits_for_successor() {
+  int x = 0;
+  hiroba::future<int> after;
+  hiroba::task(out(x), hiroba::on(0), [&] {
+    while (__atomic_load_n(&x, __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
+    after.get();
+  });
+  after = hiroba::async(in(x), [] { return 1; });
+  __atomic_store_n(&x, 1, __ATOMIC_RELEASE);
+  hiroba::taskwait();
+}
+
 void reduction_of_own() {  // each rank has its own, and only one adds to it
   double own = 0;
   reduce(hiroba_use_reduction(HIROBA_SUM, HIROBA_DOUBLE, &own, 1), 0);
@@ -344,6 +356,7 @@ const struct {
              {"negative_count", negative_count},
              {"negative_bytes", negative_bytes},
              {"unowned", unowned},
+             {"waits_for_successor", waits_for_successor},
              {"reduction_of_own", reduction_of_own},
              {"reduction_elsewhere", reduction_elsewhere},
              {"reduction_without_order", reduction_without_order},

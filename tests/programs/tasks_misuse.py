@@ -109,6 +109,7 @@ CASES = [
     *everywhere("waits_in_graph", PLACE, "in the function of a graph, which only creates tasks"),
     *everywhere("waits_for_data_in_graph", PLACE, "in the function of a graph, which only creates tasks"),
     *everywhere("different_graphs", "different tasks|is not the same in all ranks", "same order"),
+    *everywhere("waits_for_successor", "future::get in a task", "would be a cycle"),
     *everywhere("reduction_of_own", PLACE, "on rank 0 alone, with a reduction of private memory", "in shared memory"),
     *everywhere("reduction_elsewhere", r"hiroba_task_part\(1, ..\): access 1 of the calling task is no reduction"),
     *everywhere("reduction_without_order", "hiroba_use_reduction: operator max does not exist for complex double"),
