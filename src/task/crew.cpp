@@ -21,6 +21,11 @@ thread_local Worker* worker_here __attribute__((tls_model("initial-exec"))) = nu
 // need not fence before it looks for sleepers.
 void fence_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
+bool is_child(const Task& task) { return task.domain->parent != nullptr; }
+
+// Of the program's tasks; children run newest first.
+bool is_urgent(const Task& task) { return task.priority > 0 && !is_child(task); }
+
 bool by_priority(const Task* a, const Task* b) { return a->priority < b->priority; }
 
 // After a failure the tasks of the runtime go on: other ranks wait for them.
@@ -36,6 +41,7 @@ void run_body(Task& task) {
 
 Task& Worker::create(Domain& domain, Task::Kind kind) {
   size_t limit = domain.recording != nullptr ? SIZE_MAX : crew_.settings_.window;
+  fruitless_ = 0;
   Task* task = nullptr;
   for (Backoff backoff = crew_.patience(); (task = pool_.take(limit)) == nullptr;) {
     flush();
@@ -60,7 +66,7 @@ void Worker::submit(Task& task, int events) {
     const int32_t change = task.edges + events - Task::being_created;
     if (task.blockers.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
   }
-  if (task.kind == Task::program && task.extra == nullptr && task.priority == 0) {
+  if (task.kind == Task::program && task.extra == nullptr && task.priority == 0 && !is_child(task)) {
     ready_.push_created(&task);
     if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
     return;
@@ -80,23 +86,40 @@ bool Worker::step() {
   return true;
 }
 
+// In the body of a task that waits, or creates tasks, the thread runs children only, newest first, so that bodies are
+// nested no deeper than the program's tasks. If it finds none for long, what it waits for may need others.
 Task* Worker::find() {
+  constexpr int long_fruitless = 200, most_nested = 64;
+  const bool children_only = nested_ > 0 && (fruitless_ < long_fruitless || nested_ >= most_nested);
   crew_.look_outside();
   if (crew_.any_arrived())
-    if (Task* const task = take_arrived()) return task;
-  if (crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
+    if (Task* const task = take_arrived()) {
+      if (!children_only || is_child(*task)) return task;
+      push(*task);
+    }
+  if (!children_only && crew_.urgent_count_.load(std::memory_order_relaxed) > 0)
     if (Task* const task = crew_.take_urgent()) return task;
-  if (coin_.on()) return take_any();
-  if (Task* const task = ready_.take()) return task;
-  return steal();
+  Task* task = nullptr;
+  if (coin_.on()) {
+    task = take_any(children_only);
+  } else {
+    task = children_.take();
+    if (task == nullptr && !children_only) task = ready_.take();
+    if (task == nullptr) task = steal(children_only);
+  }
+  fruitless_ = task == nullptr ? fruitless_ + 1 : 0;
+  return task;
 }
 
 // One of those that can run, at random.
-Task* Worker::take_any() {
-  Task* task = coin_.toss() ? steal() : nullptr;
-  if (task == nullptr && coin_.toss()) (void)ready_.steal(&task, 1);
-  if (task == nullptr) task = ready_.take();
-  return task != nullptr ? task : steal();
+Task* Worker::take_any(bool children_only) {
+  Ready& ready = children_only || coin_.toss() ? children_ : ready_;
+  Task* task = coin_.toss() ? steal(children_only) : nullptr;
+  if (task == nullptr && coin_.toss()) (void)ready.steal(&task, 1);
+  if (task == nullptr) task = ready.take();
+  if (task == nullptr) task = children_.take();
+  if (task == nullptr && !children_only) task = ready_.take();
+  return task != nullptr ? task : steal(children_only);
 }
 
 // What others than the crew have released and ended. One that can run; null if there is none.
@@ -112,20 +135,26 @@ Task* Worker::take_arrived() {
   return next;
 }
 
-Task* Worker::steal() {
-  return victims_.first([this](int victim) -> Task* {
+Task* Worker::steal(bool children_only) {
+  const auto from = [this](Ready& theirs, Ready& own) -> Task* {
     constexpr size_t most = 64;
     Task* stolen[most];
-    const size_t got = crew_.workers_[static_cast<size_t>(victim)]->ready_.steal(stolen, most);
+    const size_t got = theirs.steal(stolen, most);
     if (got == 0) return nullptr;
-    for (size_t k = got; k-- > 1;) ready_.push_released(stolen[k]);
+    for (size_t k = got; k-- > 1;) own.push_released(stolen[k]);
     return stolen[0];
+  };
+  return victims_.first([&](int number) {
+    Worker& victim = *crew_.workers_[static_cast<size_t>(number)];
+    Task* const task = from(victim.children_, children_);
+    return task != nullptr || children_only ? task : from(victim.ready_, ready_);
   });
 }
 
 // Runs the task, and after it one that it has released, and so on: what a task has written is then still in the caches.
 void Worker::run(Task* task) {
   Task* const outer = current_;
+  ++nested_;
   for (const Task* releaser = nullptr; task != nullptr;) {
     current_ = task;
     Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
@@ -145,6 +174,7 @@ void Worker::run(Task* task) {
     if (other) push(*task), task = nullptr;
   }
   current_ = outer;
+  --nested_;
 }
 
 // Tasks of the runtime that were released: at once, because others wait for what they do.
@@ -200,7 +230,7 @@ void Worker::release(Task& task, Task*& next) {
   if (task.kind == Task::inner) {
     task.next = inner_, inner_ = &task;
   } else if (task.extra == nullptr || acquire(task)) {
-    if (task.priority > 0) crew_.push_urgent(&task);
+    if (is_urgent(task)) crew_.push_urgent(&task);
     else if (next == nullptr) next = &task;
     else push(task);
   }
@@ -215,7 +245,7 @@ void Worker::release_list(Task* tasks, Task*& next) {
 }
 
 void Worker::push(Task& task) {
-  ready_.push_released(&task);
+  (is_child(task) ? children_ : ready_).push_released(&task);
   if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
 }
 
@@ -365,7 +395,8 @@ void Crew::look_outside() {
 
 bool Crew::any_work() const {
   if (stopping_.load() || any_arrived() || urgent_count_.load() > 0 || polls_.unwatched()) return true;
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(); });
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const auto& w) { return !w->ready_.empty() || !w->children_.empty(); });
 }
 
 void Crew::push_urgent(Task* task) {

@@ -89,8 +89,8 @@ class Worker {
   bool step();
   Task* find();
   Task* take_arrived();
-  Task* take_any();
-  Task* steal();
+  Task* take_any(bool children_only);
+  Task* steal(bool children_only);
   void run(Task* task);
   void end(Task& task, Task*& next);
   void end_all(Task& task, Task*& next);
@@ -107,8 +107,10 @@ class Worker {
   Crew& crew_;
   const int index_;
   Task* current_ = nullptr;
-  Task* inner_ = nullptr;  // to run at once
-  Ready ready_;
+  Task* inner_ = nullptr;   // to run at once
+  Ready ready_, children_;  // of the program's tasks; of tasks that tasks have created
+  int nested_ = 0;          // bodies that this thread is in: all but the last one wait
+  int fruitless_ = 0;       // times in succession that one of them has found no task
   TaskPool pool_;
   Victims victims_;
   Coin coin_;  // where tasks are taken in random order

@@ -332,6 +332,22 @@ void named_reductions() {
   sms_free(a);
 }
 
+// A thread that waited in one of them, or created a child of it, went on with the next one, until its stack was full.
+void many_parents() {
+  std::atomic<int> bytes{0};
+  for (int waits = 0; waits < 2; ++waits)
+    for (int i = 0; i < 20000; ++i)
+      hiroba::task([&bytes, waits] {
+        volatile char large[4096];
+        large[0] = 1;
+        for (int child = 0; child < 2; ++child) hiroba::task([&bytes] { ++bytes; });
+        if (waits != 0) hiroba::taskwait();
+        bytes += large[0];
+      });
+  hiroba::taskwait();
+  check(bytes == 2 * 20000 * 3, "parents or children did not run");
+}
+
 // Each rank creates its own tasks and the two beside them on each side: these use data that its own ones use, too. Its
 // cells fill a page, so that no other rank's page has any.
 void parts() {
@@ -391,6 +407,7 @@ int main(int argc, char** argv) {
   futures();
   reductions();
   named_reductions();
+  many_parents();
   parts();
   barriers();
   if (sms_rank == 0) puts("ok");
