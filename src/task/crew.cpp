@@ -103,8 +103,7 @@ Task* Worker::find() {
   if (coin_.on()) {
     task = take_any(children_only);
   } else {
-    task = children_.take();
-    if (task == nullptr && !children_only) task = ready_.take();
+    task = ready_.take(children_only);
     if (task == nullptr) task = steal(children_only);
   }
   fruitless_ = task == nullptr ? fruitless_ + 1 : 0;
@@ -113,12 +112,9 @@ Task* Worker::find() {
 
 // One of those that can run, at random.
 Task* Worker::take_any(bool children_only) {
-  Ready& ready = children_only || coin_.toss() ? children_ : ready_;
   Task* task = coin_.toss() ? steal(children_only) : nullptr;
-  if (task == nullptr && coin_.toss()) (void)ready.steal(&task, 1);
-  if (task == nullptr) task = ready.take();
-  if (task == nullptr) task = children_.take();
-  if (task == nullptr && !children_only) task = ready_.take();
+  if (task == nullptr && coin_.toss()) (void)ready_.steal(&task, 1, children_only);
+  if (task == nullptr) task = ready_.take(children_only);
   return task != nullptr ? task : steal(children_only);
 }
 
@@ -136,18 +132,13 @@ Task* Worker::take_arrived() {
 }
 
 Task* Worker::steal(bool children_only) {
-  const auto from = [this](Ready& theirs, Ready& own) -> Task* {
+  return victims_.first([&](int victim) -> Task* {
     constexpr size_t most = 64;
     Task* stolen[most];
-    const size_t got = theirs.steal(stolen, most);
+    const size_t got = crew_.workers_[static_cast<size_t>(victim)]->ready_.steal(stolen, most, children_only);
     if (got == 0) return nullptr;
-    for (size_t k = got; k-- > 1;) own.push_released(stolen[k]);
+    for (size_t k = got; k-- > 1;) ready_.push_released(stolen[k]);
     return stolen[0];
-  };
-  return victims_.first([&](int number) {
-    Worker& victim = *crew_.workers_[static_cast<size_t>(number)];
-    Task* const task = from(victim.children_, children_);
-    return task != nullptr || children_only ? task : from(victim.ready_, ready_);
   });
 }
 
@@ -245,7 +236,7 @@ void Worker::release_list(Task* tasks, Task*& next) {
 }
 
 void Worker::push(Task& task) {
-  (is_child(task) ? children_ : ready_).push_released(&task);
+  ready_.push_released(&task);
   if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
 }
 
@@ -395,8 +386,7 @@ void Crew::look_outside() {
 
 bool Crew::any_work() const {
   if (stopping_.load() || any_arrived() || urgent_count_.load() > 0 || polls_.unwatched()) return true;
-  return std::any_of(workers_.begin(), workers_.end(),
-                     [](const auto& w) { return !w->ready_.empty() || !w->children_.empty(); });
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(false); });
 }
 
 void Crew::push_urgent(Task* task) {

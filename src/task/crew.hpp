@@ -107,10 +107,10 @@ class Worker {
   Crew& crew_;
   const int index_;
   Task* current_ = nullptr;
-  Task* inner_ = nullptr;   // to run at once
-  Ready ready_, children_;  // of the program's tasks; of tasks that tasks have created
-  int nested_ = 0;          // bodies that this thread is in: all but the last one wait
-  int fruitless_ = 0;       // times in succession that one of them has found no task
+  Task* inner_ = nullptr;  // to run at once
+  Ready ready_;
+  int nested_ = 0;     // bodies that this thread is in: all but the last one wait
+  int fruitless_ = 0;  // times in succession that one of them has found no task
   TaskPool pool_;
   Victims victims_;
   Coin coin_;  // where tasks are taken in random order

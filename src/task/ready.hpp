@@ -1,5 +1,5 @@
-// The tasks of one worker that can run: it takes what it has released last, for what that has left in its caches, and
-// of what it has created the oldest; others steal from the other end.
+// The tasks of one worker that can run. It takes children first, the newest; then what it has released last, for what
+// that has left in its caches, and of what it has created the oldest. Others steal from the other end.
 //
 // Thread-safe. Nothing blocks but for the other side's few instructions.
 #pragma once
@@ -33,55 +33,77 @@ class SpinLock {
 
 class Ready {
  public:
-  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+  // Which tasks: all, or those that tasks have created (children), which are taken first.
+  bool empty(bool children_only) const {
+    return (children_only ? children_count_ : size_).load(std::memory_order_relaxed) == 0;
+  }
 
   void push_released(Task* task) {
+    const bool child = task->domain->parent != nullptr;
     lock_.lock();
-    reserve();
-    ring_[(first_ + count_) & mask_] = task;
-    store(count_ + 1);
+    (child ? children_ : others_).push_last(task);
+    note();
     lock_.unlock();
   }
+  // Not for children.
   void push_created(Task* task) {
     lock_.lock();
-    reserve();
-    ring_[--first_ & mask_] = task;
-    store(count_ + 1);
+    others_.push_first(task);
+    note();
     lock_.unlock();
   }
   // Null if there is none.
-  Task* take() {
-    if (empty()) return nullptr;
+  Task* take(bool children_only) {
+    if (empty(children_only)) return nullptr;
     lock_.lock();
     Task* task = nullptr;
-    if (count_ > 0) task = ring_[(first_ + count_ - 1) & mask_], store(count_ - 1);
+    if (children_.count > 0) task = children_.pop_last();
+    else if (!children_only && others_.count > 0) task = others_.pop_last();
+    note();
     lock_.unlock();
     return task;
   }
-  // Half of them, at most `most`; the number.
-  size_t steal(Task** out, size_t most) {
-    if (empty() || !lock_.try_lock()) return 0;
-    const size_t n = std::min((count_ + 1) / 2, most);
-    for (size_t i = 0; i < n; ++i) out[i] = ring_[first_++ & mask_];
-    store(count_ - n);
+  // Half of them, or of the children if there are any; at most `most`; the number.
+  size_t steal(Task** out, size_t most, bool children_only) {
+    if (empty(children_only) || !lock_.try_lock()) return 0;
+    Ring& ring = children_.count > 0 || children_only ? children_ : others_;
+    const size_t n = std::min((ring.count + 1) / 2, most);
+    for (size_t i = 0; i < n; ++i) out[i] = ring.pop_first();
+    note();
     lock_.unlock();
     return n;
   }
 
  private:
-  void store(size_t count) { count_ = count, size_.store(count, std::memory_order_relaxed); }
-  void reserve() {
-    if (count_ <= mask_) return;
-    std::vector<Task*> larger(ring_.size() * 2);
-    for (size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) & mask_];
-    ring_.swap(larger);
-    first_ = 0, mask_ = ring_.size() - 1;
+  struct Ring {
+    size_t first = 0, count = 0, mask = 1023;
+    std::vector<Task*> tasks = std::vector<Task*>(1024);
+
+    void push_last(Task* task) {
+      if (count > mask) grow();
+      tasks[(first + count++) & mask] = task;
+    }
+    void push_first(Task* task) {
+      if (count > mask) grow();
+      tasks[--first & mask] = task, ++count;
+    }
+    Task* pop_last() { return tasks[(first + --count) & mask]; }
+    Task* pop_first() { return --count, tasks[first++ & mask]; }
+    void grow() {
+      std::vector<Task*> larger(tasks.size() * 2);
+      for (size_t i = 0; i < count; ++i) larger[i] = tasks[(first + i) & mask];
+      tasks.swap(larger);
+      first = 0, mask = tasks.size() - 1;
+    }
+  };
+  void note() {
+    children_count_.store(children_.count, std::memory_order_relaxed);
+    size_.store(children_.count + others_.count, std::memory_order_relaxed);
   }
 
   alignas(64) SpinLock lock_;  // guards what follows
-  std::atomic<size_t> size_{0};
-  size_t first_ = 0, count_ = 0, mask_ = 1023;
-  std::vector<Task*> ring_ = std::vector<Task*>(1024);
+  std::atomic<size_t> size_{0}, children_count_{0};
+  Ring others_, children_;
 };
 
 }  // namespace hiroba
