@@ -1,4 +1,5 @@
-"""Reads NAME.xmf and NAME.h5 as other programs do, and compares them with arrays: for tests of snapshots.
+"""Reads NAME.xmf and NAME.h5 as other programs do, and compares them with arrays: for tests of snapshots. With the
+package vtk also by ParaView's reader.
 
 read_series.py FOLDER STEP_TIME RIGHT STEP...     RIGHT-STEP.npy is what the snapshot after STEP must have
 """
@@ -39,5 +40,31 @@ def check(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
         assert dataset(folder, item.text) == expected.tobytes(), f"step {step} differs"
 
 
+def check_as_paraview(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
+    """Its own reader finds the times, the grid, and every value at its place."""
+    try:
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+        from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+        from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
+    except ImportError as error:
+        print(f"not read as ParaView does: {error} (tools/requirements-test.txt)")
+        return
+    reader = vtkXdmfReader()
+    reader.SetFileName(str(folder / "volume.xmf"))
+    reader.UpdateInformation()
+    information, key = reader.GetOutputInformation(0), vtkStreamingDemandDrivenPipeline.TIME_STEPS()
+    times = [information.Get(key, i) for i in range(information.Length(key))]
+    assert np.allclose(times, [step_time * step for step in steps], atol=0), f"times {times}"
+    for time, step in zip(times, steps, strict=True):
+        expected = np.load(f"{right}-{step}.npy")
+        reader.UpdateTimeStep(time)
+        grid = reader.GetOutputDataObject(0)
+        assert grid.GetDimensions() == expected.shape[::-1], f"step {step} has {grid.GetDimensions()} points"
+        found = vtk_to_numpy(grid.GetPointData().GetArray(0))
+        assert np.array_equal(found.reshape(expected.shape), expected), f"step {step} differs"
+
+
 if __name__ == "__main__":
-    check(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3], [int(step) for step in sys.argv[4:]])
+    series = (Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3], [int(step) for step in sys.argv[4:]])
+    check(*series)
+    check_as_paraview(*series)

@@ -44,6 +44,26 @@ volume() { # SHAPE
   "$PYTHON" "$common/read_series.py" "$to" 1 "$scratch/right" 7 14 21
 }
 
+disk() { # SHAPE: a full disk leaves the older checkpoint as it was
+  local status=0
+  unshare -rm true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
+  mkdir "$scratch/small"
+  export -f run fail
+  export bin program scratch
+  # A checkpoint of 48^3 points has 1 MB: the folder holds one, and not the second beside it.
+  # shellcheck disable=SC2016  # the inner shell expands it
+  unshare -rm bash -euo pipefail -c '
+    mount -t tmpfs -o size=1500k none "$scratch/small"
+    run "$0" --size 48 --steps 4 --checkpoint "$scratch/small/c" --every 2 >"$scratch/out" 2>&1 && exit 3
+    grep -q "cannot write .*c.part: No space left on device; an older .* is as it was" "$scratch/out" || exit 4
+    [[ ! -e $scratch/small/c.part ]] || exit 5
+    run "$0" --steps 9 --restart "$scratch/small/c" --output "$scratch/after.npy"
+  ' "$1" || status=$?
+  ((status == 0)) || fail "status $status: $(<"$scratch/out")"
+  run seq --size 48 --steps 9 --output "$scratch/whole.npy"
+  cmp "$scratch/whole.npy" "$scratch/after.npy" || fail "the older checkpoint is not what it was"
+}
+
 common_messages() { # SHAPE
   local shape=$1
   refused 2 "unknown option '--szie'; did you mean --size" "$shape" --szie 3
@@ -68,7 +88,10 @@ common_messages() { # SHAPE
   refused 2 "is damaged: its checksum is wrong" "$shape" --restart "$scratch/eight"
   printf 'x' | dd of="$scratch/eight" bs=1 seek=8 conv=notrunc status=none
   refused 2 "is a checkpoint of xtencil.*, not of stencil" "$shape" --restart "$scratch/eight"
-  truncate -s -8 "$scratch/eight"
   printf 's' | dd of="$scratch/eight" bs=1 seek=8 conv=notrunc status=none
+  printf '\x07' | dd of="$scratch/eight" bs=1 seek=32 conv=notrunc status=none
+  refused 2 "has version 7 of the format, this program reads version 1" "$shape" --restart "$scratch/eight"
+  printf '\x01' | dd of="$scratch/eight" bs=1 seek=32 conv=notrunc status=none
+  truncate -s -8 "$scratch/eight"
   refused 2 "it is damaged" "$shape" --restart "$scratch/eight"
 }

@@ -37,6 +37,11 @@ typedef struct box {
   int z0, z1, y0, y1, x0, x1;
 } box;
 
+/* Of the planes [z0, z1) the rows [y0, y1). */
+typedef struct part {
+  int z0, z1, y0, y1;
+} part;
+
 typedef struct place {
   box cells;
   const char* text; /* as it stands on the command line */
@@ -66,9 +71,9 @@ typedef struct fdtd {
   run run;
   int threads;
   /* options */
-  int size[3], steps, every, film, snapshot, pulse_width, seed;
+  int size[3], steps, depth, every, film, snapshot, pulse_width, seed;
   double courant, spacing, speed, reflection, order;
-  bool verify, json, blocking, help;
+  bool verify, json, help;
   const char *layers_text, *start, *solid_file, *wave_file, *restart, *folder;
   const char *source_texts[OPTION_LIST], *probe_texts[OPTION_LIST];
   /* what follows from them */
@@ -141,10 +146,19 @@ void fdtd_save(fdtd* f, int step, const fields* a);
 void fdtd_check_begin(fdtd* f, const fields* a);
 void fdtd_check(fdtd* f, const fields* a);
 
-/* ---- update.c ---------------------------------------------------------------------------------------------------- */
+/* ---- update.c, or the variant itself ----------------------------------------------------------------------------- */
 
-/* Steps are done `depth` at once, so that fields are in the cache for all of them. u at a plane reads p READ_BELOW_OF_P
- * planes below and READ_ABOVE_OF_P above, p reads u_z likewise; what other ranks have of it must be valid:
+/* A step of u, and then one of p, in planes of this rank; what they read is valid. */
+void update_u(fdtd* f, const fields* a, part r);
+void update_p(fdtd* f, const fields* a, part r);
+
+/* ---- order.c ----------------------------------------------------------------------------------------------------- */
+
+/* How many steps to do at once, from `step` on (counted from 1): fields are whole where a file needs them. */
+int fdtd_depth(const fdtd* f, int step);
+
+/* `depth` steps at once. u at a plane reads p READ_BELOW_OF_P planes below and READ_ABOVE_OF_P above, p reads u_z
+ * likewise; what other ranks have of it must be valid:
  *
  *   for k of 0 .. depth - 1:   update_u_ends(k); for k = 0 also update_bands, while u_z of the other ranks arrives
  *                              [here u_z of other ranks]   update_p_ends(k)   [here p of other ranks] */
@@ -159,12 +173,9 @@ void update_p_ends(fdtd* f, const fields* a, int step, int k);
 /* Starts the clock. */
 void fdtd_start(fdtd* f);
 
-/* How many steps to do at once, from `step` on (counted from 1): fields are whole where a file needs them. */
-int fdtd_depth(const fdtd* f, int step);
-
-/* When p of a step is updated in planes [z0, z1) of this rank: adds what the sources give, and takes what probes
- * measure. */
-void fdtd_sound(const fdtd* f, int step, const fields* a, int z0, int z1);
+/* When p of a step is updated in planes of this rank: adds what the sources give, and takes what probes measure. Of a
+ * plane and step, rows come in their order. */
+void fdtd_sound(const fdtd* f, int step, const fields* a, part r);
 
 /* When p of this step is complete in the planes of this rank: film, checkpoint, progress. Returns false if the
  * run is to end now. */

@@ -1,6 +1,7 @@
 /* Sound in a box by SMint directives: the version to read. Its three loops are those of a serial program; the directive
  * above each distributes it over the ranks and fetches what it reads of other nodes. A rank goes on with the next box
- * at once (nowait), because no box reads what another one writes. fdtd.h describes the arrays. */
+ * at once (nowait), because no box reads what another one writes. For space-time blocking order.c calls the loops with
+ * planes of this rank only, those at its ends after a barrier. fdtd.h describes the arrays. */
 #include <smint.h>
 
 #include "fdtd.h"
@@ -9,6 +10,7 @@
 static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (*restrict ux)[rows][row],
                         double (*restrict uy)[rows][row], double (*restrict uz)[rows][row], double (*p)[rows][row]) {
   const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
+  if (z0 >= z1 || y0 >= y1) return;
   const double *kx = f->keep_u[0], *ky = f->keep_u[1], *kz = f->keep_u[2];
   const double *ax = f->add_u[0], *ay = f->add_u[1], *az = f->add_u[2];
   const unsigned char *kind = f->kind, *solid = f->solid;
@@ -59,6 +61,7 @@ static void update_u_in(const fdtd* f, const box* b, int rows, int row, double (
 static void update_p_in(const fdtd* f, const box* b, int rows, int row, double (*restrict p)[rows][row],
                         double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
   const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
+  if (z0 >= z1 || y0 >= y1) return;
   const unsigned char *kind = f->kind, *solid = f->solid;
   const ptrdiff_t plane = f->plane;
   const double courant = f->courant;
@@ -86,11 +89,12 @@ static void update_p_in(const fdtd* f, const box* b, int rows, int row, double (
 }
 
 /* The same in absorbing layer b, where p is the sum of three parts q, one for each direction. */
-static void update_pml_p_in(const fdtd* f, int layer, int rows, int row, int q_rows, int q_row,
+static void update_pml_p_in(const fdtd* f, int layer, const box* b, int rows, int row, int q_rows, int q_row,
                             double (*restrict q)[SPLIT][q_rows][q_row], double (*restrict p)[rows][row],
                             double (*ux)[rows][row], double (*uy)[rows][row], double (*uz)[rows][row]) {
-  const box* b = &f->layer[layer];
+  const int first_y = f->layer[layer].y0;
   const int z0 = b->z0, z1 = b->z1, y0 = b->y0, y1 = b->y1, x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
+  if (z0 >= z1 || y0 >= y1) return;
   const double *kx = f->keep_p[0], *ky = f->keep_p[1], *kz = f->keep_p[2];
   const double *ax = f->add_p[0], *ay = f->add_p[1], *az = f->add_p[2];
   const unsigned char *kind = f->kind, *solid = f->solid;
@@ -105,21 +109,21 @@ static void update_pml_p_in(const fdtd* f, int layer, int rows, int row, int q_r
       if (kind[z * rows + y] == OPEN)
 #pragma omp simd
         for (int x = x0; x < x1; x++) {
-          q[z][0][y - y0][x - x0] = kx[x] * q[z][0][y - y0][x - x0] - ax[x] * RISE_X;
-          q[z][1][y - y0][x - x0] = ky_y * q[z][1][y - y0][x - x0] - ay_y * RISE_Y;
-          q[z][2][y - y0][x - x0] = kz_z * q[z][2][y - y0][x - x0] - az_z * RISE_Z;
-          p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
+          q[z][0][y - first_y][x - x0] = kx[x] * q[z][0][y - first_y][x - x0] - ax[x] * RISE_X;
+          q[z][1][y - first_y][x - x0] = ky_y * q[z][1][y - first_y][x - x0] - ay_y * RISE_Y;
+          q[z][2][y - first_y][x - x0] = kz_z * q[z][2][y - first_y][x - x0] - az_z * RISE_Z;
+          p[z][y][x] = q[z][0][y - first_y][x - x0] + q[z][1][y - first_y][x - x0] + q[z][2][y - first_y][x - x0];
         }
       else
 #pragma omp simd
         for (int x = x0; x < x1; x++) {
-          const double to_x = kx[x] * q[z][0][y - y0][x - x0] - ax[x] * WALLS_X;
-          const double to_y = ky_y * q[z][1][y - y0][x - x0] - ay_y * WALLS_Y;
-          const double to_z = kz_z * q[z][2][y - y0][x - x0] - az_z * WALLS_Z;
-          q[z][0][y - y0][x - x0] = s[x] ? 0 : to_x;
-          q[z][1][y - y0][x - x0] = s[x] ? 0 : to_y;
-          q[z][2][y - y0][x - x0] = s[x] ? 0 : to_z;
-          p[z][y][x] = q[z][0][y - y0][x - x0] + q[z][1][y - y0][x - x0] + q[z][2][y - y0][x - x0];
+          const double to_x = kx[x] * q[z][0][y - first_y][x - x0] - ax[x] * WALLS_X;
+          const double to_y = ky_y * q[z][1][y - first_y][x - x0] - ay_y * WALLS_Y;
+          const double to_z = kz_z * q[z][2][y - first_y][x - x0] - az_z * WALLS_Z;
+          q[z][0][y - first_y][x - x0] = s[x] ? 0 : to_x;
+          q[z][1][y - first_y][x - x0] = s[x] ? 0 : to_y;
+          q[z][2][y - first_y][x - x0] = s[x] ? 0 : to_z;
+          p[z][y][x] = q[z][0][y - first_y][x - x0] + q[z][1][y - first_y][x - x0] + q[z][2][y - first_y][x - x0];
         }
       if (x0 == PAD_X) {
         p[z][y][PAD_X - 1] = p[z][y][PAD_X];
@@ -141,21 +145,28 @@ static double* shared_parts(int planes, int rows, int row) {
   return &parts[0][0][0][0];
 }
 
-/* A step, with the timers. */
-static void step_u(fdtd* f, const fields* a) {
+/* What a box and a part have in common. */
+static box common(const box* b, part r) {
+  return (box){larger(b->z0, r.z0), smaller(b->z1, r.z1), larger(b->y0, r.y0), smaller(b->y1, r.y1), b->x0, b->x1};
+}
+
+void update_u(fdtd* f, const fields* a, part r) {
   const int rows = f->rows, row = f->row;
   double(*p)[rows][row] = (double(*)[rows][row])a->p, (*ux)[rows][row] = (double(*)[rows][row])a->u[0];
   double(*uy)[rows][row] = (double(*)[rows][row])a->u[1], (*uz)[rows][row] = (double(*)[rows][row])a->u[2];
   const double start = team_now();
-  for (int b = 0; b < FACES; b++)
-    if (f->layers[b] > 0) update_u_in(f, &f->layer[b], rows, row, ux, uy, uz, p);
+  for (int b = 0; b < FACES; b++) {
+    const box layer = common(&f->layer[b], r);
+    if (f->layers[b] > 0) update_u_in(f, &layer, rows, row, ux, uy, uz, p);
+  }
   const double middle = team_now();
-  update_u_in(f, &f->inner, rows, row, ux, uy, uz, p);
+  const box inner = common(&f->inner, r);
+  update_u_in(f, &inner, rows, row, ux, uy, uz, p);
   f->run.phase[PHASE_PML_U] += middle - start;
   f->run.phase[PHASE_U] += team_now() - middle;
 }
 
-static void step_p(fdtd* f, const fields* a) {
+void update_p(fdtd* f, const fields* a, part r) {
   const int rows = f->rows, row = f->row;
   double(*p)[rows][row] = (double(*)[rows][row])a->p, (*ux)[rows][row] = (double(*)[rows][row])a->u[0];
   double(*uy)[rows][row] = (double(*)[rows][row])a->u[1], (*uz)[rows][row] = (double(*)[rows][row])a->u[2];
@@ -164,10 +175,12 @@ static void step_p(fdtd* f, const fields* a) {
     if (f->layers[b] > 0) {
       const int q_rows = f->split_rows[b], q_row = f->split_width[b];
       double(*q)[SPLIT][q_rows][q_row] = (double(*)[SPLIT][q_rows][q_row])a->split[b];
-      update_pml_p_in(f, b, rows, row, q_rows, q_row, q, p, ux, uy, uz);
+      const box layer = common(&f->layer[b], r);
+      update_pml_p_in(f, b, &layer, rows, row, q_rows, q_row, q, p, ux, uy, uz);
     }
   const double middle = team_now();
-  update_p_in(f, &f->inner, rows, row, p, ux, uy, uz);
+  const box inner = common(&f->inner, r);
+  update_p_in(f, &inner, rows, row, p, ux, uy, uz);
   f->run.phase[PHASE_PML_P] += middle - start;
   f->run.phase[PHASE_P] += team_now() - middle;
 }
@@ -192,13 +205,16 @@ int main(int argc, char** argv) {
 
   fdtd_start(&f);
   bool more = true;
-  for (int step = f.step + 1; step <= f.steps && more; step++) {
-    step_u(&f, &a);
+  for (int step = f.step + 1, depth; step <= f.steps && more; step += depth) {
+    depth = fdtd_depth(&f, step);
+    for (int k = 0; k < depth; k++) {
+      update_u_ends(&f, &a, k);
 #pragma SMint barrier
-    step_p(&f, &a);
-    fdtd_sound(&f, step, &a, f.lo, f.hi); /* each rank in its own planes */
+      if (k == 0) update_bands(&f, &a, step, depth);
+      update_p_ends(&f, &a, step, k);
 #pragma SMint barrier
-    more = fdtd_step(&f, step, &a);
+    }
+    more = fdtd_step(&f, step + depth - 1, &a);
   }
   run_stop(&f.run);
   return fdtd_finish(&f, &a, NULL);

@@ -58,14 +58,15 @@ static double* record_of(const fdtd* f, int z, int probe) {
 }
 
 /* Sums by plane, so that they have the same bits for any number of ranks. */
-static void measure(const fdtd* f, int step, const fields* a, int z0, int z1) {
+static void measure(const fdtd* f, int step, const fields* a, part r) {
   for (int i = 0; i < f->probe_count; i++) {
     const box* b = &f->probes[i].cells;
-    for (int z = larger(b->z0, z0); z < smaller(b->z1, z1); z++) {
-      double sum = 0;
-      for (int y = b->y0; y < b->y1; y++)
+    for (int z = larger(b->z0, r.z0); z < smaller(b->z1, r.z1); z++) {
+      double* const record = &record_of(f, z, i)[step - 1];
+      double sum = r.y0 <= b->y0 ? 0 : *record; /* rows come in their order */
+      for (int y = larger(b->y0, r.y0); y < smaller(b->y1, r.y1); y++)
         for (int x = b->x0; x < b->x1; x++) sum += a->p[fdtd_at(f, z, y, x)];
-      record_of(f, z, i)[step - 1] = sum;
+      *record = sum;
     }
   }
 }
@@ -83,23 +84,17 @@ static void add(const fdtd* f, const fields* a, int z, int y, int x, double more
   *p += more;
 }
 
-void fdtd_sound(const fdtd* f, int step, const fields* a, int z0, int z1) {
+void fdtd_sound(const fdtd* f, int step, const fields* a, part r) {
   const int end = PAD_X + f->size[0];
   for (int i = 0; i < f->source_count; i++) {
     const box* b = &f->sources[i].cells;
-    for (int z = larger(b->z0, z0); z < smaller(b->z1, z1); z++)
-      for (int y = b->y0; y < b->y1; y++) {
+    for (int z = larger(b->z0, r.z0); z < smaller(b->z1, r.z1); z++)
+      for (int y = larger(b->y0, r.y0); y < smaller(b->y1, r.y1); y++) {
         for (int x = b->x0; x < b->x1; x++) add(f, a, z, y, x, f->wave[step - 1]);
         mirror_p(a->p + fdtd_at(f, z, y, 0), PAD_X, end, end);
       }
   }
-  measure(f, step, a, z0, z1);
-}
-
-int fdtd_depth(const fdtd* f, int step) {
-  const bool whole = (f->film > 0 && step % f->film == 0) || (f->snapshot > 0 && step % f->snapshot == 0) ||
-                     (f->every > 0 && step % f->every == 0);
-  return f->blocking && !whole && step < f->steps ? 2 : 1;
+  measure(f, step, a, r);
 }
 
 static double largest_pressure(const void* of) {

@@ -51,8 +51,9 @@ static const option options[] = {
      FIELD(every)},
     {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT,
      FIELD(restart)},
-    {"--no-blocking", NULL, "update u everywhere, then p everywhere (not fdtd_smint, which always does)",
-     OPTION_NO_FLAG, FIELD(blocking)},
+    {"--depth", "BT",
+     "steps that are done at once, while their fields are in the cache (default 4); 1: no space-time blocking",
+     OPTION_NUMBER, FIELD(depth)},
     {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
      offsetof(fdtd, run) + offsetof(run, progress)},
     {"--json", NULL, "print the report as one line of JSON", OPTION_FLAG, FIELD(json)},
@@ -242,7 +243,7 @@ void fdtd_begin(fdtd* f, const char* program, team team, int argc, char** argv) 
               .order = 3,
               .seed = 1,
               .threads = 1,
-              .blocking = true,
+              .depth = 4,
               .film_file = -1};
   f->team.program = program;
 #ifdef _OPENMP

@@ -16,7 +16,7 @@
 set -euo pipefail
 # shellcheck disable=SC2034 # shapes.sh uses it
 program=fdtd here=$(dirname "${BASH_SOURCE[0]}")
-parts=({setup,geometry,start,update,record}.c ../common/{team,options,files,checkpoint,run,memory,volume}.c)
+parts=({setup,geometry,start,order,update,record}.c ../common/{team,options,files,checkpoint,run,memory,volume}.c)
 # shellcheck disable=SC1091 # it is checked by itself
 source "$here/../common/shapes.sh"
 
@@ -55,19 +55,24 @@ verified() {
 }
 
 same() {
-  local shape=$1 size
+  local shape=$1 size depth
   solid_cells
   read -ra options <<<"$(full_case 60)"
-  run seq "${options[@]}" --output "$scratch/expected"
-  run "$shape" "${options[@]}" --output "$scratch/got"
-  compare "$scratch/expected" "$scratch/got"
-  run "$shape" "${options[@]}" --output "$scratch/got" --no-blocking
-  compare "$scratch/expected" "$scratch/got"
+  run seq "${options[@]}" --output "$scratch/expected" --depth 1
+  for depth in 1 4 7; do
+    run "$shape" "${options[@]}" --output "$scratch/got" --depth "$depth"
+    compare "$scratch/expected" "$scratch/got"
+  done
   for size in 1,2,9 7,1,12 40,33,19; do
     run seq --size "$size" --start noise --steps 20 --output "$scratch/expected"
     run "$shape" --size "$size" --start noise --steps 20 --output "$scratch/got"
     cmp "$scratch/expected/pressure.npy" "$scratch/got/pressure.npy" || fail "size $size differs"
   done
+  # Rows in three tiles, with a probe and a source across their borders.
+  options=(--size "9,1500,14" --pml 2,2,3,3,0,2 --source 4:6,600:800,5:9 --probe 3:7,500:1300,3:11 --steps 30)
+  run seq "${options[@]}" --output "$scratch/expected" --depth 1 --film 15
+  run "$shape" "${options[@]}" --output "$scratch/got" --film 15
+  compare "$scratch/expected" "$scratch/got"
 }
 
 restart() {
@@ -119,6 +124,7 @@ messages() {
   refused 2 "unknown option '--sise'; did you mean --size" "$shape" --sise 3
   refused 2 "size '3,3' is not N or NX,NY,NZ" "$shape" --size 3,3
   refused 2 "courant 0.4975 is not in \(0, 0.494872\]: above 6 / \(7 sqrt 3\) the shortest" "$shape" --courant 0.4975
+  refused 2 "depth '0' is not BT" "$shape" --depth 0
   refused 2 "courant 'nan' is not a number" "$shape" --courant nan
   refused 2 "needs [0-9.]+ GiB of memory, this machine has [0-9.]+ GiB; use a smaller --size" "$shape" --size 20000
   refused 2 "pml '3,4' is not L or XL" "$shape" --size 20 --pml 3,4

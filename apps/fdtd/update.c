@@ -91,8 +91,8 @@ INLINED void row_pml_p(const fdtd* f, const fields* a, int layer, int z, int y, 
 
 enum { ROW_U, ROW_P, ROW_PML_P };
 
-INLINED void any_row(const fdtd* f, const fields* a, int what, int layer, const box* part, int z, int y, bool walls) {
-  const int x0 = part->x0, x1 = part->x1, end = PAD_X + f->size[0];
+INLINED void any_row(const fdtd* f, const fields* a, int what, int layer, const box* b, int z, int y, bool walls) {
+  const int x0 = b->x0, x1 = b->x1, end = PAD_X + f->size[0];
   if (what == ROW_U) row_u(f, a, z, y, x0, x1, walls);
   if (what == ROW_P) row_p(f, a, z, y, x0, x1, walls);
   if (what == ROW_PML_P) row_pml_p(f, a, layer, z, y, x0, x1, walls);
@@ -100,88 +100,39 @@ INLINED void any_row(const fdtd* f, const fields* a, int what, int layer, const 
   else mirror_p(a->p + fdtd_at(f, z, y, 0), x0, x1, end);
 }
 
-INLINED void update_row(const fdtd* f, const fields* a, int what, int layer, const box* part, int z, int y) {
+INLINED void update_row(const fdtd* f, const fields* a, int what, int layer, const box* b, int z, int y) {
   const int kind = f->kind[z * f->rows + y];
-  if (kind == OPEN) any_row(f, a, what, layer, part, z, y, false);
-  if (kind == BESIDE_SOLID) any_row(f, a, what, layer, part, z, y, true);
+  if (kind == OPEN) any_row(f, a, what, layer, b, z, y, false);
+  if (kind == BESIDE_SOLID) any_row(f, a, what, layer, b, z, y, true);
 }
 
-INLINED void update(const fdtd* f, const fields* a, int what, int layer, const box* part, int z0, int z1) {
-  const int lo = larger(z0, part->z0), hi = smaller(z1, part->z1);
-  if (lo >= hi) return;
+INLINED void update(const fdtd* f, const fields* a, int what, int layer, const box* b, part r) {
+  const int z0 = larger(r.z0, b->z0), z1 = smaller(r.z1, b->z1);
+  const int y0 = larger(r.y0, b->y0), y1 = smaller(r.y1, b->y1);
+  if (z0 >= z1 || y0 >= y1) return;
 #pragma omp parallel for collapse(2) schedule(static, 1)
-  for (int zb = lo; zb < hi; zb += BLOCK_Z)
-    for (int yb = part->y0; yb < part->y1; yb += BLOCK_Y)
-      for (int z = zb; z < smaller(zb + BLOCK_Z, hi); z++)
-        for (int y = yb; y < smaller(yb + BLOCK_Y, part->y1); y++) update_row(f, a, what, layer, part, z, y);
+  for (int zb = z0; zb < z1; zb += BLOCK_Z)
+    for (int yb = y0; yb < y1; yb += BLOCK_Y)
+      for (int z = zb; z < smaller(zb + BLOCK_Z, z1); z++)
+        for (int y = yb; y < smaller(yb + BLOCK_Y, y1); y++) update_row(f, a, what, layer, b, z, y);
 }
 
-static void update_u(fdtd* f, const fields* a, int z0, int z1) {
-  if (z0 >= z1) return;
+void update_u(fdtd* f, const fields* a, part r) {
   const double start = team_now();
   for (int b = 0; b < FACES; b++)
-    if (f->layers[b] > 0) update(f, a, ROW_U, b, &f->layer[b], z0, z1);
+    if (f->layers[b] > 0) update(f, a, ROW_U, b, &f->layer[b], r);
   const double middle = team_now();
-  update(f, a, ROW_U, 0, &f->inner, z0, z1);
+  update(f, a, ROW_U, 0, &f->inner, r);
   f->run.phase[PHASE_PML_U] += middle - start;
   f->run.phase[PHASE_U] += team_now() - middle;
 }
 
-static void update_p(fdtd* f, const fields* a, int step, int z0, int z1) {
-  if (z0 >= z1) return;
+void update_p(fdtd* f, const fields* a, part r) {
   const double start = team_now();
   for (int b = 0; b < FACES; b++)
-    if (f->layers[b] > 0) update(f, a, ROW_PML_P, b, &f->layer[b], z0, z1);
+    if (f->layers[b] > 0) update(f, a, ROW_PML_P, b, &f->layer[b], r);
   const double middle = team_now();
-  update(f, a, ROW_P, 0, &f->inner, z0, z1);
+  update(f, a, ROW_P, 0, &f->inner, r);
   f->run.phase[PHASE_PML_P] += middle - start;
   f->run.phase[PHASE_P] += team_now() - middle;
-  fdtd_sound(f, step, a, z0, z1);
-}
-
-/* ---- in which order ---------------------------------------------------------------------------------------------- */
-
-/* A rank can update the planes [low, high) of its own without data of other ranks, and without changing what other
- * ranks still read; the planes before and after them are the ends. In step k of those that are done at once, the ends
- * are 3 planes wider on each side than in the one before. */
-typedef struct band {
-  int low, high;
-} band;
-
-static band band_of(const fdtd* f, int below, int above) {
-  const bool first = f->lo == PAD, last = f->hi == PAD + f->size[2];
-  const int low = first ? f->lo : smaller(f->lo + below, f->hi);
-  return (band){low, last ? f->hi : larger(f->hi - above, low)};
-}
-
-/* In the first step the ends of u are only what other ranks read, and come first. */
-static band u_band(const fdtd* f, int k) {
-  return k == 0 ? band_of(f, READ_ABOVE_OF_U, READ_BELOW_OF_U) : band_of(f, 3 * k, 3 * k);
-}
-
-static band p_band(const fdtd* f, int k) { return band_of(f, READ_BELOW_OF_U + 3 * k, READ_ABOVE_OF_U + 3 * k); }
-
-void update_u_ends(fdtd* f, const fields* a, int k) {
-  const band b = u_band(f, k);
-  update_u(f, a, f->lo, b.low);
-  update_u(f, a, b.high, f->hi);
-}
-
-void update_p_ends(fdtd* f, const fields* a, int step, int k) {
-  const band b = p_band(f, k);
-  update_p(f, a, step + k, f->lo, b.low);
-  update_p(f, a, step + k, b.high, f->hi);
-}
-
-/* p of a plane needs u up to two planes above, and the next u of a plane p up to one plane above. So u of a step runs
- * ahead of its p by two planes, and p ahead of the next u by one: what they share is still in the cache. */
-void update_bands(fdtd* f, const fields* a, int step, int depth) {
-  const int chunk = !f->blocking ? f->hi - f->lo + HALO : f->threads > 1 ? 4 : 1;
-  for (int z = f->lo; z < f->hi + 3 * depth; z += chunk)
-    for (int k = 0; k < depth; k++) {
-      const band u = u_band(f, k), p = p_band(f, k);
-      const int u0 = z - 3 * k, u1 = u0 + chunk, p0 = u0 - HALO, p1 = u1 - HALO;
-      update_u(f, a, larger(u0, u.low), smaller(u1, u.high));
-      update_p(f, a, step + k, larger(p0, p.low), smaller(p1, p.high));
-    }
 }

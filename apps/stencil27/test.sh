@@ -7,6 +7,7 @@
 #   test.sh BIN traffic SHAPE SIDES       ST4: how many halos and pages are fetched, exactly; SIDES: of all ranks
 #   test.sh BIN restart SHAPE SHAPE       checkpoint with one, restart with the other: the same bits as one run
 #   test.sh BIN stopped SHAPE             Ctrl-C writes a checkpoint from which the run goes on
+#   test.sh BIN disk SHAPE                a full disk leaves the older checkpoint as it was
 #   test.sh BIN volume SHAPE              --volume: the snapshots can be read back, after a restart, too
 #   test.sh BIN messages SHAPE            bad input ends in one clear message
 #   test.sh BIN thin                      stencil27_mpi refuses more planes than its neighbours have
