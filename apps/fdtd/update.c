@@ -4,8 +4,9 @@
 
 #define INLINED static inline __attribute__((always_inline))
 
-/* Blocks: the planes of a block that a row reads stay in the cache until the block is done. */
-enum { BLOCK_Z = 64, BLOCK_Y = 32 };
+/* Blocks of as many rows as have this size in a plane of one field: the planes that a row reads stay in the last cache
+ * until the block is done. */
+enum { BLOCK_Z = 64, BLOCK_BYTES = 384 * 1024 };
 
 INLINED void row_u(const fdtd* f, const fields* a, int z, int y, int x0, int x1, const bool walls) {
   const ptrdiff_t at = fdtd_at(f, z, y, 0), row = f->row, plane = f->plane;
@@ -110,11 +111,13 @@ INLINED void update(const fdtd* f, const fields* a, int what, int layer, const b
   const int z0 = larger(r.z0, b->z0), z1 = smaller(r.z1, b->z1);
   const int y0 = larger(r.y0, b->y0), y1 = smaller(r.y1, b->y1);
   if (z0 >= z1 || y0 >= y1) return;
+  const int share = (y1 - y0 + f->threads - 1) / f->threads;
+  const int block = larger(smaller(BLOCK_BYTES / (f->row * (int)sizeof(double)), share), 1);
 #pragma omp parallel for collapse(2) schedule(static, 1)
   for (int zb = z0; zb < z1; zb += BLOCK_Z)
-    for (int yb = y0; yb < y1; yb += BLOCK_Y)
+    for (int yb = y0; yb < y1; yb += block)
       for (int z = zb; z < smaller(zb + BLOCK_Z, z1); z++)
-        for (int y = yb; y < smaller(yb + BLOCK_Y, y1); y++) update_row(f, a, what, layer, b, z, y);
+        for (int y = yb; y < smaller(yb + block, y1); y++) update_row(f, a, what, layer, b, z, y);
 }
 
 void update_u(fdtd* f, const fields* a, part r) {
