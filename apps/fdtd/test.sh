@@ -69,7 +69,7 @@ same() {
     cmp "$scratch/expected/pressure.npy" "$scratch/got/pressure.npy" || fail "size $size differs"
   done
   # Rows in three tiles, with a probe and a source across their borders.
-  options=(--size "9,1500,14" --pml 2,2,3,3,0,2 --source 4:6,600:800,5:9 --probe 3:7,500:1300,3:11 --steps 30)
+  options=(--size "9,1500,14" --pml "2,2,3,3,0,2" --steps 30 --source "4:6,600:800,5:9" --probe "3:7,500:1300,3:11")
   run seq "${options[@]}" --output "$scratch/expected" --depth 1 --film 15
   run "$shape" "${options[@]}" --output "$scratch/got" --film 15
   compare "$scratch/expected" "$scratch/got"
