@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
                                            .factor = factor,
                                            .panel = nullptr,
                                            .thread = hiroba_task_thread,
-                                           .rank = parts_rank};
+                                           .rank = turns_rank};
   cholesky c;
   cholesky_begin(&c, &program, task_team(program.name, &argc, &argv), argc, argv);
   return cholesky_run(&c);

@@ -1,22 +1,12 @@
 // parts.hpp: the tiles in shared memory, in a part for each rank, at home there. For variants over Hiroba's tasks:
-// parts_rank, parts_open and parts_close are for cholesky_program.
+// parts_open and parts_close are for cholesky_program.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "../common/tasks.hpp"
-#include "cholesky.h"
-
-// To and fro: 0, 1, .. ranks-1, ranks-1, .. 1, 0. Round and round, the last rank would have the most work of each turn.
-inline int parts_to_and_fro(int i, int ranks) {
-  const int place = i % (2 * ranks);
-  return place < ranks ? place : 2 * ranks - 1 - place;
-}
-
-inline int parts_rank(const cholesky* c, int i, int j) {
-  return parts_to_and_fro(i, c->rows) * c->columns + parts_to_and_fro(j, c->columns);
-}
+#include "turns.h"
 
 // Puts the tiles of each rank into a part of its own. Returns how long a part must be.
 inline int64_t parts_place(cholesky* c, double* parts, int64_t length) {

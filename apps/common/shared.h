@@ -4,6 +4,7 @@
 #define APPS_COMMON_SHARED_H
 
 #include <sms.h>
+#include <string.h>
 
 #include "run.h"
 
@@ -15,6 +16,14 @@ static inline void shared_leave(void) { sms_shutdown(); }
 static inline team shared_team(void) {
   team out = {sms_rank, sms_nprocs, shared_max, shared_sum, shared_leave, NULL};
   return out;
+}
+
+/* Touches what this rank has of shared memory that has just been allocated, before a clock runs: Hiroba makes huge
+ * pages of memory that has been touched, in the first two barriers after it has been allocated. Collective. */
+static inline void shared_touch(void* mine, size_t bytes) {
+  memset(mine, 0, bytes);
+  sms_barrier();
+  sms_barrier();
 }
 
 static inline int64_t shared_total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }

@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "memory.h"
 #include "shared.h"
@@ -19,9 +18,7 @@ inline team task_team(const char* program, int* argc, char*** argv) {
 }
 
 // Shared memory of rows x columns elements of `bytes` bytes, in rows that are divided among the ranks: equal numbers of
-// them, the last ones fewer. `what` needs too much, if the machine has less. Collective. Hiroba makes huge pages of
-// memory that has been touched, in the first two barriers after it has been allocated; so that is done here, before a
-// clock runs.
+// them, the last ones fewer. `what` needs too much, if the machine has less. Collective.
 inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t bytes, const char* what) {
   const int64_t parts = std::min<int64_t>(rows, team.count), share = (rows - 1) / parts + 1;
   const int64_t dim[] = {rows, columns, -1}, div[] = {parts, 1, -1};
@@ -29,7 +26,6 @@ inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t b
   memory_check(&team, static_cast<double>(share) * static_cast<double>(row), what);
   void* const out = sms_mapalloc_large(dim, div, bytes, 0, team.count);
   const int64_t first = std::min(share * team.rank, rows), mine = std::min(share, rows - first);
-  std::memset(static_cast<char*>(out) + static_cast<size_t>(first) * row, 0, static_cast<size_t>(mine) * row);
-  sms_barrier(), sms_barrier();
+  shared_touch(static_cast<char*>(out) + static_cast<size_t>(first) * row, static_cast<size_t>(mine) * row);
   return out;
 }

@@ -2,7 +2,6 @@
  * Which tile waits for which, and what moves between ranks, follows from the subscripts. */
 #include <omp.h>
 #include <smint.h>
-#include <string.h>
 
 #include "../common/memory.h"
 #include "../common/shared.h"
@@ -10,13 +9,10 @@
 
 static double* points[2]; /* all of them, in rows that are divided among the ranks */
 
-/* Huge pages are made of memory that has been touched, in the first two barriers after it has been allocated. */
 static double* allocate(const laplace* l, int rows, int pitch) {
 #pragma SMint shared ::[rows : NPROCS][pitch : ](0, NPROCS)
   double(*field)[pitch] = NULL;
-  memset(field[l->first[0]], 0, sizeof **field * (size_t)l->extent[0] * (size_t)pitch);
-#pragma SMint barrier
-#pragma SMint barrier
+  shared_touch(field[l->first[0]], sizeof **field * (size_t)l->extent[0] * (size_t)pitch);
   return &field[0][0];
 }
 

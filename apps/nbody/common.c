@@ -88,8 +88,8 @@ void nbody_begin(nbody* n, team team, int threads, int argc, char** argv) {
 
 void nbody_private(nbody* n) {
   const size_t bytes = 3 * (size_t)n->run.size * number_bytes(n);
-  void** const arrays[] = {&n->velocity, &n->force, &n->mass, &n->position[0], &n->position[1]};
-  const size_t count = n->share != NULL ? 3 : 5;
+  void** const arrays[] = {&n->mass, &n->velocity, &n->force, &n->position[0], &n->position[1]};
+  const size_t count = n->share != NULL ? 1 : 5;
   memory_check(&n->run.team, 5.0 * (double)bytes, n->run.team.program);
   bool good = true;
   for (size_t i = 0; i < count; i++) {
@@ -146,9 +146,9 @@ static void fill(nbody* n) {
       const size_t body_at = (size_t)s * (size_t)n->run.tile.rows;
       const body b = nbody_first_place(n, (int)body_at + i);
       put(n, n->mass, body_at + (size_t)i, b.mass);
-      for (int d = 0; d < 3; d++) {
+      for (int d = 0; here && d < 3; d++) {
         const size_t at = 3 * body_at + (size_t)(d * bodies + i);
-        for (int p = 0; here && p < 2; p++) put(n, n->position[p], at, b.x[d]);
+        for (int p = 0; p < 2; p++) put(n, n->position[p], at, b.x[d]);
         put(n, n->velocity, at, b.v[d]);
         put(n, n->force, at, 0);
       }
@@ -214,7 +214,7 @@ int nbody_run(nbody* n, tiled_steps steps) {
   tiled_figure found[NBODY_FIGURES] = {{NULL, 0}};
   if (done && n->run.verify) answer.error = nbody_check(n, &variant.orbit, found);
   answer.more = found;
-  void* const arrays[] = {n->velocity, n->force, n->mass, n->position[0], n->position[1]};
-  for (int i = 0; i < (n->share != NULL ? 3 : 5); i++) free(arrays[i]);
+  void* const arrays[] = {n->mass, n->velocity, n->force, n->position[0], n->position[1]};
+  for (int i = 0; i < (n->share != NULL ? 1 : 5); i++) free(arrays[i]);
   return done ? tiled_finish(&n->run, &answer) : tiled_stopped(&n->run);
 }

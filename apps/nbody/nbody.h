@@ -33,14 +33,14 @@ typedef struct nbody {
   double gravity, step;
   int strips, first, end; /* of all ranks; of this rank: [first, end) */
   void *position[2], *velocity, *force, *mass;
-  /* NULL, or allocates the positions, which are one memory for all ranks, whenever the strips are new. */
+  /* NULL, or allocates all of these but the masses, as one memory for all ranks, whenever the strips are new. */
   void (*share)(struct nbody* n);
 } nbody;
 
 /* Reads the command line. */
 void nbody_begin(nbody* n, team team, int threads, int argc, char** argv);
 
-/* Private memory for all bodies; with `share`, without their positions. nbody_run frees it. */
+/* Private memory for all bodies; with `share`, for their masses only. nbody_run frees it. */
 void nbody_private(nbody* n);
 
 /* Chooses the strips, sets the start, computes all steps with `steps`, checks, reports, and leaves the team. Returns
@@ -68,14 +68,12 @@ static inline void* nbody_strip_mass(const nbody* n, int strip) {
   return (char*)n->mass + at * (ptrdiff_t)(n->floats ? sizeof(float) : sizeof(double));
 }
 
-/* Step `step`: the forces of strip `source` on strip `target`, by thread `thread`. */
-static inline void nbody_force(nbody* n, int step, int target, int source, int thread) {
+/* The forces of strip `source`, whose bodies are at `of`, on strip `target` at `at`, by thread `thread`. */
+static inline void nbody_attract(nbody* n, void* force, const void* at, const void* of, int target, int source,
+                                 int thread) {
   const double start = team_now();
   const int targets = nbody_strip_bodies(n, target), sources = nbody_strip_bodies(n, source);
-  void *const force = nbody_strip(n, n->force, target), *const mass = nbody_strip_mass(n, target);
-  void *const at = nbody_strip(n, n->position[step % 2], target), *const of =
-                                                                      nbody_strip(n, n->position[step % 2], source);
-  void* const source_mass = nbody_strip_mass(n, source);
+  const void *const mass = nbody_strip_mass(n, target), *const source_mass = nbody_strip_mass(n, source);
   if (n->floats)
     nbody_force_float((float*)force, (const float*)at, (const float*)mass, targets, (const float*)of,
                       (const float*)source_mass, sources, (float)n->gravity);
@@ -85,14 +83,12 @@ static inline void nbody_force(nbody* n, int step, int target, int source, int t
   split_add(&n->run.split, thread, NBODY_CALC, start);
 }
 
-/* The end of step `step` for strip `strip`, of which all forces are there. */
-static inline void nbody_move(nbody* n, int step, int strip, int thread) {
+/* The end of step `step` for strip `strip`, of which all forces are there, by thread `thread`. */
+static inline void nbody_advance(nbody* n, void* to, const void* at, void* velocity, void* force, int step, int strip,
+                                 int thread) {
   const double start = team_now(), kick = step == 0 ? n->step / 2 : n->step;
   const int bodies = nbody_strip_bodies(n, strip);
-  void *const to = nbody_strip(n, n->position[(step + 1) % 2], strip), *const at =
-                                                                           nbody_strip(n, n->position[step % 2], strip);
-  void *const velocity = nbody_strip(n, n->velocity, strip), *const force = nbody_strip(n, n->force, strip);
-  void* const mass = nbody_strip_mass(n, strip);
+  const void* const mass = nbody_strip_mass(n, strip);
   if (n->floats)
     nbody_move_float((float*)to, (const float*)at, (float*)velocity, (float*)force, (const float*)mass, bodies,
                      (float)n->step, (float)kick, true);
@@ -100,6 +96,17 @@ static inline void nbody_move(nbody* n, int step, int strip, int thread) {
     nbody_move_double((double*)to, (const double*)at, (double*)velocity, (double*)force, (const double*)mass, bodies,
                       n->step, kick, false);
   split_add(&n->run.split, thread, NBODY_UPDATE, start);
+}
+
+/* Both for step `step`, which says where places are. */
+static inline void nbody_force(nbody* n, int step, int target, int source, int thread) {
+  void* const now = n->position[step % 2];
+  nbody_attract(n, nbody_strip(n, n->force, target), nbody_strip(n, now, target), nbody_strip(n, now, source), target,
+                source, thread);
+}
+static inline void nbody_move(nbody* n, int step, int strip, int thread) {
+  nbody_advance(n, nbody_strip(n, n->position[(step + 1) % 2], strip), nbody_strip(n, n->position[step % 2], strip),
+                nbody_strip(n, n->velocity, strip), nbody_strip(n, n->force, strip), step, strip, thread);
 }
 
 #ifdef __cplusplus

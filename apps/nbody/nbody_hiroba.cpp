@@ -1,5 +1,5 @@
 // Bodies that attract each other, with Hiroba's tasks: the sequential program, with what each strip reads and writes.
-// Positions are shared; all else of a strip only the rank uses on which the strip is at home.
+// All but the masses is shared; a strip's forces are computed on the rank on which they are at home.
 #include <task.hpp>
 
 #include <span>
@@ -10,10 +10,10 @@
 using hiroba::in, hiroba::inout, hiroba::out;
 
 static void share(nbody* n) {
-  for (void*& positions : n->position) {
-    sms_free(positions);
-    positions = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double),
-                          n->run.team.program);
+  for (void** array : {&n->position[0], &n->position[1], &n->velocity, &n->force}) {
+    sms_free(*array);
+    *array = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double),
+                       n->run.team.program);
   }
 }
 
@@ -29,12 +29,11 @@ static void steps(void* of, int from, int to) {
   for (int t = from; t < to; t++)
     for (int target = 0; target < n->strips; target++) {
       void *const now = n->position[t % 2], *const next = n->position[(t + 1) % 2];
-      const auto force = part(n, n->force, target);
-      const int home = sms_home(part(n, now, target).data());
+      const auto force = part(n, n->force, target), velocity = part(n, n->velocity, target);
       for (int source = 0; source < n->strips; source++)
-        hiroba::task(in(part(n, now, target)), in(part(n, now, source)), inout(force), hiroba::on(home),
+        hiroba::task(in(part(n, now, target)), in(part(n, now, source)), inout(force),
                      [=] { nbody_force(n, t, target, source, hiroba_task_thread()); });
-      hiroba::task(in(part(n, now, target)), inout(force), out(part(n, next, target)),
+      hiroba::task(in(part(n, now, target)), inout(force), inout(velocity), out(part(n, next, target)),
                    [=] { nbody_move(n, t, target, hiroba_task_thread()); });
     }
   hiroba::taskwait();

@@ -139,10 +139,14 @@ void smint_settle(void);          /* the barrier that SMINT_LATER has deferred, 
 typedef struct smint_affine {
   int64_t value, factor[SMINT_LOOPS];
 } smint_affine;
-/* The values of a loop variable: first, first + step, .. below end and below limit; or above end, if step < 0. */
+/* The values of a loop variable: first, first + step, .. below end and below limit; or above end, if step < 0. Or, with
+ * `value`, no loop, but what a subscript makes of each value v of the variable number `of`: value(data, v). */
 typedef struct smint_span {
   smint_affine first, end, limit;
   int64_t step;
+  int64_t (*value)(const void* data, int64_t v);
+  const void* data;
+  int of;
 } smint_span;
 static inline int64_t smint_no_limit(void) { return INT64_MAX / 4; }
 enum { SMINT_TILE_AUTO = -1 };
@@ -171,6 +175,9 @@ typedef struct smint_label {
 } smint_label;
 void smint_tasks(void (*body)(void*), void* data, size_t bytes, const smint_access accesses[], int count,
                  const smint_span loops[], int depth, const int64_t tile[], int tiled, const smint_label* label);
+/* `table`, named `text` in the program, is read when tasks are created: ends the job if it is shared memory, which
+ * tasks may not have written yet. */
+void smint_known(const void* table, const char* text, const char* place);
 /* All tasks have ended, and all shared memory is as after sms_barrier. Collective; blocks. */
 void smint_taskwait(const char* place);
 

@@ -31,6 +31,18 @@ bool uses_empty(const Affine& form, const TileRanges& ranges, size_t loops) {
   return false;
 }
 
+// What a subscript makes of the values of a loop: from the least to the greatest. Exact, if it is one.
+TileRange made_of(const Span& made, const TileRange& of) {
+  if (of.empty()) return {0, -1, 1, false};
+  TileRange out = {far, -far, 1, false};
+  for (int64_t v = of.low; v <= of.last; v += of.step) {
+    const int64_t value = made.value(made.data, v);
+    out.low = std::min(out.low, value), out.last = std::max(out.last, value);
+  }
+  out.exact = of.exact && out.low == out.last;
+  return out;
+}
+
 // One loop, after those around it.
 void range_of(const Span& loop, size_t k, Interval within, TileRanges& ranges) {
   ranges[k] = {0, -1, 1, false};
@@ -101,7 +113,8 @@ TileBox box_of(const TileAccess& access, std::span<const Span> loops, const Tile
   std::vector<Dimension> dimensions;
   for (size_t k = 0; k < loops.size(); ++k) {
     const TileRange& range = ranges[k];
-    box.exact = box.exact && range.exact;
+    // A number that is made of a loop's variable does not change what iterations there are.
+    box.exact = box.exact && (range.exact || (loops[k].value != nullptr && access.move[k] == 0));
     box.address += access.move[k] * (access.move[k] < 0 ? range.last : range.low);
     if (access.move[k] != 0 && range.count() > 1)
       dimensions.push_back({std::abs(access.move[k]) * range.step, range.count()});
@@ -216,7 +229,8 @@ bool TileBox::same_bytes(const TileBox& other) const {
 
 bool ranges_of(std::span<const Span> loops, std::span<const Interval> within, TileRanges& ranges) {
   for (size_t k = 0; k < loops.size(); ++k) {
-    range_of(loops[k], k, k < within.size() ? within[k] : Interval{-far, far}, ranges);
+    if (loops[k].value != nullptr) ranges[k] = made_of(loops[k], ranges[static_cast<size_t>(loops[k].of)]);
+    else range_of(loops[k], k, k < within.size() ? within[k] : Interval{-far, far}, ranges);
     if (k < within.size() && ranges[k].empty()) return false;
   }
   return true;

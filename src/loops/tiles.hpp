@@ -17,10 +17,14 @@ struct Affine {
   std::array<int64_t, View::most_loops> factor;
 };
 
-// A loop variable: first, first + step, .. below end and limit; or above end, if step < 0.
+// A loop variable: first, first + step, .. below end and limit; or above end, if step < 0. With `value`, no loop, but
+// value(data, v) for each v of the variable `of`, one before it.
 struct Span {
   Affine first, end, limit;
   int64_t step;
+  int64_t (*value)(const void* data, int64_t v) = nullptr;
+  const void* data = nullptr;
+  int of = 0;
 };
 
 // What a loop has in a tile: values from low to last, `step` apart. Not exact: it has none but these, for some values

@@ -66,6 +66,15 @@ std::vector<Span> some_loops() {
   return out;
 }
 
+// What subscripts make of some of these loops, behind them.
+int64_t table_of(const void* table, int64_t v) { return static_cast<const int64_t*>(table)[(v % 8 + 8) % 8]; }
+
+void add_made(std::vector<Span>& loops) {
+  static const int64_t tables[2][8] = {{3, 0, -2, 5, 1, 4, 2, -1}, {1, 1, 1, 1, 4, 4, 4, 4}};
+  for (int64_t left = between(0, 2), depth = static_cast<int64_t>(loops.size()); left > 0; --left)
+    loops.push_back({{}, {}, {}, 1, table_of, tables[left - 1], static_cast<int>(between(0, depth - 1))});
+}
+
 std::vector<TileAccess> some_accesses(char* first, char* second, size_t loops) {
   std::vector<TileAccess> out;
   for (int64_t left = between(1, 6); left > 0; --left) {
@@ -81,17 +90,21 @@ std::vector<TileAccess> some_accesses(char* first, char* second, size_t loops) {
   return out;
 }
 
-// What one tile touches: an access stands in the innermost loop of which it uses the variable.
+// What one tile touches: an access stands in the innermost loop of which it uses the variable, or a number made of it.
 Bytes touched(const std::vector<Span>& loops, const std::vector<Interval>& within, const TileAccess& access) {
   Bytes out;
+  const auto loop_of = [&](size_t k) { return loops[k].value != nullptr ? static_cast<size_t>(loops[k].of) : k; };
   size_t depth = within.size();  // the loops that are tiled have nothing but the next one in them
   for (size_t k = 0; k < loops.size(); ++k)
-    if (access.move[k] != 0) depth = std::max(depth, k + 1);
+    if (access.move[k] != 0) depth = std::max(depth, loop_of(k) + 1);
   Values v{};
   const std::function<void(size_t)> enter = [&](size_t k) {
     if (k < depth) return run_tile(loops, within, k, v, [&] { enter(k + 1); });
     const char* at = access.base + access.offset;
-    for (size_t j = 0; j < loops.size(); ++j) at += access.move[j] * (j < depth ? v[j] : 0);
+    for (size_t j = 0; j < loops.size(); ++j) {
+      const int64_t loop = loop_of(j) < depth ? v[loop_of(j)] : 0;
+      at += access.move[j] * (loops[j].value != nullptr ? loops[j].value(loops[j].data, loop) : loop);
+    }
     for (int64_t b = 0; b < access.block; ++b) out.insert(at + b);
   };
   enter(0);
@@ -170,11 +183,13 @@ TEST(Tiles, WhatATileTouchesIsInItsBoxes) {
   random_numbers.seed(11);
   std::vector<char> memory(1 << 20);
   int exact = 0, empty_inside = 0;
-  for (int round = 0; round < 300; ++round) {
-    const std::vector<Span> loops = some_loops();
+  for (int round = 0; round < 800; ++round) {
+    std::vector<Span> loops = some_loops();
+    const std::vector<int64_t> sizes = some_sizes(loops.size());
+    add_made(loops);
     const auto accesses = some_accesses(memory.data() + (1 << 18), memory.data() + (3 << 18), loops.size());
     std::vector<Interval> within;
-    cut(some_sizes(loops.size()), within, [&](const std::vector<Interval>& tile) {
+    cut(sizes, within, [&](const std::vector<Interval>& tile) {
       Bytes read, written, may_read, may_write;
       for (const TileAccess& access : accesses)
         (access.flags == Access::reads ? read : written).merge(touched(loops, tile, access));

@@ -82,7 +82,7 @@ struct Tiled {
   // Tiles of loops whose size is the library's choice, by all values that the loop may have.
   void choose() {
     TileRanges ranges;
-    ranges_of(loops, {}, ranges);
+    ranges_of(loops.first(size.size()), {}, ranges);
     for (size_t k = 0; k < size.size(); ++k)
       if (size[k] == SMINT_TILE_AUTO) size[k] = chosen(ranges[k]);
   }
@@ -90,8 +90,9 @@ struct Tiled {
   // Cuts loop k, the tile of the loops around it being known.
   void cut(size_t k) {
     TileRanges ranges;
-    if (!ranges_of(loops, {within.data(), k}, ranges)) return;
-    if (k == size.size()) return create(ranges);
+    const bool whole = k == size.size();
+    if (!ranges_of(whole ? loops : loops.first(k + 1), {within.data(), k}, ranges)) return;
+    if (whole) return create(ranges);
     within.resize(k + 1);
     const int64_t tile = size[k], last = ranges[k].last;
     for (int64_t begin = hiroba::floor_div(ranges[k].low, tile) * tile; begin <= last; begin += tile) {
@@ -134,6 +135,15 @@ SMINT_EXPORT void smint_tasks(void (*body)(void*), void* data, size_t bytes, con
   all.within.reserve(SMINT_SHARED);
   all.choose();
   all.cut(0);
+}
+
+SMINT_EXPORT void smint_known(const void* table, const char* text, const char* place) {
+  hiroba::Array* array = nullptr;
+  if (hiroba::process_memory("parallel for tasks").arrays().find(table, array).ok())
+    end_job(1,
+            "%s: subscripts are read from %s, which is shared memory that tasks may not have written yet; read them"
+            " from private memory, which is known when tasks are created",
+            place, text);
 }
 
 SMINT_EXPORT void smint_taskwait(const char* place) { hiroba_taskwait_at(place); }

@@ -49,10 +49,18 @@ def name_of(function: Node) -> str:
 
 
 def move(
-    source: Source, begin: tuple[int, int], statement: Node, function: Node, name: str, members: str, declared: str
+    source: Source,
+    begin: tuple[int, int],
+    statement: Node,
+    function: Node,
+    name: str,
+    members: str,
+    declared: str,
+    others: str = "",
 ) -> None:
     """The function is called `name`, and gets a struct of the same name with these members. `begin`: where the
-    directive begins and ends; `declared`: what stands first in the body."""
+    directive begins and ends; `declared`: what stands first in the body; `others`: functions that get the struct, too.
+    """
     at = beginning(source, function)
     here, there = source.place(begin[0]), source.place(at)
     head = f"static void {name}(void* hiroba_argument) {{"
@@ -62,7 +70,7 @@ def move(
         head += f" const struct {name}* const {GIVEN} = hiroba_argument;"
     else:
         head += " (void)hiroba_argument;"
-    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(source, function, statement)}{struct}{head}{declared}"
+    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(source, function, statement)}{struct}{others}{head}{declared}"
     end = statement.end_byte - 1
     line = source.place(begin[1]).line
     source.moves.append(

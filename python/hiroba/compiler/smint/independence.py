@@ -22,7 +22,8 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
         base = write.node
         while base.type == "subscript_expression":
             base = base.child_by_field_name("argument") or base.named_children[0]
-        if rewriter.resolve(base) is not None and not any(0 in form.factors for form in write.low):
+        follows = {analysis.made.get(k, k) for form in write.low for k in form.factors}
+        if rewriter.resolve(base) is not None and 0 not in follows:
             return write, write
         for other in always:
             alike = other.base == write.base and len(other.low) == len(write.low)

@@ -61,6 +61,7 @@ class Analysis:
     unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
     loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
     shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
+    made: dict[int, int] = field(default_factory=dict)  # numbers that are no loops, and the loops that they follow
 
 
 def through_pointer(node: Node) -> bool:
@@ -241,6 +242,9 @@ class LoopReader:
 
     # ---- accesses ----
 
+    def _subscript(self, node: Node) -> Form | None:
+        return self.reader.read(node)
+
     def _access(self, node: Node) -> None:
         subscripts: list[Node] = []
         base: Node | None = node
@@ -274,7 +278,7 @@ class LoopReader:
             self.out.irregular.append(f"{text_of(node)}: `{name}` has pointers in it, not rows")
             self._unknown(node, None)
             return
-        forms = [self.reader.read(index) for index in subscripts]
+        forms = [self._subscript(index) for index in subscripts]
         if any(form is None for form in forms):
             self.out.irregular.append(f"{text_of(node)}: a subscript is not affine")
             self._unknown(node, base)

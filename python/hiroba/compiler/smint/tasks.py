@@ -3,6 +3,7 @@ of its affine accesses. The nest becomes a function that computes one tile."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from ..core import outline
@@ -10,6 +11,7 @@ from ..core.counted import Counted
 from ..core.declarators import enclosing, may_be_use
 from ..core.declared import ARRAY, FUNCTION, Declared
 from ..core.found import Directive
+from ..core.shared import PREFIX
 from ..core.source import Node, text_of
 from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, split_list
@@ -18,7 +20,7 @@ from .independence import carried_dependence, provably_shared
 from .loops import Access, write_access
 from .own import is_set
 from .part import Smint
-from .tiles import TileReader
+from .tiles import Made, TileReader
 
 BY_HAND = "write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away"
 CLAUSES = ("for", "tasks", "tile", "independent", "collapse")
@@ -210,6 +212,22 @@ class TaskLoop:
         text += f"({reader.end_of(each)}, {begin if down else end})"
         source.override(each.compare.start_byte, each.compare.end_byte, text)
 
+    @staticmethod
+    def _subscripts(reader: TileReader, name: str, variables: list[tuple[Variable, Node]]) -> str:
+        """A function for each subscript that is not affine."""
+        out = ""
+        for number, made in enumerate(reader.spans):
+            if not isinstance(made, Made):
+                continue
+            made.function = f"{name}_{number}"
+            words = [f"static int64_t {made.function}(const void* {PREFIX}argument, int64_t {PREFIX}value) {{"]
+            words += [f"const struct {name}* const {GIVEN} = {PREFIX}argument; (void){GIVEN};"]
+            used = set(re.findall(r"[A-Za-z_]\w*", made.text)) - {made.variable}
+            words += [variable.prologue for variable, _ in variables if variable.name in used]
+            words += [f"const int64_t {made.variable} = {PREFIX}value; return (int64_t)({made.text}); }} "]
+            out += " ".join(words)
+        return out
+
     def _write(
         self, reader: TileReader, function: Node, sizes: list[str], variables: list[tuple[Variable, Node]]
     ) -> None:
@@ -228,12 +246,14 @@ class TaskLoop:
         declared += "".join(f" __typeof__({p}) const kept_{p} = {p}; (void)kept_{p};" for p in pointers)
         members = " ".join([TILE, *(v.members for v, _ in variables if v.members)])
         begin = (self.directive.at, self.directive.end)
-        outline.move(source, begin, self.loop, function, name, members, declared)
+        others = self._subscripts(reader, name, variables)
+        outline.move(source, begin, self.loop, function, name, members, declared, others)
         given = outline.given(name, [], [(variable, variable.name) for variable, _ in variables])
         used = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
         label = f"{quoted(outline.name_of(function))}, {quoted(f'{place.file}:{place.line}')}"
+        known = "".join(f" smint_known({t}, {quoted(t)}, hiroba_label.place);" for t in reader.tables)
         text = (
-            f"{{ static const smint_label hiroba_label = {{{label}}}; {given} smint_tasks({name}, &hiroba_data,"
+            f"{{ static const smint_label hiroba_label = {{{label}}}; {given}{known} smint_tasks({name}, &hiroba_data,"
             f" sizeof hiroba_data, {used}, {len(accesses)},"
             f" (const smint_span[]){{{', '.join(map(str, reader.spans))}}}, {len(reader.spans)},"
             f" (const int64_t[]){{{', '.join(sizes)}}}, {len(sizes)}, &hiroba_label); }}"

@@ -1,5 +1,6 @@
 """The affine accesses of a loop whose tiles become tasks: bounds may follow the variables of the loops around, and an
-array that is passed to a function is used there as the type of the parameter says."""
+array that is passed to a function is used there as the type of the parameter says. A subscript that is not affine, but
+whose values are known when the tasks are created, counts as a variable of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from ..core.affine import Form
 from ..core.counted import REAL, Counted, assigned_names, bounds_of, read_for
 from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
+from ..core.shared import PREFIX
 from ..core.source import Node, text_of, walk
 from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, table
 
@@ -23,7 +25,27 @@ class Span:
 
     def __str__(self) -> str:
         limit = affine(self.ends[1]) if len(self.ends) > 1 else "{smint_no_limit(), {0}}"
-        return table([affine(self.first), affine(self.ends[0]), limit, self.step])
+        return table([affine(self.first), affine(self.ends[0]), limit, self.step, "0", "0", "0"])
+
+
+@dataclass
+class Made:
+    """What a subscript makes of the variable of a loop, which is number `of`."""
+
+    of: int
+    variable: str
+    text: str  # C
+    function: str = ""  # of C, that computes it
+
+    def __str__(self) -> str:
+        zero = "{0, {0}}"
+        return table([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
+
+
+# What a subscript may consist of, beside names.
+SUBSCRIPT = ("number_literal", "char_literal", "parenthesized_expression", "binary_expression", "unary_expression")
+SUBSCRIPT += ("conditional_expression", "cast_expression", "type_descriptor", "primitive_type", "sized_type_specifier")
+SUBSCRIPT += ("type_identifier", "subscript_expression", "identifier", "comment")
 
 
 def affine(form: Form) -> str:
@@ -31,19 +53,28 @@ def affine(form: Form) -> str:
     return table([form.value(), table(factors or ["0"])])
 
 
+def base_of(node: Node) -> Node:
+    """a of a[i]."""
+    return node.child_by_field_name("argument") or node.named_children[0]
+
+
 class TileReader(LoopReader):
     """Reads one nest; the loops that may be tiled are `shared` of the analysis."""
 
-    spans: list[Span]
+    spans: list[Span | Made]
+    tables: dict[str, Node]  # arrays from which subscripts are read, by name
 
     def read_spans(self) -> str:
         """Reads all. Returns what is wrong, if the nest cannot become tasks."""
-        self.spans = []
+        self.spans, self.tables = [], {}
         if not self._begin(self.counted, self.loop):
             return f"the bounds of the loop over `{self.counted.name}` are not affine"
         self.out.shared.append(self.counted)
         self._nested(self.body)
         self._walk(self.body)
+        for access in self.out.single:
+            if access.writes and access.name in self.tables:
+                self.out.irregular.append(f"{access.text} is written, and subscripts are read from `{access.name}`")
         return self.out.irregular[0] if self.out.irregular else ""
 
     def _begin(self, counted: Counted, loop: Node) -> bool:
@@ -109,7 +140,7 @@ class TileReader(LoopReader):
         base = node
         while base.type == "subscript_expression":
             indices.insert(0, base.child_by_field_name("index") or base)
-            base = base.child_by_field_name("argument") or base.named_children[0]
+            base = base_of(base)
         shared = self.rewriter.resolve(base) if base.type == "identifier" else None
         if shared is not None and shared.codims:
             self._bare(base)
@@ -123,7 +154,7 @@ class TileReader(LoopReader):
             super()._access(node)
             return
         function, number = call
-        forms = [form for index in indices if (form := self.reader.read(index)) is not None]
+        forms = [form for index in indices if (form := self._subscript(index)) is not None]
         name = text_of(base)
         wrong = base.type != "identifier" or name in {*self.locals, *self.assigned} or len(forms) < len(indices)
         if wrong or self._by_pointers(base, len(indices)):
@@ -134,6 +165,43 @@ class TileReader(LoopReader):
         access = Access(text_of(node), whole, name, node, writes, True, forms, forms)
         self.out.single.append(access)
         self.out.accesses.append(access)
+
+    def _subscript(self, node: Node) -> Form | None:
+        return self.reader.read(node) or self._made(node)
+
+    def _made(self, node: Node) -> Form | None:
+        """Of any operators and elements of private arrays, where it follows one loop at most."""
+        variables: set[str] = set()
+        tables: dict[str, Node] = {}
+        for each in walk(node):
+            if each.is_named and each.type not in SUBSCRIPT:
+                return None
+            if each.type != "identifier":
+                continue
+            name, known = text_of(each), self.reader.variables.get(text_of(each))
+            if known is not None and [*known.factors.values()] == ["1"] and known.value() == "0":
+                variables.add(name)
+            elif known is not None or not self._invariant(each):
+                return None
+            if each.parent is not None and each.parent.type == "subscript_expression" and each == base_of(each.parent):
+                tables[name] = each
+        if len(variables) > 1 or len(self.spans) >= MAX_LOOPS:
+            return None
+        self.tables |= tables
+        text = self.render(node)
+        if not variables:
+            return Form(0, f"({text})")
+        variable = variables.pop()
+        return Form(0, "", {self._number_of(Made(*self.reader.variables[variable].factors, variable, text)): "1"})
+
+    def _number_of(self, made: Made) -> int:
+        for number, old in enumerate(self.spans):
+            if isinstance(old, Made) and (old.of, old.text) == (made.of, made.text):
+                return number
+        self.out.made[len(self.spans)] = made.of
+        self.spans.append(made)
+        self.out.loops.append(Values(made.text, "0", "1", "1"))
+        return len(self.spans) - 1
 
     def _passed(self, node: Node) -> tuple[Node, int] | None:
         """The function that gets this array or part of one, and as which argument."""
