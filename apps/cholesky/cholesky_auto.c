@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <smint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <task.h>
 
 #include "../common/memory.h"
@@ -36,7 +37,11 @@ static void open(cholesky* of) {
   double(*a)[width][numbers] = NULL;
   of->own = a;
   for (int j = 0; j < tiles; j++)
-    for (int i = j; i < tiles; i++) of->at[(size_t)i + (size_t)j * (size_t)tiles] = a[row[i]][column[j]];
+    for (int i = j; i < tiles; i++) {
+      of->at[(size_t)i + (size_t)j * (size_t)tiles] = a[row[i]][column[j]];
+      if (cholesky_mine(of, i, j)) memset(a[row[i]][column[j]], 0, sizeof a[0][0]);
+    }
+  shared_written();
 }
 
 static void close(cholesky* of) {

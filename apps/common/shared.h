@@ -4,7 +4,6 @@
 #define APPS_COMMON_SHARED_H
 
 #include <sms.h>
-#include <string.h>
 
 #include "run.h"
 
@@ -18,10 +17,9 @@ static inline team shared_team(void) {
   return out;
 }
 
-/* Touches what this rank has of shared memory that has just been allocated, before a clock runs: Hiroba makes huge
- * pages of memory that has been touched, in the first two barriers after it has been allocated. Collective. */
-static inline void shared_touch(void* mine, size_t bytes) {
-  memset(mine, 0, bytes);
+/* Shared memory has just been allocated, and this rank has written what it has of it, before a clock runs: Hiroba makes
+ * huge pages of memory that is used, in the first two barriers after it has been allocated. Collective. */
+static inline void shared_written(void) {
   sms_barrier();
   sms_barrier();
 }

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "memory.h"
 #include "shared.h"
@@ -26,6 +27,7 @@ inline void* task_rows(const team& team, int64_t rows, int64_t columns, size_t b
   memory_check(&team, static_cast<double>(share) * static_cast<double>(row), what);
   void* const out = sms_mapalloc_large(dim, div, bytes, 0, team.count);
   const int64_t first = std::min(share * team.rank, rows), mine = std::min(share, rows - first);
-  shared_touch(static_cast<char*>(out) + static_cast<size_t>(first) * row, static_cast<size_t>(mine) * row);
+  std::memset(static_cast<char*>(out) + static_cast<size_t>(first) * row, 0, static_cast<size_t>(mine) * row);
+  shared_written();
   return out;
 }

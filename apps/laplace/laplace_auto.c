@@ -2,6 +2,7 @@
  * Which tile waits for which, and what moves between ranks, follows from the subscripts. */
 #include <omp.h>
 #include <smint.h>
+#include <string.h>
 
 #include "../common/memory.h"
 #include "../common/shared.h"
@@ -12,7 +13,8 @@ static double* points[2]; /* all of them, in rows that are divided among the ran
 static double* allocate(const laplace* l, int rows, int pitch) {
 #pragma SMint shared ::[rows : NPROCS][pitch : ](0, NPROCS)
   double(*field)[pitch] = NULL;
-  shared_touch(field[l->first[0]], sizeof **field * (size_t)l->extent[0] * (size_t)pitch);
+  memset(field[l->first[0]], 0, sizeof **field * (size_t)l->extent[0] * (size_t)pitch);
+  shared_written();
   return &field[0][0];
 }
 

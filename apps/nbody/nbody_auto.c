@@ -3,6 +3,7 @@
  * subscripts. */
 #include <omp.h>
 #include <smint.h>
+#include <string.h>
 #include <task.h>
 
 #include "../common/memory.h"
@@ -18,7 +19,8 @@ static void* allocate(int rows, long bytes) {
   const int parts = smaller(rows, NPROCS);
 #pragma SMint shared ::[rows : parts][bytes : ](0, NPROCS)
   char(*strips)[bytes] = NULL;
-  shared_touch(strips + n.first, (size_t)(n.end - n.first) * (size_t)bytes);
+  memset(strips + n.first, 0, (size_t)(n.end - n.first) * (size_t)bytes);
+  shared_written();
   return strips;
 }
 
