@@ -73,7 +73,7 @@ def entries(programs: Path, app: App, ranks: int, threads: int) -> list[Entry]:
         environment = harness.threads(threads)
         if variant.startswith("mpi"):
             found.append(Entry(variant, [*harness.mpirun(ranks), path], environment))
-        elif variant.startswith("hiroba"):
+        elif variant.startswith(("hiroba", "auto")):
             for nodes in range(1, ranks + 1):
                 shape = ["-n", str(ranks), "--nodes", str(nodes), "--threads", str(threads)]
                 name = variant if nodes == 1 else f"{variant}, {nodes} nodes"

@@ -10,7 +10,7 @@ from tile_nests import program
 
 PLUGIN = pathlib.Path(HIROBARUN).parents[1] / "lib/hiroba/wire-ucx.so"
 FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
-PROGRAMS = ("smint_tasks", "smint_tasks_calls", "smint_tasks_empty")
+PROGRAMS = ("smint_tasks", "smint_tasks_calls", "smint_tasks_cyclic", "smint_tasks_empty")
 HEAD = """#include <smint.h>
 #pragma SMint shared ::[NPROCS](0, NPROCS)
 double a[100], b[100];
@@ -77,6 +77,19 @@ class TaskLoops(CompilerTest):
         self.assertEqual(self.waits(f"{busy}  return 0;\n"), [3, 6])
         other = "#pragma SMint single\n  a[0] = 1;\n"
         self.assertEqual(self.waits(f"{LOOP}{other}{LOOP}  return 0;\n"), [2, 6])
+
+    def test_a_table_in_shared_memory(self) -> None:
+        """Of subscripts, which are read before the tasks that might write it have run."""
+        self.write(
+            "table.c",
+            f"#include <sms.h>\n{HEAD}void f(const int* row);\nvoid f(const int* row) {{\n"
+            "#pragma SMint parallel for tasks tile(1)\n  for (int i = 0; i < 100; i++) a[row[i]] = i;\n}\n"
+            "int main(void) {\n  f(sms_alloc(100 * sizeof(int), 2, 0));\n}\n",
+        )
+        self.compiled(*FLAGS, "table.c", "-o", "table")
+        ended = self.launch(2, 1, "./table")
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertIn("subscripts are read from row, which is shared memory", ended.stderr)
 
     def test_a_tile_of_nothing(self) -> None:
         self.write(

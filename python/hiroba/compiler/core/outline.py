@@ -70,7 +70,9 @@ def move(
         head += f" const struct {name}* const {GIVEN} = hiroba_argument;"
     else:
         head += " (void)hiroba_argument;"
-    before = f"\n# {here.line} {quoted(here.file)}\n{prototype(source, function, statement)}{struct}{others}{head}{declared}"
+    before = (
+        f"\n# {here.line} {quoted(here.file)}\n{prototype(source, function, statement)}{struct}{others}{head}{declared}"
+    )
     end = statement.end_byte - 1
     line = source.place(begin[1]).line
     source.moves.append(
