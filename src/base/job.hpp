@@ -30,6 +30,7 @@ struct alignas(128) RankBoard {
   std::atomic<uint64_t> calls;    // collective calls entered so far
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
+  std::atomic<int32_t> domain;    // 1 + the NUMA domain that all its CPUs are on; 0: they are on several
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
 
   void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
@@ -51,7 +52,7 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3261626f72696821;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3261626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // Set by the rank that reports the error which ends the job: reported | the job's exit status.

@@ -2,29 +2,16 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "base/status.hpp"
+#include "base/text.hpp"
 
 namespace hiroba {
 
 namespace {
-
-// Of a list like "0-1,4".
-std::vector<int> numbers_of(const std::string& list) {
-  std::vector<int> out;
-  std::istringstream in(list);
-  for (std::string part; std::getline(in, part, ',');) {
-    int first = 0, last = 0;
-    char dash = 0;
-    std::istringstream words(part);
-    if (!(words >> first)) continue;
-    if (!(words >> dash >> last)) last = first;
-    for (int i = first; i <= last; ++i) out.push_back(i);
-  }
-  return out;
-}
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -35,9 +22,17 @@ std::string first_line(const std::string& path) {
 
 }  // namespace
 
+std::vector<int> numa_domains(const std::string& folder) {
+  return parse_numbers(first_line(folder + "/online")).value_or(std::vector<int>{0});
+}
+
+std::vector<int> cpus_of_domain(int domain, const std::string& folder) {
+  return parse_numbers(first_line(format("%s/node%d/cpulist", folder.c_str(), domain))).value_or(std::vector<int>{});
+}
+
 NumaDistances NumaDistances::load(const std::string& folder) {
   NumaDistances out;
-  const std::vector<int> online = numbers_of(first_line(folder + "/online"));
+  const std::vector<int> online = numa_domains(folder);
   if (online.size() < 2) return out;
   out.domains = online.back() + 1;
   const auto n = static_cast<size_t>(out.domains);
@@ -47,6 +42,20 @@ NumaDistances NumaDistances::load(const std::string& folder) {
     for (const int to : online) distances >> out.row[static_cast<size_t>(from) * n + static_cast<size_t>(to)];
   }
   return out;
+}
+
+int numa_domain_of(const std::vector<int>& cpus, const std::string& folder) {
+  const std::vector<int> online = numa_domains(folder);
+  if (online.size() == 1) return online[0];
+  int found = -1;
+  for (const int domain : online) {
+    const std::vector<int> its = cpus_of_domain(domain, folder);
+    const auto here = [&its](int cpu) { return std::find(its.begin(), its.end(), cpu) != its.end(); };
+    if (std::none_of(cpus.begin(), cpus.end(), here)) continue;
+    if (found >= 0) return -1;
+    found = domain;
+  }
+  return found;
 }
 
 int numa_domain_here() {

@@ -6,6 +6,9 @@
 
 namespace hiroba {
 
+// The folder in which it says so.
+constexpr char kernel_domains[] = "/sys/devices/system/node";
+
 // How far the domains are from each other, in the units of firmware: 10 is a domain's own memory.
 struct NumaDistances {
   static constexpr int own = 10, unknown = 255;
@@ -19,8 +22,14 @@ struct NumaDistances {
     return known ? row[static_cast<size_t>(a) * static_cast<size_t>(domains) + static_cast<size_t>(b)] : unknown;
   }
   // From what the kernel says in a folder like its own; a single domain where that says nothing.
-  static NumaDistances load(const std::string& folder = "/sys/devices/system/node");
+  static NumaDistances load(const std::string& folder = kernel_domains);
 };
+
+// Of the domains that this machine has, in order; 0 alone where the kernel does not say.
+std::vector<int> numa_domains(const std::string& folder = kernel_domains);
+std::vector<int> cpus_of_domain(int domain, const std::string& folder = kernel_domains);
+// The domain that has all of these CPUs; -1 if they are in several.
+int numa_domain_of(const std::vector<int>& cpus, const std::string& folder = kernel_domains);
 
 // On which the calling thread runs now.
 int numa_domain_here();

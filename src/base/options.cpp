@@ -65,6 +65,13 @@ constexpr std::array table = {
            "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
            "allocation (with several nodes, only parts of 32 MiB and more), cached memory when 2 MiB of it are fetched "
            "again (Linux 6.1; without, this option does nothing)."},
+    Option{
+        "memory", OptionKind::text, "owner", "owner|interleave|touch|domain:N",
+        "On machines with several NUMA domains, where home memory lies unless the program says so for an array. owner: "
+        "on the domain of the rank that owns it, whichever rank touches it first; a rank whose CPUs are on several "
+        "domains (see --bind) has none, and its memory is placed as with touch. interleave: on all domains in turn. "
+        "touch: on the domain of the thread that touches it first. domain:N: on that one. If a domain is full, memory "
+        "comes from another."},
     Option{"space", OptionKind::bytes, "8T", "SIZE",
            "Size of the shared address range. Unused addresses need no memory."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
@@ -113,8 +120,9 @@ bool in_choices(std::string_view value, std::string_view choices) {
 }
 
 // Not options of the runtime: settings from hirobarun to its ranks, settings of hirobarun, and the folder of plug-ins.
-constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",   "HIROBA_PLUGINS", "HIROBA_MPI",
-                                         "HIROBA_HOSTS", "HIROBA_THREADS", "HIROBA_BIND",    "HIROBA_TAG"};
+constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",          "HIROBA_PLUGINS", "HIROBA_MPI",
+                                         "HIROBA_HOSTS", "HIROBA_THREADS",        "HIROBA_BIND",    "HIROBA_TAG",
+                                         "HIROBA_CPUS",  "HIROBA_REPORT_BINDINGS"};
 
 }  // namespace
 

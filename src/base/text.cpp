@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -53,6 +54,41 @@ std::optional<uint64_t> parse_bytes(std::string_view text) {
   }
   if (number * scale >= 9.2e18) return std::nullopt;
   return static_cast<uint64_t>(number * scale);
+}
+
+std::optional<std::vector<int>> parse_numbers(std::string_view text) {
+  constexpr int most = 65535;
+  std::vector<int> out;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&](int& value) {
+    const auto [after, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || value < 0 || value > most) return false;
+    at = after;
+    return true;
+  };
+  for (;; ++at) {
+    int first = 0;
+    if (!number(first)) return std::nullopt;
+    int last = first;
+    if (at != end && *at == '-' && (++at, !number(last) || last < first)) return std::nullopt;
+    for (int i = first; i <= last; ++i) out.push_back(i);
+    if (at == end) return out;
+    if (*at != ',') return std::nullopt;
+  }
+}
+
+std::string show_numbers(std::vector<int> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  std::string out;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    out += (out.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (last > i) out += "-" + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return out;
 }
 
 std::string show_bytes(uint64_t bytes) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/limits.hpp"
+#include "base/text.hpp"
 
 namespace hiroba {
 
@@ -16,6 +17,31 @@ int threads_per_rank() {
   const int threads = text == nullptr ? 1 : std::atoi(text);
   return std::max(1, threads);
 }
+
+// The launcher's word comes first: OpenMP's runtime binds the thread that loads it before main begins.
+std::vector<int> cpus_of_rank() {
+  if (const char* const bound = std::getenv("HIROBA_CPUS"))
+    if (auto cpus = parse_numbers(bound)) return *cpus;
+  std::vector<int> out;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) out.push_back(cpu);
+  return out;
+}
+
+namespace {
+
+void unbind(pthread_t thread) {
+  if (std::getenv("HIROBA_CPUS") == nullptr) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus_of_rank())
+    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  pthread_setaffinity_np(thread, sizeof set, &set);  // if it fails, the thread stays where its creator is
+}
+
+}  // namespace
 
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument) {
   sigset_t all, before;
@@ -26,6 +52,7 @@ Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), vo
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) return Status::error(format("cannot start thread %s (%s)", name, explain_error(error).c_str()));
   pthread_setname_np(thread, name);
+  unbind(thread);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <string>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -18,9 +19,13 @@ struct Placement {
   Status apply(pthread_t thread) const;
 };
 
+// The CPUs of this rank: what its launcher has bound it to, or may use.
+std::vector<int> cpus_of_rank();
+
 // That a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
 int threads_per_rank();
 
+// It may use all CPUs of the rank, also where OpenMP has bound the thread that starts it to one of them.
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);
 
 }  // namespace hiroba

@@ -92,7 +92,7 @@ struct Words {
   std::vector<CLI::Option*> runtime_options;  // in the order of option_table()
 };
 
-void describe_options(CLI::App& app, Words& words, bool& tag) {
+void describe_options(CLI::App& app, Words& words, Launch& launch) {
   app.formatter(std::make_shared<HelpFormat>());
   app.footer(footer);
   app.set_help_flag("-h,--help", "Print this and exit.")->group("Help");
@@ -125,12 +125,16 @@ void describe_options(CLI::App& app, Words& words, bool& tag) {
       ->type_name("T")
       ->group(group);
   app.add_option("--bind", words.bind,
-                 "none: the system places ranks. core: each rank on its own cores. numa: each rank "
-                 "on one NUMA node, in turn (default: none).")
+                 "none: the system places ranks. core: each rank on its own cores. numa, socket: each rank "
+                 "on one NUMA domain or socket, in turn. LIST: each rank on its share of these CPUs, as in 0-3,8. "
+                 "OpenMP's places are set to match, unless OMP_PLACES or OMP_PROC_BIND is set (default: none).")
       ->envname("HIROBA_BIND")
-      ->type_name("none|core|numa")
+      ->type_name("none|core|numa|socket|LIST")
       ->group(group);
-  app.add_flag("--tag", tag, "Begin each line of output with its rank: \"[2] \".")
+  app.add_flag("--report-bindings", launch.report_bindings, "Print to which cores each rank is bound, as mpirun does.")
+      ->envname("HIROBA_REPORT_BINDINGS")
+      ->group(group);
+  app.add_flag("--tag", launch.tag, "Begin each line of output with its rank: \"[2] \".")
       ->envname("HIROBA_TAG")
       ->group("Output");
 
@@ -268,10 +272,7 @@ Status check(const Words& words, Launch& out) {
     return Status::error(format("option --nodes: %d nodes for %d rank%s: each node needs a rank, so give 1 to %d",
                                 out.nodes, out.ranks, out.ranks == 1 ? "" : "s", out.ranks));
   if (!words.threads.empty()) HIROBA_TRY(whole_number("--threads", words.threads, 1, most_ranks, out.threads));
-  if (words.bind == "core") out.bind = Bind::core;
-  else if (words.bind == "numa") out.bind = Bind::numa;
-  else if (words.bind != "none")
-    return Status::error(format("option --bind: '%s' is not one of none|core|numa", words.bind.c_str()));
+  HIROBA_TRY(Binding::parse(words.bind, out.bind));
   for (size_t i = 0; i < option_table().size(); ++i) {
     if (words.runtime_options[i]->empty()) continue;
     HIROBA_TRY(check_option(option_table()[i], words.runtime[i]));
@@ -297,7 +298,7 @@ int refuse(const Status& why) {
 std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
   CLI::App app{description};
   Words words;
-  describe_options(app, words, out.tag);
+  describe_options(app, words, out);
   std::vector<std::string> ours;
   const Status found = split(app, argc, argv, ours, out.program);
   if (!found.ok()) return refuse(found);

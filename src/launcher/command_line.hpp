@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/machine.hpp"
+#include "launcher/binding.hpp"
 
 namespace hiroba {
 
@@ -25,7 +25,8 @@ struct Launch {
   std::string mpi;          // the MPI whose mpirun starts ranks on hosts; "": the one that suits the program
   int nodes = 1;
   int threads = 0;  // OpenMP threads per rank; 0: not given
-  Bind bind = Bind::none;
+  Binding bind;
+  bool report_bindings = false;
   bool tag = false;
   double still = 30;                 // seconds after which a job that does not advance is reported; 0: never
   std::vector<Setting> settings;     // runtime options given on the command line

@@ -13,11 +13,28 @@
 
 namespace {
 
-int info(bool options_markdown) {
-  if (options_markdown) {
+struct InfoWords {
+  bool options_markdown = false;
+  std::string memory;  // "": not wanted; "machine", or the number of a process
+};
+
+int info_memory(const std::string& what) {
+  const bool machine = what == "machine";
+  std::string text;
+  const hiroba::Status described = machine ? hiroba::Status() : hiroba::describe_memory_of(what, text);
+  if (machine) text = hiroba::describe_domains();
+  std::fputs(text.c_str(), stdout);
+  if (described.ok()) return 0;
+  std::fprintf(stderr, "hiroba: %s\n", described.message().c_str());
+  return 1;
+}
+
+int info(const InfoWords& words) {
+  if (words.options_markdown) {
     std::fputs(hiroba::options_markdown().c_str(), stdout);
     return 0;
   }
+  if (!words.memory.empty()) return info_memory(words.memory);
   std::string why_bad;
   std::fputs(hiroba::describe_installation(why_bad).c_str(), stdout);
   if (why_bad.empty()) return 0;
@@ -48,10 +65,18 @@ int run(int argc, char** argv) {
   CLI::App app{"Describes this installation of Hiroba. hirobarun starts programs."};
   app.set_version_flag("--version", "hiroba " HIROBA_VERSION, "Print the version and exit");
   app.require_subcommand(1);
-  bool options_markdown = false;
-  const char* about = "This machine, transports, and options with their present values";
-  app.add_subcommand("info", about)
-      ->add_flag("--options-markdown", options_markdown, "Print the options in the format of docs/options.md");
+  InfoWords words;
+  CLI::App* const info_command =
+      app.add_subcommand("info", "This machine, transports, and options with their present values");
+  info_command->add_flag("--options-markdown", words.options_markdown,
+                         "Print the options in the format of docs/options.md");
+  info_command
+      ->add_option("--memory", words.memory,
+                   "Print the NUMA domains of this machine; with the number of a running rank's process, on which of "
+                   "them its node's pages of shared arrays lie")
+      ->expected(0, 1)
+      ->default_str("machine")
+      ->type_name("[PID]");
   // All words that follow are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
@@ -66,7 +91,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   const CLI::App& chosen = *app.get_subcommands().front();
-  return chosen.get_name() == "info" ? info(options_markdown) : become(chosen.get_name(), chosen.remaining());
+  return chosen.get_name() == "info" ? info(words) : become(chosen.get_name(), chosen.remaining());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/thread.hpp"
 #include "launcher/command_line.hpp"
 #include "launcher/ranks.hpp"
 #include "launcher/relay.hpp"
@@ -31,6 +32,16 @@ void open_standard_descriptors() {
   if (fd >= 0) close(fd);
 }
 
+// Where each rank of this machine runs; says so if that is wanted.
+Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankPlaces>& out) {
+  const std::vector<Core> cores = machine.core_list();
+  HIROBA_TRY(bind_ranks(cores, wish.bind, wish.ranks, threads_per_rank(), out));
+  for (int r = 0; wish.report_bindings && r < wish.ranks; ++r)
+    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(cores, r, out[static_cast<size_t>(r)]).c_str());
+  if (machine.is_described()) out.assign(out.size(), {});
+  return {};
+}
+
 int launch(Launch wish) {
   wish.program[0] = prefer_here(wish.program[0]);
   const Refusal bad_program = check_program(wish.program[0]);
@@ -40,13 +51,13 @@ int launch(Launch wish) {
   if (!seen.ok()) return refuse(seen, cannot_launch);
   const Status set = set_environment(wish, machine);
   if (!set.ok()) return refuse(set, cannot_launch);
-  if (wish.ranks == 0) return refuse_with(become_program(wish));
+  if (wish.ranks == 0) return refuse_with(become_program(wish, machine));
   const Refusal no_mpi = start_with_mpi(wish);
   if (!no_mpi.why.ok()) return refuse_with(no_mpi);
   if (needs_mpirun(wish)) return refuse_with(become_mpirun(wish));
-  if (wish.bind == Bind::core && wish.ranks > machine.cores())
-    std::fprintf(stderr, "hirobarun: --bind core: %d ranks share %d core%s\n", wish.ranks, machine.cores(),
-                 machine.cores() == 1 ? "" : "s");
+  std::vector<RankPlaces> places;
+  const Status placed = place_ranks(wish, machine, places);
+  if (!placed.ok()) return refuse(placed, cannot_launch);
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of ranks become children of this process, which ends them
   Signals signals;
@@ -59,7 +70,7 @@ int launch(Launch wish) {
   const Status mapped = map_board(job, board);
   if (!mapped.ok()) return refuse(mapped, cannot_launch);
   std::vector<Rank> ranks;
-  const Refusal not_started = start_ranks(wish, job, machine, signals, ranks);
+  const Refusal not_started = start_ranks(wish, job, places, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);
   return Supervisor(ranks, signals, *board, wish).run();
 }

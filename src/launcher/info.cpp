@@ -1,10 +1,19 @@
 #include "launcher/info.hpp"
 
+#include <signal.h>
 #include <sys/utsname.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
 
 #include "base/host.hpp"
+#include "base/limits.hpp"
+#include "base/numa.hpp"
+#include "base/numa_calls.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "launcher/machine.hpp"
@@ -70,7 +79,95 @@ std::string describe_options() {
   return text;
 }
 
+// In GiB, of a domain: "MemTotal", "MemFree".
+std::string memory_of_domain(int domain, const std::string& what) {
+  std::ifstream file(format("%s/node%d/meminfo", kernel_domains, domain));
+  std::string node, number, name;
+  uint64_t kib = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    if (words >> node >> number >> name >> kib && name == what + ":") return show_bytes(kib << 10);
+  }
+  return "?";
+}
+
+// Option space of a process.
+uint64_t space_of(const std::string& process) {
+  for (const Option& option : option_table()) {
+    if (std::strcmp(option.name, "space") != 0) continue;
+    const std::string name = environment_name(option) + "=";
+    std::ifstream environment("/proc/" + process + "/environ");
+    std::string value = option.fallback;
+    for (std::string entry; std::getline(environment, entry, '\0');)
+      if (entry.starts_with(name)) value = entry.substr(name.size());
+    return parse_bytes(value).value_or(0);
+  }
+  return 0;
+}
+
+// Of a process, what it has mapped of the arrays in its node's memory file.
+struct Mapping {
+  uint64_t begin, end;
+};
+std::vector<Mapping> shared_mappings(const std::string& process) {
+  std::vector<Mapping> out;
+  const uint64_t space = space_of(process);
+  std::ifstream maps("/proc/" + process + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0, end = 0, offset = 0;
+    if (line.find("/memfd:hiroba-node") == std::string::npos) continue;
+    if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &begin, &end, &offset) != 3) continue;
+    if (begin - offset != shared_base || offset >= space) continue;  // another view, or what the library keeps there
+    if (!out.empty() && out.back().end == begin) out.back().end = end;
+    else out.push_back({begin, end});
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string describe_domains() {
+  const std::vector<int> domains = numa_domains();
+  const NumaDistances distances = NumaDistances::load();
+  std::string text = domains.size() == 1 ? "This machine has one NUMA domain: all memory is equally near.\n"
+                                         : format("This machine has %zu NUMA domains.\n", domains.size());
+  text += "\n  domain  CPUs                 memory       free         distance to each domain\n";
+  for (const int domain : domains) {
+    std::string row;
+    for (const int other : domains) row += format(" %3d", distances.between(domain, other));
+    text +=
+        format("  %6d  %-20s %-12s %-12s%s\n", domain, show_numbers(cpus_of_domain(domain)).c_str(),
+               memory_of_domain(domain, "MemTotal").c_str(), memory_of_domain(domain, "MemFree").c_str(), row.c_str());
+  }
+  return text + "\nhiroba info --memory PID shows where the pages of a running rank lie.\n";
+}
+
+Status describe_memory_of(const std::string& process, std::string& out) {
+  const int pid = std::atoi(process.c_str());
+  if (pid <= 0 || kill(pid, 0) != 0)
+    return Status::error(
+        format("info --memory: there is no process %s that you may look at; give the number of a rank's "
+               "process, as ps shows it",
+               process.c_str()));
+  const std::vector<Mapping> mappings = shared_mappings(process);
+  if (mappings.empty())
+    return Status::error(
+        format("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid));
+  for (const Mapping& mapping : mappings) {
+    std::vector<void*> pages;
+    for (uint64_t at = mapping.begin; at < mapping.end; at += page_bytes) pages.push_back(reinterpret_cast<void*>(at));
+    std::vector<int> where(pages.size(), PageDomains::absent);
+    if (const int error = query_pages(pid, pages, where); error != 0)
+      return Status::error(
+          format("info --memory: the kernel does not say where the pages of process %d are (move_pages: "
+                 "%s); you must be its owner, and allowed to trace it",
+                 pid, explain_error(error).c_str()));
+    out += format("array at %p, %s at home on this node\n", pages[0], show_bytes(mapping.end - mapping.begin).c_str()) +
+           show_domains(where);
+  }
+  out += "Not in use: or not touched by this process yet.\n";
+  return {};
+}
 
 std::string describe_installation(std::string& why_bad) {
   Options options;

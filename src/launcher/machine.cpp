@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/limits.hpp"
 
 namespace hiroba {
-
-Cores share_of_cores(int rank, int ranks, int cores) {
-  const auto boundary = [&](int r) { return static_cast<int>(static_cast<int64_t>(r) * cores / ranks); };
-  return {boundary(rank), std::max(1, boundary(rank + 1) - boundary(rank))};
-}
 
 Machine::~Machine() {
   if (topology_ != nullptr) hwloc_topology_destroy(topology_);
@@ -20,11 +14,14 @@ Machine::~Machine() {
 Status Machine::load() {
   if (hwloc_topology_init(&topology_) != 0 || hwloc_topology_load(topology_) != 0)
     return Status::error(format("hwloc cannot read this machine's topology (%s)", explain_error(errno).c_str()));
-  if (!hwloc_topology_is_thissystem(topology_)) return {};  // a described machine (HWLOC_SYNTHETIC, HWLOC_XMLFILE)
+  described_ = hwloc_topology_is_thissystem(topology_) == 0;
+  if (described_) return {};
   // Use only the cores that taskset or a batch system allows.
-  hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
-  if (hwloc_get_cpubind(topology_, allowed, HWLOC_CPUBIND_PROCESS) == 0)
+  const hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+  if (hwloc_get_cpubind(topology_, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
+    restricted_ = hwloc_bitmap_isincluded(hwloc_topology_get_topology_cpuset(topology_), allowed) == 0;
     hwloc_topology_restrict(topology_, allowed, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
+  }
   hwloc_bitmap_free(allowed);
   return {};
 }
@@ -37,23 +34,20 @@ std::string Machine::processor() const {
   return name == nullptr ? "" : name;
 }
 
-Status Machine::bind(Bind how, int rank, int ranks) const {
-  if (how == Bind::none) return {};
-  hwloc_bitmap_t place = hwloc_bitmap_alloc();
-  const auto add = [&](hwloc_obj_type_t type, int index) {
-    const hwloc_obj_t object = hwloc_get_obj_by_type(topology_, type, static_cast<unsigned>(index));
-    hwloc_bitmap_or(place, place, object != nullptr ? object->cpuset : hwloc_topology_get_topology_cpuset(topology_));
-  };
-  if (how == Bind::numa) {
-    add(HWLOC_OBJ_NUMANODE, rank % numa_nodes());
-  } else {
-    const Cores mine = share_of_cores(rank, ranks, cores());
-    for (int c = mine.first; c < mine.first + mine.count; ++c) add(HWLOC_OBJ_CORE, c);
+std::vector<Core> Machine::core_list() const {
+  std::vector<Core> out;
+  const bool has_cores = hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_CORE) > 0;
+  const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology_, type, object)) != nullptr;) {
+    Core core;
+    for (int cpu = -1; (cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0;) core.cpus.push_back(cpu);
+    core.domain =
+        std::max(0, hwloc_bitmap_first(object->nodeset));  // the first has the memory for all, if there are more
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology_, HWLOC_OBJ_PACKAGE, object);
+    core.socket = package == nullptr ? 0 : static_cast<int>(package->logical_index);
+    out.push_back(std::move(core));
   }
-  const int failed = hwloc_set_cpubind(topology_, place, HWLOC_CPUBIND_PROCESS);
-  hwloc_bitmap_free(place);
-  if (failed != 0) return Status::error(format("cannot bind to its cores (%s)", explain_error(errno).c_str()));
-  return {};
+  return out;
 }
 
 }  // namespace hiroba

@@ -1,25 +1,25 @@
-// The machine as hwloc describes it, restricted to what this process may use, and the placement of ranks on it. A
-// Machine owns its topology; after load it is read-only. Forked children use their copy.
+// The machine as hwloc describes it, restricted to what this process may use. A Machine owns its topology; after load
+// it is read-only. Forked children use their copy.
 #pragma once
 
 #include <hwloc.h>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/status.hpp"
 
 namespace hiroba {
 
-enum class Bind { none, core, numa };
+// Numbers of CPUs (hardware threads) as the system has them.
+using Cpus = std::vector<int>;
 
-struct Cores {
-  int first, count;
+struct Core {
+  Cpus cpus;
+  int domain = 0;  // NUMA domain, as the system numbers them
+  int socket = 0;  // counted from 0
 };
-
-// The cores of `rank` when `ranks` ranks get contiguous shares of `cores`; with more ranks than cores, one that it
-// shares with its neighbours.
-Cores share_of_cores(int rank, int ranks, int cores);
 
 class Machine {
  public:
@@ -35,13 +35,18 @@ class Machine {
   int numa_nodes() const { return count(HWLOC_OBJ_NUMANODE); }
   std::string processor() const;  // the model's name, or ""
 
-  // Binds the calling process to its place. Does nothing for Bind::none.
-  Status bind(Bind how, int rank, int ranks) const;
+  // Of all that may be used, in the order of the machine.
+  std::vector<Core> core_list() const;
+  // Not this machine, but one that HWLOC_SYNTHETIC or HWLOC_XMLFILE describes: nothing can be bound to its CPUs.
+  bool is_described() const { return described_; }
+  // This process may use fewer CPUs than the machine has.
+  bool is_restricted() const { return restricted_; }
 
  private:
   int count(hwloc_obj_type_t type) const;
 
   hwloc_topology_t topology_ = nullptr;
+  bool described_ = false, restricted_ = false;
 };
 
 }  // namespace hiroba

@@ -49,7 +49,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
 }
 
 // In the child. `launcher` is our parent, unless it has died already.
-[[noreturn]] void become_program(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+[[noreturn]] void become_program(const Launch& launch, const Job& job, const RankPlaces& places, const Signals& signals,
                                  int rank, pid_t launcher, const int (&streams)[2], int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(cannot_start);  // it ended before PR_SET_PDEATHSIG was set
@@ -60,8 +60,11 @@ Refusal judge_file(const std::string& path, const std::string& program) {
   }
   if (dup2(streams[0], STDOUT_FILENO) < 0 || dup2(streams[1], STDERR_FILENO) < 0)
     give_up(report, rank, errno, "redirect its output");
-  const Status bound = machine.bind(launch.bind, rank, launch.ranks);
-  if (!bound.ok()) give_up(report, rank, 0, bound.message().c_str());
+  if (const Cpus cpus = places.cpus(); !cpus.empty()) {
+    const Status bound = bind_process(cpus);
+    if (!bound.ok()) give_up(report, rank, 0, bound.message().c_str());
+    use_places(places);
+  }
   setenv("HIROBA_JOB", job.to_environment(rank).c_str(), 1);
   std::vector<char*> words;
   for (const std::string& word : launch.program) words.push_back(const_cast<char*>(word.c_str()));
@@ -76,7 +79,7 @@ Status make_pipe(int (&ends)[2]) {
                               errno == EMFILE ? "; each rank needs two" : ""));
 }
 
-Status fork_rank(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals, int report,
+Status fork_rank(const Launch& launch, const Job& job, const RankPlaces& places, const Signals& signals, int report,
                  std::vector<Rank>& out) {
   const int rank = static_cast<int>(out.size());
   const pid_t launcher = getpid();
@@ -87,7 +90,7 @@ Status fork_rank(const Launch& launch, const Job& job, const Machine& machine, c
   if (pid < 0)
     return Status::error(
         format("cannot start rank %d of %d (fork: %s)", rank, launch.ranks, explain_error(errno).c_str()));
-  if (pid == 0) become_program(launch, job, machine, signals, rank, launcher, {output[1], error[1]}, report);
+  if (pid == 0) become_program(launch, job, places, signals, rank, launcher, {output[1], error[1]}, report);
   close(output[1]);
   close(error[1]);
   fcntl(output[0], F_SETFL, O_NONBLOCK);
@@ -150,14 +153,14 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   return {};
 }
 
-Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+Refusal start_ranks(const Launch& launch, const Job& job, const std::vector<RankPlaces>& places, const Signals& signals,
                     std::vector<Rank>& out) {
   int report[2];
   const Status piped = make_pipe(report);
   if (!piped.ok()) return {piped, cannot_start};
   Refusal refusal;
   while (refusal.exit_status == 0 && static_cast<int>(out.size()) < launch.ranks) {
-    const Status forked = fork_rank(launch, job, machine, signals, report[1], out);
+    const Status forked = fork_rank(launch, job, places[out.size()], signals, report[1], out);
     if (!forked.ok()) refusal = {forked, cannot_start};
   }
   close(report[1]);

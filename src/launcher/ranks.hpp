@@ -34,8 +34,9 @@ Refusal check_program(const std::string& program);
 // every HIROBA_ variable.
 Status set_environment(const Launch& launch, const Machine& machine);
 
-// Forks all ranks and waits until each has executed the program. If one cannot, all are ended.
-Refusal start_ranks(const Launch& launch, const Job& job, const Machine& machine, const Signals& signals,
+// Forks all ranks and waits until each has executed the program. If one cannot, all are ended. `places`: where each
+// rank runs.
+Refusal start_ranks(const Launch& launch, const Job& job, const std::vector<RankPlaces>& places, const Signals& signals,
                     std::vector<Rank>& out);
 
 }  // namespace hiroba

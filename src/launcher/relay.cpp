@@ -19,6 +19,7 @@
 #include "base/launchers.hpp"
 #include "base/limits.hpp"
 #include "base/options.hpp"
+#include "base/thread.hpp"
 #include "base/wires.hpp"
 #include "launcher/exit_status.hpp"
 #include "launcher/signals.hpp"
@@ -137,9 +138,12 @@ bool reaches_ranks(const std::string& variable) {
   return variable.starts_with("HIROBA_") || variable.starts_with("OMP_") || variable == "LD_LIBRARY_PATH";
 }
 
+// A rank that is bound to cores gets as many as it has threads.
 Words openmpi_words(const Launch& launch) {
-  static constexpr const char* bind[] = {"none", "core", "numa"};
-  Words words = {"--bind-to", bind[static_cast<int>(launch.bind)], "--map-by", "slot", "--oversubscribe"};
+  const bool cores = launch.bind.kind == Binding::Kind::core;
+  const std::string slot = cores ? format("slot:PE=%d", threads_per_rank()) : "slot";
+  Words words = {"--bind-to", launch.bind.text, "--map-by", slot, "--oversubscribe"};
+  if (launch.report_bindings) words.push_back("--report-bindings");
   // A lost host is detected within seconds, not after the five minutes of Open MPI's default.
   for (const char* setting : {"time 2", "intvl 1", "probes 3"}) {
     const std::string text = setting;
@@ -156,8 +160,9 @@ Words openmpi_words(const Launch& launch) {
 }
 
 Words mpich_words(const Launch& launch) {
-  static constexpr const char* bind[] = {"none", "core", "numa"};
-  Words words = {"-bind-to", bind[static_cast<int>(launch.bind)]};
+  const bool cores = launch.bind.kind == Binding::Kind::core;
+  Words words = {"-bind-to", cores ? format("core:%d", threads_per_rank()) : launch.bind.text};
+  if (launch.report_bindings) setenv("HYDRA_TOPO_DEBUG", "1", 1);  // its way to print them
   if (!launch.hosts.empty()) words.insert(words.end(), {"-hosts", host_list(launch)});
   if (launch.tag) words.push_back("-prepend-rank");
   return words;
@@ -258,6 +263,14 @@ Refusal become_mpirun(const Launch& wish) {
   if (transport_of(launch) == "shm")
     return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
             cannot_start};
+  if (launch.bind.kind == Binding::Kind::list)
+    return {Status::error(format("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one "
+                                 "machine; for ranks that mpirun starts give core, numa or socket",
+                                 launch.bind.text.c_str())),
+            cannot_start};
+  // Each rank has cores of its own, so its threads may be bound to them; a NUMA domain may have several ranks.
+  if (launch.bind.kind == Binding::Kind::core && std::getenv("OMP_PROC_BIND") == nullptr)
+    setenv("OMP_PLACES", "cores", 0), setenv("OMP_PROC_BIND", "close", 0);
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
   Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
@@ -269,7 +282,19 @@ Refusal become_mpirun(const Launch& wish) {
   return become(std::move(words));
 }
 
-Refusal become_program(const Launch& launch) {
+Refusal become_program(const Launch& launch, const Machine& machine) {
+  if (launch.bind.kind != Binding::Kind::none)
+    return {Status::error(
+                format("option --bind %s: mpirun or srun has started this process, and binds it; give that "
+                       "launcher its own option (Open MPI: --bind-to, MPICH: -bind-to, Slurm: --cpu-bind), and "
+                       "leave out --bind",
+                       launch.bind.text.c_str())),
+            cannot_start};
+  const std::vector<Core> cores = machine.core_list();
+  const RankPlaces places = machine.is_restricted() ? places_on(cores, threads_per_rank()) : RankPlaces();
+  if (!places.places.empty()) use_places(places);
+  if (launch.report_bindings)
+    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(cores, launched_number(), places).c_str());
   Words words = launch.program;
   const bool under_hydra = std::getenv("PMI_FD") != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr;
   if (under_hydra && !guard().empty()) words.insert(words.begin(), guard());

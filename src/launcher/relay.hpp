@@ -17,7 +17,8 @@ bool needs_mpirun(const Launch& launch);
 // Executes mpirun in this process. Returns only if that fails.
 Refusal become_mpirun(const Launch& launch);
 
-// In a process that mpirun or srun has started: executes the program. Returns only if that fails.
-Refusal become_program(const Launch& launch);
+// In a process that mpirun or srun has started: executes the program. That launcher may have bound it; OpenMP's places
+// follow. Returns only if that fails.
+Refusal become_program(const Launch& launch, const Machine& machine);
 
 }  // namespace hiroba

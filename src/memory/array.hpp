@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,8 @@ struct GuardedParts {
   }
 };
 
+struct ArrayTouches;
+
 struct Array {
   GuardedParts parts;
   Distribution distribution;
@@ -73,6 +76,7 @@ struct Array {
   const char* preloaded_by = "";       // by this call
   int barriers = 0;                    // since the allocation; counted while it matters
   uint64_t gathered = 0;               // bytes of this rank's part, into huge pages
+  std::shared_ptr<ArrayTouches> touches;  // if they are looked for on its home pages
   Tracker* tracker = nullptr;          // of the pages whose home is another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;

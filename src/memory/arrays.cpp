@@ -38,6 +38,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   if (request.parts.guard > 0) array->parts = request.parts;
   HIROBA_TRY(check_room(*array));
   HIROBA_TRY(map_homes(*array));
+  HIROBA_TRY(parts_.affinity.place_new(*array));
   HIROBA_TRY(close_guards(*array));
   if (parts_.cache != nullptr) HIROBA_TRY(parts_.cache->copies.add(*array, parts_.twin_at_fetch));
   out = array->data;
@@ -156,9 +157,9 @@ Status Arrays::free(void* data, const char* call) {
     const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
     const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // huge pages: no remains
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
-    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(parts_.layout.directory(parts_.job.node) + array->first_page),
-              static_cast<off_t>(array->end_page - array->first_page));
+    for (const uint64_t table : {parts_.layout.directory(parts_.job.node), parts_.layout.touches()})
+      fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(table + array->first_page),
+                static_cast<off_t>(array->end_page - array->first_page));
   }
   parts_.space.give(offset);
   return {};

@@ -26,6 +26,7 @@ Status Consistency::barrier(const char* call) {
   HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, notices, words_));
   if (parts_.cache != nullptr) read_notices();
   parts_.huge_pages.at_barrier();
+  parts_.touches.at_barrier();
   if (parts_.races.on()) parts_.races.begin_epoch();
   return {};
 }
@@ -79,6 +80,7 @@ Status Consistency::end_sync_drop() {
   HIROBA_TRY(parts_.collective.barriers().end_split());
   if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);
   parts_.huge_pages.at_barrier();
+  parts_.touches.at_barrier();
   return {};
 }
 

@@ -118,6 +118,14 @@ bool serve(MemoryParts& p, const void* address) {
   return served;
 }
 
+// An access to a home page that is closed to see who touches it; false if it is no such thing.
+bool open_touched(MemoryParts& p, const siginfo_t& info) {
+  if (!p.touches.used() || info.si_signo != SIGSEGV) return false;
+  const uint64_t page = p.page_of(info.si_addr);
+  Array* const array = p.table.live(page);
+  return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
+}
+
 // An access to the range that cannot be served.
 [[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
   const Array* const array = p.arrays.at(address);
@@ -142,7 +150,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
-  } else if (!record(*p, *info, state) && !serve(*p, info->si_addr)) {
+  } else if (!record(*p, *info, state) && !open_touched(*p, *info) && !serve(*p, info->si_addr)) {
     refuse(*p, signal, info->si_addr);
   }
   errno = saved;

@@ -5,6 +5,7 @@
 //                         scratch memory of collective operations
 //   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
 //                         fetched this page, whose home is here"
+//   touches()             a byte per page of the space, of each node by itself: how the next touch of a page is seen
 //
 // Only what is touched takes memory.
 #pragma once
@@ -19,6 +20,10 @@ namespace hiroba {
 constexpr uint64_t page_shift = 12;
 constexpr size_t page_bytes = size_t{1} << page_shift;
 
+// Where the address range begins in every rank. Far from where Linux puts programs, heaps, stacks and libraries, and
+// from the shadow of the address sanitizer.
+constexpr uint64_t shared_base = uint64_t{0x2000} << 32;
+
 struct Layout {
   static constexpr uint64_t control_bytes = uint64_t{1} << 30;
   static constexpr uint64_t lock_bytes = 128, locks = 65536;
@@ -30,7 +35,8 @@ struct Layout {
   uint64_t pages() const { return space >> page_shift; }
   uint64_t control(int rank) const { return space + static_cast<uint64_t>(rank) * control_bytes; }
   uint64_t directory(int node) const { return control(nranks) + static_cast<uint64_t>(node) * pages(); }
-  uint64_t extent() const { return directory(nnodes); }
+  uint64_t touches() const { return directory(nnodes); }
+  uint64_t extent() const { return touches() + pages(); }
 
   // Inside a control segment.
   int lock_rank(int id) const { return id % nranks; }

@@ -9,6 +9,7 @@
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
+#include "base/numa.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "memory/faults.hpp"
@@ -87,7 +88,7 @@ Status attach_control_segments(MemoryParts& p) {
   for (int r = 0; r < p.job.nranks; ++r) HIROBA_TRY(attach(p.layout.control(r), Layout::control_bytes, r));
   for (int n = 0; n < p.job.nnodes; ++n)
     HIROBA_TRY(attach(p.layout.directory(n), p.layout.pages(), p.job.first_rank_of(n)));
-  return {};
+  return map_of_node(p, p.layout.touches(), p.layout.pages());  // of this node alone
 }
 
 // Chooses how accesses are seen: the best that the kernel has, or what the option says.
@@ -149,6 +150,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
     if (fd >= 0) HIROBA_TRY(size_file(fd, p.layout.extent(), "the node's memory file"));
   RankBoard& self = p.board->rank(job.rank);
   self.pid = getpid();
+  self.domain = 1 + numa_domain_of(cpus_of_rank());
   self.phase = Phase::started;  // from here on the launcher counts on this rank
   Transport::Config config;
   config.job = job, config.board = p.board, config.base = p.space.base(), config.extent = p.layout.extent();
@@ -166,6 +168,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(attach_control_segments(p));
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
   if (options.flag("huge")) p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr});
+  HIROBA_TRY(p.affinity.start(options));
   HIROBA_TRY(start_races(p));
   return {};
 }
@@ -180,6 +183,7 @@ Board& Memory::board() const { return *parts_->board; }
 Transport& Memory::transport() const { return *parts_->transport; }
 Collective& Memory::collective() const { return parts_->collective; }
 bool Memory::checking() const { return parts_->check; }
+Affinity& Memory::affinity() const { return parts_->affinity; }
 Arrays& Memory::arrays() const { return parts_->arrays; }
 Consistency& Memory::consistency() const { return parts_->consistency; }
 GroupSync& Memory::group_sync() const { return parts_->group_sync; }

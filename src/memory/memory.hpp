@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "collective/collective.hpp"
+#include "memory/affinity.hpp"
 #include "memory/arrays.hpp"
 #include "memory/atomics.hpp"
 #include "memory/consistency.hpp"
@@ -49,6 +50,7 @@ class Memory {
   Collective& collective() const;
   bool checking() const;  // option check
 
+  Affinity& affinity() const;
   Arrays& arrays() const;
   Consistency& consistency() const;
   GroupSync& group_sync() const;

@@ -11,6 +11,7 @@
 #include "memory/memory.hpp"
 #include "memory/races.hpp"
 #include "memory/space.hpp"
+#include "memory/touches.hpp"
 
 namespace hiroba {
 
@@ -33,10 +34,12 @@ struct MemoryParts {
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
   HugePages huge_pages;
+  Touches touches;
   RaceChecker races;
   Memory::Times times;
   StillWatch still_watch;  // where no launcher of ours looks after the ranks
 
+  Affinity affinity{*this};
   Arrays arrays{*this};
   Consistency consistency{*this};
   GroupSync group_sync{*this};

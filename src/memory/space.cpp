@@ -9,12 +9,12 @@
 #include "base/host.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
+#include "memory/layout.hpp"
 
 namespace hiroba {
 
 namespace {
-// Far from where Linux puts programs, heaps, stacks and libraries, and from the shadow of the address sanitizer.
-char* const preferred_base = reinterpret_cast<char*>(uint64_t{0x2000} << 32);
+char* const preferred_base = reinterpret_cast<char*>(shared_base);
 
 // What this process has mapped in the way of [begin, begin + bytes): a line of /proc/self/maps; "" if nothing is found.
 std::string mapped_at(const char* begin, uint64_t bytes) {

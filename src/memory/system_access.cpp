@@ -8,7 +8,7 @@
 namespace hiroba {
 
 bool SystemAccess::may_need(const void* address, size_t bytes) const {
-  if (bytes == 0 || (parts_.cache == nullptr && !parts_.races.on())) return false;
+  if (bytes == 0 || (parts_.cache == nullptr && !parts_.races.on() && !parts_.touches.used())) return false;
   return parts_.space.contains(address) || parts_.space.contains(static_cast<const char*>(address) + bytes - 1);
 }
 
@@ -16,8 +16,8 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
   if (parts_.cache != nullptr)
     bytes = std::min(bytes, static_cast<size_t>(parts_.cache->copies.config().most_at_once()) * page_bytes);
   if (parts_.races.on()) parts_.races.recorder().access(address, bytes, to_write, calling_place());
-  if (parts_.cache == nullptr) return bytes;
-  if (parts_.preloads.start_bytes(address, bytes).ok()) parts_.cache->fetches.finish();
+  if (parts_.cache == nullptr && !parts_.touches.used()) return bytes;
+  if (parts_.cache != nullptr && parts_.preloads.start_bytes(address, bytes).ok()) parts_.cache->fetches.finish();
   // An access by this thread, as the program would make it, where the preload found no room or the page is watched.
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);

@@ -54,7 +54,7 @@ class Options(LauncherTest):
             (["-n", 2, "--nodes", 3, "true"], ["--nodes", "3 nodes for 2 ranks", "1 to 2"]),
             (["-n", 2, "--nodes", 0, "true"], ["--nodes", "'0'"]),
             (["-n", 2, "--threads", 0, "true"], ["--threads", "'0'"]),
-            (["-n", 2, "--bind", "x", "true"], ["none|core|numa"]),
+            (["-n", 2, "--bind", "x", "true"], ["none|core|numa|socket", "0-3,8"]),
         ):
             with self.subTest(words=words):
                 result = self.launch(*words)

@@ -4,6 +4,7 @@ import ast
 import functools
 import os
 import pathlib
+from typing import Any
 
 from launching import PHASES, PYTHON, LauncherTest, cores, main
 
@@ -127,22 +128,74 @@ class Binding(LauncherTest):
     def test_one_rank_gets_all_cores(self) -> None:
         self.assertEqual(self.places("-n", 1, "--bind", "core")[0], [os.sched_getaffinity(0)])
 
-    def test_more_ranks_than_cores_share_and_say_so(self) -> None:
-        places, stderr = self.places("-n", cores() + 1, "--bind", "core")
-        self.assertIn(f"{cores() + 1} ranks share {cores()} core", stderr)
-        self.assertEqual(set().union(*places), os.sched_getaffinity(0))
+    def refused(self, *words: object, **more: Any) -> str:
+        result = self.launch(*words, "true", **more)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        return result.stderr
+
+    def test_more_ranks_than_cores_are_refused(self) -> None:
+        told = self.refused("-n", cores() + 1, "--bind", "core")
+        self.assertIn(f"{cores() + 1} ranks for {cores()} core", told)
+        self.assertIn("--bind none", told)
 
     def test_numa_is_a_part_of_what_we_have(self) -> None:
-        for place in self.places("-n", 3, "--bind", "numa")[0]:
-            self.assertTrue(place and place <= os.sched_getaffinity(0))
+        for how in ("numa", "socket"):
+            for place in self.places("-n", 3, "--bind", how)[0]:
+                self.assertTrue(place and place <= os.sched_getaffinity(0))
+
+    def test_a_list_of_cpus(self) -> None:
+        allowed = sorted(os.sched_getaffinity(0))
+        self.assertEqual(self.places("-n", 1, "--bind", allowed[-1])[0], [{allowed[-1]}])
+        backwards = ",".join(str(cpu) for cpu in reversed(allowed))
+        places, _ = self.places("-n", len(allowed), "--bind", backwards)
+        self.assertEqual(places, [{cpu} for cpu in reversed(allowed)])
+        self.assertIn("CPU 4000 is not one that this job may use", self.refused("-n", 1, "--bind", "4000"))
+        self.assertIn("given twice", self.refused("-n", 1, "--bind", f"{allowed[0]},{allowed[0]}"))
+        self.assertIn("2 ranks for 1 CPU", self.refused("-n", 2, "--bind", allowed[0]))
+
+    def test_bindings_are_reported(self) -> None:
+        described = {**self.environment, "HWLOC_SYNTHETIC": "package:2 numa:1 core:2 pu:1"}
+        result = self.launch("-n", 2, "--bind", "numa", "--report-bindings", "true", env=described)
+        self.assertEqual(
+            result.stderr,
+            "hirobarun: rank 0 bound to socket 0[core 0[hwt 0]], socket 0[core 1[hwt 0]], NUMA domain 0: [B/B][./.]\n"
+            "hirobarun: rank 1 bound to socket 1[core 2[hwt 0]], socket 1[core 3[hwt 0]], NUMA domain 1: [./.][B/B]\n",
+        )
+        self.assertEqual(
+            self.launch("-n", 1, "--report-bindings", "true").stderr, "hirobarun: rank 0 is not bound\n"
+        )
+
+    def test_openmp_places_match(self) -> None:
+        show = ("sh", "-c", "echo $OMP_PLACES $OMP_PROC_BIND $HIROBA_CPUS")
+        cpus = sorted(os.sched_getaffinity(0))
+        self.assertEqual(self.launch("-n", 1, *show).stdout, "\n")
+        shown = self.launch("-n", 1, "--bind", cpus[0], *show).stdout
+        self.assertEqual(shown, f"{{{cpus[0]}}} close {cpus[0]}\n")
+        mine = {**self.environment, "OMP_PROC_BIND": "spread"}
+        self.assertEqual(self.launch("-n", 1, "--bind", cpus[0], *show, env=mine).stdout, f"spread {cpus[0]}\n")
+
+    def test_the_binding_of_mpirun_is_not_replaced(self) -> None:
+        """What another launcher has started is where that has put it."""
+        started = {**self.environment, "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"}
+        self.assertIn("Open MPI: --bind-to", self.refused("--bind", "core", env=started))
+        one = min(os.sched_getaffinity(0))
+        result = self.launch(
+            "--report-bindings", "sh", "-c", "echo $OMP_PLACES", env=started,
+            preexec_fn=lambda: os.sched_setaffinity(0, {one}),
+        )  # fmt: skip
+        if cores() > 1:
+            self.assertRegex(result.stderr, r"^hirobarun: rank 1 bound to socket 0\[core ")
+            self.assertEqual(result.stdout, f"{{{one}}}\n")
 
     def test_only_what_the_launcher_may_use(self) -> None:
         one = min(os.sched_getaffinity(0))
         result = self.launch(
-            "-n", 2, "--bind", "core", PYTHON, "-c", self.SHOW, preexec_fn=lambda: os.sched_setaffinity(0, {one})
+            "-n", 1, "--bind", "core", PYTHON, "-c", self.SHOW, preexec_fn=lambda: os.sched_setaffinity(0, {one})
         )
-        self.assertEqual(result.stdout, f"{one}\n" * 2)
-        self.assertIn("2 ranks share 1 core", result.stderr)
+        self.assertEqual(result.stdout, f"{one}\n")
+        told = self.refused("-n", 2, "--bind", "core", preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        self.assertIn("2 ranks for 1 core;", told)
 
 
 class Speed(LauncherTest):

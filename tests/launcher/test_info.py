@@ -1,5 +1,6 @@
 """What `hiroba` tells."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -63,6 +64,18 @@ class Info(LauncherTest):
         text = self.hiroba("info", env={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}).stdout
         self.assertRegex(text, r"cores +8, with 16 hardware threads")
         self.assertRegex(text, r"NUMA nodes +2\n")
+
+    def test_numa_domains(self) -> None:
+        text = self.hiroba("info", "--memory").stdout
+        online = pathlib.Path("/sys/devices/system/node/online").read_text().strip()
+        self.assertEqual(online == "0", "This machine has one NUMA domain" in text, text)
+        self.assertRegex(text, r"\n +0 +0.* 10")
+        for wrong in ("0", "x", str(2**22 + 1)):
+            refused = self.hiroba("info", "--memory", wrong)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertIn(f"there is no process {wrong} ", refused.stderr)
+        refused = self.hiroba("info", "--memory", str(os.getpid()))
+        self.assertIn("is it a rank of a job of Hiroba?", refused.stderr)
 
     def test_present_values(self) -> None:
         text = self.hiroba("info", env={"HIROBA_CACHE": "64M"}).stdout

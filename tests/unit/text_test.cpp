@@ -26,6 +26,15 @@ TEST(Text, ShownBytesAreShort) {
   EXPECT_EQ("8 TiB", show_bytes(uint64_t{8} << 40));
 }
 
+TEST(Text, ListsOfNumbers) {
+  EXPECT_EQ(parse_numbers("3,0-2,8"), (std::vector<int>{3, 0, 1, 2, 8}));
+  EXPECT_EQ(parse_numbers("65535"), (std::vector<int>{65535}));
+  for (const char* text : {"", ",", "1,", "1-", "-1", "2-1", "1--2", " 1", "65536", "99999999999", "1x"})
+    EXPECT_FALSE(parse_numbers(text)) << text;
+  EXPECT_EQ(show_numbers({8, 2, 0, 1, 4, 5}), "0-2,4-5,8");
+  EXPECT_EQ(show_numbers({}), "");
+}
+
 TEST(Text, TheNearestWord) {
   const std::string_view known[] = {"cache", "chaos", "timeout"};
   EXPECT_EQ("cache", nearest("cahe", known));

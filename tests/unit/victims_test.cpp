@@ -137,8 +137,17 @@ TEST(NumaDistances, AreWhatTheKernelSays) {
   EXPECT_EQ(three.between(3, 3), NumaDistances::own);
   EXPECT_EQ(three.between(0, 2), NumaDistances::unknown);
   EXPECT_EQ(three.between(0, -1), NumaDistances::unknown);
+  write("node0/cpulist", "0-3");
+  write("node1/cpulist", "4-5,8");
+  write("node3/cpulist", "");
+  EXPECT_EQ(numa_domains(folder), (std::vector<int>{0, 1, 3}));
+  EXPECT_EQ(cpus_of_domain(1, folder), (std::vector<int>{4, 5, 8}));
+  EXPECT_EQ(numa_domain_of({5, 8}, folder), 1);
+  EXPECT_EQ(numa_domain_of({3, 4}, folder), -1);
+  EXPECT_EQ(numa_domain_of({}, folder), -1);
   write("online", "0");
   EXPECT_EQ(NumaDistances::load(folder).domains, 1);
+  EXPECT_EQ(numa_domain_of({3, 4}, folder), 0);
   std::filesystem::remove_all(folder);
   EXPECT_EQ(NumaDistances::load(folder).domains, 1);
 }
