@@ -1,7 +1,12 @@
 // The loops, over vectors of HIROBA_VECTOR bytes, for the processors that HIROBA_LEVEL names. Complex numbers lie as
-// pairs of real ones. This file uses no function of other headers: one that the compiler does not inline would be
-// compiled for a processor that the program may not run on, and the linker could take it for the rest of the library.
+// pairs of real ones. This file uses no function of other headers but the compiler's own for instructions: one that is
+// not inlined would be compiled for a processor that the program may not run on, and the linker could take it for the
+// rest of the library.
 #include "linear/kernels.hpp"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "linear/kernel_levels.hpp"
 
@@ -29,18 +34,48 @@ template <typename R>
   __builtin_memcpy(x, &v, sizeof v);
 }
 
-// The last `count` numbers, then zeros: what follows full vectors is computed as they are, so with the same bits.
+// The last `count` numbers, then zeros: what follows full vectors is computed as they are, so with the same bits. One
+// instruction where the processor has one: number by number the end of a short row takes longer than the row.
+#if defined(__AVX512F__)
+[[gnu::always_inline]] inline uint32_t first_lanes(int64_t count) { return (uint32_t{1} << count) - 1; }
+template <typename R>
+[[gnu::always_inline]] inline V<R> load_some(const R* x, int64_t count) {
+  if constexpr (sizeof(R) == 8) return (V<R>)_mm512_maskz_loadu_pd(static_cast<__mmask8>(first_lanes(count)), x);
+  else return (V<R>)_mm512_maskz_loadu_ps(static_cast<__mmask16>(first_lanes(count)), x);
+}
+template <typename R>
+[[gnu::always_inline]] inline void store_some(R* x, const V<R>& v, int64_t count) {
+  if constexpr (sizeof(R) == 8) _mm512_mask_storeu_pd(x, static_cast<__mmask8>(first_lanes(count)), (__m512d)v);
+  else _mm512_mask_storeu_ps(x, static_cast<__mmask16>(first_lanes(count)), (__m512)v);
+}
+#elif defined(__AVX2__)
+template <typename R>
+[[gnu::always_inline]] inline __m256i first_lanes(int64_t count) {
+  if constexpr (sizeof(R) == 8) return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+  else return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+template <typename R>
+[[gnu::always_inline]] inline V<R> load_some(const R* x, int64_t count) {
+  if constexpr (sizeof(R) == 8) return (V<R>)_mm256_maskload_pd(x, first_lanes<R>(count));
+  else return (V<R>)_mm256_maskload_ps(x, first_lanes<R>(count));
+}
+template <typename R>
+[[gnu::always_inline]] inline void store_some(R* x, const V<R>& v, int64_t count) {
+  if constexpr (sizeof(R) == 8) _mm256_maskstore_pd(x, first_lanes<R>(count), (__m256d)v);
+  else _mm256_maskstore_ps(x, first_lanes<R>(count), (__m256)v);
+}
+#else
 template <typename R>
 [[gnu::always_inline]] inline V<R> load_some(const R* x, int64_t count) {
   V<R> v = {};
   for (int64_t i = 0; i < count; ++i) v[i] = x[i];
   return v;
 }
-
 template <typename R>
 [[gnu::always_inline]] inline void store_some(R* x, const V<R>& v, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] = v[i];
 }
+#endif
 
 // Imaginary parts in the place of real ones, and the reverse.
 template <typename R>

@@ -117,21 +117,16 @@ void dot(const Begun& begun, bool conjugate, int64_t n, const void* x, int64_t i
   reduce(begun, n, std::move(pending));
 }
 
+// nrm2 and asum: a real number of one vector.
 template <typename T>
-void nrm2(const Begun& begun, int64_t n, const void* x, int64_t incx, R<T>* result) {
-  *result = 0;
-  if (!begun.length("n", n)) return;
-  Pending<T> pending;
-  begun.require(begun.linear().nrm2(begun.call(), begun.vector<T>("x", n, x, incx), result, pending));
-  reduce(begun, n, std::move(pending));
-}
+using Norm = Status (Linear::*)(const Call&, const SharedVector&, R<T>*, Pending<T>&);
 
 template <typename T>
-void asum(const Begun& begun, int64_t n, const void* x, int64_t incx, R<T>* result) {
+void norm(const Begun& begun, Norm<T> of, int64_t n, const void* x, int64_t incx, R<T>* result) {
   *result = 0;
   if (!begun.length("n", n)) return;
   Pending<T> pending;
-  begun.require(begun.linear().asum(begun.call(), begun.vector<T>("x", n, x, incx), result, pending));
+  begun.require((begun.linear().*of)(begun.call(), begun.vector<T>("x", n, x, incx), result, pending));
   reduce(begun, n, std::move(pending));
 }
 
@@ -214,9 +209,9 @@ T at(const void* scalar) {
        (int order, int trans, int64_t m, int64_t n, S alpha, const P* a, int64_t lda, const P* x, int64_t incx, \
         S beta, P* y, int64_t incy),                                                                            \
        gemv<T>, (order, trans, m, n, V(alpha), a, lda, x, incx, V(beta), y, incy))
-#define NORMS(t, T, P)                                                                     \
-  SUM(R<T>, t##nrm2, (int64_t n, const P* x, int64_t incx), nrm2<T>, (n, x, incx, result)) \
-  SUM(R<T>, t##asum, (int64_t n, const P* x, int64_t incx), asum<T>, (n, x, incx, result))
+#define NORMS(t, T, P)                                                                                       \
+  SUM(R<T>, t##nrm2, (int64_t n, const P* x, int64_t incx), norm<T>, (&Linear::nrm2<T>, n, x, incx, result)) \
+  SUM(R<T>, t##asum, (int64_t n, const P* x, int64_t incx), norm<T>, (&Linear::asum<T>, n, x, incx, result))
 #define GER(name, T, P, S, V, conjugate)                                                                    \
   CALL(name,                                                                                                \
        (int order, int64_t m, int64_t n, S alpha, const P* x, int64_t incx, const P* y, int64_t incy, P* a, \
