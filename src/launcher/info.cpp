@@ -156,7 +156,7 @@ Status describe_memory_of(const std::string& process, std::string& out) {
   for (const Mapping& mapping : mappings) {
     std::vector<void*> pages;
     for (uint64_t at = mapping.begin; at < mapping.end; at += page_bytes) pages.push_back(reinterpret_cast<void*>(at));
-    std::vector<int> where(pages.size(), PageDomains::absent);
+    std::vector<int> where(pages.size(), Affinity::absent);
     if (const int error = query_pages(pid, pages, where); error != 0)
       return Status::error(
           format("info --memory: the kernel does not say where the pages of process %d are (move_pages: "

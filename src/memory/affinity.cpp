@@ -12,24 +12,30 @@
 
 namespace hiroba {
 
+static_assert(Affinity::absent == PageDomains::absent);
+
 Status Affinity::start(const Options& options) {
-  pages_.start({&NumaCalls::system(), numa_domains(), parts_.node_fd(), parts_.space.base(), options.flag("huge")});
+  parts_.page_domains.start(
+      {&NumaCalls::system(), numa_domains(), parts_.node_fd(), parts_.space.base(), options.flag("huge")});
   Touches::Config config;
-  config.arrays = &parts_.table, config.pages = &pages_, config.base = parts_.space.base();
+  config.arrays = &parts_.table, config.pages = &parts_.page_domains, config.base = parts_.space.base();
   config.claims = reinterpret_cast<std::atomic<uint8_t>*>(parts_.space.base() + parts_.layout.touches());
   config.first_rank = parts_.job.first_rank_of(parts_.job.node);
   config.end_rank = config.first_rank + parts_.job.ranks_on(parts_.job.node);
   config.huge = options.flag("huge");
   parts_.touches.start(config);
-  const Status parsed = MemoryPlace::parse(options.text("memory"), by_option_);
-  return parsed.ok() ? check(by_option_, "option memory") : Status::error("option memory: " + parsed.message());
+  const Status parsed = MemoryPlace::parse(options.text("memory"), parts_.memory_place);
+  return parsed.ok() ? check(parts_.memory_place, "option memory")
+                     : Status::error("option memory: " + parsed.message());
 }
 
 Status Affinity::check(const MemoryPlace& place, const char* what) const {
-  if (place.kind != MemoryPlace::Kind::domain || pages_.exists(place.domain)) return {};
+  if (place.kind != MemoryPlace::Kind::domain || parts_.page_domains.exists(place.domain)) return {};
   return Status::error(format("%s: there is no NUMA domain %d; this machine has %s", what, place.domain,
                               show_numbers(domains()).c_str()));
 }
+
+const std::vector<int>& Affinity::domains() const { return parts_.page_domains.domains(); }
 
 int Affinity::domain_of(int rank) const { return parts_.board->rank(rank).domain.load() - 1; }
 
@@ -44,12 +50,12 @@ Status Affinity::set_places(const Array& array, const MemoryPlace& place) const 
   const int domain = domain_of(parts_.job.rank);
   for (const HomeRun& run : array.homes)
     if (run.rank == parts_.job.rank)
-      HIROBA_TRY(pages_.set_place(run.first << page_shift, run.pages << page_shift, place, domain));
+      HIROBA_TRY(parts_.page_domains.set_place(run.first << page_shift, run.pages << page_shift, place, domain));
   return {};
 }
 
 Status Affinity::place_new(const Array& array) {
-  return domains().size() == 1 ? Status() : set_places(array, by_option_);
+  return domains().size() == 1 ? Status() : set_places(array, parts_.memory_place);
 }
 
 // ---- moves ---------------------------------------------------------------------------------------------------------
@@ -62,7 +68,7 @@ bool Affinity::moves_for_node() const { return parts_.job.rank == parts_.job.fir
 Status Affinity::begin_move(const Array& array, const char* call) const {
   HIROBA_TRY(parts_.collective.barriers().all(call, Barriers::tag_of(call)));
   for_each_run_here(array, [this](const HomeRun& run) {
-    pages_.unmap(run.first, run.pages);
+    parts_.page_domains.unmap(run.first, run.pages);
     parts_.transport->release_mapping(run.first << page_shift, run.pages << page_shift);
   });
   return parts_.collective.barriers().all(call, Barriers::tag_of(call) + 1);
@@ -70,12 +76,12 @@ Status Affinity::begin_move(const Array& array, const char* call) const {
 
 // All ranks wait for those that move. A page that stays because its new domain is full, or because the kernel uses it,
 // is no error.
-Status Affinity::end_move(const PageDomains::Moved& mine, const char* call, uint64_t& moved) const {
+Status Affinity::end_move(const MovedPages& mine, const char* call, uint64_t& moved) const {
   std::vector<std::vector<char>> all;
   HIROBA_TRY(parts_.collective.teams().gather(call, {reinterpret_cast<const char*>(&mine), sizeof mine}, all));
   moved = 0;
   for (size_t r = 0; r < all.size(); ++r) {
-    PageDomains::Moved of_rank;
+    MovedPages of_rank;
     std::memcpy(&of_rank, all[r].data(), sizeof of_rank);
     moved += of_rank.pages;
     if (of_rank.error == EPERM || of_rank.error == ENOSYS)
@@ -87,20 +93,21 @@ Status Affinity::end_move(const PageDomains::Moved& mine, const char* call, uint
   return {};
 }
 
-PageDomains::Moved Affinity::move_all(const Array& array, const MemoryPlace& place) const {
+MovedPages Affinity::move_all(const Array& array, const MemoryPlace& place) const {
   constexpr uint64_t piece = 16;  // pages that are in use are interleaved by these, or by huge pages
-  PageDomains::Moved moved;
+  MovedPages moved;
   if (!moves_for_node()) return moved;
   const size_t n = domains().size();
   for_each_run_here(array, [&](const HomeRun& run) {
     const int owner = domain_of(run.rank);
-    if (place.kind == MemoryPlace::Kind::domain) moved += pages_.move(run.first, run.pages, place.domain);
-    if (place.kind == MemoryPlace::Kind::owner && owner >= 0) moved += pages_.move(run.first, run.pages, owner);
+    if (place.kind == MemoryPlace::Kind::domain) moved += parts_.page_domains.move(run.first, run.pages, place.domain);
+    if (place.kind == MemoryPlace::Kind::owner && owner >= 0)
+      moved += parts_.page_domains.move(run.first, run.pages, owner);
     if (place.kind != MemoryPlace::Kind::interleave) return;
     const uint64_t step = array.gathered > 0 ? huge_page_bytes / page_bytes : piece;
     for (uint64_t at = run.first; at < run.first + run.pages;) {
       const uint64_t end = std::min(run.first + run.pages, (at / step + 1) * step);
-      moved += pages_.move(at, end - at, domains()[at / step % n]);
+      moved += parts_.page_domains.move(at, end - at, domains()[at / step % n]);
       at = end;
     }
   });
@@ -146,12 +153,12 @@ Status Affinity::migrate(const void* data, std::span<const Range> section, int r
                "should go; start the program with --bind numa or --bind core",
                call, rank));
   HIROBA_TRY(begin_move(*array, call));
-  PageDomains::Moved mine;
+  MovedPages mine;
   for (const PageRun& run : runs) {
     if (job.rank != rank) break;
-    HIROBA_TRY(
-        pages_.set_place(run.first << page_shift, run.pages << page_shift, {MemoryPlace::Kind::domain, domain}, -1));
-    mine += pages_.move(run.first, run.pages, domain);
+    HIROBA_TRY(parts_.page_domains.set_place(run.first << page_shift, run.pages << page_shift,
+                                             {MemoryPlace::Kind::domain, domain}, -1));
+    mine += parts_.page_domains.move(run.first, run.pages, domain);
   }
   return end_move(mine, call, moved);
 }
@@ -186,13 +193,13 @@ Status Affinity::sample(void* data, bool on, const char* call) {
 }
 
 // `counts`: [unit][domain], of all ranks of this node. One rank moves the pages of all.
-PageDomains::Moved Affinity::move_by_counts(const Array& array, const std::vector<uint64_t>& counts) const {
-  PageDomains::Moved moved;
+MovedPages Affinity::move_by_counts(const Array& array, const std::vector<uint64_t>& counts) const {
+  MovedPages moved;
   const ArrayTouches& touches = *array.touches;
   const size_t n = domains().size();
   for_each_run_here(array, [&](const HomeRun& run) {
-    std::vector<int> where(run.pages, PageDomains::absent);
-    if (!pages_.locate(run.first, run.pages, where.data()).ok()) return;
+    std::vector<int> where(run.pages, Affinity::absent);
+    if (!parts_.page_domains.locate(run.first, run.pages, where.data()).ok()) return;
     for (uint64_t at = run.first; at < run.first + run.pages;) {
       const uint64_t u = touches.unit_of(at);
       const uint64_t end = std::min(run.first + run.pages, touches.run_of(u).first + touches.unit_pages);
@@ -200,7 +207,8 @@ PageDomains::Moved Affinity::move_by_counts(const Array& array, const std::vecto
       const auto most = std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
       const auto now = std::find(domains().begin(), domains().end(), where[at - run.first]) - domains().begin();
       const bool here = now < static_cast<std::ptrdiff_t>(n);
-      if (here && *most > first[now]) moved += pages_.move(at, end - at, domains()[static_cast<size_t>(most - first)]);
+      if (here && *most > first[now])
+        moved += parts_.page_domains.move(at, end - at, domains()[static_cast<size_t>(most - first)]);
       at = end;
     }
   });
@@ -223,7 +231,7 @@ Status Affinity::migrate_by_use(void* data, const char* call, uint64_t& moved) {
     }
   HIROBA_TRY(begin_move(*array, call));
   const bool mover = moves_for_node() && !parts_.races.on();
-  return end_move(mover ? move_by_counts(*array, counts) : PageDomains::Moved(), call, moved);
+  return end_move(mover ? move_by_counts(*array, counts) : MovedPages(), call, moved);
 }
 
 // ---- where pages are -----------------------------------------------------------------------------------------------
@@ -232,7 +240,7 @@ Status Affinity::locate(const Array& array, std::vector<int>& out) const {
   out.assign(array.end_page - array.first_page, elsewhere);
   Status status;
   for_each_run_here(array, [&](const HomeRun& run) {
-    if (status.ok()) status = pages_.locate(run.first, run.pages, &out[run.first - array.first_page]);
+    if (status.ok()) status = parts_.page_domains.locate(run.first, run.pages, &out[run.first - array.first_page]);
   });
   return status;
 }
@@ -240,7 +248,7 @@ Status Affinity::locate(const Array& array, std::vector<int>& out) const {
 namespace {
 
 char sign_of(int domain) {
-  if (domain == PageDomains::absent) return '.';
+  if (domain == Affinity::absent) return '.';
   if (domain == Affinity::elsewhere) return '~';
   constexpr int digits = 10, letters = 26;
   return static_cast<char>(domain < digits ? '0' + domain : domain < digits + letters ? 'a' + domain - digits : '?');
@@ -255,7 +263,7 @@ std::string show_domains(std::span<const int> where) {
   for (auto at = values.begin(); at != values.end();) {
     const auto end = std::upper_bound(at, values.end(), *at);
     const auto pages = static_cast<uint64_t>(end - at);
-    const std::string what = *at == PageDomains::absent   ? "not in use"
+    const std::string what = *at == Affinity::absent      ? "not in use"
                              : *at == Affinity::elsewhere ? "on other nodes"
                                                           : format("on NUMA domain %d", *at);
     text +=

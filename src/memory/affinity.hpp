@@ -12,26 +12,27 @@
 
 #include "base/options.hpp"
 #include "memory/array.hpp"
-#include "memory/page_domains.hpp"
+#include "memory/memory_place.hpp"
 
 namespace hiroba {
 
 struct MemoryParts;
 
 // Of pages whose domains are given: how many are where, and a picture; lines of text. Beside the numbers of domains,
-// `where` has PageDomains::absent and Affinity::elsewhere.
+// `where` has Affinity::absent and Affinity::elsewhere.
 std::string show_domains(std::span<const int> where);
 
 class Affinity {
  public:
   explicit Affinity(MemoryParts& parts) : parts_(parts) {}
-  static constexpr int elsewhere = -2;  // of a page whose home is another node
+  // In the place of a domain: of a page that is not in use, and of one whose home is another node.
+  static constexpr int absent = -1, elsewhere = -2;
 
   Status start(const Options& options);  // of the process
   Status place_new(const Array& array);  // before anybody has it
 
-  const std::vector<int>& domains() const { return pages_.domains(); }  // of this machine
-  int domain_of(int rank) const;  // of a rank of this node; -1: its CPUs are on several
+  const std::vector<int>& domains() const;  // of this machine
+  int domain_of(int rank) const;            // of a rank of this node; -1: its CPUs are on several
 
   // Collective, all of them; they block. `moved`: how many pages of all nodes are on another domain than before.
   Status place(void* data, const MemoryPlace& place, const char* call, uint64_t& moved);
@@ -53,13 +54,11 @@ class Affinity {
   bool moves_for_node() const;
   bool watches_races(const char* call) const;
   Status begin_move(const Array& array, const char* call) const;
-  Status end_move(const PageDomains::Moved& mine, const char* call, uint64_t& moved) const;
-  PageDomains::Moved move_all(const Array& array, const MemoryPlace& place) const;
-  PageDomains::Moved move_by_counts(const Array& array, const std::vector<uint64_t>& counts) const;
+  Status end_move(const MovedPages& mine, const char* call, uint64_t& moved) const;
+  MovedPages move_all(const Array& array, const MemoryPlace& place) const;
+  MovedPages move_by_counts(const Array& array, const std::vector<uint64_t>& counts) const;
 
   MemoryParts& parts_;
-  PageDomains pages_;
-  MemoryPlace by_option_;
 };
 
 }  // namespace hiroba

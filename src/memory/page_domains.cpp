@@ -104,8 +104,8 @@ int PageDomains::with_mapping(uint64_t first_page, uint64_t pages, const std::fu
   return error;
 }
 
-PageDomains::Moved PageDomains::move(uint64_t first_page, uint64_t pages, int to) const {
-  Moved moved;
+MovedPages PageDomains::move(uint64_t first_page, uint64_t pages, int to) const {
+  MovedPages moved;
   for_each_in_use(first_page, pages, [&](uint64_t first, uint64_t n) {
     const int error = with_mapping(first, n, [&](char* at) { return moved += move_mapped(at, n, to), 0; });
     if (error != 0) moved += {0, n, error};
@@ -113,12 +113,12 @@ PageDomains::Moved PageDomains::move(uint64_t first_page, uint64_t pages, int to
   return moved;
 }
 
-PageDomains::Moved PageDomains::move_touched(uint64_t first_page, uint64_t pages, int to) const {
+MovedPages PageDomains::move_touched(uint64_t first_page, uint64_t pages, int to) const {
   return move_mapped(config_.base + (first_page << page_shift), pages, to);
 }
 
 // The kernel may be using a page for a moment, so what it refuses is tried again.
-PageDomains::Moved PageDomains::move_mapped(char* mapped, uint64_t pages, int to) const {
+MovedPages PageDomains::move_mapped(char* mapped, uint64_t pages, int to) const {
   constexpr int attempts = 3;
   std::array<void*, pages_at_once> at;
   std::array<int, pages_at_once> where;
@@ -129,7 +129,7 @@ PageDomains::Moved PageDomains::move_mapped(char* mapped, uint64_t pages, int to
       if (where[i] != to && where[i] != absent) at[kept] = at[i], where[kept++] = where[i];
     return kept;
   };
-  Moved moved;
+  MovedPages moved;
   for (uint64_t done = 0; done < pages; done += pages_at_once) {
     const auto n = static_cast<size_t>(std::min<uint64_t>(pages_at_once, pages - done));
     for (size_t i = 0; i < n; ++i) at[i] = mapped + ((done + i) << page_shift);

@@ -1,26 +1,18 @@
 // On which NUMA domains the pages of a node's memory file lie: sets where new pages come from, moves pages, and says
 // where they are. README.md, "NUMA domains", has the rules.
 //
-// Owner: Affinity. Offsets are those of the address range. Thread-safe; move_touched() also in the fault handler.
+// Owner: MemoryParts. Offsets are those of the address range. Thread-safe; move_touched() also in the fault handler.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "base/numa_calls.hpp"
 #include "base/status.hpp"
+#include "memory/memory_place.hpp"
 
 namespace hiroba {
-
-// Where the home pages of an array lie among the domains of their machine.
-struct MemoryPlace {
-  enum class Kind { owner, interleave, touch, domain } kind = Kind::owner;
-  int domain = 0;
-  // "owner", "interleave", "touch", "domain:N".
-  static Status parse(const std::string& text, MemoryPlace& out);
-};
 
 class PageDomains {
  public:
@@ -41,20 +33,10 @@ class PageDomains {
   // For pages that come into use from now on. `owner`: the domain of the rank whose part it is; -1: it has none.
   Status set_place(uint64_t offset, uint64_t bytes, const MemoryPlace& place, int owner) const;
 
-  // How many pages have been moved, and of how many that could not be said why.
-  struct Moved {
-    uint64_t pages = 0, refused = 0;
-    int error = 0;  // an errno of one that was refused
-    Moved& operator+=(const Moved& other) {
-      pages += other.pages, refused += other.refused;
-      if (other.error != 0) error = other.error;
-      return *this;
-    }
-  };
   // Pages in use, of which nobody has a mapping.
-  Moved move(uint64_t first_page, uint64_t pages, int to) const;
+  MovedPages move(uint64_t first_page, uint64_t pages, int to) const;
   // The same for a few that the calling thread is about to touch, and that only this process may have mapped.
-  Moved move_touched(uint64_t first_page, uint64_t pages, int to) const;
+  MovedPages move_touched(uint64_t first_page, uint64_t pages, int to) const;
   // The domain of each page, or `absent`.
   Status locate(uint64_t first_page, uint64_t pages, int* out) const;
   // Gives up this process's mapping of them, so that another process may move them; their bytes stay.
@@ -65,7 +47,7 @@ class PageDomains {
   // visit(first page, pages) for what has memory in [first_page, first_page + pages).
   void for_each_in_use(uint64_t first_page, uint64_t pages, const std::function<void(uint64_t, uint64_t)>& visit) const;
   int with_mapping(uint64_t first_page, uint64_t pages, const std::function<int(char*)>& visit) const;
-  Moved move_mapped(char* mapped, uint64_t pages, int to) const;
+  MovedPages move_mapped(char* mapped, uint64_t pages, int to) const;
   int locate_mapped(char* mapped, uint64_t pages, int* out) const;
 
   Config config_;

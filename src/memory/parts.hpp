@@ -34,6 +34,8 @@ struct MemoryParts {
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
   HugePages huge_pages;
+  PageDomains page_domains;
+  MemoryPlace memory_place;  // by option memory
   Touches touches;
   RaceChecker races;
   Memory::Times times;

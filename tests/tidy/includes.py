@@ -43,6 +43,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "world",
     },
     "memory": {
+        "affinity",
         "array",
         "arrays",
         "atomics",
@@ -51,6 +52,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "group_sync",
         "layout",
         "locks",
+        "memory_place",
         "named_bytes",
         "named_writes",
         "preloads",

@@ -83,7 +83,7 @@ TEST(PageDomains, MovesWhatIsInUseAndElsewhere) {
   const PageDomains pages = on(machine);
   use(machine, 10, 300), use(machine, 400, 5);
   machine.where[20] = 1;
-  const PageDomains::Moved moved = pages.move(0, 1000, 1);
+  const MovedPages moved = pages.move(0, 1000, 1);
   EXPECT_EQ(moved.pages, 304U);
   EXPECT_EQ(moved.refused, 0U);
   for (uint64_t p = 0; p < 1000; ++p)
@@ -97,7 +97,7 @@ TEST(PageDomains, BusyPagesAreTriedAgain) {
   const PageDomains pages = on(machine);
   use(machine, 0, 16);
   machine.refusals[3] = 2, machine.refusals[9] = 100;
-  const PageDomains::Moved moved = pages.move(0, 16, 1);
+  const MovedPages moved = pages.move(0, 16, 1);
   EXPECT_EQ(moved.pages, 15U);
   EXPECT_EQ(moved.refused, 1U);
   EXPECT_EQ(moved.error, EBUSY);

@@ -12,7 +12,6 @@ using hiroba::Affinity;
 using hiroba::Array;
 using hiroba::end_job;
 using hiroba::MemoryPlace;
-using hiroba::PageDomains;
 using hiroba::process_memory;
 using hiroba::Range;
 using hiroba::require;
@@ -20,7 +19,7 @@ using hiroba::Status;
 
 #define NUMA_EXPORT extern "C" __attribute__((visibility("default")))
 
-static_assert(HIROBA_PAGE_UNUSED == PageDomains::absent && HIROBA_PAGE_ELSEWHERE == Affinity::elsewhere);
+static_assert(HIROBA_PAGE_UNUSED == Affinity::absent && HIROBA_PAGE_ELSEWHERE == Affinity::elsewhere);
 
 namespace {
 
