@@ -34,10 +34,10 @@ void open_standard_descriptors() {
 
 // Where each rank of this machine runs; says so if that is wanted.
 Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankPlaces>& out) {
-  const std::vector<Core> cores = machine.core_list();
-  HIROBA_TRY(bind_ranks(cores, wish.bind, wish.ranks, threads_per_rank(), out));
+  HIROBA_TRY(bind_ranks(machine.core_list(), wish.bind, wish.ranks, threads_per_rank(), out));
   for (int r = 0; wish.report_bindings && r < wish.ranks; ++r)
-    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(cores, r, out[static_cast<size_t>(r)]).c_str());
+    std::fprintf(stderr, "hirobarun: %s\n",
+                 describe_binding(machine.all_cores(), r, out[static_cast<size_t>(r)]).c_str());
   if (machine.is_described()) out.assign(out.size(), {});
   return {};
 }

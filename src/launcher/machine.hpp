@@ -37,6 +37,8 @@ class Machine {
 
   // Of all that may be used, in the order of the machine.
   std::vector<Core> core_list() const;
+  // Those that may not be used, too: to show where a process is.
+  const std::vector<Core>& all_cores() const { return all_cores_; }
   // Not this machine, but one that HWLOC_SYNTHETIC or HWLOC_XMLFILE describes: nothing can be bound to its CPUs.
   bool is_described() const { return described_; }
   // This process may use fewer CPUs than the machine has.
@@ -46,6 +48,7 @@ class Machine {
   int count(hwloc_obj_type_t type) const;
 
   hwloc_topology_t topology_ = nullptr;
+  std::vector<Core> all_cores_;
   bool described_ = false, restricted_ = false;
 };
 

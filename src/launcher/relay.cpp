@@ -290,11 +290,10 @@ Refusal become_program(const Launch& launch, const Machine& machine) {
                        "leave out --bind",
                        launch.bind.text.c_str())),
             cannot_start};
-  const std::vector<Core> cores = machine.core_list();
-  const RankPlaces places = machine.is_restricted() ? places_on(cores, threads_per_rank()) : RankPlaces();
+  const RankPlaces places = machine.is_restricted() ? places_on(machine.core_list(), threads_per_rank()) : RankPlaces();
   if (!places.places.empty()) use_places(places);
   if (launch.report_bindings)
-    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(cores, launched_number(), places).c_str());
+    std::fprintf(stderr, "hirobarun: %s\n", describe_binding(machine.all_cores(), launched_number(), places).c_str());
   Words words = launch.program;
   const bool under_hydra = std::getenv("PMI_FD") != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr;
   if (under_hydra && !guard().empty()) words.insert(words.begin(), guard());
