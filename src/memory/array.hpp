@@ -72,12 +72,12 @@ struct Array {
   bool watched = false;       // option check: races on it are looked for
   bool race_told = false;     // one on it has been reported in this epoch, by a floor that knows the program's words
   const char* freed_by = "";  // the call that gives it back
-  std::atomic<bool> preloaded{false};  // this rank touches pages of other nodes only after preloading them
-  const char* preloaded_by = "";       // by this call
-  int barriers = 0;                    // since the allocation; counted while it matters
-  uint64_t gathered = 0;               // bytes of this rank's part, into huge pages
+  std::atomic<bool> preloaded{false};     // this rank touches pages of other nodes only after preloading them
+  const char* preloaded_by = "";          // by this call
+  int barriers = 0;                       // since the allocation; counted while it matters
+  uint64_t gathered = 0;                  // bytes of this rank's part, into huge pages
   std::shared_ptr<ArrayTouches> touches;  // if they are looked for on its home pages
-  Tracker* tracker = nullptr;          // of the pages whose home is another node
+  Tracker* tracker = nullptr;             // of the pages whose home is another node
   std::atomic<uint64_t> cached_low{UINT64_MAX}, cached_high{0};  // pages outside [low, high) were never cached
   Counters counters;
 

@@ -162,9 +162,7 @@ class Binding(LauncherTest):
             "hirobarun: rank 0 bound to socket 0[core 0[hwt 0]], socket 0[core 1[hwt 0]], NUMA domain 0: [B/B][./.]\n"
             "hirobarun: rank 1 bound to socket 1[core 2[hwt 0]], socket 1[core 3[hwt 0]], NUMA domain 1: [./.][B/B]\n",
         )
-        self.assertEqual(
-            self.launch("-n", 1, "--report-bindings", "true").stderr, "hirobarun: rank 0 is not bound\n"
-        )
+        self.assertEqual(self.launch("-n", 1, "--report-bindings", "true").stderr, "hirobarun: rank 0 is not bound\n")
 
     def test_openmp_places_match(self) -> None:
         show = ("sh", "-c", "echo $OMP_PLACES $OMP_PROC_BIND $HIROBA_CPUS")

@@ -3,8 +3,9 @@
 double a[10][10], b[10][10];
 int main(void) {
 #pragma SMint parallel for tasks
-  for (int i = 0; i < 10; i++) a[i * i % 10][0] = i;
+  for (int i = 0; i < 10; i++)
+    for (int j = 0; j < 10; j++) a[i * j % 10][0] = i;
   return 0;
 }
-// expected: 5:1: this loop cannot become tasks: a[i * i % 10][0]: a subscript is not affine
+// expected: 5:1: this loop cannot become tasks: a[i * j % 10][0]: a subscript is not affine
 // remedy: write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away
