@@ -1,5 +1,5 @@
-/* Wrong uses of numa.h, by name; numa_misuse.py checks what comes of them. */
-#include <numa.h>
+/* Wrong uses of placement.h, by name; numa_misuse.py checks what comes of them. */
+#include <placement.h>
 
 #include "programs.h"
 

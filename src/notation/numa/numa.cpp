@@ -1,6 +1,6 @@
-// The entry points of numa.h.
+// The entry points of placement.h.
 #define SMS_NO_PLACES
-#include "numa.h"
+#include "placement.h"
 
 #include <algorithm>
 #include <cstring>

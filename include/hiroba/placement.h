@@ -1,4 +1,4 @@
-/* numa.h: on which NUMA domains of their machine the home pages of shared arrays lie. docs/numa.md teaches it.
+/* placement.h: on which NUMA domains of their machine the home pages of shared arrays lie. docs/numa.md teaches it.
  *
  * A home is a rank (sms.h), and does not change here. On machines with several NUMA domains the memory of home pages
  * lies on one of the domains of the home's machine: by default (hirobarun --memory) on that of the rank that owns them,
@@ -9,8 +9,8 @@
  * Collective: every rank makes the call, in the same order with the same arguments, by one thread, while no other
  * thread of that rank touches shared memory; all of them block. Calls that return a number of pages return the same on
  * all ranks: how many have moved, on all nodes. Errors: misuse ends the job with one message. */
-#ifndef HIROBA_NUMA_H
-#define HIROBA_NUMA_H
+#ifndef HIROBA_PLACEMENT_H
+#define HIROBA_PLACEMENT_H
 
 #include <stddef.h>
 #include <stdint.h>
