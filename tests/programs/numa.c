@@ -1,9 +1,6 @@
-/* Where the pages of arrays lie, by every call of placement.h, and that no byte changes on the way. Runs on any machine:
- * with one domain everything is on that; numa_domains.py runs it on a machine that is said to have two, where each rank
- * must have one of its own (--bind).
- *
- *     numa [--seed S] [--count N]
- */
+/* Where the pages of arrays lie, by every call of placement.h, and that no byte changes on the way. Runs on any
+ * machine: with one domain everything is on that; numa_domains.py runs it on a machine that is said to have two, where
+ * each rank must have one of its own (--bind).  numa [--seed S] [--count N] */
 #include <placement.h>
 #include <pthread.h>
 #include <unistd.h>
