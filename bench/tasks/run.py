@@ -49,7 +49,7 @@ APPS = {
 
 SHAPES = {"2 ranks x 1 thread": (2, 1), "1 rank x 2 threads": (1, 2)}
 RIVAL = "mpi_for"  # what ratios are taken against
-HIROBA = "hiroba"
+HIROBA, AUTO = "hiroba", "auto"
 PEERS = {"lapack": 0.95, "starpu": 1.05}  # what the speed of HIROBA must be of theirs, 1 rank x 2 threads
 
 
@@ -73,7 +73,7 @@ def entries(programs: Path, app: App, ranks: int, threads: int) -> list[Entry]:
         environment = harness.threads(threads)
         if variant.startswith("mpi"):
             found.append(Entry(variant, [*harness.mpirun(ranks), path], environment))
-        elif variant.startswith(("hiroba", "auto")):
+        elif variant in (HIROBA, AUTO):
             for nodes in range(1, ranks + 1):
                 shape = ["-n", str(ranks), "--nodes", str(nodes), "--threads", str(threads)]
                 name = variant if nodes == 1 else f"{variant}, {nodes} nodes"
@@ -146,7 +146,9 @@ def middle_split(samples: Samples, name: str) -> dict[str, float]:
 def show(label: str, result: Result) -> None:
     samples = result.samples
     categories = list(middle_split(samples, RIVAL))
-    rows = [["", "tile", "ms", "spread", f"time / {RIVAL}", "rate", *(f"{category} %" for category in categories)]]
+    rivals = [RIVAL, *[name for name in (HIROBA,) if name in samples.runs]]
+    ratios = [f"time / {rival}" for rival in rivals]
+    rows = [["", "tile", "ms", "spread", *ratios, "rate", *(f"{category} %" for category in categories)]]
     for name, runs in samples.runs.items():
         seconds = samples.median(name)
         split = middle_split(samples, name)
@@ -156,7 +158,7 @@ def show(label: str, result: Result) -> None:
                 result.best[name],
                 f"{1e3 * seconds:.1f}",
                 f"{100 * samples.spread(name):.0f} %",
-                f"{samples.ratio(name, RIVAL):.3f}",
+                *(f"{samples.ratio(name, rival):.3f}" for rival in rivals),
                 f"{samples.median(name, 'rate'):.3f} {runs[0]['unit']}",
                 *(f"{100 * split.get(category, 0) / seconds:.1f}" for category in categories),
             ]
@@ -191,11 +193,12 @@ def targets(app: App, ranks: int, label: str, samples: Samples) -> list[Target]:
 def lines(app: App) -> list[Target]:
     """How much there is to write, without what variants share."""
     folder = Path(__file__).resolve().parents[2] / "apps" / app.name
-    ours, theirs = (
+    ours, auto, theirs = (
         count.count_text((folder / f"{app.name}_{file}").read_text(), "").lines
-        for file in (f"{HIROBA}.cpp", "mpi_tasks.c")
+        for file in (f"{HIROBA}.cpp", f"{AUTO}.c", "mpi_tasks.c")
     )
-    return [Target(f"{app.name}: lines of {HIROBA} / of mpi_tasks ({ours}, {theirs})", ours / theirs, 0.5)]
+    what = f"{app.name}: lines of {HIROBA} / of mpi_tasks ({ours}, {theirs}; {AUTO}: {auto})"
+    return [Target(what, ours / theirs, 0.5)]
 
 
 def plot(path: Path, results: Mapping[str, Result]) -> Path:

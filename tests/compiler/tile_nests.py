@@ -13,7 +13,7 @@ long a[N][N], b[N][N], c[N][N];
 #pragma SMint shared ::[NPROCS](0, NPROCS)
 long x[N], y[N];
 static long A[N][N], B[N][N], C[N][N], X[N], Y[N];
-static int g;
+static int g, order[N];
 int main(void) {{
 """
 START = """for (int i = 0; i < N; i++) {
@@ -60,6 +60,8 @@ def nest(dice: random.Random) -> tuple[str, str]:
         f"{inner} {to}[i][j] = {value};",
         f"{inner} {to}[i][j] += {value};",
         f"{inner} if ((i + j) % 3 == {dice.randint(0, 2)}) {to}[i][j] = {value};",
+        f"{inner} {to}[order[i]][j] = {value};",
+        f"{inner} {to}[i][j] = ({one}[order[i]][j % 7 + j / 7] + {other}[order[n]][order[j]]) % 1009;",
         f"{inner} {{ {to}[j][i] = 5; for (int k = 0; k < n; k++) "
         f"{to}[j][i] = ({to}[j][i] * 7 + {one}[k][i] + {other}[i][k]) % 1009; }}",
     )
@@ -91,4 +93,5 @@ def program(seed: int) -> str:
             plain.append(f"  {serial(text)}")
         tasks.append("  }")
         plain.append("  }")
-    return "\n".join([f"{HEAD}  const int n = {dice.randint(0, 5)};", *tasks, *plain, TAIL])
+    order = f"  for (int i = 0; i < N; i++) order[i] = (i * {dice.choice((1, 5, 7))} + {dice.randint(0, 9)}) % N;"
+    return "\n".join([f"{HEAD}  const int n = {dice.randint(0, 5)};", order, *tasks, *plain, TAIL])

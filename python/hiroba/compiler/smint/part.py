@@ -33,6 +33,8 @@ class Smint(Part):
         self.loops: list[SharedLoop] = []
         self.task_loops: list[tuple[Directive, Node]] = []  # whose tiles are tasks
         self.functions: set[str] = set()  # that these have become
+        self.tables: dict[int, str] = {}  # private arrays from which their subscripts are read, by declarator
+        self.filled: set[int] = set()  # arrays that they write
         self.numbered = 0  # loops that have a number, for the names of their variables
 
     @cached_property

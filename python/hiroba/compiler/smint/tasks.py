@@ -20,7 +20,7 @@ from .independence import carried_dependence, provably_shared
 from .loops import Access, write_access
 from .own import is_set
 from .part import Smint
-from .tiles import Made, TileReader
+from .tiles import Made, TileReader, base_of_all
 
 BY_HAND = "write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away"
 CLAUSES = ("for", "tasks", "tile", "independent", "collapse")
@@ -38,7 +38,7 @@ class TaskLoop:
     def lower(self) -> None:
         function = enclosing(self.loop, "function_definition")
         reader = TileReader(self.smint.rewriter, self.smint.declared, self.loop, self.counted)
-        if function is None or not self._clauses_fit() or not self._is_affine(reader):
+        if function is None or not self._clauses_fit() or not self._is_affine(reader) or not self._knows(reader):
             return
         sizes = self._tiles(reader)
         if self._depends(reader, sizes):
@@ -75,6 +75,21 @@ class TaskLoop:
         if wrong:
             self._error(self.directive.at, f"this loop cannot become tasks: {wrong}", BY_HAND)
         return not wrong
+
+    def _knows(self, reader: TileReader) -> bool:
+        """Tables of subscripts are read when tasks are created, so no task may fill them."""
+        at = self.smint.declared.declarator
+        self.smint.tables |= {top.id: name for name, node in reader.tables.items() if (top := at(node)) is not None}
+        bases = [base_of_all(access.node) for access in reader.out.single if access.writes]
+        self.smint.filled |= {top.id for base in bases if (top := at(base)) is not None}
+        both = self.smint.filled & self.smint.tables.keys()
+        if both:
+            self._error(
+                self.directive.at,
+                f"subscripts are read from `{self.smint.tables[both.pop()]}` when tasks are created, and tasks fill it",
+                "fill it in a loop without directive, which every rank runs",
+            )
+        return not both
 
     def _tiles(self, reader: TileReader) -> list[str]:
         """How large tiles are, by loop, as C."""

@@ -58,6 +58,13 @@ def base_of(node: Node) -> Node:
     return node.child_by_field_name("argument") or node.named_children[0]
 
 
+def base_of_all(node: Node) -> Node:
+    """a of a[i][j]."""
+    while node.type == "subscript_expression":
+        node = base_of(node)
+    return node
+
+
 class TileReader(LoopReader):
     """Reads one nest; the loops that may be tiled are `shared` of the analysis."""
 
