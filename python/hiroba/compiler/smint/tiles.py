@@ -43,9 +43,11 @@ class Made:
 
 
 # What a subscript may consist of, beside names.
-SUBSCRIPT = ("number_literal", "char_literal", "parenthesized_expression", "binary_expression", "unary_expression")
-SUBSCRIPT += ("conditional_expression", "cast_expression", "type_descriptor", "primitive_type", "sized_type_specifier")
-SUBSCRIPT += ("type_identifier", "subscript_expression", "identifier", "comment")
+SUBSCRIPT = (
+    *("number_literal", "char_literal", "parenthesized_expression", "binary_expression", "unary_expression"),
+    *("conditional_expression", "cast_expression", "type_descriptor", "primitive_type", "sized_type_specifier"),
+    *("type_identifier", "subscript_expression", "identifier", "comment"),
+)
 
 
 def affine(form: Form) -> str:
@@ -199,7 +201,8 @@ class TileReader(LoopReader):
         if not variables:
             return Form(0, f"({text})")
         variable = variables.pop()
-        return Form(0, "", {self._number_of(Made(*self.reader.variables[variable].factors, variable, text)): "1"})
+        loop = next(iter(self.reader.variables[variable].factors))
+        return Form(0, "", {self._number_of(Made(loop, variable, text)): "1"})
 
     def _number_of(self, made: Made) -> int:
         for number, old in enumerate(self.spans):
