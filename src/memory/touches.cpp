@@ -11,7 +11,8 @@ namespace hiroba {
 
 namespace {
 
-// A claim on a unit. Only one rank finds `waits`, and moves it; the others wait until it has come.
+// State of a unit that the next touch moves. One rank changes `waits` to `moves` and moves the unit; other ranks that
+// touch it meanwhile wait until it has been moved.
 enum Claim : uint8_t { none, waits, moves };
 
 constexpr uint64_t most_units = 8192;  // each may be a mapping of its own while some are closed

@@ -66,7 +66,7 @@ std::vector<Span> some_loops() {
   return out;
 }
 
-// What subscripts make of some of these loops, behind them.
+// A subscript that is read from a table: add_made() appends spans of such subscripts to the loops that they follow.
 int64_t table_of(const void* table, int64_t v) { return static_cast<const int64_t*>(table)[(v % 8 + 8) % 8]; }
 
 void add_made(std::vector<Span>& loops) {
