@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -118,19 +119,12 @@ Status Debugging::from_option(const std::string& text, int rank, int nranks, Deb
   if (text == "all") out.at_start = true;
   if (text == "crash") out.at_crash = true;
   if (text == "all" || text == "crash" || text == "no") return {};
-  for (const char* at = text.c_str();; ++at) {
-    char* end = nullptr;
-    const long first = std::strtol(at, &end, 10);
-    long last = first;
-    const bool number = end != at;
-    if (number && *end == '-') last = std::strtol(at = end + 1, &end, 10);
-    if (!number || end == at || first < 0 || last < first || last >= nranks || (*end != '\0' && *end != ','))
-      return Status::error(format("option debug: '%s' is not all, crash, or some of the ranks 0 to %d, such as 0,2-3",
-                                  text.c_str(), nranks - 1));
-    out.at_start = out.at_start || (rank >= first && rank <= last);
-    if (*end == '\0') return {};
-    at = end;
-  }
+  const auto ranks = parse_numbers(text);
+  if (!ranks || *std::max_element(ranks->begin(), ranks->end()) >= nranks)
+    return Status::error(format("option debug: '%s' is not all, crash, or some of the ranks 0 to %d, such as 0,2-3",
+                                text.c_str(), nranks - 1));
+  out.at_start = std::find(ranks->begin(), ranks->end(), rank) != ranks->end();
+  return {};
 }
 
 void set_debugging(const Debugging& debugging, int rank) {

@@ -109,6 +109,11 @@ struct Array {
     for_each_run_of(chosen, [&](uint64_t first, uint64_t pages) { visit(byte_of(first), byte_of(first + pages)); });
   }
 
+  // The rank whose part has the element at an address.
+  int owner(const void* address) const {
+    const auto byte = static_cast<uint64_t>(static_cast<const char*>(address) - data);
+    return distribution.owner(byte / distribution.element_bytes());
+  }
   const HomeRun& home(uint64_t page) const {
     return *std::prev(
         std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));

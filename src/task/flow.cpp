@@ -58,8 +58,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
   uint64_t end = run->first + run->pages;  // of the pages from the first one on that lie on that node
   while (end < array.end_page && world_->job.node_of((++run)->rank) == node) end = run->first + run->pages;
   if (page_of(section.end() - 1) < end) {
-    const auto element = static_cast<uint64_t>(section.address - array.data) / array.distribution.element_bytes();
-    entry.shares = std::make_shared<Shares>(home, array.distribution.owner(element), world_->nranks);
+    entry.shares = std::make_shared<Shares>(home, array.owner(section.address), world_->nranks);
     return;
   }
   TaskSection first = section, second = section;

@@ -117,9 +117,7 @@ bool Reductions::is_shared(const TaskAccess& access) const {
 Status Reductions::owner(const TaskAccess& access, int& rank) const {
   Array* array = nullptr;
   HIROBA_TRY(sequence_.memory->arrays().find(access.section.address, array));
-  const auto element =
-      static_cast<uint64_t>(access.section.address - array->data) / array->distribution.element_bytes();
-  rank = array->distribution.owner(element);
+  rank = array->owner(access.section.address);
   return {};
 }
 

@@ -240,11 +240,7 @@ SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
   process_memory("sms_preload_bytes").preloads().wait();
 }
 
-SMS_EXPORT int sms_home(const void* address) {
-  const Array& a = array_of(address, "sms_home");
-  return a.distribution.owner(static_cast<uint64_t>(static_cast<const char*>(address) - a.data) /
-                              a.distribution.element_bytes());
-}
+SMS_EXPORT int sms_home(const void* address) { return array_of(address, "sms_home").owner(address); }
 
 SMS_EXPORT int sms_local_box(const void* array, int rank, size_t first[], size_t length[]) {
   const Array& a = array_of(array, "sms_local_box");

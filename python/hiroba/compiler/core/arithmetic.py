@@ -47,6 +47,7 @@ NAMED = {  # what the parser takes for words of C
 }
 SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
 REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
+INTEGERS_ONLY = ("&", "|", "^")  # operators of reductions
 COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
 
 

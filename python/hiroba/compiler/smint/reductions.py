@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..core.arithmetic import name_of
+from ..core.arithmetic import INTEGERS_ONLY, name_of
 from ..core.declared import ARRAY, POINTER, Declared, Type
 from ..core.found import Directive
 from ..core.shared import Anchor, Rewriter
@@ -25,7 +25,6 @@ OPERATORS = {
     "||": ("SMINT_OR", "0"),
 }
 PLAIN = ("SMINT_SIGNED", "SMINT_REAL")  # with the widths below: what smint_reduce_int64 and _double hold exactly
-NO_REAL = ("&", "|", "^")
 
 
 @dataclass(frozen=True)
@@ -127,10 +126,10 @@ class ReductionReader:
             return None
         of = self.declared.type_of(parse(f"{name};").children[0].named_children[0], self.anchor)
         kind, exact = kind_of(of.element() if of is not None else None)
-        if operator in NO_REAL and kind in ("SMINT_REAL", "SMINT_COMPLEX"):
+        if operator in INTEGERS_ONLY and kind in ("SMINT_REAL", "SMINT_COMPLEX"):
             self._error(name, f"`{name}` is no integer, and {operator} is for integers", "take another operator")
             return None
-        if operator in ("min", "max", *NO_REAL) and kind == "SMINT_COMPLEX":
+        if operator in ("min", "max", *INTEGERS_ONLY) and kind == "SMINT_COMPLEX":
             self._error(name, f"`{name}` is complex, which has no {operator}", "reduce its absolute value")
             return None
         if not found[2] and (of is None or not of.derived):

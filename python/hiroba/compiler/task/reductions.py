@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ..core.arithmetic import KINDS, by_type, name_of
+from ..core.arithmetic import INTEGERS_ONLY, KINDS, by_type, name_of
 from ..core.declared import ARRAY, POINTER, Type
 from ..core.found import Directive
 from .base import Task, Tasks
 from .words import OPERATORS, REDUCTIONS, Access, brackets_of, is_name
 
 NUMBERS = {name: list(dict.fromkeys(KINDS.values())).index(kind) for name, kind in KINDS.items()}  # of the types
-INTEGERS_ONLY = ("&", "|", "^")
 WRITE = "name a variable, an element x[i], *p, or contiguous elements x[base:length]"
 
 
