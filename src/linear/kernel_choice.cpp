@@ -7,6 +7,7 @@ namespace {
 struct Choice {
   const KernelTables* tables;
   const char* name;
+  int level;
 };
 
 Choice choose() {
@@ -15,10 +16,10 @@ Choice choose() {
   const bool v3 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (v3 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0)
-    return {&kernels_v4, "x86-64-v4"};
-  if (v3) return {&kernels_v3, "x86-64-v3"};
+    return {&kernels_v4, "x86-64-v4", 4};
+  if (v3) return {&kernels_v3, "x86-64-v3", 3};
 #endif
-  return {&kernels_base, "any processor"};
+  return {&kernels_base, "any processor", 0};
 }
 
 const Choice& chosen() {
@@ -45,5 +46,6 @@ const Kernels<std::complex<double>>& kernels() {
   return chosen().tables->z;
 }
 const char* kernels_name() { return chosen().name; }
+int kernels_level() { return chosen().level; }
 
 }  // namespace hiroba

@@ -38,5 +38,6 @@ struct Kernels {
 template <typename T>
 const Kernels<T>& kernels();
 const char* kernels_name();  // of the processor: "x86-64-v4"
+int kernels_level();         // 4; 0 for any processor
 
 }  // namespace hiroba

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "linear/local.hpp"
 #include "linear/numbers.hpp"
 #include "linear/operands.hpp"
 #include "memory/memory.hpp"

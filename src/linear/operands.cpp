@@ -1,11 +1,14 @@
 #include "linear/operands.hpp"
 
+#include <algorithm>
+
 namespace hiroba {
 
 namespace {
 
 bool equal(const Distribution& a, const Distribution& b) {
-  bool same = a.dims() == b.dims() && a.first() == b.first() && a.element_bytes() == b.element_bytes();
+  bool same = a.dims() == b.dims() && a.first() == b.first() && a.element_bytes() == b.element_bytes() &&
+              std::ranges::equal(a.cuts(), b.cuts());
   for (int d = 0; same && d < a.dims(); ++d) same = a.dim(d) == b.dim(d) && a.div(d) == b.div(d);
   return same;
 }

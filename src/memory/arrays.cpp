@@ -18,8 +18,10 @@ Status Arrays::allocate(const Request& request, void*& out) {
   HIROBA_TRY(parts_.collective.barriers().all(format("%s at %s", request.call, request.place).c_str(),
                                               Barriers::tag_of(request.call)));
   auto array = std::make_unique<Array>();
-  HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
-                                parts_.job.nranks, array->distribution));
+  if (request.cuts.empty())
+    HIROBA_TRY(Distribution::make(request.dim, request.div, request.element_bytes, request.first, request.count,
+                                  parts_.job.nranks, array->distribution));
+  else HIROBA_TRY(Distribution::make_cut(request.cuts, request.element_bytes, parts_.job.nranks, array->distribution));
   const uint64_t bytes = array->distribution.bytes();
   const uint64_t pages = (bytes + page_bytes - 1) >> page_shift;
   HIROBA_TRY(parts_.space.check(pages << page_shift));

@@ -23,6 +23,7 @@ class Arrays {
     std::vector<int64_t> dim, div;
     uint64_t element_bytes = 0;
     int first = 0, count = 1;
+    std::vector<int64_t> cuts = {};  // in the place of dim, div, first and count: Distribution::make_cut
     const char* call = "";          // for messages: "sms_alloc(8, 100, 0)"
     const char* place = "";         // "main.c:12"
     const char* freed_by = "free";  // the call that gives it back

@@ -49,7 +49,24 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
   return {};
 }
 
+Status Distribution::make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out) {
+  if (static_cast<int>(cuts.size()) != nranks + 1 || cuts.front() != 0 || !std::is_sorted(cuts.begin(), cuts.end()))
+    return Status::error(format("%zu cuts for %d ranks; they begin with 0, ascend, and end with the extent", cuts.size(),
+                                nranks));
+  const int64_t extent = cuts.back(), whole = 1;
+  Distribution d;
+  HIROBA_TRY(make({&extent, 1}, {&whole, 1}, element_bytes, 0, 1, nranks, d));
+  d.div_[0] = nranks;
+  d.cuts_ = std::make_shared<std::vector<int64_t>>(cuts.begin(), cuts.end());
+  out = d;
+  return {};
+}
+
 int Distribution::owner(uint64_t element) const {
+  if (cuts_ != nullptr) {
+    const auto after = std::upper_bound(cuts_->begin(), cuts_->end() - 1, static_cast<int64_t>(element));
+    return static_cast<int>(after - cuts_->begin()) - 1;
+  }
   uint64_t piece = 0;
   for (size_t d = 0; d < static_cast<size_t>(dims_); ++d) {
     const uint64_t index = element / stride_[d];
@@ -60,6 +77,7 @@ int Distribution::owner(uint64_t element) const {
 }
 
 uint64_t Distribution::owner_run_end(uint64_t element) const {
+  if (cuts_ != nullptr) return static_cast<uint64_t>((*cuts_)[static_cast<size_t>(owner(element)) + 1]);
   const auto d = static_cast<size_t>(innermost_);
   const auto block = static_cast<uint64_t>(block_[d]), extent = static_cast<uint64_t>(dim_[d]);
   const uint64_t outer = element / (stride_[d] * extent) * extent;  // index of this row's start, in units of stride
@@ -69,6 +87,11 @@ uint64_t Distribution::owner_run_end(uint64_t element) const {
 
 std::array<Range, Distribution::max_dims> Distribution::box(int rank) const {
   std::array<Range, max_dims> box{};
+  if (cuts_ != nullptr) {
+    const auto r = static_cast<size_t>(rank);
+    if (rank >= 0 && r + 1 < cuts_->size()) box[0] = {(*cuts_)[r], (*cuts_)[r + 1] - (*cuts_)[r], 1};
+    return box;
+  }
   int64_t piece = rank - first_, pieces = 1;
   for (int d = 0; d < dims_; ++d) pieces *= div_[static_cast<size_t>(d)];
   if (piece < 0 || piece >= pieces) return box;

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -24,6 +26,9 @@ class Distribution {
   // `count` ranks from `first`, out of `nranks`. Says what is wrong with the arguments, if anything.
   static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
                      int count, int nranks, Distribution& out);
+  // One dimension: piece k has the elements [cuts[k], cuts[k + 1]), which may be none, and belongs to rank k. There is a
+  // piece for each rank.
+  static Status make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out);
 
   int dims() const { return dims_; }
   int64_t dim(int d) const { return dim_[static_cast<size_t>(d)]; }
@@ -32,6 +37,8 @@ class Distribution {
   uint64_t element_bytes() const { return element_bytes_; }
   uint64_t elements() const { return elements_; }
   uint64_t bytes() const { return elements_ * element_bytes_; }
+  // Of make_cut; else empty.
+  std::span<const int64_t> cuts() const { return cuts_ == nullptr ? std::span<const int64_t>() : *cuts_; }
 
   // The rank that owns the element with this linear index (C order).
   int owner(uint64_t element) const;
@@ -50,6 +57,7 @@ class Distribution {
   uint64_t element_bytes_ = 1, elements_ = 0;
   std::array<int64_t, max_dims> dim_{}, div_{}, block_{};
   std::array<uint64_t, max_dims> stride_{};  // in elements
+  std::shared_ptr<const std::vector<int64_t>> cuts_;
 };
 
 }  // namespace hiroba

@@ -17,8 +17,22 @@ FLOORS: dict[str, set[str]] = {
     "loops": {"base", "transport", "collective", "memory"},
     "task": {"base", "transport", "collective", "memory"},
     "linear": {"base", "transport", "collective", "memory"},
+    "sparse": {"base", "transport", "collective", "memory", "linear"},
+    "krylov": {"base", "transport", "collective", "memory", "linear", "sparse"},
     "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear"},
-    "notation": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear", "process"},
+    "notation": {
+        "base",
+        "transport",
+        "collective",
+        "memory",
+        "coarray",
+        "loops",
+        "task",
+        "linear",
+        "sparse",
+        "krylov",
+        "process",
+    },
     "launcher": {"base", "transport", "memory"},
 }
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
@@ -62,7 +76,9 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
     "loops": {"share", "tiles", "view"},
     "task": {"access", "label"},
-    "linear": {"numbers", "operands"},
+    "linear": {"kernels", "local", "numbers", "operands", "strided", "sums", "threads"},
+    "sparse": {"block", "entries", "functions", "kernels", "operator", "ranks", "rows", "sparse_matrix"},
+    "krylov": {"vectors"},
     "transport": {"two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.

@@ -51,6 +51,24 @@ TEST(Distribution, AgreesWithItsDefinitionEverywhere) {
   }
 }
 
+TEST(Distribution, IsCutAnywhere) {
+  Distribution d;
+  const int64_t cuts[] = {0, 0, 3, 3, 10, 10};
+  ASSERT_TRUE(Distribution::make_cut(cuts, 8, 5, d).ok());
+  EXPECT_EQ(80u, d.bytes());
+  for (uint64_t e = 0; e < 10; ++e) {
+    EXPECT_EQ(e < 3 ? 1 : 3, d.owner(e));
+    EXPECT_EQ(e < 3 ? 3u : 10u, d.owner_run_end(e));
+  }
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(cuts[r + 1] - cuts[r], d.box(r)[0].length);
+  EXPECT_EQ(3, d.box(3)[0].base);
+  EXPECT_EQ(0, d.box(5)[0].length);
+  const int64_t falling[] = {0, 4, 3, 10, 10, 10}, late[] = {1, 2, 3, 4, 5, 6};
+  EXPECT_FALSE(Distribution::make_cut(falling, 8, 5, d).ok());
+  EXPECT_FALSE(Distribution::make_cut(late, 8, 5, d).ok());
+  EXPECT_FALSE(Distribution::make_cut(cuts, 8, 4, d).ok());
+}
+
 TEST(Distribution, RunsOfATerabyteAreFoundAtOnce) {
   Distribution d;
   const int64_t dim[] = {int64_t{1} << 37}, div[] = {7};

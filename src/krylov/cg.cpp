@@ -1,0 +1,181 @@
+// Conjugate gradients (Hestenes, Stiefel 1952), and the form with one reduction per iteration, which goes on during the
+// product (Ghysels, Vanroose, Hiding global synchronization latency in the preconditioned conjugate gradient algorithm,
+// 2014).
+#include "krylov/cycle.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// Sums of one pass.
+template <typename T>
+struct Two {
+  T first{}, second{};
+  Two& operator+=(const Two& other) {
+    first += other.first, second += other.second;
+    return *this;
+  }
+};
+
+template <typename T>
+T dot_here(int64_t n, const T* x, const T* y) {
+  return value_of<T>(kernels<T>().dot(n, x, y), true);
+}
+
+const char* const not_definite =
+    "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take HIROBA_MINRES if it is "
+    "Hermitian, else HIROBA_GMRES or HIROBA_BICGSTAB";
+const char* const bad_preconditioner =
+    "r M r is %.3g: the preconditioner M is not Hermitian positive definite, which this method needs; take another one, "
+    "or HIROBA_GMRES";
+
+// One iteration's vectors. z = M r is not stored if M is a diagonal matrix: it is made where it is used.
+template <typename T>
+struct Conjugate {
+  Cycle<T>& c;
+  const T* d;  // M's diagonal, or null
+  T *p, *q, *z;
+
+  // x += step p, r -= step q; then |r|^2 and r M r, over all ranks.
+  Status advance(T step, Two<T>& sums) {
+    const auto pass = [&](int64_t i, int64_t count) {
+      kernels<T>().axpy(count, step, p + i, c.x + i);
+      kernels<T>().axpy(count, -step, q + i, c.r + i);
+      Two<T> out = {dot_here(count, c.r + i, c.r + i)};
+      if (d == nullptr) return out;
+      T some[strip<T>];
+      sparse_kernels<T>().multiply(count, d + i, c.r + i, some);
+      out.second = dot_here(count, c.r + i, some);
+      return out;
+    };
+    sums = sum_strips<Two<T>, T>(c.n, 4 * sizeof(T), pass);
+    if (d == nullptr) HIROBA_TRY(apply_m(sums));
+    return c.vectors().add(&sums.first, 2);
+  }
+  Status apply_m(Two<T>& sums) {
+    if (c.m == nullptr) {
+      sums.second = sums.first;
+      return {};
+    }
+    HIROBA_TRY(c.m->apply(c.ranks, c.r, z));
+    sums.second = own_dot(c.n, c.r, z);
+    return {};
+  }
+  // p = M r + beta p
+  void turn(T beta) {
+    in_strips<T>(c.n, 4 * sizeof(T), [&](int64_t i, int64_t count) {
+      T some[strip<T>];
+      const T* from = (c.m == nullptr ? c.r : z) + i;
+      if (d != nullptr) sparse_kernels<T>().multiply(count, d + i, c.r + i, some), from = some;
+      if (beta == T(0)) std::copy_n(from, count, p + i);
+      else kernels<T>().scal(count, beta, p + i), kernels<T>().axpy(count, T(1), from, p + i);
+    });
+  }
+};
+
+}  // namespace
+
+template <typename T>
+Status cg(Cycle<T>& c, typename Cycle<T>::End& end) {
+  const T* const d = c.m == nullptr ? nullptr : c.m->diagonal();
+  const bool stores_z = c.m != nullptr && d == nullptr;
+  Workspace<T> work(c.n, stores_z ? 3 : 2);
+  Conjugate<T> now = {c, d, work[0], work[1], stores_z ? work[2] : nullptr};
+  Two<T> sums;
+  HIROBA_TRY(now.advance(T(0), sums));
+  for (T beta = 0;;) {
+    if (!is_positive(sums.second)) {
+      end = c.broken(format(bad_preconditioner, static_cast<double>(real_of(sums.second))));
+      return {};
+    }
+    now.turn(beta);
+    HIROBA_TRY(c.product(now.p, now.q));
+    T pq;
+    HIROBA_TRY(c.vectors().dot(now.p, now.q, pq));
+    if (!is_positive(pq)) {
+      end = c.broken(format(not_definite, static_cast<double>(real_of(pq))));
+      return {};
+    }
+    const T before = sums.second;
+    HIROBA_TRY(now.advance(T(real_of(before) / real_of(pq)), sums));
+    if (c.ends(std::sqrt(static_cast<double>(real_of(sums.first))), end)) return {};
+    beta = T(real_of(sums.second) / real_of(before));
+  }
+}
+
+namespace {
+
+template <typename T>
+struct Pipeline {
+  T *u, *w, *p, *s, *q, *z, *m, *n;
+
+  explicit Pipeline(const Workspace<T>& work)
+      : u(work[0]), w(work[1]), p(work[2]), s(work[3]), q(work[4]), z(work[5]), m(work[6]), n(work[7]) {}
+
+  // The search directions, then x, r and what follows from them; the sums of the next iteration in the same pass.
+  struct Sums {
+    T values[3] = {};  // r u, w u, r r
+    Sums& operator+=(const Sums& other) {
+      for (int i = 0; i < 3; ++i) values[i] += other.values[i];
+      return *this;
+    }
+  };
+  Sums pass(Cycle<T>& c, T alpha, T beta, bool moves) const {
+    return sum_strips<Sums, T>(c.n, 10 * sizeof(T), [&](int64_t i, int64_t count) {
+      const auto& k = kernels<T>();
+      const auto turn = [&](const T* from, T* to) {
+        k.scal(count, beta, to + i), k.axpy(count, T(1), from + i, to + i);
+      };
+      if (moves) {
+        turn(n, z), turn(m, q), turn(w, s), turn(u, p);
+        k.axpy(count, alpha, p + i, c.x + i), k.axpy(count, -alpha, s + i, c.r + i);
+        k.axpy(count, -alpha, q + i, u + i), k.axpy(count, -alpha, z + i, w + i);
+      }
+      return Sums{{dot_here(count, c.r + i, u + i), dot_here(count, w + i, u + i), dot_here(count, c.r + i, c.r + i)}};
+    });
+  }
+};
+
+}  // namespace
+
+template <typename T>
+Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
+  using R = Real<T>;
+  const Workspace<T> work(c.n, 8);
+  const Pipeline<T> v(work);
+  HIROBA_TRY(c.precondition(c.r, v.u));
+  HIROBA_TRY(c.product(v.u, v.w));
+  typename Pipeline<T>::Sums sums = v.pass(c, T(0), T(0), false);
+  StartedSum<R> started;
+  R alpha = 0, before = 0;
+  for (bool first = true;; first = false) {
+    const R mine[] = {real_of(sums.values[0]), real_of(sums.values[1]), real_of(sums.values[2])};
+    HIROBA_TRY(started.start(c.ranks, mine, "sums of pipelined CG"));
+    HIROBA_TRY(c.precondition(v.w, v.m));
+    HIROBA_TRY(c.product(v.m, v.n));
+    std::span<R> all;
+    HIROBA_TRY(started.wait(c.ranks, all));
+    if (!first && c.ends(std::sqrt(static_cast<double>(all[2])), end)) return {};
+    const R beta = first ? 0 : all[0] / before, below = first ? all[1] : all[1] - beta * all[0] / alpha;
+    if (!is_positive(all[0])) {
+      end = c.broken(format(bad_preconditioner, static_cast<double>(all[0])));
+      return {};
+    }
+    if (!is_positive(below)) {
+      end = c.broken(format(not_definite, static_cast<double>(below)));
+      return {};
+    }
+    alpha = all[0] / below, before = all[0];
+    sums = v.pass(c, T(alpha), T(beta), true);
+  }
+}
+
+#define HIROBA_INSTANTIATE(T)                                        \
+  template Status cg<T>(Cycle<T>&, typename Cycle<T>::End&);         \
+  template Status pipelined_cg<T>(Cycle<T>&, typename Cycle<T>::End&);
+HIROBA_INSTANTIATE(float)
+HIROBA_INSTANTIATE(double)
+HIROBA_INSTANTIATE(std::complex<float>)
+HIROBA_INSTANTIATE(std::complex<double>)
+
+}  // namespace hiroba

@@ -1,0 +1,76 @@
+// What the methods share: a cycle begins with x and r = b - A x, and improves x until the method's own residual is small
+// enough, or it cannot go on. solve() (solve.cpp) compares with the residual of x, and begins another cycle if that is
+// larger.
+#pragma once
+
+#include <cmath>
+
+#include "krylov/krylov.hpp"
+
+namespace hiroba {
+
+template <typename T>
+struct Cycle {
+  using R = Real<T>;
+
+  const Ranks& ranks;
+  Operator<T>& a;
+  Operator<T>* m;
+  const SolverSettings& settings;
+  int64_t n;
+  T* x;
+  T* r;
+  double residual;  // |r|
+  Outcome& out;
+
+  enum class End { reached, over, broke_down };
+  std::string why = {};  // it broke down
+
+  Vectors<T> vectors() const { return {ranks, n}; }
+  Status product(const T* from, T* to) {
+    ++out.products;
+    return a.apply(ranks, from, to);
+  }
+  Status precondition(const T* from, T* to) {
+    if (m != nullptr) return m->apply(ranks, from, to);
+    vectors().copy(from, to);
+    return {};
+  }
+  // After an iteration; true if the cycle ends.
+  bool ends(double norm, End& end) {
+    ++out.iterations;
+    out.history.push_back(residual = norm);
+    end = norm <= out.goal ? End::reached : End::over;
+    const bool stop = settings.progress != nullptr && settings.progress(out.iterations, norm, settings.context);
+    if (stop) out.why = Outcome::Why::stopped;
+    return stop || norm <= out.goal || out.iterations >= settings.most || !std::isfinite(norm);
+  }
+  End broken(std::string reason) {
+    why = std::move(reason);
+    return End::broke_down;
+  }
+};
+
+template <typename T>
+Status cg(Cycle<T>& c, typename Cycle<T>::End& end);
+template <typename T>
+Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end);
+template <typename T>
+Status bicgstab(Cycle<T>& c, typename Cycle<T>::End& end);
+template <typename T>
+Status gmres(Cycle<T>& c, typename Cycle<T>::End& end);
+template <typename T>
+Status minres(Cycle<T>& c, typename Cycle<T>::End& end);
+
+template <typename T>
+Real<T> real_of(const T& x) {
+  if constexpr (is_complex<T>) return x.real();
+  else return x;
+}
+// That a sum which is real and positive in exact numbers is not.
+template <typename T>
+bool is_positive(const T& x) {
+  return real_of(x) > 0 && std::isfinite(real_of(x));
+}
+
+}  // namespace hiroba

@@ -1,0 +1,123 @@
+// GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and it begins again
+// from there. Vectors are made orthogonal to all others at once, and once more where that has cancelled digits.
+#include "krylov/cycle.hpp"
+
+namespace hiroba {
+
+namespace {
+
+template <typename T>
+struct Arnoldi {
+  using R = Real<T>;
+
+  Cycle<T>& c;
+  int most;
+  Workspace<T> v;                 // orthonormal; the last one holds what the preconditioner makes
+  std::vector<T> h, g, sine;      // the triangle, by columns of most + 1; the rotated right side
+  std::vector<R> cosine;
+
+  Arnoldi(Cycle<T>& cycle, int restart)
+      : c(cycle),
+        most(restart),
+        v(cycle.n, restart + 2),
+        h(static_cast<size_t>(restart) * static_cast<size_t>(restart + 1)),
+        g(static_cast<size_t>(restart) + 1),
+        sine(static_cast<size_t>(restart)),
+        cosine(static_cast<size_t>(restart)) {}
+
+  T& at(int row, int column) { return h[static_cast<size_t>(column) * (static_cast<size_t>(most) + 1) + static_cast<size_t>(row)]; }
+  T* prepared() const { return v[most + 1]; }
+
+  // Vector j + 1, and column j of the triangle. `length`: of the new vector before it is scaled.
+  Status extend(int j, R& length) {
+    const Vectors<T> vectors = c.vectors();
+    T* const w = v[j + 1];
+    HIROBA_TRY(c.precondition(v[j], prepared()));
+    HIROBA_TRY(c.product(prepared(), w));
+    std::vector<const T*> before;
+    for (int i = 0; i <= j; ++i) before.push_back(v[i]), at(i, j) = 0;
+    std::vector<T> along(before.size());
+    R whole;
+    HIROBA_TRY(vectors.norm(w, whole));
+    for (int pass = 0; pass < 2; ++pass) {
+      HIROBA_TRY(vectors.dots(before, w, along.data()));
+      for (int i = 0; i <= j; ++i) vectors.axpy(-along[static_cast<size_t>(i)], v[i], w), at(i, j) += along[static_cast<size_t>(i)];
+      HIROBA_TRY(vectors.norm(w, length));
+      if (length > R(0.7) * whole) break;
+      whole = length;
+    }
+    if (length > 0) vectors.scal(T(1 / length), w);
+    return {};
+  }
+
+  // Rotations make column j a part of the triangle; |g[j + 1]| is the residual.
+  void rotate(int j, R length) {
+    for (int i = 0; i < j; ++i) turn(i, at(i, j), at(i + 1, j));
+    const auto k = static_cast<size_t>(j);
+    const T top = at(j, j);
+    const R size = std::hypot(std::abs(top), length);
+    cosine[k] = size == 0 ? R(1) : std::abs(top) / size;
+    const T phase = std::abs(top) == 0 ? T(1) : top / std::abs(top);
+    sine[k] = size == 0 ? T(0) : phase * T(length / size);
+    at(j, j) = size == 0 ? T(0) : phase * T(size);
+    g[k + 1] = 0;
+    turn(j, g[k], g[k + 1]);
+  }
+  void turn(int i, T& above, T& below) const {
+    const auto k = static_cast<size_t>(i);
+    const T first = cosine[k] * above + sine[k] * below;
+    below = -conjugated(sine[k], true) * above + cosine[k] * below;
+    above = first;
+  }
+
+  // x += M (V y), where y solves the triangle of `columns`. False if that is singular.
+  Status improve(int columns, bool& solved) {
+    std::vector<T> y(g.begin(), g.begin() + columns);
+    solved = true;
+    for (int i = columns; i-- > 0;) {
+      const auto k = static_cast<size_t>(i);
+      for (int j = i + 1; j < columns; ++j) y[k] -= at(i, j) * y[static_cast<size_t>(j)];
+      if (at(i, i) == T(0)) solved = false;
+      else y[k] /= at(i, i);
+    }
+    if (!solved || columns == 0) return {};
+    T* const sum = v[columns];  // no longer needed
+    c.vectors().scal(T(0), sum);
+    for (int i = 0; i < columns; ++i) c.vectors().axpy(y[static_cast<size_t>(i)], v[i], sum);
+    HIROBA_TRY(c.precondition(sum, prepared()));
+    c.vectors().axpy(T(1), prepared(), c.x);
+    return {};
+  }
+};
+
+}  // namespace
+
+// One cycle is one set of vectors; solve() begins the next one.
+template <typename T>
+Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
+  using R = Real<T>;
+  Arnoldi<T> arnoldi(c, c.settings.restart);
+  c.vectors().copy(c.r, arnoldi.v[0]);
+  c.vectors().scal(T(static_cast<R>(1 / c.residual)), arnoldi.v[0]);
+  arnoldi.g[0] = T(static_cast<R>(c.residual));
+  end = Cycle<T>::End::over;
+  bool solved = true;
+  int columns = 0;
+  for (bool ended = false; !ended && columns < arnoldi.most;) {
+    R length = 0;
+    HIROBA_TRY(arnoldi.extend(columns, length));
+    arnoldi.rotate(columns, length);
+    ++columns;
+    ended = c.ends(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end) || length == 0;
+  }
+  HIROBA_TRY(arnoldi.improve(columns, solved));
+  if (!solved) end = c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
+  return {};
+}
+
+template Status gmres<float>(Cycle<float>&, Cycle<float>::End&);
+template Status gmres<double>(Cycle<double>&, Cycle<double>::End&);
+template Status gmres<std::complex<float>>(Cycle<std::complex<float>>&, Cycle<std::complex<float>>::End&);
+template Status gmres<std::complex<double>>(Cycle<std::complex<double>>&, Cycle<std::complex<double>>::End&);
+
+}  // namespace hiroba

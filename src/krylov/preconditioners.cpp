@@ -1,0 +1,277 @@
+// Preconditioners of matrices: the diagonal, incomplete factors of each rank's block, Chebyshev polynomials.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "krylov/krylov.hpp"
+
+namespace hiroba {
+
+namespace {
+
+template <typename T>
+Real<T> abs_of(const T& x) {
+  return std::abs(x);
+}
+
+// 1 / a[i][i] of this rank's rows.
+template <typename T>
+Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& out) {
+  const LocalRows<T> rows = a.own_block();
+  out.assign(static_cast<size_t>(a.rows().of(ranks.me())), T(0));
+  for (size_t i = 0; i < rows.to.size(); ++i)
+    for (auto k = static_cast<size_t>(rows.start[i]); k < static_cast<size_t>(rows.start[i + 1]); ++k)
+      if (rows.column[k] == rows.to[i]) out[static_cast<size_t>(rows.to[i])] = rows.value[k];
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i] == T(0))
+      return Status::error(format("row %lld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
+                                  "the unknowns so that the diagonal has none",
+                                  static_cast<long long>(a.rows().begin(ranks.me())) + static_cast<long long>(i)));
+    out[i] = T(1) / out[i];
+  }
+  return {};
+}
+
+template <typename T>
+class Jacobi final : public Operator<T> {
+ public:
+  Jacobi(const Rows& rows, std::vector<T> inverse) : rows_(rows), inverse_(std::move(inverse)) {}
+  const Rows& rows() const override { return rows_; }
+  std::string what() const override { return "Jacobi preconditioner"; }
+  const T* diagonal() const override { return inverse_.data(); }
+  Status apply(const Ranks&, const T* x, T* y) override {
+    const auto n = static_cast<int64_t>(inverse_.size());
+    in_parts(n, 3 * n * static_cast<int64_t>(sizeof(T)), line_elements<T>, [&](int64_t begin, int64_t end) {
+      sparse_kernels<T>().multiply(end - begin, inverse_.data() + begin, x + begin, y + begin);
+    });
+    return {};
+  }
+
+ private:
+  Rows rows_;
+  std::vector<T> inverse_;
+};
+
+// L U ~ A in the places of A's entries: L has ones on its diagonal. One thread of each rank solves with them.
+template <typename T>
+class BlockIlu final : public Operator<T> {
+ public:
+  BlockIlu(const Rows& rows, LocalRows<T> entries) : rows_(rows), f_(std::move(entries)) {}
+  const Rows& rows() const override { return rows_; }
+  std::string what() const override { return "block ILU(0) preconditioner"; }
+
+  Status factor(int64_t first_row) {
+    const auto n = static_cast<size_t>(f_.rows());
+    std::vector<int64_t> place(n, -1);  // of a column in the row at hand
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t begin = f_.start[i], end = f_.start[i + 1];
+      int64_t diagonal = -1;
+      Real<T> largest = 0;
+      for (int64_t k = begin; k < end; ++k) {
+        place[column(k)] = k;
+        if (column(k) == i) diagonal = k;
+        largest = std::max(largest, abs_of(value(k)));
+      }
+      for (int64_t k = begin; k < end && column(k) < i; ++k) eliminate(k, place);
+      for (int64_t k = begin; k < end; ++k) place[column(k)] = -1;
+      constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
+      if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
+        return Status::error(format("incomplete factors: pivot %s of row %lld, so the preconditioner is singular; take "
+                                    "hiroba_linop_jacobi, or number the unknowns otherwise",
+                                    diagonal < 0 ? "is missing" : "is 0", static_cast<long long>(first_row) + static_cast<long long>(i)));
+      diagonal_.push_back(diagonal);
+      inverse_.push_back(T(1) / value(diagonal));
+    }
+    return {};
+  }
+  Status apply(const Ranks&, const T* x, T* y) override {
+    const int64_t n = f_.rows();
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = x[i] - part(f_.start[static_cast<size_t>(i)], diagonal_[static_cast<size_t>(i)], y);
+    for (int64_t i = n; i-- > 0;) {
+      const auto row = static_cast<size_t>(i);
+      y[i] = times(inverse_[row], y[i] - part(diagonal_[row] + 1, f_.start[row + 1], y));
+    }
+    return {};
+  }
+
+ private:
+  size_t column(int64_t k) const { return static_cast<size_t>(f_.column[static_cast<size_t>(k)]); }
+  T& value(int64_t k) { return f_.value[static_cast<size_t>(k)]; }
+  // Entry k of L, and its row of U from the entries of the row at hand.
+  void eliminate(int64_t k, const std::vector<int64_t>& place) {
+    const size_t above = column(k);
+    value(k) = times(value(k), inverse_[above]);
+    for (int64_t u = diagonal_[above] + 1; u < f_.start[above + 1]; ++u)
+      if (const int64_t at = place[column(u)]; at >= 0) value(at) -= times(value(k), value(u));
+  }
+  T part(int64_t begin, int64_t end, const T* y) const {
+    T sum = 0;
+    for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k)
+      sum += times(f_.value[k], y[f_.column[k]]);
+    return sum;
+  }
+
+  Rows rows_;
+  LocalRows<T> f_;  // L below the diagonal, U from it on
+  std::vector<int64_t> diagonal_;
+  std::vector<T> inverse_;
+};
+
+template <typename T>
+class Chebyshev final : public Operator<T> {
+ public:
+  using R = Real<T>;
+  Chebyshev(SparseMatrix<T>& a, std::vector<T> inverse, int degree, double low, double high)
+      : a_(a), inverse_(std::move(inverse)), degree_(degree), low_(low), high_(high) {}
+  const Rows& rows() const override { return a_.rows(); }
+  std::string what() const override { return "Chebyshev preconditioner"; }
+
+  Status apply(const Ranks& ranks, const T* x, T* y) override {
+    const auto n = static_cast<int64_t>(inverse_.size());
+    if (work_ == nullptr) work_ = std::make_unique<Workspace<T>>(n, 2);
+    T *const d = (*work_)[0], *const product = (*work_)[1];
+    const double middle = (high_ + low_) / 2, half = (high_ - low_) / 2, sigma = middle / half;
+    double rho = 1 / sigma;
+    // d: the change of y. D^-1 (x - A y) is made in strips where it is used.
+    const auto turn = [&](double of_d, double of_residual, bool first) {
+      in_strips<T>(n, 5 * sizeof(T), [&](int64_t i, int64_t count) {
+        T residual[strip<T>];
+        const auto& k = kernels<T>();
+        std::copy_n(x + i, count, residual);
+        if (!first) k.axpy(count, T(-1), product + i, residual);
+        sparse_kernels<T>().multiply(count, inverse_.data() + i, residual, residual);
+        if (first) std::fill_n(d + i, count, T(0)), std::fill_n(y + i, count, T(0));
+        else k.scal(count, T(static_cast<R>(of_d)), d + i);
+        k.axpy(count, T(static_cast<R>(of_residual)), residual, d + i);
+        k.axpy(count, T(1), d + i, y + i);
+      });
+    };
+    turn(0, 1 / middle, true);
+    for (int step = 1; step < degree_; ++step) {
+      HIROBA_TRY(a_.apply(ranks, y, product));
+      const double next = 1 / (2 * sigma - rho);
+      turn(next * rho, 2 * next / half, false);
+      rho = next;
+    }
+    return {};
+  }
+
+ private:
+  SparseMatrix<T>& a_;
+  std::vector<T> inverse_;
+  int degree_;
+  double low_, high_;
+  std::unique_ptr<Workspace<T>> work_;
+};
+
+// The largest eigenvalue of the symmetric tridiagonal matrix, by bisection: how many are below a number is the number of
+// negative pivots.
+double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside) {
+  double low = 0, high = 0;
+  for (size_t i = 0; i < diagonal.size(); ++i) {
+    const double left = i > 0 ? std::abs(beside[i - 1]) : 0, right = i + 1 < diagonal.size() ? std::abs(beside[i]) : 0;
+    high = std::max(high, diagonal[i] + left + right);
+  }
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    bool all_below = true;
+    double pivot = 1;
+    for (size_t i = 0; i < diagonal.size() && all_below; ++i) {
+      pivot = diagonal[i] - middle - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot : 0);
+      all_below = pivot < 0;
+    }
+    (all_below ? high : low) = middle;
+  }
+  return high;
+}
+
+// Of D^-1 A, from some steps of Lanczos in the inner product of D, from a vector that no symmetry of the grid makes
+// orthogonal to the eigenvector.
+template <typename T>
+Status estimate_largest(const Ranks& ranks, SparseMatrix<T>& a, const std::vector<T>& inverse, double& out) {
+  constexpr int steps = 12;
+  const auto n = static_cast<int64_t>(inverse.size());
+  const Workspace<T> work(n, 4);  // z = D^-1 r
+  T *before = work[0], *r = work[1], *const z = work[2], *const v = work[3];
+  const Vectors<T> vectors = {ranks, n};
+  const auto scaled = [&] { sparse_kernels<T>().multiply(n, inverse.data(), r, z); };
+  const int64_t first = a.rows().begin(ranks.me());
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t mixed = (static_cast<uint64_t>(first + i) + 1) * 0x9e3779b97f4a7c15;
+    r[i] = T(static_cast<Real<T>>(static_cast<double>(mixed >> 40) / (1 << 24) - 0.5));
+  }
+  std::vector<double> diagonal, beside;
+  for (int k = 0; k < steps; ++k) {
+    scaled();
+    T product;
+    HIROBA_TRY(vectors.dot(r, z, product));
+    const double next = std::sqrt(std::max(0.0, static_cast<double>(std::real(product))));
+    if (!(next > 1e-30)) break;
+    if (k > 0) beside.push_back(next);
+    vectors.copy(z, v);
+    vectors.scal(T(static_cast<Real<T>>(1 / next)), v);
+    vectors.scal(T(static_cast<Real<T>>(1 / next)), r);  // D v
+    HIROBA_TRY(a.apply(ranks, v, z));
+    HIROBA_TRY(vectors.dot(v, z, product));
+    diagonal.push_back(static_cast<double>(std::real(product)));
+    vectors.axpy(T(static_cast<Real<T>>(-diagonal.back())), r, z);
+    if (k > 0) vectors.axpy(T(static_cast<Real<T>>(-next)), before, z);
+    std::swap(before, r);
+    vectors.copy(z, r);
+  }
+  out = diagonal.empty() ? 0 : largest_eigenvalue(diagonal, beside);
+  return {};
+}
+
+}  // namespace
+
+template <typename T>
+Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out) {
+  std::vector<T> inverse;
+  HIROBA_TRY(inverse_diagonal(ranks, a, inverse));
+  out = std::make_unique<Jacobi<T>>(a.rows(), std::move(inverse));
+  return {};
+}
+
+template <typename T>
+Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out) {
+  auto made = std::make_unique<BlockIlu<T>>(a.rows(), a.own_block());
+  HIROBA_TRY(made->factor(a.rows().begin(ranks.me())));
+  out = std::move(made);
+  return {};
+}
+
+template <typename T>
+Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double low, double high,
+                      std::unique_ptr<Operator<T>>& out) {
+  constexpr double span = 30, margin = 1.1;  // of the estimate, which is from below
+  std::vector<T> inverse;
+  HIROBA_TRY(inverse_diagonal(ranks, a, inverse));
+  if (degree < 1) return Status::error(format("the degree is %d; it must be at least 1", degree));
+  if (high == 0) {
+    HIROBA_TRY(estimate_largest(ranks, a, inverse, high));
+    high *= margin;
+  }
+  if (low == 0) low = high / span;
+  if (!(low > 0 && high > low))
+    return Status::error(format("eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
+                                "positive definite matrix",
+                                low, high));
+  out = std::make_unique<Chebyshev<T>>(a, std::move(inverse), degree, low, high);
+  return {};
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
+#define HIROBA_INSTANTIATE(T)                                                                              \
+  template Status make_jacobi<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);           \
+  template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);        \
+  template Status make_chebyshev<T>(const Ranks&, SparseMatrix<T>&, int, double, double,                   \
+                                    std::unique_ptr<Operator<T>>&);
+// NOLINTEND(bugprone-macro-parentheses)
+HIROBA_INSTANTIATE(float)
+HIROBA_INSTANTIATE(double)
+HIROBA_INSTANTIATE(std::complex<float>)
+HIROBA_INSTANTIATE(std::complex<double>)
+
+}  // namespace hiroba

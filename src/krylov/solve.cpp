@@ -1,0 +1,122 @@
+// One call: cycles of a method, each from the residual of x, until that is small enough or nothing helps.
+#include "krylov/cycle.hpp"
+
+namespace hiroba {
+
+const char* name_of(Method method) {
+  switch (method) {
+    case Method::cg: return "CG";
+    case Method::pipelined_cg: return "pipelined CG";
+    case Method::bicgstab: return "BiCGSTAB";
+    case Method::gmres: return "GMRES";
+    case Method::minres: return "MINRES";
+  }
+  return "";
+}
+
+namespace {
+
+using Why = Outcome::Why;
+
+// r = b - A x, and its norm.
+template <typename T>
+Status residual_of(Cycle<T>& c, const T* b, double& norm) {
+  HIROBA_TRY(c.product(c.x, c.r));
+  in_strips<T>(c.n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
+    kernels<T>().scal(count, T(-1), c.r + i), kernels<T>().axpy(count, T(1), b + i, c.r + i);
+  });
+  Real<T> out = 0;
+  HIROBA_TRY(c.vectors().norm(c.r, out));
+  norm = out;
+  return {};
+}
+
+template <typename T>
+Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
+  switch (c.settings.method) {
+    case Method::cg: return cg(c, end);
+    case Method::pipelined_cg: return pipelined_cg(c, end);
+    case Method::bicgstab: return bicgstab(c, end);
+    case Method::gmres: return gmres(c, end);
+    case Method::minres: return minres(c, end);
+  }
+  return {};
+}
+
+std::string advice(const Outcome& out, const SolverSettings& settings, const std::string& broke) {
+  switch (out.why) {
+    case Why::too_many:
+      return "allow more iterations, take a preconditioner (hiroba_linop_ilu, hiroba_linop_chebyshev), or another method";
+    case Why::stagnated:
+      return "the last cycle has not halved it: the goal is below what rounding errors allow, or the method does not "
+             "suit the matrix; allow a larger residual, or take another method or preconditioner";
+    case Why::broke_down: return broke;
+    case Why::not_finite: return "b, the first x, the matrix or the preconditioner have numbers that are not finite, or overflow";
+    case Why::stopped: return "the progress function has stopped it";
+    case Why::converged: break;
+  }
+  return name_of(settings.method);
+}
+
+std::string explain(const Outcome& out, const SolverSettings& settings, double size_of_b, const std::string& broke) {
+  return format("%s did not converge: after %lld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
+                name_of(settings.method), static_cast<long long>(out.iterations), out.residual,
+                size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal,
+                advice(out, settings, broke).c_str());
+}
+
+// Whether the cycle that ended so, with this residual of x, is the last one.
+template <typename T>
+bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, double after, bool limited) {
+  Outcome& out = c.out;
+  if (!std::isfinite(after)) out.why = Why::not_finite;
+  else if (after <= out.goal) out.why = Why::converged;
+  else if (out.why == Why::stopped) return true;
+  else if (end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
+  else if (out.iterations >= c.settings.most) out.why = Why::too_many;
+  else if (limited && after > before / 2) out.why = Why::stagnated;
+  else return false;
+  return true;
+}
+
+}  // namespace
+
+template <typename T>
+Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, T* x,
+             const SolverSettings& settings, Outcome& out) {
+  using End = typename Cycle<T>::End;
+  out = {};
+  const int64_t n = a.rows().of(ranks.me());
+  const Workspace<T> work(n, 1);
+  Cycle<T> c = {ranks, a, preconditioner, settings, n, x, work[0], 0, out};
+  Real<T> size_of_b = 0;
+  HIROBA_TRY(c.vectors().norm(b, size_of_b));
+  out.goal = std::max(settings.relative * static_cast<double>(size_of_b), settings.absolute);
+  if (size_of_b == 0) c.vectors().scal(T(0), x);
+  HIROBA_TRY(residual_of(c, b, c.residual));
+  out.residual = c.residual;
+  out.history.push_back(c.residual);
+  // GMRES restarts by its nature; a cycle of the others ends where its own residual has reached the goal.
+  const bool restarts = settings.method == Method::gmres;
+  for (End end = End::over; !is_last(c, end, 2 * c.residual, out.residual, false);) {
+    const double before = out.residual;
+    HIROBA_TRY(run(c, end));
+    HIROBA_TRY(residual_of(c, b, out.residual));
+    if (is_last(c, end, before, out.residual, !restarts || end == End::reached)) break;
+    c.residual = out.residual;
+  }
+  if (!out.converged()) out.text = explain(out, settings, size_of_b, c.why);
+  return {};
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
+#define HIROBA_INSTANTIATE(T)                                                                           \
+  template Status solve<T>(const Ranks&, Operator<T>&, Operator<T>*, const T*, T*, const SolverSettings&, \
+                           Outcome&);
+// NOLINTEND(bugprone-macro-parentheses)
+HIROBA_INSTANTIATE(float)
+HIROBA_INSTANTIATE(double)
+HIROBA_INSTANTIATE(std::complex<float>)
+HIROBA_INSTANTIATE(std::complex<double>)
+
+}  // namespace hiroba

@@ -1,0 +1,89 @@
+// Vectors of this rank's parts: memory for them, and sums over all ranks. A pass of several operations goes through
+// memory once. The same bits for any number of threads.
+//
+// Values. Sums are collective, but for those that say otherwise.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sparse/sparse.hpp"
+
+namespace hiroba {
+
+// Memory of several vectors of n elements, zeros at first.
+template <typename T>
+class Workspace {
+ public:
+  Workspace(int64_t n, int count);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  T* operator[](int i) const { return memory_ + i * step_; }
+
+ private:
+  int64_t step_;
+  size_t bytes_;
+  T* memory_;
+};
+
+// Elements that pass through several operations while they are in the cache.
+constexpr int64_t strip_bytes = 16384;
+template <typename T>
+constexpr int64_t strip = strip_bytes / sizeof(T);
+
+// work(begin, count) for all strips of n elements, by the threads; it touches `bytes` bytes per element.
+template <typename T, typename Work>
+void in_strips(int64_t n, int64_t bytes, const Work& work) {
+  in_parts(n, n * bytes, strip<T>, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += strip<T>) work(i, std::min(strip<T>, end - i));
+  });
+}
+
+// The sum of what work(begin, count) gives for all strips, in a fixed order. Value has += and begins as {}.
+template <typename Value, typename T, typename Work>
+Value sum_strips(int64_t n, int64_t bytes, const Work& work) {
+  const SumBlocks blocks(n);
+  Value sums[SumBlocks::most_blocks] = {};
+  sum_blocks(blocks, bytes, sums, [&](int64_t b) {
+    Value out = {};
+    for (int64_t i = blocks.begin(b); i < blocks.end(b); i += strip<T>)
+      out += work(i, std::min(strip<T>, blocks.end(b) - i));
+    return out;
+  });
+  add_by_pairs(sums, blocks.count);
+  return sums[0];
+}
+
+// conj(x) y of this rank's parts alone.
+template <typename T>
+T own_dot(int64_t n, const T* x, const T* y) {
+  return value_of<T>(sum_of<DotSum<T>, T>(n, x, 1, y, 1), true);
+}
+
+template <typename T>
+struct Vectors {
+  const Ranks& ranks;
+  int64_t n;  // elements of this rank
+
+  Status dot(const T* x, const T* y, T& out) const { return dots(std::span(&x, 1), y, &out); }
+  // out[k] = conj(v[k]) y, with one reduction.
+  Status dots(std::span<const T* const> v, const T* y, T* out) const;
+  // The Euclidean norm, which neither overflows nor underflows.
+  Status norm(const T* x, Real<T>& out) const;
+  // Adds `count` numbers over the ranks.
+  Status add(T* values, int64_t count) const {
+    return ranks.add(std::span(reinterpret_cast<Real<T>*>(values), static_cast<size_t>(count) * (is_complex<T> ? 2 : 1)));
+  }
+  // y = x + b y
+  void xpby(const T* x, T b, T* y) const {
+    in_strips<T>(n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
+      kernels<T>().scal(count, b, y + i), kernels<T>().axpy(count, T(1), x + i, y + i);
+    });
+  }
+  void axpy(T a, const T* x, T* y) const { axpy_by_threads(n, a, x, 1, y, 1); }
+  void copy(const T* x, T* y) const { copy_by_threads(n, x, 1, y, 1); }
+  void scal(T a, T* x) const { scal_by_threads(n, a, x, 1, true); }
+};
+
+}  // namespace hiroba

@@ -1,0 +1,70 @@
+// What the entry points of sparse.h share: handles of operators, and how a call reaches the type of its numbers.
+#pragma once
+
+#include <complex>
+#include <memory>
+
+#define HIROBA_NO_PLACES
+#include "base/log.hpp"
+#include "notation/collective/collective_process.hpp"
+#include "sparse.h"
+#include "sparse/sparse.hpp"
+
+// hiroba_linop points to one.
+struct hiroba_linop_part {
+  hiroba_type type;
+  std::unique_ptr<hiroba::AnyOperator> any;
+  bool is_matrix = false;
+  hiroba_linop_facts facts = {};           // of a matrix
+  int users = 0;                           // other operators that use it
+  hiroba_linop_part* used = nullptr;       // by this one
+};
+
+namespace hiroba {
+
+// A call of sparse.h. Everything that fails in it ends the job with its name and place.
+class SparseCall {
+ public:
+  explicit SparseCall(const char* name) : name_(name) { collective_of(name); }
+  Ranks ranks() const { return {process_memory(name_), {name_, place()}}; }
+  [[noreturn]] void fail(const std::string& what) const { end_job(1, "%s: %s: %s", prefix(), name_, what.c_str()); }
+  void require(const Status& status) const {
+    if (!status.ok()) fail(status.message());
+  }
+  // The operator of a handle, of which `which` is the argument.
+  hiroba_linop_part& part(hiroba_linop a, const char* which) const {
+    if (a == HIROBA_NO_LINOP) fail(format("%s is HIROBA_NO_LINOP", which));
+    return *a;
+  }
+  template <typename T>
+  Operator<T>& operator_of(hiroba_linop_part& part) const {
+    return static_cast<Operator<T>&>(*part.any);
+  }
+  // This rank's part of a shared vector that is distributed as the rows.
+  template <typename T>
+  T* vector(const char* which, const AnyOperator& a, const void* data) const {
+    SharedVector out;
+    const Rows& rows = a.rows();
+    require(process_linear().vector(which, data, rows.count(), 1, sizeof(T), out));
+    require(check_vector(rows, which, out));
+    return static_cast<T*>(const_cast<void*>(data)) + rows.begin(ranks().me());
+  }
+  // work.template operator()<T>() for the type of numbers.
+  template <typename Work>
+  auto with_type(hiroba_type type, const Work& work) const {
+    switch (type) {
+      case HIROBA_FLOAT: return work.template operator()<float>();
+      case HIROBA_DOUBLE: return work.template operator()<double>();
+      case HIROBA_FLOAT_COMPLEX: return work.template operator()<std::complex<float>>();
+      case HIROBA_DOUBLE_COMPLEX: return work.template operator()<std::complex<double>>();
+      default: break;
+    }
+    fail(format("type %lld; it is HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX or HIROBA_DOUBLE_COMPLEX",
+                static_cast<long long>(type)));
+  }
+
+ private:
+  const char* name_;
+};
+
+}  // namespace hiroba

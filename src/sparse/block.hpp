@@ -1,0 +1,53 @@
+// Rows of entries in memory, as CSR or SELL-C-sigma, and their product with a vector by the threads of this rank.
+//
+// Owner: a matrix, which has the memory. Immutable once placed. Results do not depend on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sparse/kernels.hpp"
+
+namespace hiroba {
+
+enum class Format { automatic, csr, sell };
+
+// Entries of rows, before they are placed: row i has [start[i], start[i + 1]), and is the result to[i].
+template <typename T>
+struct LocalRows {
+  std::vector<int64_t> start = {0};
+  std::vector<int32_t> column, to;
+  std::vector<T> value;
+  int64_t rows() const { return static_cast<int64_t>(start.size()) - 1; }
+};
+
+template <typename T>
+class SparseBlock {
+ public:
+  // Chooses the format if it is automatic: SELL unless its zeros were too many.
+  static SparseBlock make(LocalRows<T> rows, Format format);
+  size_t bytes() const;
+  // From where it lies from now on: bytes() of memory, at a multiple of 64.
+  void place(char* memory);
+
+  void multiply(const T* x, T* y, bool add) const;
+  // As it came, in the order of rows.
+  LocalRows<T> entries() const;
+
+  Format format() const { return sell_ ? Format::sell : Format::csr; }
+  int64_t rows() const { return rows_; }
+  int64_t stored() const { return stored_; }  // entries, with the zeros of SELL
+
+ private:
+  static SparseBlock as_sell(const LocalRows<T>& rows, const std::vector<int32_t>& order);
+
+  bool sell_ = false;
+  int64_t rows_ = 0, stored_ = 0;
+  bool identity_ = false;        // row i is result i
+  LocalRows<T> waiting_;         // until place()
+  std::vector<int32_t> length_;  // of SELL: entries of each stored row
+  SparseRows<T> placed_;
+};
+
+}  // namespace hiroba

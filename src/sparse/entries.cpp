@@ -1,0 +1,185 @@
+#include "sparse/entries.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace hiroba {
+
+namespace {
+
+// Sorts the entries of rows [first, first + rows) into them, and adds equal ones.
+template <typename T>
+RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vector<Entry<T>>>& parts) {
+  RowPiece<T> out;
+  out.first = first;
+  std::vector<int64_t> next(static_cast<size_t>(rows) + 1);
+  for (const auto& part : parts)
+    for (const Entry<T>& e : part) ++next[static_cast<size_t>(e.row - first) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  const std::vector<int64_t> begin = next;
+  struct Place {
+    int64_t column;
+    T value;
+  };
+  std::vector<Place> places(static_cast<size_t>(begin.back()));
+  for (const auto& part : parts)
+    for (const Entry<T>& e : part)
+      places[static_cast<size_t>(next[static_cast<size_t>(e.row - first)]++)] = {e.column, e.value};
+  for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
+    const auto from = places.begin() + begin[i], to = places.begin() + begin[i + 1];
+    std::stable_sort(from, to, [](const Place& a, const Place& b) { return a.column < b.column; });
+    for (auto p = from; p != to; ++p) {
+      const bool again = p != from && (p - 1)->column == p->column;
+      if (again) out.value.back() += p->value;
+      else out.column.push_back(p->column), out.value.push_back(p->value);
+    }
+    out.start.push_back(static_cast<int64_t>(out.column.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+template <typename T>
+Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out) {
+  std::vector<std::vector<Entry<T>>> to(static_cast<size_t>(ranks.count())), from;
+  for (const Entry<T>& e : entries) to[static_cast<size_t>(rows.owner(e.row))].push_back(e);
+  HIROBA_TRY(ranks.exchange(to, from));
+  to.clear();
+  out = sorted_rows(rows.begin(ranks.me()), rows.of(ranks.me()), from);
+  return {};
+}
+
+template <typename T>
+Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece, Rows& out) {
+  const auto count = static_cast<size_t>(ranks.count());
+  // A row costs as much as an entry, besides: its result.
+  std::vector<int64_t> before(count + 1);
+  before[static_cast<size_t>(ranks.me()) + 1] = piece.start.back() + piece.rows();
+  HIROBA_TRY(ranks.add(std::span(before)));
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  const int64_t mine = before[static_cast<size_t>(ranks.me())], all = before.back();
+  const int64_t unit = n / ranks.count() >= 8 * aligned_rows ? aligned_rows : 1;
+  // Each cut is found by the rank that has its row.
+  std::vector<int64_t> cuts(count + 1);
+  for (size_t r = 1; r < count; ++r) {
+    const auto goal = static_cast<int64_t>(static_cast<double>(all) * static_cast<double>(r) / ranks.count());
+    if (goal < mine || goal >= mine + piece.start.back() + piece.rows()) continue;
+    int64_t low = 0, high = piece.rows();
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (mine + piece.start[static_cast<size_t>(middle)] + middle < goal) low = middle + 1;
+      else high = middle;
+    }
+    cuts[r] = std::min(n, (piece.first + low + unit / 2) / unit * unit);
+  }
+  cuts[count] = ranks.me() == 0 ? n : 0;
+  HIROBA_TRY(ranks.add(std::span(cuts)));
+  for (size_t r = 1; r < count; ++r) cuts[r] = std::max(cuts[r], cuts[r - 1]);
+  out.cuts = cuts;
+  return {};
+}
+
+template <typename T>
+Status move_rows(const Ranks& ranks, const Rows& rows, RowPiece<T>& piece) {
+  const auto count = static_cast<size_t>(ranks.count());
+  std::vector<std::vector<int64_t>> lengths(count), columns(count), lengths_here, columns_here;
+  std::vector<std::vector<T>> values(count), values_here;
+  for (size_t r = 0; r < count; ++r) {
+    const int64_t from = std::max(rows.begin(static_cast<int>(r)), piece.first) - piece.first;
+    const int64_t to = std::min(rows.end(static_cast<int>(r)), piece.first + piece.rows()) - piece.first;
+    if (from >= to) continue;
+    const int64_t begin = piece.start[static_cast<size_t>(from)], end = piece.start[static_cast<size_t>(to)];
+    for (int64_t i = from; i < to; ++i)
+      lengths[r].push_back(piece.start[static_cast<size_t>(i) + 1] - piece.start[static_cast<size_t>(i)]);
+    columns[r].assign(piece.column.begin() + begin, piece.column.begin() + end);
+    values[r].assign(piece.value.begin() + begin, piece.value.begin() + end);
+  }
+  piece = {};
+  HIROBA_TRY(ranks.exchange(lengths, lengths_here));
+  HIROBA_TRY(ranks.exchange(columns, columns_here));
+  HIROBA_TRY(ranks.exchange(values, values_here));
+  piece.first = rows.begin(ranks.me());
+  for (size_t r = 0; r < count; ++r) {
+    for (const int64_t length : lengths_here[r]) piece.start.push_back(piece.start.back() + length);
+    piece.column.insert(piece.column.end(), columns_here[r].begin(), columns_here[r].end());
+    piece.value.insert(piece.value.end(), values_here[r].begin(), values_here[r].end());
+  }
+  return {};
+}
+
+namespace {
+
+// What stands at (column, row) if `value` stands at (row, column).
+template <typename T>
+T counterpart(Symmetry symmetry, const T& value) {
+  if (symmetry == Symmetry::skew) return -value;
+  return conjugated(value, symmetry == Symmetry::hermitian);
+}
+
+template <typename T>
+std::string show(const T& value) {
+  if constexpr (is_complex<T>) return format("(%.17g, %.17g)", double(value.real()), double(value.imag()));
+  else return format("%.17g", static_cast<double>(value));
+}
+
+}  // namespace
+
+template <typename T>
+void mirror(Symmetry symmetry, std::vector<Entry<T>>& entries) {
+  const size_t n = symmetry == Symmetry::none ? 0 : entries.size();
+  for (size_t i = 0; i < n; ++i)
+    if (const Entry<T> e = entries[i]; e.row != e.column)
+      entries.push_back({e.column, e.row, counterpart(symmetry, e.value)});
+}
+
+template <typename T>
+Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, const RowPiece<T>& piece) {
+  if (symmetry == Symmetry::none) return {};
+  std::vector<Entry<T>> mirrored;
+  for (int64_t i = 0; i < piece.rows(); ++i)
+    for (int64_t k = piece.start[static_cast<size_t>(i)]; k < piece.start[static_cast<size_t>(i) + 1]; ++k)
+      mirrored.push_back({piece.column[static_cast<size_t>(k)], piece.first + i,
+                          counterpart(symmetry, piece.value[static_cast<size_t>(k)])});
+  RowPiece<T> other;
+  HIROBA_TRY(collect(ranks, rows, mirrored, other));
+  using R = Real<T>;
+  constexpr R rounding = 16 * std::numeric_limits<R>::epsilon();
+  for (int64_t i = 0; i < piece.rows(); ++i) {
+    auto k = static_cast<size_t>(piece.start[static_cast<size_t>(i)]);
+    auto m = static_cast<size_t>(other.start[static_cast<size_t>(i)]);
+    const auto k_end = static_cast<size_t>(piece.start[static_cast<size_t>(i) + 1]);
+    const auto m_end = static_cast<size_t>(other.start[static_cast<size_t>(i) + 1]);
+    while (k < k_end || m < m_end) {
+      const int64_t none = std::numeric_limits<int64_t>::max();
+      const int64_t at = k < k_end ? piece.column[k] : none, against = m < m_end ? other.column[m] : none;
+      const int64_t column = std::min(at, against);
+      const T mine = at == column ? piece.value[k++] : T(0), theirs = against == column ? other.value[m++] : T(0);
+      if (std::abs(mine - theirs) <= rounding * std::max(std::abs(mine), std::abs(theirs))) continue;
+      const bool hermitian = symmetry == Symmetry::hermitian;
+      return Status::error(
+          format("the matrix is said to be %s, and entry (%lld, %lld) is %s where (%lld, %lld) makes it %s",
+                 hermitian ? "Hermitian" : "symmetric", static_cast<long long>(piece.first + i),
+                 static_cast<long long>(column), show(mine).c_str(), static_cast<long long>(column),
+                 static_cast<long long>(piece.first + i), show(theirs).c_str()));
+    }
+  }
+  return {};
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
+#define HIROBA_INSTANTIATE(T)                                                                         \
+  template Status collect<T>(const Ranks&, const Rows&, const std::vector<Entry<T>>&, RowPiece<T>&);  \
+  template Status divide_by_entries<T>(const Ranks&, int64_t, const RowPiece<T>&, Rows&);             \
+  template Status move_rows<T>(const Ranks&, const Rows&, RowPiece<T>&);                              \
+  template void mirror<T>(Symmetry, std::vector<Entry<T>>&);                                          \
+  template Status check_symmetry<T>(const Ranks&, const Rows&, Symmetry, const RowPiece<T>&);
+// NOLINTEND(bugprone-macro-parentheses)
+HIROBA_INSTANTIATE(float)
+HIROBA_INSTANTIATE(double)
+HIROBA_INSTANTIATE(std::complex<float>)
+HIROBA_INSTANTIATE(std::complex<double>)
+
+}  // namespace hiroba

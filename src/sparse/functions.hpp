@@ -1,0 +1,57 @@
+// An operator that is a function of the program: y = f(x) on vectors in shared arrays, called by all ranks together.
+//
+// Owner: whoever made it. Each product copies this rank's part into a shared vector and out of one, and begins with a
+// barrier, so that the function sees all of x. The vectors alternate: one is written while a late rank still reads the
+// one of the product before.
+#pragma once
+
+#include "sparse/operator.hpp"
+
+namespace hiroba {
+
+template <typename T>
+class FunctionOperator final : public Operator<T> {
+ public:
+  using Function = void (*)(const void* x, void* y, void* context);
+  FunctionOperator(const Rows& rows, Function function, void* context)
+      : rows_(rows), function_(function), context_(context) {}
+
+  const Rows& rows() const override { return rows_; }
+  std::string what() const override {
+    return format("function on vectors of %lld elements", static_cast<long long>(rows_.count()));
+  }
+  Status apply(const Ranks& ranks, const T* x, T* y) override {
+    if (y_ == nullptr) {
+      for (T*& vector : x_) HIROBA_TRY(make(ranks, vector));
+      HIROBA_TRY(make(ranks, y_));
+    }
+    T* const in = x_[turn_ = 1 - turn_];
+    const int64_t begin = rows_.begin(ranks.me()), n = rows_.of(ranks.me());
+    copy_by_threads(n, x, 1, in + begin, 1);
+    HIROBA_TRY(ranks.barrier());
+    function_(in, y_, context_);
+    copy_by_threads(n, y_ + begin, 1, y, 1);
+    return {};
+  }
+  Status release(const Ranks& ranks) override {
+    for (T** vector : {&x_[0], &x_[1], &y_})
+      if (*vector != nullptr) HIROBA_TRY(ranks.free(std::exchange(*vector, nullptr)));
+    return {};
+  }
+
+ private:
+  Status make(const Ranks& ranks, T*& out) {
+    void* array = nullptr;
+    HIROBA_TRY(ranks.allocate(rows_.cuts, sizeof(T), "vector of an operator", array));
+    out = static_cast<T*>(array);
+    return {};
+  }
+
+  Rows rows_;
+  Function function_;
+  void* context_;
+  T *x_[2] = {}, *y_ = nullptr;
+  int turn_ = 0;
+};
+
+}  // namespace hiroba

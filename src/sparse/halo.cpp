@@ -1,0 +1,63 @@
+#include "sparse/halo.hpp"
+
+#include <complex>
+#include <limits>
+
+namespace hiroba {
+
+template <typename T>
+Status Halo<T>::plan(const Ranks& ranks, const Rows& rows, const std::vector<int64_t>& needed) {
+  const auto n = static_cast<size_t>(ranks.count());
+  std::vector<std::vector<int64_t>> wanted(n), asked;
+  for (const int64_t row : needed) wanted[static_cast<size_t>(rows.owner(row))].push_back(row);
+  HIROBA_TRY(ranks.exchange(wanted, asked));
+  std::vector<size_t> gives, takes;
+  index_.clear();
+  for (size_t r = 0; r < n; ++r) {
+    for (const int64_t row : asked[r]) index_.push_back(static_cast<int32_t>(row - rows.begin(ranks.me())));
+    gives.push_back(asked[r].size() * sizeof(T)), takes.push_back(wanted[r].size() * sizeof(T));
+  }
+  elements_.assign(needed.size(), T(0));
+
+  // Parts end where pages end, so that a rank's part lies at home there.
+  std::vector<int64_t> cuts(n + 1);
+  constexpr int64_t page = page_bytes / sizeof(T);
+  cuts[static_cast<size_t>(ranks.me()) + 1] = (sent() + page - 1) / page * page;
+  HIROBA_TRY(ranks.add(std::span(cuts)));
+  for (size_t r = 0; r < n; ++r) cuts[r + 1] += cuts[r];
+  any_ = cuts[n] > 0, planned_ = true;
+  if (!any_) return {};
+  HIROBA_TRY(ranks.allocate(cuts, sizeof(T), "elements for other ranks", array_));
+  packed_ = static_cast<T*>(array_) + cuts[static_cast<size_t>(ranks.me())];
+  plan_ = plan_alltoallv(packed_, BlockTable::one_after_another(gives), elements_.data(),
+                         BlockTable::one_after_another(takes));
+  return {};
+}
+
+template <typename T>
+Status Halo<T>::start(const Ranks& ranks, const T* x) {
+  if (!any_) return {};
+  in_parts(sent(), sent() * static_cast<int64_t>(sizeof(T)), line_elements<T>, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) packed_[i] = x[index_[static_cast<size_t>(i)]];
+  });
+  return pursuit_.start(ranks, plan_, "elements of a sparse product");
+}
+
+template <typename T>
+Status Halo<T>::wait(const Ranks& ranks, const T*& elements) {
+  elements = elements_.data();
+  return pursuit_.wait(ranks);
+}
+
+template <typename T>
+Status Halo<T>::release(const Ranks& ranks) {
+  planned_ = any_ = false;
+  return array_ == nullptr ? Status() : ranks.free(std::exchange(array_, nullptr));
+}
+
+template class Halo<float>;
+template class Halo<double>;
+template class Halo<std::complex<float>>;
+template class Halo<std::complex<double>>;
+
+}  // namespace hiroba

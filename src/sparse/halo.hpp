@@ -1,0 +1,38 @@
+// The elements of a vector that a rank's rows use and other ranks own: who needs which is found out once, then each
+// product moves every one of them once, in one block per pair of ranks, while the rank computes.
+//
+// Owner: an operator. Collective; start() does not wait, wait() blocks. One exchange at a time.
+#pragma once
+
+#include <vector>
+
+#include "sparse/ranks.hpp"
+
+namespace hiroba {
+
+template <typename T>
+class Halo {
+ public:
+  // `needed`: rows of others, ascending, each once.
+  Status plan(const Ranks& ranks, const Rows& rows, const std::vector<int64_t>& needed);
+  bool planned() const { return planned_; }
+  // From this rank's part of the vector.
+  Status start(const Ranks& ranks, const T* x);
+  // The elements, in the order of `needed`, until the next start.
+  Status wait(const Ranks& ranks, const T*& elements);
+  Status release(const Ranks& ranks);
+
+  int64_t received() const { return static_cast<int64_t>(elements_.size()); }  // per product
+  int64_t sent() const { return static_cast<int64_t>(index_.size()); }
+
+ private:
+  bool planned_ = false, any_ = false;  // any: of any rank
+  std::vector<int32_t> index_;          // in this rank's part, of each element that goes
+  T* packed_ = nullptr;                 // in this rank's part of `array_`, which others read where it lies
+  void* array_ = nullptr;
+  std::vector<T> elements_;
+  Plan plan_;
+  Pursuit pursuit_;
+};
+
+}  // namespace hiroba

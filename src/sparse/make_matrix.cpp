@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sparse/market_file.hpp"
+#include "sparse/sparse.hpp"
+
+namespace hiroba {
+
+namespace {
+
+template <typename T>
+bool is_finite(const T& value) {
+  if constexpr (is_complex<T>) return std::isfinite(value.real()) && std::isfinite(value.imag());
+  else return std::isfinite(value);
+}
+
+Status check_size(int64_t n) {
+  if (n >= 1) return {};
+  return Status::error(format("a matrix of %lld rows; it has at least 1", static_cast<long long>(n)));
+}
+
+template <typename T>
+Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t number) {
+  if (e.row < 0 || e.row >= n || e.column < 0 || e.column >= n)
+    return Status::error(format("%s %lld: entry (%lld, %lld) is outside the matrix, whose rows and columns are 0..%lld",
+                                from, static_cast<long long>(number), static_cast<long long>(e.row),
+                                static_cast<long long>(e.column), static_cast<long long>(n - 1)));
+  if (!is_finite(e.value))
+    return Status::error(format("%s %lld: entry (%lld, %lld) is not a finite number", from,
+                                static_cast<long long>(number), static_cast<long long>(e.row),
+                                static_cast<long long>(e.column)));
+  return {};
+}
+
+// From rows that are divided equally.
+template <typename T>
+Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixWish& wish,
+              std::unique_ptr<SparseMatrix<T>>& out) {
+  if (!wish.one_triangle)
+    HIROBA_TRY(check_symmetry(ranks, Rows::equal(n, ranks.count()), wish.symmetry, piece));
+  Rows rows;
+  HIROBA_TRY(divide_by_entries(ranks, n, piece, rows));
+  HIROBA_TRY(move_rows(ranks, rows, piece));
+  return SparseMatrix<T>::make(ranks, rows, piece, wish.format, out);
+}
+
+}  // namespace
+
+template <typename T>
+Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixWish& wish,
+                         std::unique_ptr<SparseMatrix<T>>& out) {
+  HIROBA_TRY(check_size(n));
+  for (size_t i = 0; i < entries.size(); ++i)
+    HIROBA_TRY(check_entry(n, entries[i], "triplet", static_cast<int64_t>(i)));
+  if (wish.one_triangle) mirror(wish.symmetry, entries);
+  RowPiece<T> piece;
+  HIROBA_TRY(collect(ranks, Rows::equal(n, ranks.count()), entries, piece));
+  entries = {};
+  return finish(ranks, n, std::move(piece), wish, out);
+}
+
+namespace {
+
+// Sorts a row, and adds entries at the same place.
+template <typename T>
+void add_row(std::vector<Entry<T>>& row, RowPiece<T>& piece) {
+  std::stable_sort(row.begin(), row.end(), [](const Entry<T>& a, const Entry<T>& b) { return a.column < b.column; });
+  for (size_t k = 0; k < row.size(); ++k) {
+    if (k > 0 && row[k].column == row[k - 1].column) piece.value.back() += row[k].value;
+    else piece.column.push_back(row[k].column), piece.value.push_back(row[k].value);
+  }
+  piece.start.push_back(static_cast<int64_t>(piece.column.size()));
+}
+
+}  // namespace
+
+template <typename T>
+Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
+                          const MatrixWish& wish, std::unique_ptr<SparseMatrix<T>>& out) {
+  HIROBA_TRY(check_size(n));
+  if (most < 1)
+    return Status::error(format("a row has at most %lld entries; it must be at least 1", static_cast<long long>(most)));
+  const Rows rows = Rows::equal(n, ranks.count());
+  std::vector<int64_t> columns(static_cast<size_t>(most));
+  std::vector<T> values(static_cast<size_t>(most));
+  std::vector<Entry<T>> of_row, all;
+  RowPiece<T> piece;
+  piece.first = rows.begin(ranks.me());
+  for (int64_t i = piece.first; i < rows.end(ranks.me()); ++i) {
+    const int64_t count = row(i, columns.data(), values.data());
+    if (count < 0 || count > most)
+      return Status::error(format("the function gives %lld entries for row %lld; it may give up to %lld",
+                                  static_cast<long long>(count), static_cast<long long>(i),
+                                  static_cast<long long>(most)));
+    of_row.clear();
+    for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
+      of_row.push_back({i, columns[k], values[k]});
+      HIROBA_TRY(check_entry(n, of_row.back(), "row", i));
+    }
+    if (wish.one_triangle) all.insert(all.end(), of_row.begin(), of_row.end());
+    else add_row(of_row, piece);
+  }
+  if (wish.one_triangle) return matrix_of_entries(ranks, n, std::move(all), wish, out);
+  return finish(ranks, n, std::move(piece), wish, out);
+}
+
+template <typename T>
+Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixWish& wish,
+                      std::unique_ptr<SparseMatrix<T>>& out) {
+  MarketFile file;
+  MarketFile::Header header;
+  std::vector<Entry<T>> entries;
+  HIROBA_TRY(file.open(path));
+  HIROBA_TRY(file.read_header(header));
+  HIROBA_TRY(file.read_entries(header, ranks.me(), ranks.count(), entries));
+  auto found = static_cast<int64_t>(entries.size());
+  HIROBA_TRY(ranks.add(found));
+  if (found != header.entries)
+    return Status::error(format("%s has %lld entries, and says that it has %lld%s", path.c_str(),
+                                static_cast<long long>(found), static_cast<long long>(header.entries),
+                                found < header.entries ? ": it is truncated" : ""));
+  mirror(header.symmetry, entries);
+  MatrixWish rest = wish;
+  const bool same = header.symmetry == wish.symmetry;
+  const bool real = !is_complex<T> && header.symmetry == Symmetry::symmetric;  // and so Hermitian
+  if (same || real) rest.symmetry = Symmetry::none;
+  return matrix_of_entries(ranks, header.rows, std::move(entries), rest, out);
+}
+
+Status check_vector(const Rows& rows, const char* name, const SharedVector& vector) {
+  Status status;
+  for_each_run(vector, 0, vector.length, [&](const Run& run) {
+    const int owner = rows.owner(run.begin);
+    if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
+    const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;
+    status = Status::error(
+        format("%s: rank %d has its element %lld, and rank %d row %lld; take a vector of hiroba_linop_vector, and copy "
+               "this one into it (hiroba_dcopy and its like) if that is meant",
+               name, run.owner, static_cast<long long>(at), rows.owner(at), static_cast<long long>(at)));
+  });
+  if (!status.ok() || vector.step == vector.bytes) return status;
+  return Status::error(format("%s: its elements are not one after another", name));
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
+#define HIROBA_INSTANTIATE(T)                                                                                         \
+  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixWish&,               \
+                                       std::unique_ptr<SparseMatrix<T>>&);                                            \
+  template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixWish&,     \
+                                        std::unique_ptr<SparseMatrix<T>>&);                                           \
+  template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixWish&,                              \
+                                    std::unique_ptr<SparseMatrix<T>>&);
+// NOLINTEND(bugprone-macro-parentheses)
+HIROBA_INSTANTIATE(float)
+HIROBA_INSTANTIATE(double)
+HIROBA_INSTANTIATE(std::complex<float>)
+HIROBA_INSTANTIATE(std::complex<double>)
+
+}  // namespace hiroba

@@ -1,0 +1,34 @@
+// A linear operator: y = A x for vectors that are divided as its rows are. Matrices, preconditioners and functions of
+// the program are operators, and solvers stand on nothing else.
+//
+// A rank's part of a vector is memory that it reaches without a page fault: private, or its own part of a shared array
+// that is cut as the rows are. T is float, double, or complex of one.
+#pragma once
+
+#include <string>
+
+#include "sparse/ranks.hpp"
+#include "sparse/rows.hpp"
+
+namespace hiroba {
+
+class AnyOperator {
+ public:
+  virtual ~AnyOperator() = default;
+  virtual const Rows& rows() const = 0;
+  // "matrix of 100 rows", for messages.
+  virtual std::string what() const = 0;
+  // Gives up what all ranks have together: shared arrays. Collective.
+  virtual Status release(const Ranks&) { return {}; }
+};
+
+template <typename T>
+class Operator : public AnyOperator {
+ public:
+  // x and y are the parts of this rank, rows().of(me) elements each, and do not overlap. Collective.
+  virtual Status apply(const Ranks& ranks, const T* x, T* y) = 0;
+  // Of an operator that multiplies each element by a number of its own: these, of this rank's elements. Else null.
+  virtual const T* diagonal() const { return nullptr; }
+};
+
+}  // namespace hiroba

@@ -1,0 +1,111 @@
+#include "sparse/ranks.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace hiroba {
+
+namespace {
+
+template <typename R>
+constexpr Type type_of() {
+  if constexpr (std::is_same_v<R, float>) return Type::float32;
+  else if constexpr (std::is_same_v<R, double>) return Type::float64;
+  else return Type::int64;
+}
+
+PlannedOperations& operations(const Ranks& ranks) { return ranks.memory().collective().planned(); }
+
+}  // namespace
+
+Status Ranks::perform(Plan plan, const char* what) const {
+  CallName name(call_.name);
+  name << ": " << what;
+  return operations(*this).perform(operations(*this).all(), std::move(plan), {name, call_.place});
+}
+
+template <typename R>
+Status Ranks::add(std::span<R> values, Op op) const {
+  if (count_ == 1 || values.empty()) return {};
+  Combine combine;
+  HIROBA_TRY(Combine::make(type_of<R>(), op, combine));
+  const Member member = operations(*this).member_of(operations(*this).all());
+  return perform(plan_allreduce(member, nullptr, values.data(), values.size(), combine), "sums");
+}
+template Status Ranks::add<float>(std::span<float>, Op) const;
+template Status Ranks::add<double>(std::span<double>, Op) const;
+template Status Ranks::add<int64_t>(std::span<int64_t>, Op) const;
+
+Status Ranks::barrier() const { return memory_->consistency().barrier(call_.text().c_str()); }
+
+Status Ranks::allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const {
+  Arrays::Request request;
+  request.cuts = cuts, request.element_bytes = bytes;
+  const std::string call = format("%s: %s of %lld elements", call_.name, what, static_cast<long long>(cuts.back()));
+  request.call = call.c_str(), request.place = call_.place, request.freed_by = "sms_free";
+  if (const Status made = memory_->arrays().allocate(request, out); !made.ok())
+    return Status::error(format("%s: %s", what, made.message().c_str()));
+  return {};
+}
+
+Status Ranks::free(void* array) const { return memory_->arrays().free(array, call_.name); }
+
+Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<size_t>& gives, void* recv,
+                      const std::vector<size_t>& takes) {
+  static const char nothing = 0;  // null would stand for what is already in `recv`
+  return ranks.perform(plan_alltoallv(send == nullptr ? &nothing : send, BlockTable::one_after_another(gives), recv,
+                                      BlockTable::one_after_another(takes)),
+                       "entries");
+}
+
+// ---- what goes on ----
+
+struct Pursuit::Going final : Request {
+  Started now;
+  const char* what = "";
+  bool active = false;
+  Status advance(bool& complete) override {
+    complete = now.done();
+    return complete ? Status() : now.agrees();
+  }
+  std::string missing() const override { return now.missing(); }
+  std::string name() const override { return what; }
+};
+
+Pursuit::Pursuit() = default;
+Pursuit::~Pursuit() = default;
+
+Status Pursuit::start(const Ranks& ranks, Plan plan, const char* what) {
+  if (going_ == nullptr) going_ = std::make_unique<Going>();
+  going_->what = what, going_->active = true;
+  return operations(ranks).start(operations(ranks).all(), std::move(plan), what, going_->now);
+}
+
+Status Pursuit::wait(const Ranks& ranks) {
+  if (going_ == nullptr || !going_->active) return {};
+  going_->active = false;
+  HIROBA_TRY(ranks.memory().collective().requests().await(*going_, ranks.call()));
+  going_->now = {};
+  return {};
+}
+
+template <typename R>
+Status StartedSum<R>::start(const Ranks& ranks, std::span<const R> values, const char* what) {
+  values_.assign(values.begin(), values.end());
+  if (ranks.count() == 1) return {};
+  Combine combine;
+  HIROBA_TRY(Combine::make(type_of<R>(), Op::add, combine));
+  const Member member = operations(ranks).member_of(operations(ranks).all());
+  return pursuit_.start(ranks, plan_allreduce(member, nullptr, values_.data(), values_.size(), combine), what);
+}
+
+template <typename R>
+Status StartedSum<R>::wait(const Ranks& ranks, std::span<R>& out) {
+  HIROBA_TRY(pursuit_.wait(ranks));
+  out = values_;
+  return {};
+}
+template class StartedSum<float>;
+template class StartedSum<double>;
+
+}  // namespace hiroba

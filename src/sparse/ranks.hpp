@@ -1,0 +1,104 @@
+// What operators and solvers do with the other ranks: sums, the same on all ranks and in each run with as many, blocking
+// or started; exchanges; and shared arrays cut as rows are.
+//
+// A value, which lives no longer than the Memory. Collective: all ranks make the same calls in the same order, by one
+// thread each. `what` is the name that ranks compare and messages show; it outlives what it starts.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "linear/linear.hpp"
+#include "memory/memory.hpp"
+#include "sparse/rows.hpp"
+
+namespace hiroba {
+
+class Ranks {
+ public:
+  Ranks(Memory& memory, const Call& call)
+      : memory_(&memory), call_(call), me_(memory.job().rank), count_(memory.job().nranks) {}
+  int me() const { return me_; }
+  int count() const { return count_; }
+  const Call& call() const { return call_; }
+  Memory& memory() const { return *memory_; }
+
+  // values[i] becomes the sum, or the largest, over all ranks. R: float, double or int64_t.
+  template <typename R>
+  Status add(std::span<R> values, Op op = Op::add) const;
+  template <typename R>
+  Status add(R& value, Op op = Op::add) const {
+    return add(std::span<R>(&value, 1), op);
+  }
+  // to[r] goes to rank r; from[r] is what rank r has sent here. T is copied by its bytes.
+  template <typename T>
+  Status exchange(const std::vector<std::vector<T>>& to, std::vector<std::vector<T>>& from) const;
+  Status perform(Plan plan, const char* what) const;
+
+  Status barrier() const;
+  // An array of elements of `bytes` bytes, cut so, of zeros; the program frees it with sms_free, or free() does.
+  Status allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const;
+  Status free(void* array) const;
+
+ private:
+  Memory* memory_;
+  Call call_;
+  int me_, count_;
+};
+
+// An operation that goes on while this rank computes: wait() ends it. At most one at a time for each object.
+class Pursuit {
+ public:
+  Pursuit();
+  ~Pursuit();
+  Status start(const Ranks& ranks, Plan plan, const char* what);
+  Status wait(const Ranks& ranks);
+
+ private:
+  struct Going;
+  std::unique_ptr<Going> going_;
+};
+
+// A sum that goes on.
+template <typename R>
+class StartedSum {
+ public:
+  Status start(const Ranks& ranks, std::span<const R> values, const char* what);
+  // The sums, until the next start.
+  Status wait(const Ranks& ranks, std::span<R>& out);
+
+ private:
+  std::vector<R> values_;
+  Pursuit pursuit_;
+};
+
+// As one exchange of bytes: gives and takes say how many, of which rank.
+Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<size_t>& gives, void* recv,
+                      const std::vector<size_t>& takes);
+
+template <typename T>
+Status Ranks::exchange(const std::vector<std::vector<T>>& to, std::vector<std::vector<T>>& from) const {
+  const auto n = static_cast<size_t>(count_);
+  std::vector<size_t> gives, takes(n);
+  std::vector<T> send;
+  for (const std::vector<T>& part : to) {
+    gives.push_back(part.size() * sizeof(T));
+    send.insert(send.end(), part.begin(), part.end());
+  }
+  HIROBA_TRY(perform(plan_alltoall({me_, count_}, gives.data(), takes.data(), sizeof(size_t)), "sizes"));
+  size_t all = 0;
+  for (const size_t bytes : takes) all += bytes / sizeof(T);
+  std::vector<T> recv(all);
+  HIROBA_TRY(exchange_bytes(*this, send.data(), gives, recv.data(), takes));
+  from.assign(n, {});
+  const T* at = recv.data();
+  for (size_t r = 0; r < n; ++r) {
+    const size_t elements = takes[r] / sizeof(T);
+    from[r].assign(at, at + elements);
+    at += elements;
+  }
+  return {};
+}
+
+}  // namespace hiroba

@@ -1,0 +1,33 @@
+// How the rows of an operator, and the elements of its vectors, are divided: each rank has consecutive ones, in the
+// order of ranks; a rank may have none. Values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace hiroba {
+
+struct Rows {
+  std::vector<int64_t> cuts = {0};  // rank r has [cuts[r], cuts[r + 1])
+
+  int64_t count() const { return cuts.back(); }
+  int ranks() const { return static_cast<int>(cuts.size()) - 1; }
+  int64_t begin(int rank) const { return cuts[static_cast<size_t>(rank)]; }
+  int64_t end(int rank) const { return cuts[static_cast<size_t>(rank) + 1]; }
+  int64_t of(int rank) const { return end(rank) - begin(rank); }
+  int owner(int64_t row) const {
+    return static_cast<int>(std::upper_bound(cuts.begin(), cuts.end() - 1, row) - cuts.begin()) - 1;
+  }
+  bool operator==(const Rows&) const = default;
+
+  // As sms_mapalloc divides one dimension.
+  static Rows equal(int64_t n, int ranks) {
+    Rows out;
+    const int64_t block = (n + ranks - 1) / ranks;
+    for (int r = 1; r <= ranks; ++r) out.cuts.push_back(std::min(n, r * block));
+    return out;
+  }
+};
+
+}  // namespace hiroba

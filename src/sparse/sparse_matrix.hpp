@@ -1,0 +1,50 @@
+// A sparse square matrix whose rows are divided over the ranks. Each rank's rows lie in its part of a shared array: the
+// block of its own columns, and the block of the columns of others, whose elements come once per product.
+//
+// Owner: whoever made it; release() gives the memory back. Making, products and release are collective.
+#pragma once
+
+#include <memory>
+
+#include "sparse/operator.hpp"
+
+namespace hiroba {
+
+enum class Format;
+template <typename T>
+struct LocalRows;
+template <typename T>
+struct RowPiece;
+template <typename T>
+struct MatrixParts;
+
+struct MatrixFacts {
+  int64_t rows = 0, entries = 0;
+  int64_t stored = 0;    // of this rank, with the zeros that its format adds
+  int64_t fetched = 0;   // elements of others that this rank gets in each product
+  bool sell = false;     // the format of this rank's own columns
+};
+
+template <typename T>
+class SparseMatrix final : public Operator<T> {
+ public:
+  // Of the rows of this rank.
+  static Status make(const Ranks& ranks, const Rows& rows, const RowPiece<T>& piece, Format format,
+                     std::unique_ptr<SparseMatrix>& out);
+  SparseMatrix();
+  ~SparseMatrix() override;
+
+  const Rows& rows() const override;
+  std::string what() const override;
+  Status apply(const Ranks& ranks, const T* x, T* y) override;
+  Status release(const Ranks& ranks) override;
+
+  const MatrixFacts& facts() const;
+  // The entries of this rank's rows and columns, counted from its first; rows in order, columns ascending.
+  LocalRows<T> own_block() const;
+
+ private:
+  std::unique_ptr<MatrixParts<T>> parts_;
+};
+
+}  // namespace hiroba

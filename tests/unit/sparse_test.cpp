@@ -1,0 +1,163 @@
+// The insides of sparse matrices that need no other rank: formats, files, and the division of an array at any place.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <random>
+
+#include "sparse/block.hpp"
+#include "sparse/market_file.hpp"
+
+namespace hiroba {
+namespace {
+
+template <typename T>
+T number(std::mt19937& random) {
+  const auto one = [&] { return static_cast<Real<T>>(static_cast<int>(random() % 201) - 100) / 8; };
+  if constexpr (is_complex<T>) {
+    const Real<T> re = one();
+    return T(re, one());
+  } else {
+    return one();
+  }
+}
+
+// Rows of 0 to 40 entries, for results that are not all of them.
+template <typename T>
+LocalRows<T> random_rows(std::mt19937& random, int64_t rows, int32_t columns) {
+  LocalRows<T> out;
+  for (int64_t i = 0; i < rows; ++i) {
+    const unsigned most = random() % 10 == 0 ? 40 : 5;
+    for (unsigned k = random() % (most + 1); k > 0; --k) {
+      out.column.push_back(static_cast<int32_t>(random() % static_cast<unsigned>(columns)));
+      out.value.push_back(number<T>(random));
+    }
+    out.start.push_back(static_cast<int64_t>(out.column.size()));
+    out.to.push_back(static_cast<int32_t>(i * 2));
+  }
+  return out;
+}
+
+template <typename T>
+void check_formats() {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    const int64_t rows = random() % 4 == 0 ? random() % 3 : 1 + random() % 3000;
+    constexpr int32_t columns = 50;
+    const LocalRows<T> entries = random_rows<T>(random, rows, columns);
+    std::vector<T> x, before;
+    for (int32_t i = 0; i < columns; ++i) x.push_back(number<T>(random));
+    for (int64_t i = 0; i < 2 * rows; ++i) before.push_back(number<T>(random));
+    for (const Format format : {Format::csr, Format::sell, Format::automatic})
+      for (const bool add : {false, true}) {
+        SparseBlock<T> block = SparseBlock<T>::make(entries, format);
+        std::vector<char> memory(block.bytes() + 64);
+        block.place(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64));
+        std::vector<T> y = before;
+        block.multiply(x.data(), y.data(), add);
+        for (int64_t i = 0; i < rows; ++i) {
+          const auto row = static_cast<size_t>(i);
+          T sum = add ? before[2 * row] : T(0);  // exact: small multiples of 1/64
+          for (auto k = static_cast<size_t>(entries.start[row]); k < static_cast<size_t>(entries.start[row + 1]); ++k)
+            sum += entries.value[k] * x[static_cast<size_t>(entries.column[k])];
+          ASSERT_EQ(sum, y[2 * row]) << "row " << i;
+          ASSERT_EQ(before[2 * row + 1], y[2 * row + 1]) << "a result of no row";
+        }
+        const LocalRows<T> again = block.entries();
+        ASSERT_EQ(entries.start, again.start);
+        ASSERT_EQ(entries.column, again.column);
+        ASSERT_EQ(entries.value, again.value);
+        ASSERT_EQ(entries.to, again.to);
+      }
+  }
+}
+
+TEST(SparseBlock, MultipliesInAnyFormatAndGivesItsEntriesBack) {
+  check_formats<float>();
+  check_formats<double>();
+  check_formats<std::complex<float>>();
+  check_formats<std::complex<double>>();
+}
+
+TEST(SparseBlock, ChoosesSellUnlessItWouldAddManyZeros) {
+  LocalRows<double> even, uneven;
+  for (int32_t i = 0; i < 64; ++i) {
+    for (LocalRows<double>* rows : {&even, &uneven}) {
+      for (int32_t k = rows == &even || i == 0 ? 30 : 1; k > 0; --k) rows->column.push_back(0), rows->value.push_back(1);
+      rows->start.push_back(static_cast<int64_t>(rows->column.size())), rows->to.push_back(i);
+    }
+  }
+  EXPECT_EQ(Format::sell, SparseBlock<double>::make(even, Format::automatic).format());
+  EXPECT_EQ(Format::csr, SparseBlock<double>::make(uneven, Format::automatic).format());
+}
+
+const char* const small_file =
+    "%%MatrixMarket MATRIX coordinate Real symmetric\n"
+    "% a comment\n"
+    "\n"
+    "  5 5 6\r\n"
+    "1 1 2.5\n"
+    "2 1 -1e-3\r\n"
+    "% another\n"
+    "\t3\t3\t+4\n"
+    "\n"
+    "5 2 1\n"
+    "4 4 7\n"
+    "5 5 8";
+
+TEST(MarketFile, AnyNumberOfPartsGivesTheSameEntries) {
+  MarketFile file;
+  file.look_at("small", small_file);
+  MarketFile::Header header;
+  ASSERT_TRUE(file.read_header(header).ok());
+  EXPECT_EQ(5, header.rows);
+  EXPECT_EQ(6, header.entries);
+  EXPECT_EQ(Symmetry::symmetric, header.symmetry);
+  std::vector<Entry<double>> whole;
+  ASSERT_TRUE(file.read_entries(header, 0, 1, whole).ok());
+  ASSERT_EQ(6u, whole.size());
+  EXPECT_EQ(1, whole[1].row);
+  EXPECT_EQ(-1e-3, whole[1].value);
+  for (int parts = 2; parts < 60; ++parts) {
+    std::vector<Entry<double>> all;
+    for (int part = 0; part < parts; ++part) ASSERT_TRUE(file.read_entries(header, part, parts, all).ok());
+    ASSERT_EQ(whole.size(), all.size()) << parts << " parts";
+    for (size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(whole[i].row, all[i].row);
+      ASSERT_EQ(whole[i].column, all[i].column);
+      ASSERT_EQ(whole[i].value, all[i].value);
+    }
+  }
+}
+
+// Every file that is a beginning of a good one is good to its last entry, or refused with the right line.
+TEST(MarketFile, CutAnywhereItIsRefusedOrShort) {
+  const std::string good = small_file;
+  for (size_t length = 0; length < good.size(); ++length) {
+    const std::string cut = good.substr(0, length);
+    MarketFile file;
+    file.look_at("cut", cut);
+    MarketFile::Header header;
+    if (!file.read_header(header).ok()) continue;
+    std::vector<Entry<double>> entries;
+    const Status read = file.read_entries(header, 0, 1, entries);
+    if (read.ok()) EXPECT_LE(entries.size(), 6u);
+    else EXPECT_NE(std::string::npos, read.message().find("truncated")) << read.message();
+  }
+}
+
+TEST(Mirror, MakesTheOtherTriangle) {
+  using Z = std::complex<double>;
+  std::vector<Entry<Z>> entries = {{1, 0, {1, 2}}, {1, 1, {3, 0}}};
+  mirror(Symmetry::hermitian, entries);
+  ASSERT_EQ(3u, entries.size());
+  EXPECT_EQ(0, entries[2].row);
+  EXPECT_EQ(1, entries[2].column);
+  EXPECT_EQ(Z(1, -2), entries[2].value);
+  std::vector<Entry<double>> skew = {{2, 0, 5}};
+  mirror(Symmetry::skew, skew);
+  EXPECT_EQ(-5, skew[1].value);
+}
+
+}  // namespace
+}  // namespace hiroba
