@@ -178,6 +178,8 @@ PURPOSE = {
     "coarray": "sections, posts, locks",
     "task": "tasks that name their data",
     "linear": "BLAS on shared arrays",
+    "sparse": "sparse matrices on divided vectors",
+    "krylov": "iterative solvers and preconditioners",
     "memory": "address range, page cache, consistency",
     "collective": "teams, requests, barriers, reductions",
     "transport": "what moves bytes between nodes",

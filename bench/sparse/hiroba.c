@@ -29,7 +29,8 @@ static void solve(const problem* p, hiroba_linop a, int method) {
   const hiroba_linop_facts f = hiroba_linop_look(a);
   hiroba_linop m = hiroba_linop_jacobi(a);
   for (int64_t i = f.first; i < f.first + f.count; i++) b[i] = element(i);
-  const hiroba_solver how = {.method = method, .preconditioner = m, .absolute = 1e-300, .most = p->times, .may_fail = 1};
+  const hiroba_solver how = {
+      .method = method, .preconditioner = m, .absolute = 1e-300, .most = p->times, .may_fail = 1};
   double times[3];
   hiroba_solution got = {0};
   for (int t = 0; t < 3; t++) {

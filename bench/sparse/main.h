@@ -1,5 +1,5 @@
-/* main.h: what the programs of this folder share: matrices as functions of the row, command line, clock, report. Private
- * to the process that includes it; nothing here communicates or blocks.
+/* main.h: what the programs of this folder share: matrices as functions of the row, command line, clock, report.
+ * Private to the process that includes it; nothing here communicates or blocks.
  *
  *     PROGRAM spmv|cg MATRIX N TIMES [FORMAT]      MATRIX: points27 (N^3 rows), laplace2d (N^2), power (N)
  *
@@ -127,8 +127,9 @@ static inline double bytes_of_product(int64_t rows, int64_t entries) {
 
 /* `seconds`: of one product, or one iteration. */
 static inline void report(const problem* p, double seconds, int64_t entries, double checksum, int64_t iterations) {
-  printf("{\"seconds\": %.9g, \"gbytes\": %.6g, \"entries\": %lld, \"checksum\": %.15g, \"iterations\": %lld}\n", seconds,
-         1e-9 * bytes_of_product(p->rows, entries) / seconds, (long long)entries, checksum, (long long)iterations);
+  printf("{\"seconds\": %.9g, \"gbytes\": %.6g, \"entries\": %lld, \"checksum\": %.15g, \"iterations\": %lld}\n",
+         seconds, 1e-9 * bytes_of_product(p->rows, entries) / seconds, (long long)entries, checksum,
+         (long long)iterations);
 }
 
 #endif

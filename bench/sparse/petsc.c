@@ -110,8 +110,7 @@ int main(int argc, char** argv) {
   MatCreateVecs(a, &x, &y);
   fill(x);
   PetscInt iterations = p.times;
-  const double seconds =
-      strcmp(p.what, "spmv") == 0 ? time_products(&p, a, x, y) : time_cg(&p, a, x, y, &iterations);
+  const double seconds = strcmp(p.what, "spmv") == 0 ? time_products(&p, a, x, y) : time_cg(&p, a, x, y, &iterations);
   const double sum = checksum(y);
   if (rank == 0) report(&p, seconds, entries, sum, iterations);
   return PetscFinalize();

@@ -8,11 +8,10 @@
  * by one thread each, while no other thread of the rank touches shared memory, and without tasks under way.
  * Types: HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX, HIROBA_DOUBLE_COMPLEX; all operands of a call have that of
  * the operator. Indices begin with 0. OMP_NUM_THREADS (hirobarun --threads) is the number of threads of a rank.
- * Order: as in blas.h. Each rank computes the elements that it owns; what it needs of others travels inside the call. So
- * between a call and what the same rank does with its own elements nothing is needed, and an sms_barrier before it reads
- * or writes elements of others.
- * Results: the same bits in every run with as many ranks on processors of the same kind.
- * Errors: misuse ends the job with one message.
+ * Order: as in blas.h. Each rank computes the elements that it owns; what it needs of others travels inside the call.
+ * So between a call and what the same rank does with its own elements nothing is needed, and an sms_barrier before it
+ * reads or writes elements of others. Results: the same bits in every run with as many ranks on processors of the same
+ * kind. Errors: misuse ends the job with one message.
  */
 #ifndef HIROBA_SPARSE_H
 #define HIROBA_SPARSE_H
@@ -30,23 +29,17 @@ typedef struct hiroba_linop_part* hiroba_linop;
 #define HIROBA_NO_LINOP ((hiroba_linop)0)
 
 /* How a matrix is stored, and what it is; values that are added. Without a format the library chooses SELL unless that
- * would add many zeros. What is said to be symmetric or Hermitian is checked, and an entry that is not is an error; with
- * HIROBA_ONE_TRIANGLE the entries are those of one triangle with the diagonal, and the others follow. */
-enum {
-  HIROBA_CSR = 1,
-  HIROBA_SELL = 2,
-  HIROBA_SYMMETRIC = 4,
-  HIROBA_HERMITIAN = 8,
-  HIROBA_ONE_TRIANGLE = 16
-};
+ * would add many zeros. What is said to be symmetric or Hermitian is checked, and an entry that is not is an error;
+ * with HIROBA_ONE_TRIANGLE the entries are those of one triangle with the diagonal, and the others follow. */
+enum { HIROBA_CSR = 1, HIROBA_SELL = 2, HIROBA_SYMMETRIC = 4, HIROBA_HERMITIAN = 8, HIROBA_ONE_TRIANGLE = 16 };
 
 /* A Matrix Market file ("coordinate"), of which each rank reads a part. An entry that the file has twice is the sum. */
 hiroba_linop hiroba_linop_read(const char* path, hiroba_type type, int flags);
 /* n rows and columns. Each rank gives `count` entries, of any rows; those at the same place are added. */
 hiroba_linop hiroba_linop_from_triplets(hiroba_type type, int64_t n, int64_t count, const int64_t rows[],
                                         const int64_t columns[], const void* values, int flags);
-/* Row i has the entries that row(i, ..) writes, in any order; it returns their number, at most `most`. Each rank calls it
- * for its rows, from one thread. */
+/* Row i has the entries that row(i, ..) writes, in any order; it returns their number, at most `most`. Each rank calls
+ * it for its rows, from one thread. */
 hiroba_linop hiroba_linop_from_rows(hiroba_type type, int64_t n, int64_t most,
                                     int64_t (*row)(int64_t i, int64_t columns[], void* values, void* context),
                                     void* context, int flags);

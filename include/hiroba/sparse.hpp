@@ -64,8 +64,8 @@ class linop {
     const auto call = [](const void* x, void* y, void* self) {
       (*static_cast<product*>(self))(static_cast<const T*>(x), static_cast<T*>(y));
     };
-    linop out((hiroba_linop_from_function)(type, n, call, kept.get(),
-                                           like == nullptr ? HIROBA_NO_LINOP : like->handle()));
+    linop out(
+        (hiroba_linop_from_function)(type, n, call, kept.get(), like == nullptr ? HIROBA_NO_LINOP : like->handle()));
     out.function_ = std::move(kept);
     return out;
   }

@@ -5,12 +5,12 @@
 namespace hiroba {
 
 template <typename T>
-Status bicgstab(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
   const Workspace<T> work(c.n, 6);
   T *const shadow = work[0], *const p = work[1], *const v = work[2], *const t = work[3], *const mp = work[4],
            *const ms = work[5];
   const Vectors<T> vectors = c.vectors();
-  T* const s = c.r;  // r - alpha v takes the place of r
+  T *const s = c.r;  // r - alpha v takes the place of r
   vectors.copy(c.r, shadow);
   vectors.copy(c.r, p);
   T rho;
@@ -29,13 +29,13 @@ Status bicgstab(Cycle<T>& c, typename Cycle<T>::End& end) {
     vectors.axpy(alpha, mp, c.x);
     HIROBA_TRY(c.precondition(s, ms));
     HIROBA_TRY(c.product(ms, t));
-    const T* const with[] = {t, s};
+    const T *const with[] = {t, s};
     T of_t[2];
     HIROBA_TRY(vectors.dots(with, t, of_t));  // t t, s t
     const T omega = of_t[0] == T(0) ? T(0) : conjugated(of_t[1], true) / of_t[0];
     vectors.axpy(omega, ms, c.x);
     vectors.axpy(-omega, t, s);
-    const T* const next[] = {shadow, c.r};
+    const T *const next[] = {shadow, c.r};
     T of_r[2];
     HIROBA_TRY(vectors.dots(next, c.r, of_r));
     if (c.ends(std::sqrt(static_cast<double>(real_of(of_r[1]))), end)) return {};
@@ -50,9 +50,9 @@ Status bicgstab(Cycle<T>& c, typename Cycle<T>::End& end) {
   }
 }
 
-template Status bicgstab<float>(Cycle<float>&, Cycle<float>::End&);
-template Status bicgstab<double>(Cycle<double>&, Cycle<double>::End&);
-template Status bicgstab<std::complex<float>>(Cycle<std::complex<float>>&, Cycle<std::complex<float>>::End&);
-template Status bicgstab<std::complex<double>>(Cycle<std::complex<double>>&, Cycle<std::complex<double>>::End&);
+template Status bicgstab<float>(Cycle<float> &, Cycle<float>::End &);
+template Status bicgstab<double>(Cycle<double> &, Cycle<double>::End &);
+template Status bicgstab<std::complex<float>>(Cycle<std::complex<float>> &, Cycle<std::complex<float>>::End &);
+template Status bicgstab<std::complex<double>>(Cycle<std::complex<double>> &, Cycle<std::complex<double>>::End &);
 
 }  // namespace hiroba

@@ -23,10 +23,12 @@ T dot_here(int64_t n, const T* x, const T* y) {
 }
 
 const char* const not_definite =
-    "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take HIROBA_MINRES if it is "
+    "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take HIROBA_MINRES if it "
+    "is "
     "Hermitian, else HIROBA_GMRES or HIROBA_BICGSTAB";
 const char* const bad_preconditioner =
-    "r M r is %.3g: the preconditioner M is not Hermitian positive definite, which this method needs; take another one, "
+    "r M r is %.3g: the preconditioner M is not Hermitian positive definite, which this method needs; take another "
+    "one, "
     "or HIROBA_GMRES";
 
 // One iteration's vectors. z = M r is not stored if M is a diagonal matrix: it is made where it is used.
@@ -170,8 +172,8 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   }
 }
 
-#define HIROBA_INSTANTIATE(T)                                        \
-  template Status cg<T>(Cycle<T>&, typename Cycle<T>::End&);         \
+#define HIROBA_INSTANTIATE(T)                                \
+  template Status cg<T>(Cycle<T>&, typename Cycle<T>::End&); \
   template Status pipelined_cg<T>(Cycle<T>&, typename Cycle<T>::End&);
 HIROBA_INSTANTIATE(float)
 HIROBA_INSTANTIATE(double)

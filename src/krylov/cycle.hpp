@@ -1,6 +1,6 @@
-// What the methods share: a cycle begins with x and r = b - A x, and improves x until the method's own residual is small
-// enough, or it cannot go on. solve() (solve.cpp) compares with the residual of x, and begins another cycle if that is
-// larger.
+// What the methods share: a cycle begins with x and r = b - A x, and improves x until the method's own residual is
+// small enough, or it cannot go on. solve() (solve.cpp) compares with the residual of x, and begins another cycle if
+// that is larger.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and it begins again
-// from there. Vectors are made orthogonal to all others at once, and once more where that has cancelled digits.
+// GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and it begins
+// again from there. Vectors are made orthogonal to all others at once, and once more where that has cancelled digits.
 #include "krylov/cycle.hpp"
 
 namespace hiroba {
@@ -12,8 +12,8 @@ struct Arnoldi {
 
   Cycle<T>& c;
   int most;
-  Workspace<T> v;                 // orthonormal; the last one holds what the preconditioner makes
-  std::vector<T> h, g, sine;      // the triangle, by columns of most + 1; the rotated right side
+  Workspace<T> v;             // orthonormal; the last one holds what the preconditioner makes
+  std::vector<T> h, g, sine;  // the triangle, by columns of most + 1; the rotated right side
   std::vector<R> cosine;
 
   Arnoldi(Cycle<T>& cycle, int restart)
@@ -25,7 +25,9 @@ struct Arnoldi {
         sine(static_cast<size_t>(restart)),
         cosine(static_cast<size_t>(restart)) {}
 
-  T& at(int row, int column) { return h[static_cast<size_t>(column) * (static_cast<size_t>(most) + 1) + static_cast<size_t>(row)]; }
+  T& at(int row, int column) {
+    return h[static_cast<size_t>(column) * (static_cast<size_t>(most) + 1) + static_cast<size_t>(row)];
+  }
   T* prepared() const { return v[most + 1]; }
 
   // Vector j + 1, and column j of the triangle. `length`: of the new vector before it is scaled.
@@ -41,7 +43,8 @@ struct Arnoldi {
     HIROBA_TRY(vectors.norm(w, whole));
     for (int pass = 0; pass < 2; ++pass) {
       HIROBA_TRY(vectors.dots(before, w, along.data()));
-      for (int i = 0; i <= j; ++i) vectors.axpy(-along[static_cast<size_t>(i)], v[i], w), at(i, j) += along[static_cast<size_t>(i)];
+      for (int i = 0; i <= j; ++i)
+        vectors.axpy(-along[static_cast<size_t>(i)], v[i], w), at(i, j) += along[static_cast<size_t>(i)];
       HIROBA_TRY(vectors.norm(w, length));
       if (length > R(0.7) * whole) break;
       whole = length;
@@ -111,7 +114,8 @@ Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
     ended = c.ends(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end) || length == 0;
   }
   HIROBA_TRY(arnoldi.improve(columns, solved));
-  if (!solved) end = c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
+  if (!solved)
+    end = c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
   return {};
 }
 

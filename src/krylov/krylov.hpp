@@ -2,8 +2,8 @@
 // too. docs/sparse.md states the methods and when they stop.
 //
 // Vectors are this rank's parts, as in sparse/operator.hpp. Everything is collective; all ranks do the same iterations,
-// because all decisions come from sums that are the same on all ranks. Nothing here ends the job or prints: that a method
-// does not converge is an outcome, not an error.
+// because all decisions come from sums that are the same on all ranks. Nothing here ends the job or prints: that a
+// method does not converge is an outcome, not an error.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ struct Outcome {
   enum class Why { converged, too_many, stopped, broke_down, stagnated, not_finite };
   Why why = Why::converged;
   int64_t iterations = 0, products = 0;
-  double goal = 0;               // what |b - A x| had to reach
-  double residual = 0;           // |b - A x|, computed from x at the end
-  std::vector<double> history;   // the method's own residual norm, of the start and of each iteration
-  std::string text;              // for messages, if it has not converged: what was reached, and what to change
+  double goal = 0;              // what |b - A x| had to reach
+  double residual = 0;          // |b - A x|, computed from x at the end
+  std::vector<double> history;  // the method's own residual norm, of the start and of each iteration
+  std::string text;             // for messages, if it has not converged: what was reached, and what to change
   bool converged() const { return why == Why::converged; }
 };
 
@@ -55,8 +55,8 @@ Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Opera
 // Incomplete factors without fill-in, of each rank's rows and columns.
 template <typename T>
 Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out);
-// A Chebyshev polynomial in D^-1 A, with D the diagonal, for eigenvalues of that between low and high; estimated, if high
-// is 0. `a` outlives it.
+// A Chebyshev polynomial in D^-1 A, with D the diagonal, for eigenvalues of that between low and high; estimated, if
+// high is 0. `a` outlives it.
 template <typename T>
 Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double low, double high,
                       std::unique_ptr<Operator<T>>& out);

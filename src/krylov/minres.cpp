@@ -1,6 +1,6 @@
 // MINRES with a Hermitian positive definite preconditioner (Paige, Saunders, Solution of sparse indefinite systems of
-// linear equations, 1975). The method's own norm is that of the preconditioner; the residual itself is updated beside it,
-// so that the Euclidean norm can be compared.
+// linear equations, 1975). The method's own norm is that of the preconditioner; the residual itself is updated beside
+// it, so that the Euclidean norm can be compared.
 #include <utility>
 
 #include "krylov/cycle.hpp"
@@ -57,9 +57,10 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
   T *w = work[4], *w1 = work[5], *w2 = work[6];
   bool good = false;
   const auto not_definite = [&] {
-    end = c.broken(format("r M r is %.3g: the preconditioner M is not Hermitian positive definite, which MINRES needs; "
-                          "take another one, or HIROBA_GMRES",
-                          static_cast<double>(lanczos.beta)));
+    end =
+        c.broken(format("r M r is %.3g: the preconditioner M is not Hermitian positive definite, which MINRES needs; "
+                        "take another one, or HIROBA_GMRES",
+                        static_cast<double>(lanczos.beta)));
     return Status();
   };
   vectors.copy(c.r, lanczos.now);
@@ -74,8 +75,9 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
     const R g_bar = sine * d_bar - cosine * lanczos.alpha, gamma = std::hypot(g_bar, beta);
     epsilon = sine * beta, d_bar = -cosine * beta;
     if (gamma == 0) {
-      end = c.broken("the Krylov space has ended without the solution: the matrix is singular, and b has a part that it "
-                     "cannot make");
+      end = c.broken(
+          "the Krylov space has ended without the solution: the matrix is singular, and b has a part that it "
+          "cannot make");
       return {};
     }
     cosine = g_bar / gamma, sine = beta / gamma;

@@ -24,9 +24,10 @@ Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& 
       if (rows.column[k] == rows.to[i]) out[static_cast<size_t>(rows.to[i])] = rows.value[k];
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == T(0))
-      return Status::error(format("row %lld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
-                                  "the unknowns so that the diagonal has none",
-                                  static_cast<long long>(a.rows().begin(ranks.me())) + static_cast<long long>(i)));
+      return Status::error(
+          format("row %lld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
+                 "the unknowns so that the diagonal has none",
+                 static_cast<long long>(a.rows().begin(ranks.me())) + static_cast<long long>(i)));
     out[i] = T(1) / out[i];
   }
   return {};
@@ -76,9 +77,11 @@ class BlockIlu final : public Operator<T> {
       for (int64_t k = begin; k < end; ++k) place[column(k)] = -1;
       constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
-        return Status::error(format("incomplete factors: pivot %s of row %lld, so the preconditioner is singular; take "
-                                    "hiroba_linop_jacobi, or number the unknowns otherwise",
-                                    diagonal < 0 ? "is missing" : "is 0", static_cast<long long>(first_row) + static_cast<long long>(i)));
+        return Status::error(
+            format("incomplete factors: pivot %s of row %lld, so the preconditioner is singular; take "
+                   "hiroba_linop_jacobi, or number the unknowns otherwise",
+                   diagonal < 0 ? "is missing" : "is 0",
+                   static_cast<long long>(first_row) + static_cast<long long>(i)));
       diagonal_.push_back(diagonal);
       inverse_.push_back(T(1) / value(diagonal));
     }
@@ -165,8 +168,8 @@ class Chebyshev final : public Operator<T> {
   std::unique_ptr<Workspace<T>> work_;
 };
 
-// The largest eigenvalue of the symmetric tridiagonal matrix, by bisection: how many are below a number is the number of
-// negative pivots.
+// The largest eigenvalue of the symmetric tridiagonal matrix, by bisection: how many are below a number is the number
+// of negative pivots.
 double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside) {
   double low = 0, high = 0;
   for (size_t i = 0; i < diagonal.size(); ++i) {
@@ -255,19 +258,19 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
   }
   if (low == 0) low = high / span;
   if (!(low > 0 && high > low))
-    return Status::error(format("eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
-                                "positive definite matrix",
-                                low, high));
+    return Status::error(
+        format("eigenvalues between %.3g and %.3g; a Chebyshev polynomial needs 0 < low < high, so a "
+               "positive definite matrix",
+               low, high));
   out = std::make_unique<Chebyshev<T>>(a, std::move(inverse), degree, low, high);
   return {};
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                              \
-  template Status make_jacobi<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);           \
-  template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);        \
-  template Status make_chebyshev<T>(const Ranks&, SparseMatrix<T>&, int, double, double,                   \
-                                    std::unique_ptr<Operator<T>>&);
+#define HIROBA_INSTANTIATE(T)                                                                       \
+  template Status make_jacobi<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);    \
+  template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&); \
+  template Status make_chebyshev<T>(const Ranks&, SparseMatrix<T>&, int, double, double, std::unique_ptr<Operator<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)
 HIROBA_INSTANTIATE(double)

@@ -46,12 +46,14 @@ Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
 std::string advice(const Outcome& out, const SolverSettings& settings, const std::string& broke) {
   switch (out.why) {
     case Why::too_many:
-      return "allow more iterations, take a preconditioner (hiroba_linop_ilu, hiroba_linop_chebyshev), or another method";
+      return "allow more iterations, take a preconditioner (hiroba_linop_ilu, hiroba_linop_chebyshev), or another "
+             "method";
     case Why::stagnated:
       return "the last cycle has not halved it: the goal is below what rounding errors allow, or the method does not "
              "suit the matrix; allow a larger residual, or take another method or preconditioner";
     case Why::broke_down: return broke;
-    case Why::not_finite: return "b, the first x, the matrix or the preconditioner have numbers that are not finite, or overflow";
+    case Why::not_finite:
+      return "b, the first x, the matrix or the preconditioner have numbers that are not finite, or overflow";
     case Why::stopped: return "the progress function has stopped it";
     case Why::converged: break;
   }
@@ -59,10 +61,10 @@ std::string advice(const Outcome& out, const SolverSettings& settings, const std
 }
 
 std::string explain(const Outcome& out, const SolverSettings& settings, double size_of_b, const std::string& broke) {
-  return format("%s did not converge: after %lld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
-                name_of(settings.method), static_cast<long long>(out.iterations), out.residual,
-                size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal,
-                advice(out, settings, broke).c_str());
+  return format(
+      "%s did not converge: after %lld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
+      name_of(settings.method), static_cast<long long>(out.iterations), out.residual,
+      size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal, advice(out, settings, broke).c_str());
 }
 
 // Whether the cycle that ended so, with this residual of x, is the last one.
@@ -110,9 +112,8 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                           \
-  template Status solve<T>(const Ranks&, Operator<T>&, Operator<T>*, const T*, T*, const SolverSettings&, \
-                           Outcome&);
+#define HIROBA_INSTANTIATE(T) \
+  template Status solve<T>(const Ranks&, Operator<T>&, Operator<T>*, const T*, T*, const SolverSettings&, Outcome&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)
 HIROBA_INSTANTIATE(double)

@@ -73,7 +73,8 @@ struct Vectors {
   Status norm(const T* x, Real<T>& out) const;
   // Adds `count` numbers over the ranks.
   Status add(T* values, int64_t count) const {
-    return ranks.add(std::span(reinterpret_cast<Real<T>*>(values), static_cast<size_t>(count) * (is_complex<T> ? 2 : 1)));
+    return ranks.add(
+        std::span(reinterpret_cast<Real<T>*>(values), static_cast<size_t>(count) * (is_complex<T> ? 2 : 1)));
   }
   // y = x + b y
   void xpby(const T* x, T b, T* y) const {

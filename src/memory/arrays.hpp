@@ -24,11 +24,11 @@ class Arrays {
     uint64_t element_bytes = 0;
     int first = 0, count = 1;
     std::vector<int64_t> cuts = {};  // in the place of dim, div, first and count: Distribution::make_cut
-    const char* call = "";          // for messages: "sms_alloc(8, 100, 0)"
-    const char* place = "";         // "main.c:12"
-    const char* freed_by = "free";  // the call that gives it back
-    bool watched = true;            // option check finds races on it
-    GuardedParts parts = {};        // if each rank has one of its own, and closed pages after it
+    const char* call = "";           // for messages: "sms_alloc(8, 100, 0)"
+    const char* place = "";          // "main.c:12"
+    const char* freed_by = "free";   // the call that gives it back
+    bool watched = true;             // option check finds races on it
+    GuardedParts parts = {};         // if each rank has one of its own, and closed pages after it
   };
   Status allocate(const Request& request, void*& out);
   Status free(void* data, const char* call);

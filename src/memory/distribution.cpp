@@ -51,8 +51,8 @@ Status Distribution::make(std::span<const int64_t> dim, std::span<const int64_t>
 
 Status Distribution::make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out) {
   if (static_cast<int>(cuts.size()) != nranks + 1 || cuts.front() != 0 || !std::is_sorted(cuts.begin(), cuts.end()))
-    return Status::error(format("%zu cuts for %d ranks; they begin with 0, ascend, and end with the extent", cuts.size(),
-                                nranks));
+    return Status::error(
+        format("%zu cuts for %d ranks; they begin with 0, ascend, and end with the extent", cuts.size(), nranks));
   const int64_t extent = cuts.back(), whole = 1;
   Distribution d;
   HIROBA_TRY(make({&extent, 1}, {&whole, 1}, element_bytes, 0, 1, nranks, d));

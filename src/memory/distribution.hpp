@@ -26,8 +26,8 @@ class Distribution {
   // `count` ranks from `first`, out of `nranks`. Says what is wrong with the arguments, if anything.
   static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
                      int count, int nranks, Distribution& out);
-  // One dimension: piece k has the elements [cuts[k], cuts[k + 1]), which may be none, and belongs to rank k. There is a
-  // piece for each rank.
+  // One dimension: piece k has the elements [cuts[k], cuts[k + 1]), which may be none, and belongs to rank k. There is
+  // a piece for each rank.
   static Status make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out);
 
   int dims() const { return dims_; }

@@ -150,9 +150,8 @@ LocalRows<T> SparseBlock<T>::entries() const {
   for (int64_t i = 0; i < rows_; ++i)
     results.push_back(placed_.to != nullptr ? placed_.to[i] : static_cast<int32_t>(i));
   std::iota(stored_as.begin(), stored_as.end(), 0);
-  std::sort(stored_as.begin(), stored_as.end(), [&](int32_t a, int32_t b) {
-    return results[static_cast<size_t>(a)] < results[static_cast<size_t>(b)];
-  });
+  std::sort(stored_as.begin(), stored_as.end(),
+            [&](int32_t a, int32_t b) { return results[static_cast<size_t>(a)] < results[static_cast<size_t>(b)]; });
   constexpr int64_t c = slice_rows<T>;
   for (const int32_t i : stored_as) {
     const int64_t first = sell_ ? placed_.start[i / c] + i % c : placed_.start[i], step = sell_ ? c : 1;

@@ -170,11 +170,11 @@ Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, c
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                         \
-  template Status collect<T>(const Ranks&, const Rows&, const std::vector<Entry<T>>&, RowPiece<T>&);  \
-  template Status divide_by_entries<T>(const Ranks&, int64_t, const RowPiece<T>&, Rows&);             \
-  template Status move_rows<T>(const Ranks&, const Rows&, RowPiece<T>&);                              \
-  template void mirror<T>(Symmetry, std::vector<Entry<T>>&);                                          \
+#define HIROBA_INSTANTIATE(T)                                                                        \
+  template Status collect<T>(const Ranks&, const Rows&, const std::vector<Entry<T>>&, RowPiece<T>&); \
+  template Status divide_by_entries<T>(const Ranks&, int64_t, const RowPiece<T>&, Rows&);            \
+  template Status move_rows<T>(const Ranks&, const Rows&, RowPiece<T>&);                             \
+  template void mirror<T>(Symmetry, std::vector<Entry<T>>&);                                         \
   template Status check_symmetry<T>(const Ranks&, const Rows&, Symmetry, const RowPiece<T>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)

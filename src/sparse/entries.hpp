@@ -1,5 +1,5 @@
-// Entries of a matrix on their way into it: from any rank to the one that has the row, sorted, equal ones added, and the
-// rows divided by their number of entries.
+// Entries of a matrix on their way into it: from any rank to the one that has the row, sorted, equal ones added, and
+// the rows divided by their number of entries.
 //
 // Values, and collective functions.
 #pragma once
@@ -32,8 +32,8 @@ struct RowPiece {
 template <typename T>
 Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out);
 
-// Rows by their numbers of entries: each rank's are near to as many as the others'. Where ranks have many rows, cuts are
-// multiples of `aligned_rows`, so that a page of a vector has one owner.
+// Rows by their numbers of entries: each rank's are near to as many as the others'. Where ranks have many rows, cuts
+// are multiples of `aligned_rows`, so that a page of a vector has one owner.
 constexpr int64_t aligned_rows = 1024;
 template <typename T>
 Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece, Rows& out);
@@ -48,6 +48,5 @@ void mirror(Symmetry symmetry, std::vector<Entry<T>>& entries);
 // An error that names an entry without its counterpart, if there is one in the rows of this rank.
 template <typename T>
 Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, const RowPiece<T>& piece);
-
 
 }  // namespace hiroba

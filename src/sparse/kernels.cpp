@@ -117,7 +117,8 @@ constexpr SparseKernels<T> table = {csr<T>, sell<T>, multiply<T>};
 
 #define HIROBA_JOIN2(a, b) a##b
 #define HIROBA_JOIN(a, b) HIROBA_JOIN2(a, b)
-const SparseKernelTables HIROBA_JOIN(sparse_kernels_, HIROBA_LEVEL) = {
-    table<float>, table<double>, table<std::complex<float>>, table<std::complex<double>>};
+const SparseKernelTables HIROBA_JOIN(sparse_kernels_, HIROBA_LEVEL) = {table<float>, table<double>,
+                                                                       table<std::complex<float>>,
+                                                                       table<std::complex<double>>};
 
 }  // namespace hiroba

@@ -9,8 +9,8 @@
 
 namespace hiroba {
 
-// Rows of entries, in memory of an owner. CSR: row i has the entries [start[i], start[i + 1]). SELL-C-sigma: a slice is C
-// rows; slice s has the entries [start[s], start[s + 1]), entry k of all its rows beside each other; shorter rows end
+// Rows of entries, in memory of an owner. CSR: row i has the entries [start[i], start[i + 1]). SELL-C-sigma: a slice is
+// C rows; slice s has the entries [start[s], start[s + 1]), entry k of all its rows beside each other; shorter rows end
 // with zeros. Row i makes result to[i], or i without a table.
 template <typename T>
 struct SparseRows {

@@ -36,8 +36,7 @@ Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t numbe
 template <typename T>
 Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixWish& wish,
               std::unique_ptr<SparseMatrix<T>>& out) {
-  if (!wish.one_triangle)
-    HIROBA_TRY(check_symmetry(ranks, Rows::equal(n, ranks.count()), wish.symmetry, piece));
+  if (!wish.one_triangle) HIROBA_TRY(check_symmetry(ranks, Rows::equal(n, ranks.count()), wish.symmetry, piece));
   Rows rows;
   HIROBA_TRY(divide_by_entries(ranks, n, piece, rows));
   HIROBA_TRY(move_rows(ranks, rows, piece));
@@ -143,12 +142,12 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                                         \
-  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixWish&,               \
-                                       std::unique_ptr<SparseMatrix<T>>&);                                            \
-  template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixWish&,     \
-                                        std::unique_ptr<SparseMatrix<T>>&);                                           \
-  template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixWish&,                              \
+#define HIROBA_INSTANTIATE(T)                                                                                     \
+  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixWish&,           \
+                                       std::unique_ptr<SparseMatrix<T>>&);                                        \
+  template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixWish&, \
+                                        std::unique_ptr<SparseMatrix<T>>&);                                       \
+  template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixWish&,                          \
                                     std::unique_ptr<SparseMatrix<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)

@@ -39,7 +39,8 @@ Status MarketFile::open(const std::string& path) {
 }
 
 Status MarketFile::error(size_t at, const std::string& what) const {
-  const auto lines = std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at, text_.size())), '\n');
+  const auto lines =
+      std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at, text_.size())), '\n');
   return Status::error(format("%s:%lld: %s", name_.c_str(), static_cast<long long>(lines) + 1, what.c_str()));
 }
 
@@ -51,7 +52,7 @@ size_t MarketFile::line_from(size_t at) const {
 
 // One line, read word by word.
 struct MarketFile::Line {
-  size_t begin, end;   // in the text, without what ends it
+  size_t begin, end;  // in the text, without what ends it
   const char *at, *to;
 
   Line(std::string_view text, size_t from) : begin(from), end(std::min(text.find('\n', from), text.size())) {
@@ -157,9 +158,10 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
                              : header.field == Field::complex ? "row column real imaginary"
                                                               : "row column value";
     const bool binary = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 9; });
-    return error(line.begin, format("expected \"%s\"%s%s", form, binary ? "; the file is binary from here on" : ", and this is: ",
-                                    binary ? "" : std::string(text).c_str()) +
-                                 (line.end == text_.size() ? "; the file ends here: it is truncated" : ""));
+    return error(line.begin,
+                 format("expected \"%s\"%s%s", form, binary ? "; the file is binary from here on" : ", and this is: ",
+                        binary ? "" : std::string(text).c_str()) +
+                     (line.end == text_.size() ? "; the file ends here: it is truncated" : ""));
   }
   --out.row, --out.column;
   if constexpr (is_complex<T>) out.value = T(static_cast<Real<T>>(re), static_cast<Real<T>>(im));

@@ -1,5 +1,5 @@
-// A Matrix Market file as text in memory: its header, and the entries of a part of its lines. Pure, but for open(), which
-// maps the file; messages name file and line.
+// A Matrix Market file as text in memory: its header, and the entries of a part of its lines. Pure, but for open(),
+// which maps the file; messages name file and line.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What operators and solvers do with the other ranks: sums, the same on all ranks and in each run with as many, blocking
-// or started; exchanges; and shared arrays cut as rows are.
+// What operators and solvers do with the other ranks: sums, the same on all ranks and in each run with as many,
+// blocking or started; exchanges; and shared arrays cut as rows are.
 //
 // A value, which lives no longer than the Memory. Collective: all ranks make the same calls in the same order, by one
 // thread each. `what` is the name that ranks compare and messages show; it outlives what it starts.

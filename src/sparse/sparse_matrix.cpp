@@ -63,9 +63,11 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   p.needed = columns_of_others(piece, begin, end);
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (end - begin > most || static_cast<int64_t>(p.needed.size()) > most)
-    return Status::error(hiroba::format("this rank has %lld rows and uses %lld elements of others; a rank has at most %lld; "
-                                        "use more ranks", static_cast<long long>(end - begin),
-                                        static_cast<long long>(p.needed.size()), static_cast<long long>(most)));
+    return Status::error(
+        hiroba::format("this rank has %lld rows and uses %lld elements of others; a rank has at most %lld; "
+                       "use more ranks",
+                       static_cast<long long>(end - begin), static_cast<long long>(p.needed.size()),
+                       static_cast<long long>(most)));
   LocalRows<T> own, others;
   split(piece, begin, end, p.needed, own, others);
   p.own = SparseBlock<T>::make(std::move(own), format), p.others = SparseBlock<T>::make(std::move(others), format);

@@ -20,9 +20,9 @@ struct MatrixParts;
 
 struct MatrixFacts {
   int64_t rows = 0, entries = 0;
-  int64_t stored = 0;    // of this rank, with the zeros that its format adds
-  int64_t fetched = 0;   // elements of others that this rank gets in each product
-  bool sell = false;     // the format of this rank's own columns
+  int64_t stored = 0;   // of this rank, with the zeros that its format adds
+  int64_t fetched = 0;  // elements of others that this rank gets in each product
+  bool sell = false;    // the format of this rank's own columns
 };
 
 template <typename T>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the bits of all results of a program, blas.cpp or one of sparse.h: equal for any number of threads and nodes,
-and of blas.cpp with --reproducible for any number of ranks.
+"""Compares the bits of all results of a program, blas.cpp or one of sparse.h: equal for any number of threads and
+nodes, and of blas.cpp with --reproducible for any number of ranks.
 
 blas_bits.py HIROBARUN PROGRAM [COUNT]
 """

@@ -73,9 +73,9 @@ hiroba_linop from_file(const Whole<T>& whole, int flags) {
     for (const auto& [j, value] : whole.rows[static_cast<size_t>(i)]) entries += triangle && j > i ? 0 : 1;
   std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s %s\n%% first\n%lld %lld %lld\n",
                is_complex<T> ? "complex" : "Real",
-               !triangle                          ? "general"
+               !triangle                                          ? "general"
                : (flags & HIROBA_HERMITIAN) != 0 && is_complex<T> ? "Hermitian"
-                                                  : "symmetric",
+                                                                  : "symmetric",
                static_cast<long long>(whole.n), static_cast<long long>(whole.n), static_cast<long long>(entries));
   for (int64_t i = 0; i < whole.n; ++i)
     for (const auto& [j, value] : whole.rows[static_cast<size_t>(i)])

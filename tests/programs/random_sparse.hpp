@@ -18,7 +18,6 @@
 
 namespace random_sparse {
 
-
 template <typename T>
 struct RealOf {
   using type = T;

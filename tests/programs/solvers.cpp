@@ -40,9 +40,7 @@ Whole<T> random_system(int64_t n, Kind kind) {
 struct Product {
   hiroba_linop a;
 };
-void multiply(const void* x, void* y, void* context) {
-  hiroba_linop_apply(static_cast<Product*>(context)->a, x, y);
-}
+void multiply(const void* x, void* y, void* context) { hiroba_linop_apply(static_cast<Product*>(context)->a, x, y); }
 
 template <typename T>
 struct System {
@@ -57,8 +55,7 @@ struct System {
   System(int64_t n, Kind of)
       : kind(of),
         whole(random_system<T>(n, of)),
-        a(hiroba_linop_from_rows(type_of<T>(), n, n, row_of<T>, &whole,
-                                 between(0, 1) == 0 ? HIROBA_CSR : HIROBA_SELL)),
+        a(hiroba_linop_from_rows(type_of<T>(), n, n, row_of<T>, &whole, between(0, 1) == 0 ? HIROBA_CSR : HIROBA_SELL)),
         facts(hiroba_linop_look(a)),
         x(static_cast<T*>(hiroba_linop_vector(a))),
         b(static_cast<T*>(hiroba_linop_vector(a))) {
@@ -100,7 +97,8 @@ struct System {
  private:
   // Residuals of GMRES and MINRES do not grow (without another norm), and the first one is |b|.
   void check_history(const std::vector<double>& history, const hiroba_solution& got, int method) const {
-    if (std::abs(history[0] - size_of_b) > 1e-4 * size_of_b) fail("the history begins with " + std::to_string(history[0]));
+    if (std::abs(history[0] - size_of_b) > 1e-4 * size_of_b)
+      fail("the history begins with " + std::to_string(history[0]));
     for (int64_t i = 0; i <= got.iterations; ++i) {
       const auto k = static_cast<size_t>(i);
       if (history[k] < 0) fail("no residual of iteration " + std::to_string(i));
@@ -111,7 +109,8 @@ struct System {
   void check_solution(double relative) const {
     for (int64_t i = facts.first; i < facts.first + facts.count; ++i) {
       const double off = std::abs(x[i] - solution[static_cast<size_t>(i)]);
-      if (!(off <= 100 * relative * size_of_b)) fail("element " + std::to_string(i) + " is off by " + std::to_string(off));
+      if (!(off <= 100 * relative * size_of_b))
+        fail("element " + std::to_string(i) + " is off by " + std::to_string(off));
     }
   }
 };

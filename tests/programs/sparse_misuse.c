@@ -51,10 +51,12 @@ static void read_text(const char* text, size_t bytes) {
 static void files(const char* name) {
 #define TEXT(which, text) \
   if (strcmp(name, which) == 0) read_text(text, sizeof text - 1)
-  const char* const none = "/no/such/file.mtx";
+  const char* const none = "no-such-file.mtx";
   if (strcmp(name, "no_file") == 0) (void)hiroba_linop_read(none, HIROBA_DOUBLE, 0);
   TEXT("file_empty", "");
-  TEXT("file_binary", "\x7f" "ELF\0\1\2");
+  TEXT("file_binary",
+       "\x7f"
+       "ELF\0\1\2");
   TEXT("file_dense", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
   TEXT("file_wide", "%%MatrixMarket matrix coordinate real general\n% a comment\n2 3 1\n1 1 1\n");
   TEXT("file_outside", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n%\n3 1 5\n");
@@ -132,8 +134,7 @@ static void matrices(const char* name) {
   const double value = 1;
   if (strcmp(name, "outside") == 0 || strcmp(name, "nan") == 0 || strcmp(name, "too_many") == 0) (void)matrix(name, 0);
   if (strcmp(name, "not_symmetric") == 0) (void)matrix(name, HIROBA_SYMMETRIC);
-  if (strcmp(name, "negative") == 0)
-    (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, N, 1, &place, &place, &value, 0);
+  if (strcmp(name, "negative") == 0) (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, N, 1, &place, &place, &value, 0);
   if (strcmp(name, "no_rows") == 0) (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, 0, 0, NULL, NULL, NULL, 0);
   if (strcmp(name, "type") == 0) (void)hiroba_linop_from_triplets(HIROBA_INT, N, 0, NULL, NULL, NULL, 0);
   if (strcmp(name, "two_formats") == 0) (void)matrix("", HIROBA_CSR | HIROBA_SELL);

@@ -83,7 +83,8 @@ TEST(SparseBlock, ChoosesSellUnlessItWouldAddManyZeros) {
   LocalRows<double> even, uneven;
   for (int32_t i = 0; i < 64; ++i) {
     for (LocalRows<double>* rows : {&even, &uneven}) {
-      for (int32_t k = rows == &even || i == 0 ? 30 : 1; k > 0; --k) rows->column.push_back(0), rows->value.push_back(1);
+      for (int32_t k = rows == &even || i == 0 ? 30 : 1; k > 0; --k)
+        rows->column.push_back(0), rows->value.push_back(1);
       rows->start.push_back(static_cast<int64_t>(rows->column.size())), rows->to.push_back(i);
     }
   }

@@ -104,8 +104,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_function(hiroba_type type, int64_t 
 HIROBA_EXPORT void hiroba_linop_free(hiroba_linop* a) {
   const SparseCall call("hiroba_linop_free");
   if (a == nullptr || *a == HIROBA_NO_LINOP) return;
-  if ((*a)->users > 0)
-    call.fail("a Chebyshev preconditioner uses this matrix; free the preconditioner first");
+  if ((*a)->users > 0) call.fail("a Chebyshev preconditioner uses this matrix; free the preconditioner first");
   if ((*a)->used != nullptr) --(*a)->used->users;
   call.require((*a)->any->release(call.ranks()));
   delete *a;

@@ -44,9 +44,10 @@ SolverSettings settings_of(const SparseCall& call, const hiroba_solver& how, hir
     case HIROBA_GMRES: out.method = Method::gmres; break;
     case HIROBA_MINRES: out.method = Method::minres; break;
     default:
-      call.fail(hiroba::format("method is %d; it is HIROBA_CG, HIROBA_PIPELINED_CG, HIROBA_BICGSTAB, HIROBA_GMRES or "
-                               "HIROBA_MINRES",
-                               how.method));
+      call.fail(
+          hiroba::format("method is %d; it is HIROBA_CG, HIROBA_PIPELINED_CG, HIROBA_BICGSTAB, HIROBA_GMRES or "
+                         "HIROBA_MINRES",
+                         how.method));
   }
   if (!(how.relative >= 0) || !(how.absolute >= 0))
     call.fail(hiroba::format("relative is %g and absolute %g; neither may be negative", how.relative, how.absolute));
@@ -80,10 +81,10 @@ void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hi
   if (m == HIROBA_NO_LINOP) return;
   if (m->type != a.type) call.fail("the preconditioner has another type of numbers than the operator");
   if (!(m->any->rows() == a.any->rows()))
-    call.fail(hiroba::format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator "
-                             "(%lld); make it from the matrix, or `like` it",
-                             static_cast<long long>(m->any->rows().count()),
-                             static_cast<long long>(a.any->rows().count())));
+    call.fail(
+        hiroba::format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator "
+                       "(%lld); make it from the matrix, or `like` it",
+                       static_cast<long long>(m->any->rows().count()), static_cast<long long>(a.any->rows().count())));
 }
 
 }  // namespace
@@ -100,8 +101,9 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_ilu(hiroba_linop matrix) {
 
 HIROBA_EXPORT hiroba_linop hiroba_linop_chebyshev(hiroba_linop matrix, int degree, double low, double high) {
   const SparseCall call("hiroba_linop_chebyshev");
-  hiroba_linop const out = precondition(
-      call, matrix, [&](auto& a, auto& made) { return make_chebyshev(call.ranks(), a, degree, low, high, made); });
+  hiroba_linop const out = precondition(call, matrix, [&](auto& a, auto& made) {
+    return make_chebyshev(call.ranks(), a, degree, low, high, made);
+  });
   out->used = matrix, ++matrix->users;
   return out;
 }

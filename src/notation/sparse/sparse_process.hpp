@@ -15,9 +15,9 @@ struct hiroba_linop_part {
   hiroba_type type;
   std::unique_ptr<hiroba::AnyOperator> any;
   bool is_matrix = false;
-  hiroba_linop_facts facts = {};           // of a matrix
-  int users = 0;                           // other operators that use it
-  hiroba_linop_part* used = nullptr;       // by this one
+  hiroba_linop_facts facts = {};      // of a matrix
+  int users = 0;                      // other operators that use it
+  hiroba_linop_part* used = nullptr;  // by this one
 };
 
 namespace hiroba {
