@@ -20,6 +20,10 @@ from harness import BenchmarkError, Contestant, Samples, Target
 from workshop import library_flags
 
 FOLDER = Path(__file__).resolve().parent
+INSTALL = (
+    "To have it on Debian: apt-get install libpetsc-real-dev, then update-alternatives --set hdf5.pc "
+    "/usr/lib/x86_64-linux-gnu/pkgconfig/hdf5-serial.pc, since it makes pkg-config find the HDF5 of MPI."
+)
 TOLERANCE = 1e-9  # relative: sums in another order, over many iterations
 ALONE = {"OMP_NUM_THREADS": "1"}
 FORMATS = ["csr", "sell"]
@@ -56,7 +60,7 @@ def programs(build: Path) -> dict[str, Path]:
     }
     petsc = petsc_flags()
     if petsc is None or shutil.which("mpicc") is None:
-        print("left out: petsc, for there is no PETSc (Debian: libpetsc-real-dev)")
+        print(f"left out: petsc, for there is no PETSc. {INSTALL}")
     else:
         found["petsc"] = compiled(folder / "petsc", "mpicc", *flags, FOLDER / "petsc.c", *petsc)
     return found

@@ -94,7 +94,8 @@ typedef struct hiroba_solver {
   double relative, absolute;
   int64_t most; /* iterations; 0: 10,000 */
   int restart;  /* of GMRES, after that many vectors; 0: 30 */
-  /* Called by all ranks after each iteration, with the same residual norm; what is not 0 stops. */
+  /* Called by all ranks after each iteration, with the same residual norm; what is not 0 on any of them stops. It costs
+   * one more reduction. */
   int (*progress)(int64_t iteration, double residual, void* context);
   void* context;
   /* Room for residual norms, of the start and of each iteration; those beyond `room` are left out. */

@@ -11,6 +11,7 @@
 // float, double, or std::complex of one. Errors end the job with a message that names the place of the call.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -152,10 +153,10 @@ struct solver {
   int64_t most = 0;
   int restart = 0;
   bool may_fail = false;
-  std::function<bool(int64_t iteration, double residual)> progress = {};  // true stops
+  std::function<bool(int64_t iteration, double residual)> progress = {};  // true on any rank stops
 };
 struct solution : hiroba_solution {
-  std::vector<double> history;  // residual norms, of the start and of each iteration
+  std::vector<double> history;  // residual norms, of the start and of the first 10,000 iterations
   bool converged() const { return status == HIROBA_CONVERGED; }
 };
 
@@ -171,15 +172,16 @@ solution solve(const linop<T>& a, const vector<T>& b, vector<T>& x, const std::t
   if (how.preconditioner != nullptr) plain.preconditioner = how.preconditioner->handle();
   plain.most = how.most, plain.restart = how.restart, plain.may_fail = how.may_fail ? 1 : 0;
   plain.context = &all;
-  plain.progress = [](int64_t iteration, double residual, void* self) {
-    const auto& progress = static_cast<context*>(self)->how.progress;
-    return progress && progress(iteration, residual) ? 1 : 0;
-  };
-  all.out.history.resize(static_cast<size_t>(how.most == 0 ? 10000 : how.most) + 1);
+  if (how.progress)
+    plain.progress = [](int64_t iteration, double residual, void* self) {
+      return static_cast<context*>(self)->how.progress(iteration, residual) ? 1 : 0;
+    };
+  constexpr int64_t most_kept = 10000;
+  all.out.history.resize(static_cast<size_t>(how.most <= 0 ? most_kept : std::min(how.most, most_kept)) + 1);
   plain.history = all.out.history.data(), plain.room = static_cast<int64_t>(all.out.history.size());
   hiroba::detail::stand_at(where);
   static_cast<hiroba_solution&>(all.out) = (hiroba_solve)(a.handle(), b.data(), x.data(), &plain);
-  all.out.history.resize(static_cast<size_t>(all.out.iterations) + 1);
+  all.out.history.resize(std::min(all.out.history.size(), static_cast<size_t>(all.out.iterations) + 1));
   return std::move(all.out);
 }
 

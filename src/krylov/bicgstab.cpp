@@ -21,7 +21,7 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
     T along;
     HIROBA_TRY(vectors.dot(shadow, v, along));
     if (along == T(0) || rho == T(0)) {
-      end = c.broken("a product of BiCGSTAB's two residuals is 0; begin with another x, or take HIROBA_GMRES");
+      end = c.broken("a product of BiCGSTAB's two residuals is 0; begin with another x, or take GMRES");
       return {};
     }
     const T alpha = rho / along;
@@ -38,9 +38,11 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
     const T *const next[] = {shadow, c.r};
     T of_r[2];
     HIROBA_TRY(vectors.dots(next, c.r, of_r));
-    if (c.ends(std::sqrt(static_cast<double>(real_of(of_r[1]))), end)) return {};
+    bool ends = false;
+    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(of_r[1]))), end, ends));
+    if (ends) return {};
     if (omega == T(0)) {
-      end = c.broken("a step of BiCGSTAB is 0; take HIROBA_GMRES");
+      end = c.broken("a step of BiCGSTAB is 0; take GMRES");
       return {};
     }
     const T beta = of_r[0] / rho * (alpha / omega);

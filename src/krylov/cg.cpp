@@ -23,13 +23,11 @@ T dot_here(int64_t n, const T* x, const T* y) {
 }
 
 const char* const not_definite =
-    "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take HIROBA_MINRES if it "
-    "is "
-    "Hermitian, else HIROBA_GMRES or HIROBA_BICGSTAB";
+    "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take MINRES if it is "
+    "Hermitian, else GMRES or BiCGSTAB";
 const char* const bad_preconditioner =
     "r M r is %.3g: the preconditioner M is not Hermitian positive definite, which this method needs; take another "
-    "one, "
-    "or HIROBA_GMRES";
+    "one, or GMRES";
 
 // One iteration's vectors. z = M r is not stored if M is a diagonal matrix: it is made where it is used.
 template <typename T>
@@ -100,7 +98,9 @@ Status cg(Cycle<T>& c, typename Cycle<T>::End& end) {
     }
     const T before = sums.second;
     HIROBA_TRY(now.advance(T(real_of(before) / real_of(pq)), sums));
-    if (c.ends(std::sqrt(static_cast<double>(real_of(sums.first))), end)) return {};
+    bool ends = false;
+    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(sums.first))), end, ends));
+    if (ends) return {};
     beta = T(real_of(sums.second) / real_of(before));
   }
 }
@@ -157,7 +157,9 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
     HIROBA_TRY(c.product(v.m, v.n));
     std::span<R> all;
     HIROBA_TRY(started.wait(c.ranks, all));
-    if (!first && c.ends(std::sqrt(static_cast<double>(all[2])), end)) return {};
+    bool ends = false;
+    if (!first) HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(all[2])), end, ends));
+    if (ends) return {};
     const R beta = first ? 0 : all[0] / before, below = first ? all[1] : all[1] - beta * all[0] / alpha;
     if (!is_positive(all[0])) {
       end = c.broken(format(bad_preconditioner, static_cast<double>(all[0])));

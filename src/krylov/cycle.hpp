@@ -36,14 +36,19 @@ struct Cycle {
     vectors().copy(from, to);
     return {};
   }
-  // After an iteration; true if the cycle ends.
-  bool ends(double norm, End& end) {
+  // After an iteration: whether the cycle ends. It ends on all ranks if the program's function says so on any of them.
+  Status after_iteration(double norm, End& end, bool& ends) {
     ++out.iterations;
     out.history.push_back(residual = norm);
     end = norm <= out.goal ? End::reached : End::over;
-    const bool stop = settings.progress != nullptr && settings.progress(out.iterations, norm, settings.context);
-    if (stop) out.why = Outcome::Why::stopped;
-    return stop || norm <= out.goal || out.iterations >= settings.most || !std::isfinite(norm);
+    int64_t stop = 0;
+    if (settings.progress != nullptr) {
+      stop = settings.progress(out.iterations, norm, settings.context) ? 1 : 0;
+      HIROBA_TRY(ranks.add(stop, Op::max));
+    }
+    if (stop != 0) out.why = Outcome::Why::stopped;
+    ends = stop != 0 || norm <= out.goal || out.iterations >= settings.most || !std::isfinite(norm);
+    return {};
   }
   End broken(std::string reason) {
     why = std::move(reason);
@@ -67,7 +72,7 @@ Real<T> real_of(const T& x) {
   if constexpr (is_complex<T>) return x.real();
   else return x;
 }
-// That a sum which is real and positive in exact numbers is not.
+// Of a sum that is positive in exact numbers if the matrix and the preconditioner are what the method needs.
 template <typename T>
 bool is_positive(const T& x) {
   return real_of(x) > 0 && std::isfinite(real_of(x));

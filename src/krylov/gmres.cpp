@@ -111,7 +111,8 @@ Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
     HIROBA_TRY(arnoldi.extend(columns, length));
     arnoldi.rotate(columns, length);
     ++columns;
-    ended = c.ends(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end) || length == 0;
+    HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end, ended));
+    ended = ended || length == 0;
   }
   HIROBA_TRY(arnoldi.improve(columns, solved));
   if (!solved)

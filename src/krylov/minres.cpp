@@ -59,7 +59,7 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
   const auto not_definite = [&] {
     end =
         c.broken(format("r M r is %.3g: the preconditioner M is not Hermitian positive definite, which MINRES needs; "
-                        "take another one, or HIROBA_GMRES",
+                        "take another one, or GMRES",
                         static_cast<double>(lanczos.beta)));
     return Status();
   };
@@ -95,7 +95,9 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
     });
     R norm = phi_bar;  // that of the residual, without a preconditioner
     if (c.m != nullptr) HIROBA_TRY(vectors.norm(c.r, norm));
-    if (c.ends(norm, end)) return {};
+    bool ends = false;
+    HIROBA_TRY(c.after_iteration(norm, end, ends));
+    if (ends) return {};
     if (beta == 0) {
       end = c.broken("the Krylov space has ended without the solution: the matrix is singular");
       return {};

@@ -79,7 +79,7 @@ class BlockIlu final : public Operator<T> {
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
         return Status::error(
             format("incomplete factors: pivot %s of row %lld, so the preconditioner is singular; take "
-                   "hiroba_linop_jacobi, or number the unknowns otherwise",
+                   "Jacobi, or number the unknowns otherwise",
                    diagonal < 0 ? "is missing" : "is 0",
                    static_cast<long long>(first_row) + static_cast<long long>(i)));
       diagonal_.push_back(diagonal);

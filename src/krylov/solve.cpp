@@ -1,4 +1,6 @@
 // One call: cycles of a method, each from the residual of x, until that is small enough or nothing helps.
+#include <bit>
+
 #include "krylov/cycle.hpp"
 
 namespace hiroba {
@@ -31,6 +33,18 @@ Status residual_of(Cycle<T>& c, const T* b, double& norm) {
   return {};
 }
 
+// Ranks with other settings than the rest would wait for operations that nobody begins.
+Status check_equal(const Ranks& ranks, const SolverSettings& settings, bool has_preconditioner) {
+  const int64_t values[] = {static_cast<int64_t>(settings.method),
+                            std::bit_cast<int64_t>(settings.relative),
+                            std::bit_cast<int64_t>(settings.absolute),
+                            settings.most,
+                            settings.restart,
+                            settings.progress != nullptr ? 1 : 0,
+                            has_preconditioner ? 1 : 0};
+  return ranks.agree(values, "settings of the solver");
+}
+
 template <typename T>
 Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
   switch (c.settings.method) {
@@ -45,9 +59,7 @@ Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
 
 std::string advice(const Outcome& out, const SolverSettings& settings, const std::string& broke) {
   switch (out.why) {
-    case Why::too_many:
-      return "allow more iterations, take a preconditioner (hiroba_linop_ilu, hiroba_linop_chebyshev), or another "
-             "method";
+    case Why::too_many: return "allow more iterations, take a preconditioner (block ILU, Chebyshev), or another method";
     case Why::stagnated:
       return "the last cycle has not halved it: the goal is below what rounding errors allow, or the method does not "
              "suit the matrix; allow a larger residual, or take another method or preconditioner";
@@ -87,6 +99,7 @@ template <typename T>
 Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, T* x,
              const SolverSettings& settings, Outcome& out) {
   using End = typename Cycle<T>::End;
+  HIROBA_TRY(check_equal(ranks, settings, preconditioner != nullptr));
   out = {};
   const int64_t n = a.rows().of(ranks.me());
   const Workspace<T> work(n, 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "linear/linear.hpp"
@@ -44,11 +45,21 @@ int64_t padded(const std::vector<int64_t>& start, const std::vector<int32_t>& or
 }  // namespace
 
 template <typename T>
-SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vector<int32_t>& order) {
+SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vector<int32_t>& all) {
   SparseBlock out;
   LocalRows<T>& to = out.waiting_;
   constexpr int64_t c = slice_rows<T>;
-  const int64_t n = rows.rows();
+  // A row without entries has no column that its zeros could multiply.
+  const auto is_empty = [&](int32_t i) {
+    return rows.start[static_cast<size_t>(i)] == rows.start[static_cast<size_t>(i) + 1];
+  };
+  std::vector<int32_t> order;
+  for (const int32_t i : all) {
+    if (!is_empty(i)) order.push_back(i);
+    else out.empty_.push_back(rows.to[static_cast<size_t>(i)]);
+  }
+  std::sort(out.empty_.begin(), out.empty_.end());
+  const auto n = static_cast<int64_t>(order.size());
   for (int64_t first = 0; first < n; first += c) {
     const int64_t here = std::min(c, n - first);
     int64_t longest = 0;
@@ -66,7 +77,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
       for (size_t k = 0; k < static_cast<size_t>(longest); ++k) {
         const size_t place = at + k * static_cast<size_t>(c) + static_cast<size_t>(l);
         // A zero multiplies an element that the row uses anyway.
-        if (count > 0) to.column[place] = rows.column[begin + std::min(k, count - 1)];
+        to.column[place] = rows.column[begin + std::min(k, count - 1)];
         if (k < count) to.value[place] = rows.value[begin + k];
       }
     }
@@ -121,6 +132,14 @@ void SparseBlock<T>::place(char* memory) {
 }
 
 template <typename T>
+void SparseBlock<T>::clear_empty(T* y) const {
+  const auto n = static_cast<int64_t>(empty_.size());
+  in_parts(n, n * static_cast<int64_t>(sizeof(T) + sizeof(int32_t)), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[empty_[static_cast<size_t>(i)]] = T(0);
+  });
+}
+
+template <typename T>
 void SparseBlock<T>::multiply(const T* x, T* y, bool add) const {
   const int64_t items = sell_ ? (rows_ + slice_rows<T> - 1) / slice_rows<T> : rows_;
   const int64_t* const start = placed_.start;
@@ -140,6 +159,7 @@ void SparseBlock<T>::multiply(const T* x, T* y, bool add) const {
   in_parts(weight, bytes, 1, [&](int64_t begin, int64_t end) {
     kernel(placed_, item_at(begin), end == weight ? items : item_at(end), x, y, add);
   });
+  if (!add) clear_empty(y);
 }
 
 template <typename T>
@@ -153,7 +173,13 @@ LocalRows<T> SparseBlock<T>::entries() const {
   std::sort(stored_as.begin(), stored_as.end(),
             [&](int32_t a, int32_t b) { return results[static_cast<size_t>(a)] < results[static_cast<size_t>(b)]; });
   constexpr int64_t c = slice_rows<T>;
+  auto empty = empty_.begin();
+  const auto add_empty = [&](int32_t before) {
+    for (; empty != empty_.end() && *empty < before; ++empty)
+      out.to.push_back(*empty), out.start.push_back(out.start.back());
+  };
   for (const int32_t i : stored_as) {
+    add_empty(results[static_cast<size_t>(i)]);
     const int64_t first = sell_ ? placed_.start[i / c] + i % c : placed_.start[i], step = sell_ ? c : 1;
     const int64_t count = sell_ ? length_[static_cast<size_t>(i)] : placed_.start[i + 1] - placed_.start[i];
     for (int64_t k = 0; k < count; ++k) {
@@ -163,6 +189,7 @@ LocalRows<T> SparseBlock<T>::entries() const {
     out.to.push_back(results[static_cast<size_t>(i)]);
     out.start.push_back(static_cast<int64_t>(out.column.size()));
   }
+  add_empty(std::numeric_limits<int32_t>::max());
   return out;
 }
 

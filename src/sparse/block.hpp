@@ -36,17 +36,18 @@ class SparseBlock {
   LocalRows<T> entries() const;
 
   Format format() const { return sell_ ? Format::sell : Format::csr; }
-  int64_t rows() const { return rows_; }
   int64_t stored() const { return stored_; }  // entries, with the zeros of SELL
 
  private:
   static SparseBlock as_sell(const LocalRows<T>& rows, const std::vector<int32_t>& order);
+  void clear_empty(T* y) const;
 
   bool sell_ = false;
-  int64_t rows_ = 0, stored_ = 0;
-  bool identity_ = false;        // row i is result i
-  LocalRows<T> waiting_;         // until place()
-  std::vector<int32_t> length_;  // of SELL: entries of each stored row
+  int64_t rows_ = 0, stored_ = 0;  // rows: those that are stored
+  bool identity_ = false;          // row i is result i
+  LocalRows<T> waiting_;           // until place()
+  std::vector<int32_t> length_;    // of SELL: entries of each stored row
+  std::vector<int32_t> empty_;     // of SELL: results of rows without entries, which are not stored; ascending
   SparseRows<T> placed_;
 };
 

@@ -8,14 +8,14 @@ namespace hiroba {
 template <typename T>
 Status Halo<T>::plan(const Ranks& ranks, const Rows& rows, const std::vector<int64_t>& needed) {
   const auto n = static_cast<size_t>(ranks.count());
-  std::vector<std::vector<int64_t>> wanted(n), asked;
+  std::vector<std::vector<int64_t>> wanted(n), requested;
   for (const int64_t row : needed) wanted[static_cast<size_t>(rows.owner(row))].push_back(row);
-  HIROBA_TRY(ranks.exchange(wanted, asked));
+  HIROBA_TRY(ranks.exchange(wanted, requested));
   std::vector<size_t> gives, takes;
   index_.clear();
   for (size_t r = 0; r < n; ++r) {
-    for (const int64_t row : asked[r]) index_.push_back(static_cast<int32_t>(row - rows.begin(ranks.me())));
-    gives.push_back(asked[r].size() * sizeof(T)), takes.push_back(wanted[r].size() * sizeof(T));
+    for (const int64_t row : requested[r]) index_.push_back(static_cast<int32_t>(row - rows.begin(ranks.me())));
+    gives.push_back(requested[r].size() * sizeof(T)), takes.push_back(wanted[r].size() * sizeof(T));
   }
   elements_.assign(needed.size(), T(0));
 
@@ -40,13 +40,13 @@ Status Halo<T>::start(const Ranks& ranks, const T* x) {
   in_parts(sent(), sent() * static_cast<int64_t>(sizeof(T)), line_elements<T>, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) packed_[i] = x[index_[static_cast<size_t>(i)]];
   });
-  return pursuit_.start(ranks, plan_, "elements of a sparse product");
+  return operation_.start(ranks, plan_, "elements of a sparse product");
 }
 
 template <typename T>
 Status Halo<T>::wait(const Ranks& ranks, const T*& elements) {
   elements = elements_.data();
-  return pursuit_.wait(ranks);
+  return operation_.wait(ranks);
 }
 
 template <typename T>

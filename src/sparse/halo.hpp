@@ -32,7 +32,7 @@ class Halo {
   void* array_ = nullptr;
   std::vector<T> elements_;
   Plan plan_;
-  Pursuit pursuit_;
+  StartedOperation operation_;
 };
 
 }  // namespace hiroba

@@ -14,9 +14,14 @@ bool is_finite(const T& value) {
   else return std::isfinite(value);
 }
 
-Status check_size(int64_t n) {
-  if (n >= 1) return {};
-  return Status::error(format("a matrix of %lld rows; it has at least 1", static_cast<long long>(n)));
+Status check_size(const Ranks& ranks, int64_t n, const MatrixOptions& options) {
+  const int64_t values[] = {n, static_cast<int64_t>(options.format), static_cast<int64_t>(options.symmetry),
+                            options.one_triangle ? 1 : 0};
+  HIROBA_TRY(ranks.agree(values, "numbers of rows, or flags"));
+  if (n < 1) return Status::error(format("a matrix of %lld rows; it has at least 1", static_cast<long long>(n)));
+  if ((n - 1) / ranks.count() < most_rows) return {};
+  return Status::error(format("a matrix of %lld rows on %d ranks; a rank has at most %lld; use more ranks",
+                              static_cast<long long>(n), ranks.count(), static_cast<long long>(most_rows)));
 }
 
 template <typename T>
@@ -34,28 +39,28 @@ Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t numbe
 
 // From rows that are divided equally.
 template <typename T>
-Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixWish& wish,
+Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixOptions& options,
               std::unique_ptr<SparseMatrix<T>>& out) {
-  if (!wish.one_triangle) HIROBA_TRY(check_symmetry(ranks, Rows::equal(n, ranks.count()), wish.symmetry, piece));
+  if (!options.one_triangle) HIROBA_TRY(check_symmetry(ranks, Rows::equal(n, ranks.count()), options.symmetry, piece));
   Rows rows;
   HIROBA_TRY(divide_by_entries(ranks, n, piece, rows));
   HIROBA_TRY(move_rows(ranks, rows, piece));
-  return SparseMatrix<T>::make(ranks, rows, piece, wish.format, out);
+  return SparseMatrix<T>::make(ranks, rows, piece, options.format, out);
 }
 
 }  // namespace
 
 template <typename T>
-Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixWish& wish,
+Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixOptions& options,
                          std::unique_ptr<SparseMatrix<T>>& out) {
-  HIROBA_TRY(check_size(n));
+  HIROBA_TRY(check_size(ranks, n, options));
   for (size_t i = 0; i < entries.size(); ++i)
     HIROBA_TRY(check_entry(n, entries[i], "triplet", static_cast<int64_t>(i)));
-  if (wish.one_triangle) mirror(wish.symmetry, entries);
+  if (options.one_triangle) mirror(options.symmetry, entries);
   RowPiece<T> piece;
   HIROBA_TRY(collect(ranks, Rows::equal(n, ranks.count()), entries, piece));
   entries = {};
-  return finish(ranks, n, std::move(piece), wish, out);
+  return finish(ranks, n, std::move(piece), options, out);
 }
 
 namespace {
@@ -75,8 +80,8 @@ void add_row(std::vector<Entry<T>>& row, RowPiece<T>& piece) {
 
 template <typename T>
 Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
-                          const MatrixWish& wish, std::unique_ptr<SparseMatrix<T>>& out) {
-  HIROBA_TRY(check_size(n));
+                          const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out) {
+  HIROBA_TRY(check_size(ranks, n, options));
   if (most < 1)
     return Status::error(format("a row has at most %lld entries; it must be at least 1", static_cast<long long>(most)));
   const Rows rows = Rows::equal(n, ranks.count());
@@ -96,15 +101,15 @@ Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const Row
       of_row.push_back({i, columns[k], values[k]});
       HIROBA_TRY(check_entry(n, of_row.back(), "row", i));
     }
-    if (wish.one_triangle) all.insert(all.end(), of_row.begin(), of_row.end());
+    if (options.one_triangle) all.insert(all.end(), of_row.begin(), of_row.end());
     else add_row(of_row, piece);
   }
-  if (wish.one_triangle) return matrix_of_entries(ranks, n, std::move(all), wish, out);
-  return finish(ranks, n, std::move(piece), wish, out);
+  if (options.one_triangle) return matrix_of_entries(ranks, n, std::move(all), options, out);
+  return finish(ranks, n, std::move(piece), options, out);
 }
 
 template <typename T>
-Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixWish& wish,
+Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixOptions& options,
                       std::unique_ptr<SparseMatrix<T>>& out) {
   MarketFile file;
   MarketFile::Header header;
@@ -119,8 +124,8 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixW
                                 static_cast<long long>(found), static_cast<long long>(header.entries),
                                 found < header.entries ? ": it is truncated" : ""));
   mirror(header.symmetry, entries);
-  MatrixWish rest = wish;
-  const bool same = header.symmetry == wish.symmetry;
+  MatrixOptions rest = options;
+  const bool same = header.symmetry == options.symmetry;
   const bool real = !is_complex<T> && header.symmetry == Symmetry::symmetric;  // and so Hermitian
   if (same || real) rest.symmetry = Symmetry::none;
   return matrix_of_entries(ranks, header.rows, std::move(entries), rest, out);
@@ -133,8 +138,8 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
     if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
     const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;
     status = Status::error(
-        format("%s: rank %d has its element %lld, and rank %d row %lld; take a vector of hiroba_linop_vector, and copy "
-               "this one into it (hiroba_dcopy and its like) if that is meant",
+        format("%s: rank %d has its element %lld, and rank %d row %lld; take a vector that is divided as the "
+               "rows are, and copy this one into it, if that is meant",
                name, run.owner, static_cast<long long>(at), rows.owner(at), static_cast<long long>(at)));
   });
   if (!status.ok() || vector.step == vector.bytes) return status;
@@ -142,12 +147,12 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                                     \
-  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixWish&,           \
-                                       std::unique_ptr<SparseMatrix<T>>&);                                        \
-  template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixWish&, \
-                                        std::unique_ptr<SparseMatrix<T>>&);                                       \
-  template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixWish&,                          \
+#define HIROBA_INSTANTIATE(T)                                                                                        \
+  template Status matrix_of_entries<T>(const Ranks&, int64_t, std::vector<Entry<T>>, const MatrixOptions&,           \
+                                       std::unique_ptr<SparseMatrix<T>>&);                                           \
+  template Status matrix_of_function<T>(const Ranks&, int64_t, int64_t, const RowFunction<T>&, const MatrixOptions&, \
+                                        std::unique_ptr<SparseMatrix<T>>&);                                          \
+  template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixOptions&,                          \
                                     std::unique_ptr<SparseMatrix<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)

@@ -172,7 +172,7 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
 template <typename T>
 Status MarketFile::read_entries(const Header& header, int part, int parts, std::vector<Entry<T>>& out) const {
   if (header.field == Field::complex && !is_complex<T>)
-    return error(0, "the numbers are complex; read them as HIROBA_DOUBLE_COMPLEX or HIROBA_FLOAT_COMPLEX");
+    return error(0, "the numbers are complex; read them into a matrix of complex numbers");
   const size_t bytes = text_.size() - entries_from_;
   const auto cut = [&](int p) {
     const size_t at = bytes / static_cast<size_t>(parts) * static_cast<size_t>(p);

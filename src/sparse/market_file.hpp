@@ -26,7 +26,7 @@ class MarketFile {
   MarketFile& operator=(const MarketFile&) = delete;
   Status open(const std::string& path);
   // The same for text that is there, and stays.
-  void look_at(const std::string& name, std::string_view text) { name_ = name, text_ = text; }
+  void use_text(const std::string& name, std::string_view text) { name_ = name, text_ = text; }
 
   Status read_header(Header& out);
   // The entries of the lines that begin in part `part` of `parts`, as they stand.

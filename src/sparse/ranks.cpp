@@ -36,6 +36,16 @@ template Status Ranks::add<float>(std::span<float>, Op) const;
 template Status Ranks::add<double>(std::span<double>, Op) const;
 template Status Ranks::add<int64_t>(std::span<int64_t>, Op) const;
 
+Status Ranks::agree(std::span<const int64_t> values, const char* what) const {
+  std::vector<int64_t> bounds;  // the largest; ~ of the smallest
+  for (const int64_t value : values) bounds.push_back(value), bounds.push_back(~value);
+  HIROBA_TRY(add(std::span(bounds), Op::max));
+  for (size_t i = 0; i < bounds.size(); i += 2)
+    if (bounds[i] != ~bounds[i + 1])
+      return Status::error(format("ranks give different %s; all ranks make this call with the same", what));
+  return {};
+}
+
 Status Ranks::barrier() const { return memory_->consistency().barrier(call_.text().c_str()); }
 
 Status Ranks::allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const {
@@ -58,9 +68,9 @@ Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<si
                        "entries");
 }
 
-// ---- what goes on ----
+// ---- started operations ----
 
-struct Pursuit::Going final : Request {
+struct StartedOperation::State final : Request {
   Started now;
   const char* what = "";
   bool active = false;
@@ -72,20 +82,20 @@ struct Pursuit::Going final : Request {
   std::string name() const override { return what; }
 };
 
-Pursuit::Pursuit() = default;
-Pursuit::~Pursuit() = default;
+StartedOperation::StartedOperation() = default;
+StartedOperation::~StartedOperation() = default;
 
-Status Pursuit::start(const Ranks& ranks, Plan plan, const char* what) {
-  if (going_ == nullptr) going_ = std::make_unique<Going>();
-  going_->what = what, going_->active = true;
-  return operations(ranks).start(operations(ranks).all(), std::move(plan), what, going_->now);
+Status StartedOperation::start(const Ranks& ranks, Plan plan, const char* what) {
+  if (state_ == nullptr) state_ = std::make_unique<State>();
+  state_->what = what, state_->active = true;
+  return operations(ranks).start(operations(ranks).all(), std::move(plan), what, state_->now);
 }
 
-Status Pursuit::wait(const Ranks& ranks) {
-  if (going_ == nullptr || !going_->active) return {};
-  going_->active = false;
-  HIROBA_TRY(ranks.memory().collective().requests().await(*going_, ranks.call()));
-  going_->now = {};
+Status StartedOperation::wait(const Ranks& ranks) {
+  if (state_ == nullptr || !state_->active) return {};
+  state_->active = false;
+  HIROBA_TRY(ranks.memory().collective().requests().await(*state_, ranks.call()));
+  state_->now = {};
   return {};
 }
 
@@ -96,12 +106,12 @@ Status StartedSum<R>::start(const Ranks& ranks, std::span<const R> values, const
   Combine combine;
   HIROBA_TRY(Combine::make(type_of<R>(), Op::add, combine));
   const Member member = operations(ranks).member_of(operations(ranks).all());
-  return pursuit_.start(ranks, plan_allreduce(member, nullptr, values_.data(), values_.size(), combine), what);
+  return operation_.start(ranks, plan_allreduce(member, nullptr, values_.data(), values_.size(), combine), what);
 }
 
 template <typename R>
 Status StartedSum<R>::wait(const Ranks& ranks, std::span<R>& out) {
-  HIROBA_TRY(pursuit_.wait(ranks));
+  HIROBA_TRY(operation_.wait(ranks));
   out = values_;
   return {};
 }

@@ -31,6 +31,8 @@ class Ranks {
   Status add(R& value, Op op = Op::add) const {
     return add(std::span<R>(&value, 1), op);
   }
+  // An error if the values, which `what` names, are not the same on all ranks.
+  Status agree(std::span<const int64_t> values, const char* what) const;
   // to[r] goes to rank r; from[r] is what rank r has sent here. T is copied by its bytes.
   template <typename T>
   Status exchange(const std::vector<std::vector<T>>& to, std::vector<std::vector<T>>& from) const;
@@ -48,16 +50,16 @@ class Ranks {
 };
 
 // An operation that goes on while this rank computes: wait() ends it. At most one at a time for each object.
-class Pursuit {
+class StartedOperation {
  public:
-  Pursuit();
-  ~Pursuit();
+  StartedOperation();
+  ~StartedOperation();
   Status start(const Ranks& ranks, Plan plan, const char* what);
   Status wait(const Ranks& ranks);
 
  private:
-  struct Going;
-  std::unique_ptr<Going> going_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 // A sum that goes on.
@@ -70,7 +72,7 @@ class StartedSum {
 
  private:
   std::vector<R> values_;
-  Pursuit pursuit_;
+  StartedOperation operation_;
 };
 
 // As one exchange of bytes: gives and takes say how many, of which rank.

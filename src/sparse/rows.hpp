@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace hiroba {
+
+constexpr int64_t most_rows = std::numeric_limits<int32_t>::max();  // of a rank; and elements of others that it uses
 
 struct Rows {
   std::vector<int64_t> cuts = {0};  // rank r has [cuts[r], cuts[r + 1])

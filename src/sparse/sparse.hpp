@@ -21,7 +21,7 @@
 
 namespace hiroba {
 
-struct MatrixWish {
+struct MatrixOptions {
   Format format = Format::automatic;
   Symmetry symmetry = Symmetry::none;  // of the whole matrix: checked
   bool one_triangle = false;           // entries are those of one triangle; the other one follows from `symmetry`
@@ -29,17 +29,17 @@ struct MatrixWish {
 
 // From the entries that the ranks have, each some; those at the same place are added.
 template <typename T>
-Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixWish& wish,
+Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> entries, const MatrixOptions& options,
                          std::unique_ptr<SparseMatrix<T>>& out);
 // From a function that gives the entries of a row: their number, at most `most`.
 template <typename T>
 using RowFunction = std::function<int64_t(int64_t row, int64_t* columns, T* values)>;
 template <typename T>
 Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
-                          const MatrixWish& wish, std::unique_ptr<SparseMatrix<T>>& out);
-// From a Matrix Market file, of which each rank reads a part. Symmetry is what the file says, or what is wished.
+                          const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out);
+// From a Matrix Market file, of which each rank reads a part. Symmetry is what the file says, or what the options say.
 template <typename T>
-Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixWish& wish,
+Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixOptions& options,
                       std::unique_ptr<SparseMatrix<T>>& out);
 
 // That the vector's elements are distributed as the rows; `name` is the argument's.

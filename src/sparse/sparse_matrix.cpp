@@ -1,7 +1,6 @@
 #include "sparse/sparse_matrix.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "sparse/block.hpp"
 #include "sparse/entries.hpp"
@@ -61,13 +60,12 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   const int64_t begin = rows.begin(ranks.me()), end = rows.end(ranks.me());
   p.rows = rows;
   p.needed = columns_of_others(piece, begin, end);
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (end - begin > most || static_cast<int64_t>(p.needed.size()) > most)
+  if (end - begin > most_rows || static_cast<int64_t>(p.needed.size()) > most_rows)
     return Status::error(
         hiroba::format("this rank has %lld rows and uses %lld elements of others; a rank has at most %lld; "
                        "use more ranks",
                        static_cast<long long>(end - begin), static_cast<long long>(p.needed.size()),
-                       static_cast<long long>(most)));
+                       static_cast<long long>(most_rows)));
   LocalRows<T> own, others;
   split(piece, begin, end, p.needed, own, others);
   p.own = SparseBlock<T>::make(std::move(own), format), p.others = SparseBlock<T>::make(std::move(others), format);

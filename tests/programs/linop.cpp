@@ -35,7 +35,7 @@ Whole<T> random_matrix(int64_t n, int flags) {
   return out;
 }
 
-// Each rank gives some of the entries: that of a stranger's rows, too.
+// Each rank gives some of the entries: of rows of other ranks, too.
 template <typename T>
 hiroba_linop from_triplets(const Whole<T>& whole, int flags) {
   std::vector<int64_t> rows, columns;

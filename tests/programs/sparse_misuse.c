@@ -1,5 +1,6 @@
 /* Wrong uses of sparse.h, by name; sparse_misuse.py checks what comes of them. */
 #include <blas.h>
+#include <complex.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sparse.h>
@@ -31,7 +32,7 @@ static hiroba_linop matrix(const char* wrong, int flags) {
   return hiroba_linop_from_rows(HIROBA_DOUBLE, N, 3, row, (void*)wrong, flags);
 }
 
-static void read_text(const char* text, size_t bytes) {
+static void read_text(const char* text, size_t bytes, int flags) {
   char path[] = "sparse_misuse-XXXXXX";
   if (sms_rank == 0) {
     const int file = mkstemp(path);
@@ -45,14 +46,16 @@ static void read_text(const char* text, size_t bytes) {
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
   hiroba_barrier(HIROBA_ALL);
   if (sms_rank == 0) unlink(path);
-  (void)hiroba_linop_read(name, HIROBA_DOUBLE, 0);
+  (void)hiroba_linop_read(name, HIROBA_DOUBLE, flags);
 }
 
 static void files(const char* name) {
-#define TEXT(which, text) \
-  if (strcmp(name, which) == 0) read_text(text, sizeof text - 1)
+#define TEXT_SAID(which, flags, text) \
+  if (strcmp(name, which) == 0) read_text(text, sizeof text - 1, flags)
+#define TEXT(which, text) TEXT_SAID(which, 0, text)
   const char* const none = "no-such-file.mtx";
   if (strcmp(name, "no_file") == 0) (void)hiroba_linop_read(none, HIROBA_DOUBLE, 0);
+  if (strcmp(name, "file_folder") == 0) (void)hiroba_linop_read(".", HIROBA_DOUBLE, 0);
   TEXT("file_empty", "");
   TEXT("file_binary",
        "\x7f"
@@ -68,37 +71,87 @@ static void files(const char* name) {
   TEXT("file_zeros", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 \0\0\0 2 1\n");
   TEXT("file_nan", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 nan\n");
   TEXT("file_complex", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 2\n");
+  TEXT("file_huge_number", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1e999\n");
+  TEXT_SAID("file_not_hermitian", HIROBA_HERMITIAN,
+            "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 4\n2 1 5\n");
   TEXT("file_above", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n1 2 3\n");
 }
 
-static void solve(const char* name, hiroba_linop a, int method, hiroba_linop m, int64_t most, double start) {
+static void solve(hiroba_linop a, int method, hiroba_linop m, int64_t most, double start) {
   double* const b = hiroba_linop_vector(a);
   double* const x = hiroba_linop_vector(a);
   const hiroba_linop_facts facts = hiroba_linop_look(a);
   for (int64_t i = facts.first; i < facts.first + facts.count; i++) b[i] = i == 0 ? start : 1;
   const hiroba_solver how = {.method = method, .preconditioner = m, .most = most, .relative = 1e-10};
-  (void)name;
   (void)hiroba_solve(a, b, x, &how);
 }
 
 static void solvers(const char* name) {
   hiroba_linop a = matrix(name, 0);
   if (strcmp(name, "no_diagonal") == 0) (void)hiroba_linop_jacobi(a);
-  if (strcmp(name, "indefinite") == 0) solve(name, a, HIROBA_CG, HIROBA_NO_LINOP, 0, 1);
-  if (strcmp(name, "no_convergence") == 0) solve(name, a, HIROBA_MINRES, HIROBA_NO_LINOP, 20, 1);
-  if (strcmp(name, "b_nan") == 0) solve(name, a, HIROBA_GMRES, HIROBA_NO_LINOP, 0, NAN);
-  if (strcmp(name, "method") == 0) solve(name, a, 17, HIROBA_NO_LINOP, 0, 1);
+  if (strcmp(name, "indefinite") == 0) solve(a, HIROBA_CG, HIROBA_NO_LINOP, 0, 1);
+  if (strcmp(name, "no_convergence") == 0) solve(a, HIROBA_MINRES, HIROBA_NO_LINOP, 20, 1);
+  if (strcmp(name, "b_nan") == 0) solve(a, HIROBA_GMRES, HIROBA_NO_LINOP, 0, NAN);
+  if (strcmp(name, "method") == 0) solve(a, 17, HIROBA_NO_LINOP, 0, 1);
   if (strcmp(name, "wrong_rows") == 0) {
     const int64_t one = 0;
     const double value = 1;
-    solve(name, a, HIROBA_CG, hiroba_linop_from_triplets(HIROBA_DOUBLE, 1, 1, &one, &one, &value, 0), 0, 1);
+    solve(a, HIROBA_CG, hiroba_linop_from_triplets(HIROBA_DOUBLE, 1, 1, &one, &one, &value, 0), 0, 1);
   }
+  if (strcmp(name, "bad_preconditioner") == 0)
+    solve(a, HIROBA_MINRES, hiroba_linop_jacobi(matrix("indefinite", 0)), 0, 1);
+  if (strcmp(name, "different_settings") == 0) solve(a, HIROBA_CG, HIROBA_NO_LINOP, 50 + sms_rank, 1);
+  if (strcmp(name, "degree") == 0) (void)hiroba_linop_chebyshev(a, 0, 0, 0);
+  if (strcmp(name, "bounds") == 0) (void)hiroba_linop_chebyshev(a, 3, 2, 1);
   if (strcmp(name, "used") == 0) {
     (void)hiroba_linop_chebyshev(a, 3, 0, 0);
     hiroba_linop_free(&a);
   }
   if (strcmp(name, "of_preconditioner") == 0) (void)hiroba_linop_ilu(hiroba_linop_jacobi(a));
   if (strcmp(name, "no_operator") == 0) (void)hiroba_linop_vector(HIROBA_NO_LINOP);
+}
+
+static int stop_rank_0(int64_t iteration, double residual, void* context) {
+  (void)residual, (void)context;
+  return sms_rank == 0 && iteration == 5;
+}
+
+/* What one rank stops ends on all. */
+static void stopped_by_one(void) {
+  hiroba_linop a = matrix("", 0);
+  double* const b = hiroba_linop_vector(a);
+  double* const x = hiroba_linop_vector(a);
+  const hiroba_linop_facts facts = hiroba_linop_look(a);
+  for (int64_t i = facts.first; i < facts.first + facts.count; i++) b[i] = 1;
+  for (int method = HIROBA_CG; method <= HIROBA_MINRES; method++) {
+    const hiroba_solver how = {.method = method, .progress = stop_rank_0, .may_fail = 1};
+    for (int64_t i = facts.first; i < facts.first + facts.count; i++) x[i] = 0;
+    const hiroba_solution got = hiroba_solve(a, b, x, &how);
+    if (got.status != HIROBA_STOPPED || got.iterations != 5) sms_abort(3, "it was not stopped");
+  }
+}
+
+/* A matrix of complex numbers, of which one rank gives the entries. */
+static hiroba_linop complex_matrix(int64_t count, const int64_t rows[], const int64_t columns[],
+                                   const double complex values[]) {
+  return hiroba_linop_from_triplets(HIROBA_DOUBLE_COMPLEX, N, sms_rank == 0 ? count : 0, rows, columns, values,
+                                    HIROBA_HERMITIAN);
+}
+
+static void complex_matrices(const char* name) {
+  const int64_t rows[] = {3, 150}, columns[] = {150, 3}, diagonal[] = {150};
+  const double complex equal[] = {1 + 2 * I, 1 + 2 * I};
+  if (strcmp(name, "not_hermitian") == 0) (void)complex_matrix(2, rows, columns, equal);
+  if (strcmp(name, "one_side") == 0) (void)complex_matrix(1, rows, columns, equal);
+  if (strcmp(name, "diagonal") == 0) (void)complex_matrix(1, diagonal, diagonal, equal);
+}
+
+/* Row 0 has no entry. */
+static void singular_matrix(void) {
+  const int64_t places[] = {1, 2};
+  const double values[] = {1, 2};
+  solve(hiroba_linop_from_triplets(HIROBA_DOUBLE, 3, sms_rank == 0 ? 2 : 0, places, places, values, 0), HIROBA_GMRES,
+        HIROBA_NO_LINOP, 0, 1);
 }
 
 /* The last two rows are multiples of each other. */
@@ -118,6 +171,16 @@ static void vectors(const char* name) {
   const int dim[] = {N, -1}, div[] = {1, -1};
   double* const x = hiroba_linop_vector(a);
   double* const other = sms_mapalloc(dim, div, sizeof(double), 1, 1);
+  if (strcmp(name, "short") == 0) {
+    const int64_t one = 0;
+    const double value = 1;
+    hiroba_linop small = hiroba_linop_from_triplets(HIROBA_DOUBLE, 3, 1, &one, &one, &value, 0);
+    hiroba_linop_apply(a, hiroba_linop_vector(small), x);
+  }
+  if (strcmp(name, "other_type") == 0) {
+    hiroba_linop of_floats = hiroba_linop_from_triplets(HIROBA_FLOAT, N, 0, NULL, NULL, NULL, 0);
+    hiroba_linop_apply(a, hiroba_linop_vector(of_floats), x);
+  }
   if (strcmp(name, "private") == 0) hiroba_linop_apply(a, mine, x);
   if (strcmp(name, "other_distribution") == 0) hiroba_linop_apply(a, x, other);
   if (strcmp(name, "same_vector") == 0) hiroba_linop_apply(a, x, x);
@@ -135,6 +198,10 @@ static void matrices(const char* name) {
   if (strcmp(name, "outside") == 0 || strcmp(name, "nan") == 0 || strcmp(name, "too_many") == 0) (void)matrix(name, 0);
   if (strcmp(name, "not_symmetric") == 0) (void)matrix(name, HIROBA_SYMMETRIC);
   if (strcmp(name, "negative") == 0) (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, N, 1, &place, &place, &value, 0);
+  if (strcmp(name, "different_rows") == 0)
+    (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, N + sms_rank, 0, NULL, NULL, NULL, 0);
+  if (strcmp(name, "huge") == 0)
+    (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, INT64_C(1) << 40, 0, NULL, NULL, NULL, 0);
   if (strcmp(name, "no_rows") == 0) (void)hiroba_linop_from_triplets(HIROBA_DOUBLE, 0, 0, NULL, NULL, NULL, 0);
   if (strcmp(name, "type") == 0) (void)hiroba_linop_from_triplets(HIROBA_INT, N, 0, NULL, NULL, NULL, 0);
   if (strcmp(name, "two_formats") == 0) (void)matrix("", HIROBA_CSR | HIROBA_SELL);
@@ -147,7 +214,10 @@ int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   files(argv[1]);
   matrices(argv[1]);
+  complex_matrices(argv[1]);
   if (strcmp(argv[1], "singular_factors") == 0) singular_factors();
+  if (strcmp(argv[1], "singular_matrix") == 0) singular_matrix();
+  if (strcmp(argv[1], "stopped_by_one") == 0) stopped_by_one();
   solvers(argv[1]);
   vectors(argv[1]);
   sms_shutdown();

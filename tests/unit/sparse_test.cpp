@@ -1,6 +1,7 @@
 // The insides of sparse matrices that need no other rank: formats, files, and the division of an array at any place.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>
@@ -79,6 +80,28 @@ TEST(SparseBlock, MultipliesInAnyFormatAndGivesItsEntriesBack) {
   check_formats<std::complex<double>>();
 }
 
+// With SELL's zeros, too.
+TEST(SparseBlock, NanInAnElementReachesTheRowsThatUseItAndNoOthers) {
+  std::mt19937 random(8);
+  constexpr int32_t columns = 50;
+  for (const Format format : {Format::csr, Format::sell}) {
+    const LocalRows<double> entries = random_rows<double>(random, 500, columns);
+    SparseBlock<double> block = SparseBlock<double>::make(entries, format);
+    std::vector<char> memory(block.bytes() + 64);
+    block.place(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64));
+    for (int32_t bad = 0; bad < columns; ++bad) {
+      std::vector<double> x(columns, 1), y(1000, 7);
+      x[static_cast<size_t>(bad)] = std::nan("");
+      block.multiply(x.data(), y.data(), false);
+      for (size_t row = 0; row < 500; ++row) {
+        const auto begin = entries.column.begin() + entries.start[row],
+                   end = entries.column.begin() + entries.start[row + 1];
+        ASSERT_EQ(std::find(begin, end, bad) != end, std::isnan(y[2 * row])) << "row " << row << ", element " << bad;
+      }
+    }
+  }
+}
+
 TEST(SparseBlock, ChoosesSellUnlessItWouldAddManyZeros) {
   LocalRows<double> even, uneven;
   for (int32_t i = 0; i < 64; ++i) {
@@ -108,7 +131,7 @@ const char* const small_file =
 
 TEST(MarketFile, AnyNumberOfPartsGivesTheSameEntries) {
   MarketFile file;
-  file.look_at("small", small_file);
+  file.use_text("small", small_file);
   MarketFile::Header header;
   ASSERT_TRUE(file.read_header(header).ok());
   EXPECT_EQ(5, header.rows);
@@ -137,7 +160,7 @@ TEST(MarketFile, CutAnywhereItIsRefusedOrShort) {
   for (size_t length = 0; length < good.size(); ++length) {
     const std::string cut = good.substr(0, length);
     MarketFile file;
-    file.look_at("cut", cut);
+    file.use_text("cut", cut);
     MarketFile::Header header;
     if (!file.read_header(header).ok()) continue;
     std::vector<Entry<double>> entries;

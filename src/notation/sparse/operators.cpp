@@ -5,7 +5,7 @@ using hiroba::AnyOperator;
 using hiroba::Entry;
 using hiroba::Format;
 using hiroba::MatrixFacts;
-using hiroba::MatrixWish;
+using hiroba::MatrixOptions;
 using hiroba::Rows;
 using hiroba::SparseCall;
 using hiroba::SparseMatrix;
@@ -14,8 +14,8 @@ using hiroba::Symmetry;
 
 namespace {
 
-MatrixWish wish_of(const SparseCall& call, int flags) {
-  MatrixWish out;
+MatrixOptions options_of(const SparseCall& call, int flags) {
+  MatrixOptions out;
   const int known = HIROBA_CSR | HIROBA_SELL | HIROBA_SYMMETRIC | HIROBA_HERMITIAN | HIROBA_ONE_TRIANGLE;
   if ((flags & ~known) != 0) call.fail(hiroba::format("flags are %d, which has bits that mean nothing", flags));
   const auto both = [&](int a, int b) { return (flags & a) != 0 && (flags & b) != 0; };
@@ -49,7 +49,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_read(const char* path, hiroba_type type,
     call.fail("flags: HIROBA_ONE_TRIANGLE; whether a file has one triangle, it says itself");
   return call.with_type(type, [&]<typename T>() {
     std::unique_ptr<SparseMatrix<T>> matrix;
-    call.require(matrix_of_file(call.ranks(), path, wish_of(call, flags), matrix));
+    call.require(matrix_of_file(call.ranks(), path, options_of(call, flags), matrix));
     return handle_of(type, std::move(matrix));
   });
 }
@@ -65,7 +65,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_triplets(hiroba_type type, int64_t 
     entries.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) entries.push_back({rows[i], columns[i], static_cast<const T*>(values)[i]});
     std::unique_ptr<SparseMatrix<T>> matrix;
-    call.require(matrix_of_entries(call.ranks(), n, std::move(entries), wish_of(call, flags), matrix));
+    call.require(matrix_of_entries(call.ranks(), n, std::move(entries), options_of(call, flags), matrix));
     return handle_of(type, std::move(matrix));
   });
 }
@@ -81,7 +81,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_rows(hiroba_type type, int64_t n, i
     const hiroba::RowFunction<T> function = [&](int64_t i, int64_t* columns, T* values) {
       return row(i, columns, values, context);
     };
-    call.require(matrix_of_function(call.ranks(), n, most, function, wish_of(call, flags), matrix));
+    call.require(matrix_of_function(call.ranks(), n, most, function, options_of(call, flags), matrix));
     return handle_of(type, std::move(matrix));
   });
 }

@@ -46,7 +46,8 @@ class SparseCall {
     SharedVector out;
     const Rows& rows = a.rows();
     require(process_linear().vector(which, data, rows.count(), 1, sizeof(T), out));
-    require(check_vector(rows, which, out));
+    if (const Status fits = check_vector(rows, which, out); !fits.ok())
+      fail(fits.message() + " (hiroba_linop_vector makes one; hiroba_dcopy and its like copy)");
     return static_cast<T*>(const_cast<void*>(data)) + rows.begin(ranks().me());
   }
   // work.template operator()<T>() for the type of numbers.
