@@ -1,6 +1,6 @@
 """Sparse products and CG by sparse.h: products of 27 points on a grid and of a graph with a power law, as CSR and as
-SELL, against the speed of memory (STREAM's triad with as many threads) and PETSc; CG with Jacobi per iteration against
-PETSc; CG over two nodes against one.
+SELL, against the speed of memory (STREAM's triad with as many threads), a plain loop, what the columns allow (plain.c),
+and PETSc; CG with Jacobi per iteration against PETSc; CG over two nodes against one.
 
 Before any time is taken, and in every run, each program must have the same checksum and as many entries as the others.
 What is counted as GB/s is what a product cannot do without: entries, columns, where rows begin, x and y, each once.
@@ -56,6 +56,7 @@ def programs(build: Path) -> dict[str, Path]:
     flags = ["-O3", "-march=native", "-Wall"]
     found = {
         "hiroba": compiled(folder / "hiroba", "gcc", *flags, FOLDER / "hiroba.c", *library_flags(build)),
+        "plain": compiled(folder / "plain", "gcc", *flags, "-ffast-math", "-fopenmp", FOLDER / "plain.c"),
         "stream": compiled(folder / "stream", "gcc", *flags, "-fopenmp", FOLDER.parent / "blas" / "stream.c"),
     }
     petsc = petsc_flags()
@@ -112,6 +113,11 @@ class Bench:
         words = ("spmv", matrix, size, times)
         title = f"{matrix} {size}, product"
         teams = [self.ours(f"{f}, {n}", n, 1, *words, f) for f in FORMATS for n in (1, 2)]
+        teams += [
+            Contestant(f"{kind}, {n}", [self.found["plain"], *map(str, words), kind], {"OMP_NUM_THREADS": str(n)})
+            for kind in ("plain", "gather")
+            for n in (1, 2)
+        ]
         teams += [team for n in (1, 2) for team in self.petsc(f"petsc, {n}", n, *words)]
         samples = self.compete(title, teams)
         stream = self.samples["STREAM"]

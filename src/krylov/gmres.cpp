@@ -1,5 +1,10 @@
 // GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and it begins
 // again from there. Vectors are made orthogonal to all others at once, and once more where that has cancelled digits.
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
 #include "krylov/cycle.hpp"
 
 namespace hiroba {
@@ -9,12 +14,14 @@ namespace {
 template <typename T>
 struct Arnoldi {
   using R = Real<T>;
+  static constexpr R rounding = 32 * std::numeric_limits<R>::epsilon();
 
   Cycle<T>& c;
   int most;
   Workspace<T> v;             // orthonormal; the last one holds what the preconditioner makes
   std::vector<T> h, g, sine;  // the triangle, by columns of most + 1; the rotated right side
   std::vector<R> cosine;
+  R largest = 0;  // of the triangle's diagonal
 
   Arnoldi(Cycle<T>& cycle, int restart)
       : c(cycle),
@@ -47,6 +54,10 @@ struct Arnoldi {
         vectors.axpy(-along[static_cast<size_t>(i)], v[i], w), at(i, j) += along[static_cast<size_t>(i)];
       HIROBA_TRY(vectors.norm(w, length));
       if (length > R(0.7) * whole) break;
+      if (length <= rounding * whole) {  // what is left are rounding errors
+        length = 0;
+        break;
+      }
       whole = length;
     }
     if (length > 0) vectors.scal(T(1 / length), w);
@@ -65,7 +76,10 @@ struct Arnoldi {
     at(j, j) = size == 0 ? T(0) : phase * T(size);
     g[k + 1] = 0;
     turn(j, g[k], g[k + 1]);
+    largest = std::max(largest, size);
   }
+  // Column j gives nothing to the solution: the matrix is singular on these vectors.
+  bool is_singular(int j) { return std::abs(at(j, j)) <= rounding * largest; }
   void turn(int i, T& above, T& below) const {
     const auto k = static_cast<size_t>(i);
     const T first = cosine[k] * above + sine[k] * below;
@@ -73,17 +87,15 @@ struct Arnoldi {
     above = first;
   }
 
-  // x += M (V y), where y solves the triangle of `columns`. False if that is singular.
-  Status improve(int columns, bool& solved) {
+  // x += M (V y), where y solves the triangle of `columns`.
+  Status improve(int columns) {
     std::vector<T> y(g.begin(), g.begin() + columns);
-    solved = true;
     for (int i = columns; i-- > 0;) {
       const auto k = static_cast<size_t>(i);
       for (int j = i + 1; j < columns; ++j) y[k] -= at(i, j) * y[static_cast<size_t>(j)];
-      if (at(i, i) == T(0)) solved = false;
-      else y[k] /= at(i, i);
+      y[k] /= at(i, i);
     }
-    if (!solved || columns == 0) return {};
+    if (columns == 0) return {};
     T* const sum = v[columns];  // no longer needed
     c.vectors().scal(T(0), sum);
     for (int i = 0; i < columns; ++i) c.vectors().axpy(y[static_cast<size_t>(i)], v[i], sum);
@@ -95,27 +107,45 @@ struct Arnoldi {
 
 }  // namespace
 
+// That a rank's vectors fit into its machine: a restart that is too large is a mistake, and allocating would end the
+// process without a message.
+template <typename T>
+Status check_memory(int64_t n, int restart) {
+  constexpr double gib = 1 << 30;
+  const double vectors = restart + 2.0, needed = vectors * (static_cast<double>(n) + vectors) * sizeof(T) / gib;
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / gib;
+  if (needed <= there) return {};
+  return Status::error(
+      format("GMRES with %d vectors of %lld elements on this rank needs %.1f GiB, and its machine has "
+             "%.1f; take a smaller restart",
+             restart, static_cast<long long>(n), needed, there));
+}
+
 // One cycle is one set of vectors; solve() begins the next one.
 template <typename T>
 Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
   using R = Real<T>;
-  Arnoldi<T> arnoldi(c, c.settings.restart);
+  const auto restart =
+      static_cast<int>(std::min({static_cast<int64_t>(c.settings.restart), c.settings.most, c.a.rows().count()}));
+  HIROBA_TRY(check_memory<T>(c.n, restart));
+  Arnoldi<T> arnoldi(c, restart);
   c.vectors().copy(c.r, arnoldi.v[0]);
   c.vectors().scal(T(static_cast<R>(1 / c.residual)), arnoldi.v[0]);
   arnoldi.g[0] = T(static_cast<R>(c.residual));
   end = Cycle<T>::End::over;
-  bool solved = true;
+  bool singular = false;
   int columns = 0;
-  for (bool ended = false; !ended && columns < arnoldi.most;) {
+  for (bool ended = false; !ended && !singular && columns < arnoldi.most;) {
     R length = 0;
     HIROBA_TRY(arnoldi.extend(columns, length));
     arnoldi.rotate(columns, length);
-    ++columns;
+    singular = arnoldi.is_singular(columns);
+    if (!singular) ++columns;
     HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end, ended));
     ended = ended || length == 0;
   }
-  HIROBA_TRY(arnoldi.improve(columns, solved));
-  if (!solved)
+  HIROBA_TRY(arnoldi.improve(columns));
+  if (singular)
     end = c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
   return {};
 }

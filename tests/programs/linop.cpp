@@ -95,8 +95,12 @@ hiroba_linop make(Whole<T>& whole, int flags) {
   return hiroba_linop_from_rows(type_of<T>(), whole.n, whole.n, row_of<T>, &whole, flags & ~HIROBA_ONE_TRIANGLE);
 }
 
+// From this number of rows per rank on, a page of a vector has one owner.
+constexpr int64_t rows_of_pages = 8192;
+
+// After the first product there are no page faults; barriers between products change that only where ranks share pages.
 template <typename T>
-void round(int64_t n) {
+void round(int64_t n, bool barriers) {
   const int kinds[] = {0, HIROBA_SYMMETRIC, HIROBA_HERMITIAN, HIROBA_SYMMETRIC | HIROBA_ONE_TRIANGLE,
                        HIROBA_HERMITIAN | HIROBA_ONE_TRIANGLE};
   const int formats[] = {0, HIROBA_CSR, HIROBA_SELL};
@@ -112,9 +116,10 @@ void round(int64_t n) {
     std::vector<T> of_x;
     for (int64_t i = 0; i < n; ++i) of_x.push_back(number<T>());
     std::copy_n(of_x.begin() + facts.first, facts.count, x + facts.first);
-    if (product == 2) sms_stats(nullptr, &before);
+    if (barriers) sms_barrier();
+    if (product == 1) sms_stats(nullptr, &before);
     hiroba_linop_apply(a, x, y);
-    if (product == 3) {
+    if (product == 3 && (!barriers || n >= rows_of_pages * sms_nprocs)) {
       sms_stats(nullptr, &after);
       if (after.read_faults != before.read_faults || after.pages_fetched != before.pages_fetched)
         fail(std::to_string(after.read_faults - before.read_faults) + " page faults in planned products");
@@ -133,13 +138,15 @@ int main(int argc, char** argv) {
   const int64_t count = begin(argc, argv, 20);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t n = between(0, 3) == 0 ? between(1, 8) : between(1, 700);
+    const bool barriers = between(0, 2) == 0;
     switch (between(0, 3)) {
-      case 0: round<float>(n); break;
-      case 1: round<double>(n); break;
-      case 2: round<std::complex<float>>(n); break;
-      default: round<std::complex<double>>(n); break;
+      case 0: round<float>(n, barriers); break;
+      case 1: round<double>(n, barriers); break;
+      case 2: round<std::complex<float>>(n, barriers); break;
+      default: round<std::complex<double>>(n, barriers); break;
     }
   }
+  round<float>(rows_of_pages * sms_nprocs + between(0, 3000), true);
   end();
   sms_shutdown();
   return 0;

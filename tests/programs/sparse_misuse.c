@@ -101,6 +101,14 @@ static void solvers(const char* name) {
   if (strcmp(name, "bad_preconditioner") == 0)
     solve(a, HIROBA_MINRES, hiroba_linop_jacobi(matrix("indefinite", 0)), 0, 1);
   if (strcmp(name, "different_settings") == 0) solve(a, HIROBA_CG, HIROBA_NO_LINOP, 50 + sms_rank, 1);
+  if (strcmp(name, "restart") == 0) { /* 2^19 rows on each of 2 ranks, and as many vectors: 2 TiB */
+    const int64_t n = 1 << 20;
+    hiroba_linop wide = hiroba_linop_from_triplets(HIROBA_DOUBLE, n, 0, NULL, NULL, NULL, 0);
+    double* const b = hiroba_linop_vector(wide);
+    b[hiroba_linop_look(wide).first] = 1;
+    const hiroba_solver how = {.method = HIROBA_GMRES, .restart = 1 << 19, .most = n};
+    (void)hiroba_solve(wide, b, hiroba_linop_vector(wide), &how);
+  }
   if (strcmp(name, "degree") == 0) (void)hiroba_linop_chebyshev(a, 0, 0, 0);
   if (strcmp(name, "bounds") == 0) (void)hiroba_linop_chebyshev(a, 3, 2, 1);
   if (strcmp(name, "used") == 0) {
