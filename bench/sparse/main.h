@@ -1,7 +1,7 @@
 /* main.h: what the programs of this folder share: matrices as functions of the row, command line, clock, report.
  * Private to the process that includes it; nothing here communicates or blocks.
  *
- *     PROGRAM spmv|cg MATRIX N TIMES [FORMAT]      MATRIX: points27 (N^3 rows), laplace2d (N^2), power (N)
+ *     PROGRAM spmv|cg|pipelined MATRIX N TIMES [FORMAT]    MATRIX: points27 (N^3 rows), laplace2d (N^2), power (N)
  *
  * points27: 26 on the diagonal, -1 for each of up to 26 neighbours on a grid. laplace2d: 4 and -1. power: a graph whose
  * rows have lengths by a power law; of four columns three are near to the diagonal, and one is anywhere, by Zipf's law,

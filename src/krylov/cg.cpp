@@ -17,11 +17,6 @@ struct Two {
   }
 };
 
-template <typename T>
-T dot_here(int64_t n, const T* x, const T* y) {
-  return value_of<T>(kernels<T>().dot(n, x, y), true);
-}
-
 const char* const not_definite =
     "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take MINRES if it is "
     "Hermitian, else GMRES or BiCGSTAB";
@@ -41,11 +36,11 @@ struct Conjugate {
     const auto pass = [&](int64_t i, int64_t count) {
       kernels<T>().axpy(count, step, p + i, c.x + i);
       kernels<T>().axpy(count, -step, q + i, c.r + i);
-      Two<T> out = {dot_here(count, c.r + i, c.r + i)};
+      Two<T> out = {strip_dot(count, c.r + i, c.r + i)};
       if (d == nullptr) return out;
       T some[strip<T>];
       sparse_kernels<T>().multiply(count, d + i, c.r + i, some);
-      out.second = dot_here(count, c.r + i, some);
+      out.second = strip_dot(count, c.r + i, some);
       return out;
     };
     sums = sum_strips<Two<T>, T>(c.n, 4 * sizeof(T), pass);
@@ -133,7 +128,8 @@ struct Pipeline {
         k.axpy(count, alpha, p + i, c.x + i), k.axpy(count, -alpha, s + i, c.r + i);
         k.axpy(count, -alpha, q + i, u + i), k.axpy(count, -alpha, z + i, w + i);
       }
-      return Sums{{dot_here(count, c.r + i, u + i), dot_here(count, w + i, u + i), dot_here(count, c.r + i, c.r + i)}};
+      return Sums{
+          {strip_dot(count, c.r + i, u + i), strip_dot(count, w + i, u + i), strip_dot(count, c.r + i, c.r + i)}};
     });
   }
 };

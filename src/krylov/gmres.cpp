@@ -50,8 +50,11 @@ struct Arnoldi {
     HIROBA_TRY(vectors.norm(w, whole));
     for (int pass = 0; pass < 2; ++pass) {
       HIROBA_TRY(vectors.dots(before, w, along.data()));
-      for (int i = 0; i <= j; ++i)
-        vectors.axpy(-along[static_cast<size_t>(i)], v[i], w), at(i, j) += along[static_cast<size_t>(i)];
+      for (int i = 0; i <= j; ++i) {
+        T& part = along[static_cast<size_t>(i)];
+        at(i, j) += part, part = -part;
+      }
+      vectors.combine(along.data(), before, w);
       HIROBA_TRY(vectors.norm(w, length));
       if (length > R(0.7) * whole) break;
       if (length <= rounding * whole) {  // what is left are rounding errors
@@ -98,7 +101,9 @@ struct Arnoldi {
     if (columns == 0) return {};
     T* const sum = v[columns];  // no longer needed
     c.vectors().scal(T(0), sum);
-    for (int i = 0; i < columns; ++i) c.vectors().axpy(y[static_cast<size_t>(i)], v[i], sum);
+    std::vector<const T*> of_y;
+    for (int i = 0; i < columns; ++i) of_y.push_back(v[i]);
+    c.vectors().combine(y.data(), of_y, sum);
     HIROBA_TRY(c.precondition(sum, prepared()));
     c.vectors().axpy(T(1), prepared(), c.x);
     return {};

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -29,9 +30,33 @@ Workspace<T>::~Workspace() {
   ::operator delete[](memory_, std::align_val_t(bytes_ >= 2 * huge ? huge : 64));
 }
 
+namespace {
+
+// Sums of vectors with the same other one, which is read once for all of them.
+template <typename T>
+struct Sums {
+  static constexpr size_t most = 8;
+  T values[most] = {};
+  Sums& operator+=(const Sums& other) {
+    for (size_t k = 0; k < most; ++k) values[k] += other.values[k];
+    return *this;
+  }
+};
+
+}  // namespace
+
 template <typename T>
 Status Vectors<T>::dots(std::span<const T* const> v, const T* y, T* out) const {
-  for (size_t k = 0; k < v.size(); ++k) out[k] = own_dot(n, v[k], y);
+  for (size_t first = 0; first < v.size(); first += Sums<T>::most) {
+    const size_t here = std::min(Sums<T>::most, v.size() - first);
+    const auto bytes = static_cast<int64_t>((here + 1) * sizeof(T));
+    const auto sums = sum_strips<Sums<T>, T>(n, bytes, [&](int64_t i, int64_t count) {
+      Sums<T> some;
+      for (size_t k = 0; k < here; ++k) some.values[k] = strip_dot(count, v[first + k] + i, y + i);
+      return some;
+    });
+    std::copy_n(sums.values, here, out + first);
+  }
   return add(out, static_cast<int64_t>(v.size()));
 }
 

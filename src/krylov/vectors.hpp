@@ -55,6 +55,11 @@ Value sum_strips(int64_t n, int64_t bytes, const Work& work) {
   return sums[0];
 }
 
+// conj(x) y of a strip.
+template <typename T>
+T strip_dot(int64_t n, const T* x, const T* y) {
+  return value_of<T>(kernels<T>().dot(n, x, y), true);
+}
 // conj(x) y of this rank's parts alone.
 template <typename T>
 T own_dot(int64_t n, const T* x, const T* y) {
@@ -69,6 +74,12 @@ struct Vectors {
   Status dot(const T* x, const T* y, T& out) const { return dots(std::span(&x, 1), y, &out); }
   // out[k] = conj(v[k]) y, with one reduction.
   Status dots(std::span<const T* const> v, const T* y, T* out) const;
+  // y += a[0] v[0] + a[1] v[1] + ..
+  void combine(const T* a, std::span<const T* const> v, T* y) const {
+    in_strips<T>(n, static_cast<int64_t>((v.size() + 2) * sizeof(T)), [&](int64_t i, int64_t count) {
+      for (size_t k = 0; k < v.size(); ++k) kernels<T>().axpy(count, a[k], v[k] + i, y + i);
+    });
+  }
   // The Euclidean norm, which neither overflows nor underflows.
   Status norm(const T* x, Real<T>& out) const;
   // Adds `count` numbers over the ranks.

@@ -11,15 +11,22 @@ namespace hiroba {
 
 namespace {
 
-constexpr int64_t sorted_together = 1024;  // sigma: rows among which the longest come first
-constexpr double most_padding = 1.15;      // stored entries of SELL for one of the matrix, where the format is free
+constexpr int64_t sorted_together = 16384;  // sigma: rows among which the longest come first
+constexpr double worth_sorting = 1.02;      // entries stored without sorting for one that is stored with it
+constexpr double most_padding = 1.15;       // stored entries of SELL for one of the matrix, where the format is free
 
 size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Rows by descending length, among `sorted_together` of them.
-std::vector<int32_t> order_of(const std::vector<int64_t>& start) {
+// As they come.
+std::vector<int32_t> natural_order(const std::vector<int64_t>& start) {
   std::vector<int32_t> order(start.size() - 1);
   std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Rows by descending length, among `sorted_together` of them.
+std::vector<int32_t> sorted_order(const std::vector<int64_t>& start) {
+  std::vector<int32_t> order = natural_order(start);
   const auto length = [&](int32_t i) { return start[static_cast<size_t>(i) + 1] - start[static_cast<size_t>(i)]; };
   const auto n = static_cast<int64_t>(order.size());
   for (int64_t i = 0; i < n; i += sorted_together)
@@ -40,6 +47,13 @@ int64_t padded(const std::vector<int64_t>& start, const std::vector<int32_t>& or
     all += longest * c;
   }
   return all;
+}
+
+// Sorted only where that saves zeros: neighbours in the matrix use neighbours in x.
+std::vector<int32_t> order_of(const std::vector<int64_t>& start, int64_t c) {
+  std::vector<int32_t> natural = natural_order(start), sorted = sorted_order(start);
+  const auto stored = [&](const auto& order) { return static_cast<double>(padded(start, order, c)); };
+  return stored(natural) <= worth_sorting * stored(sorted) ? natural : sorted;
 }
 
 }  // namespace
@@ -89,7 +103,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
 
 template <typename T>
 SparseBlock<T> SparseBlock<T>::make(LocalRows<T> rows, Format format) {
-  const std::vector<int32_t> order = order_of(rows.start);
+  const std::vector<int32_t> order = order_of(rows.start, slice_rows<T>);
   if (format == Format::automatic) {
     const auto entries = static_cast<double>(rows.column.size());
     const auto stored = static_cast<double>(padded(rows.start, order, slice_rows<T>));
