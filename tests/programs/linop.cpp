@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "random_sparse.hpp"
@@ -95,6 +96,24 @@ hiroba_linop make(Whole<T>& whole, int flags) {
   return hiroba_linop_from_rows(type_of<T>(), whole.n, whole.n, row_of<T>, &whole, flags & ~HIROBA_ONE_TRIANGLE);
 }
 
+// What the operator says of itself: all entries, and each element of others that this rank's rows use once.
+template <typename T>
+void check_facts(const Whole<T>& whole, const hiroba_linop_facts& facts) {
+  int64_t entries = 0;
+  std::set<int64_t> of_others;
+  for (int64_t i = 0; i < whole.n; ++i) {
+    const bool own_row = i >= facts.first && i < facts.first + facts.count;
+    for (const auto& [j, value] : whole.rows[static_cast<size_t>(i)]) {
+      ++entries;
+      if (own_row && (j < facts.first || j >= facts.first + facts.count)) of_others.insert(j);
+    }
+  }
+  if (facts.rows != whole.n || facts.entries != entries || facts.type != type_of<T>())
+    fail(std::to_string(facts.rows) + " rows and " + std::to_string(facts.entries) + " entries");
+  if (facts.fetched != static_cast<int64_t>(of_others.size()))
+    fail(std::to_string(facts.fetched) + " elements of others, not " + std::to_string(of_others.size()));
+}
+
 // From this number of rows per rank on, a page of a vector has one owner.
 constexpr int64_t rows_of_pages = 8192;
 
@@ -111,6 +130,7 @@ void round(int64_t n, bool barriers) {
   T* x = static_cast<T*>(hiroba_linop_vector(a));
   T* y = static_cast<T*>(hiroba_linop_vector(a));
   const hiroba_linop_facts facts = hiroba_linop_look(a);
+  check_facts(whole, facts);
   sms_statistics before = {}, after;
   for (int product = 0; product < 4; ++product) {
     std::vector<T> of_x;
