@@ -77,7 +77,8 @@ template <typename T, typename R>
   __m512d sum = _mm512_setzero_pd();
   for (int64_t k = begin; k < end; k += 8) {
     const __m256i column = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a.column + k));
-    sum = _mm512_fmadd_pd(_mm512_loadu_pd(a.value + k), _mm512_i32gather_pd(column, x, 8), sum);
+    sum = _mm512_fmadd_pd(_mm512_loadu_pd(a.value + k),
+                          _mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xff, column, x, 8), sum);
   }
   _mm512_storeu_pd(re, sum);
 }
@@ -86,7 +87,8 @@ template <typename T, typename R>
   __m512 sum = _mm512_setzero_ps();
   for (int64_t k = begin; k < end; k += 16) {
     const __m512i column = _mm512_loadu_si512(a.column + k);
-    sum = _mm512_fmadd_ps(_mm512_loadu_ps(a.value + k), _mm512_i32gather_ps(column, x, 4), sum);
+    sum = _mm512_fmadd_ps(_mm512_loadu_ps(a.value + k),
+                          _mm512_mask_i32gather_ps(_mm512_setzero_ps(), 0xffff, column, x, 4), sum);
   }
   _mm512_storeu_ps(re, sum);
 }
