@@ -1,11 +1,13 @@
 /* main.h: what the programs of this folder share: matrices as functions of the row, command line, clock, report.
  * Private to the process that includes it; nothing here communicates or blocks.
  *
- *     PROGRAM spmv|cg|pipelined MATRIX N TIMES [FORMAT]    MATRIX: points27 (N^3 rows), laplace2d (N^2), power (N)
+ *     PROGRAM spmv|cg|pipelined MATRIX N TIMES [FORMAT]    MATRIX: points27 (N^3 rows), laplace2d (N^2), power, near
+ * (N)
  *
  * points27: 26 on the diagonal, -1 for each of up to 26 neighbours on a grid. laplace2d: 4 and -1. power: a graph whose
  * rows have lengths by a power law; of four columns three are near to the diagonal, and one is anywhere, by Zipf's law,
- * so that few columns are in many rows; made of a hash of the row, so that all ranks and programs make the same.
+ * so that few columns are in many rows; made of a hash of the row, so that all ranks and programs make the same. near:
+ * rows as long, of which all columns are near to the diagonal, which shows what the far ones cost.
  */
 #ifndef SPARSE_BENCH_MAIN_H
 #define SPARSE_BENCH_MAIN_H
@@ -35,7 +37,7 @@ static inline double now(void) {
 
 static inline problem read_problem(int argc, char** argv) {
   if (argc < 5) {
-    fprintf(stderr, "usage: %s spmv|cg points27|laplace2d|power N TIMES [csr|sell]\n", argv[0]);
+    fprintf(stderr, "usage: %s spmv|cg|pipelined points27|laplace2d|power|near N TIMES [csr|sell]\n", argv[0]);
     exit(2);
   }
   problem p = {argv[1], argv[2], atoll(argv[3]), 0, atoi(argv[4]), argc > 5 ? argv[5] : ""};
@@ -81,6 +83,7 @@ static inline int by_number(const void* a, const void* b) {
 }
 
 static inline int64_t power(const problem* p, int64_t i, int64_t* columns, double* values) {
+  const int all_near = strcmp(p->matrix, "near") == 0;
   const double chance = (double)(mixed((uint64_t)i) >> 11) * 0x1p-53;
   int64_t wanted = (int64_t)(8 / pow(chance + 1e-9, 0.6)), count = 0;
   if (wanted >= MOST) wanted = MOST - 1;
@@ -88,7 +91,7 @@ static inline int64_t power(const problem* p, int64_t i, int64_t* columns, doubl
   for (int64_t k = 0; k < wanted; k++) {
     const uint64_t draw = mixed((uint64_t)i * 4099 + (uint64_t)k + 17);
     const double part = (double)(draw >> 11) * 0x1p-53;
-    int64_t j = k % 4 != 0 ? i + (int64_t)(part * 2000) - 1000 : (int64_t)pow((double)p->rows, part);
+    int64_t j = all_near || k % 4 != 0 ? i + (int64_t)(part * 2000) - 1000 : (int64_t)pow((double)p->rows, part);
     columns[count++] = j < 0 ? -j : j >= p->rows ? p->rows - 1 : j;
   }
   qsort(columns, (size_t)count, sizeof *columns, by_number);
