@@ -60,6 +60,10 @@ class DocsCode(unittest.TestCase):
         page = ROOT / "docs" / "coarrays.md"
         self.run_example(blocks(page, "c")[0], page, "c", ["cc", "-std=gnu11", "-Wall", "-Werror", "-O1", *LINK])
 
+    def test_solver(self) -> None:
+        page = ROOT / "docs" / "sparse.md"
+        self.run_example(blocks(page, "c")[0], page, "c", ["cc", "-std=gnu11", "-Wall", "-Werror", *LINK, "-lm"])
+
     def test_collectives(self) -> None:
         """The first program says what the page shows; the one in Fortran runs where there is a compiler."""
         page = ROOT / "docs" / "collectives.md"
