@@ -80,7 +80,7 @@ class Bench:
         return Contestant(name, command, ALONE)
 
     def threads(self, name: str, program: str, *words: object) -> list[Contestant]:
-        command = [self.found[program], *map(str, words)]
+        command = [str(self.found[program]), *map(str, words)]
         return [Contestant(f"{name}, {n}", command, {"OMP_NUM_THREADS": str(n)}) for n in (1, 2)]
 
     def petsc(self, name: str, ranks: int, *words: object) -> list[Contestant]:
