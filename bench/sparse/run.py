@@ -76,7 +76,15 @@ class Bench:
         self.targets: list[Target] = []
 
     def ours(self, name: str, ranks: int, nodes: int, *words: object) -> Contestant:
-        command = [self.launcher, "-n", str(ranks), "--nodes", str(nodes), self.found["hiroba"], *map(str, words)]
+        command: list[str | Path] = [
+            self.launcher,
+            "-n",
+            str(ranks),
+            "--nodes",
+            str(nodes),
+            self.found["hiroba"],
+            *map(str, words),
+        ]
         return Contestant(name, command, ALONE)
 
     def threads(self, name: str, program: str, *words: object) -> list[Contestant]:
