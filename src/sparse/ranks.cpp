@@ -58,6 +58,11 @@ Status Ranks::allocate(const std::vector<int64_t>& cuts, size_t bytes, const cha
   return {};
 }
 
+Status Ranks::use_huge_pages(void* array) const {
+  HIROBA_TRY(memory_->arrays().preload_only(array, call_.name));
+  return barrier();
+}
+
 Status Ranks::free(void* array) const { return memory_->arrays().free(array, call_.name); }
 
 Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<size_t>& gives, void* recv,

@@ -41,6 +41,9 @@ class Ranks {
   Status barrier() const;
   // An array of elements of `bytes` bytes, cut so, of zeros; the program frees it with sms_free, or free() does.
   Status allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const;
+  // Of an array of which each rank touches its own part alone, and has filled it: in huge pages from now on, between
+  // nodes, too (option huge). A barrier.
+  Status use_huge_pages(void* array) const;
   Status free(void* array) const;
 
  private:

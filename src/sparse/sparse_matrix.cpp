@@ -82,6 +82,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   char* const part = static_cast<char*>(p.memory) + cuts[static_cast<size_t>(ranks.me())] * page_bytes;
   const size_t own_bytes = p.own.bytes();
   p.own.place(part), p.others.place(part + own_bytes);
+  HIROBA_TRY(ranks.use_huge_pages(p.memory));
   p.facts.rows = rows.count(), p.facts.stored = p.own.stored() + p.others.stored();
   p.facts.fetched = static_cast<int64_t>(p.needed.size()), p.facts.sell = p.own.format() == Format::sell;
   out = std::move(made);
