@@ -12,7 +12,7 @@ set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
 foreach(library hiroba hiroba_static)
   target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS ${header_folder} FILES
     ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
-    ${header_folder}/hiroba.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
+    ${header_folder}/hiroba.hpp ${header_folder}/heap.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
     ${header_folder}/blas.h ${header_folder}/sparse.h ${header_folder}/sparse.hpp
     ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp
     ${header_folder}/placement.h

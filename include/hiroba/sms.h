@@ -66,6 +66,39 @@ void sms_name(void* array, const char* name);
 enum sms_twin { SMS_TWIN_DEFAULT = 0, SMS_TWIN_AT_FETCH = 1, SMS_TWIN_AT_WRITE = 2 };
 void sms_set_twin(void* array, enum sms_twin when);
 
+/* ---- the heap (not collective) ----------------------------------------------------------------------------------- */
+/* Objects of any size in shared memory, at the same address in every rank, allocated and freed by any thread of any
+ * rank, which no other rank takes part in. Objects that different ranks have allocated never share a page. The heap is
+ * shared memory like arrays: what is written to an object, and a pointer to it, reach other ranks by a lock, a barrier
+ * or a flag, as docs/memory-model.md says. docs/heap.md is about the heap.
+ *
+ * These calls never return NULL: when there is no room (option heap), the job ends with a message that says which
+ * places of the program hold how much. Every object is aligned for every type of C. */
+
+/* An object of `bytes` bytes, its contents indeterminate, with its home at this rank. */
+void* sms_malloc(size_t bytes);
+/* The same with its home at `rank`. May block while memory is taken from a rank on another node. */
+void* sms_malloc_on(size_t bytes, int rank);
+/* n * bytes zero bytes. */
+void* sms_calloc(size_t n, size_t bytes);
+/* `alignment` is a power of two. */
+void* sms_aligned_alloc(size_t alignment, size_t bytes);
+/* The object with its contents in `bytes` bytes, here or at another address; its home stays. From NULL: sms_malloc. */
+void* sms_realloc(void* object, size_t bytes);
+/* Frees an object, which any rank may have allocated, or nothing if it is NULL. What this rank has written to it need
+ * not be published before. The rank that has allocated it gets it back with later ones, in batches. */
+void sms_mfree(void* object);
+
+typedef struct sms_heap_statistics {
+  uint64_t live_bytes; /* of objects that this rank has allocated, as the allocator rounds sizes up */
+  uint64_t used_bytes; /* the memory that they take, with free memory that is kept */
+  uint64_t returned;   /* objects of other ranks that this rank has freed and given back to them */
+  uint64_t batches;    /* in so many batches */
+} sms_heap_statistics;
+
+/* Of this rank. */
+void sms_heap_stats(sms_heap_statistics* out);
+
 /* ---- synchronisation --------------------------------------------------------------------------------------------- */
 
 /* Collective; blocks. Every rank reads after it what any rank wrote before it. */
@@ -177,6 +210,12 @@ void* sms_alloc_at(size_t elemsize, size_t n, int rank, const char* place);
 void* sms_mapalloc_at(const int dim[], const int div[], size_t elemsize, int first, int count, const char* place);
 void* sms_mapalloc_large_at(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count,
                             const char* place);
+void* sms_malloc_at(size_t bytes, const char* place);
+void* sms_malloc_on_at(size_t bytes, int rank, const char* place);
+void* sms_calloc_at(size_t n, size_t bytes, const char* place);
+void* sms_aligned_alloc_at(size_t alignment, size_t bytes, const char* place);
+void* sms_realloc_at(void* object, size_t bytes, const char* place);
+void sms_mfree_at(void* object, const char* place);
 
 #ifndef SMS_NO_PLACES
 #define SMS_TEXT2(x) #x
@@ -184,6 +223,12 @@ void* sms_mapalloc_large_at(const int64_t dim[], const int64_t div[], size_t ele
 #define sms_alloc(...) sms_alloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
 #define sms_mapalloc(...) sms_mapalloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
 #define sms_mapalloc_large(...) sms_mapalloc_large_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_malloc(...) sms_malloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_malloc_on(...) sms_malloc_on_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_calloc(...) sms_calloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_aligned_alloc(...) sms_aligned_alloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_realloc(...) sms_realloc_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
+#define sms_mfree(...) sms_mfree_at(__VA_ARGS__, __FILE__ ":" SMS_TEXT(__LINE__))
 #endif
 
 #ifdef __cplusplus

@@ -74,6 +74,11 @@ constexpr std::array table = {
         "comes from another."},
     Option{"space", OptionKind::bytes, "8T", "SIZE",
            "Size of the shared address range. Unused addresses need no memory."},
+    Option{
+        "heap", OptionKind::bytes, "0", "SIZE",
+        "Most shared memory for objects of the heap (sms_malloc) with their home at one rank. 0: what the machine "
+        "has, but at most 64G, and at most a quarter of option space for all ranks together; no heap if that is less "
+        "than 64M for each."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
            "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
     Option{"timeout", OptionKind::number, "0", "SECONDS",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ std::vector<int> cpus_of_rank();
 
 // That a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
 int threads_per_rank();
+
+// The system's number of the calling thread; asked for once.
+inline int this_thread() {
+  thread_local const int number = gettid();
+  return number;
+}
 
 // It may use all CPUs of the rank, also where OpenMP has bound the thread that starts it to one of them.
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);

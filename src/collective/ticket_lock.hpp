@@ -20,9 +20,11 @@ class TicketLock {
     ticket = world_.transport->fetch_add32(rank_, serving(), 0);
     return world_.transport->compare_swap32(rank_, offset_, ticket, ticket + 1) == ticket;
   }
+  // Whether anybody waits is seen in the same step: who comes after it finds the lock free.
   void release() const {
-    world_.transport->fetch_add32(rank_, serving(), 1);
-    world_.transport->wake(rank_, serving());
+    const uint64_t before = world_.transport->fetch_add64(rank_, offset_, uint64_t{1} << 32);
+    const auto next = static_cast<uint32_t>(before), now = static_cast<uint32_t>(before >> 32) + 1;
+    if (next != now) world_.transport->wake(rank_, serving());
   }
 
  private:

@@ -150,6 +150,9 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   // Threads that spin at a barrier while others need their core cost milliseconds each time.
   if (threads * ranks_here > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
+  // A program may load libhiroba by dlopen, as Python's ctypes does: its variables of a thread are more than what glibc
+  // keeps free for such libraries (docs/dependencies.md, jemalloc).
+  setenv("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=4096", 0);
   return {};
 }
 

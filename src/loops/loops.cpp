@@ -309,7 +309,7 @@ Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const 
     memory.preloads().start(found->second);
     return {};
   }
-  memory.consistency().sync();  // what is here at the end, the loop has used
+  memory.consistency().drop_copies();  // what is here at the end, the loop has used
   p.noting = &found->second;
   return {};
 }

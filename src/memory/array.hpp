@@ -33,7 +33,7 @@ struct HomeRun {
 // Counts for sms_stats; relaxed, so sums are exact only while nothing runs.
 struct Counters {
   std::atomic<uint64_t> faults{0}, fetched{0}, preloaded{0}, bytes_fetched{0}, diffed{0}, bytes_sent{0}, evicted{0},
-      invalidated{0}, notices{0}, cached{0};
+      invalidated{0}, refreshed{0}, notices{0}, cached{0};
 };
 
 inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
@@ -69,6 +69,7 @@ struct Array {
   std::vector<HomeRun> homes;  // in order, covering all pages
   char name[160] = "";
   bool freed = false;
+  bool is_heap = false;       // a rank's part of the heap: it uses memory where there are objects
   bool watched = false;       // option check: races on it are looked for
   bool race_told = false;     // one on it has been reported in this epoch, by a floor that knows the program's words
   const char* freed_by = "";  // the call that gives it back

@@ -85,6 +85,7 @@ Status Arrays::check_room(const Array& array) const {
   if (parts_.sparse) return {};
   uint64_t wanted = 0;
   const auto add = [&](const Array& a) {
+    if (a.is_heap) return;
     for (const HomeRun& run : a.homes) {
       const bool here = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(run.rank))] >= 0;
       wanted += here ? (run.pages << page_shift) - a.parts.guard : 0;

@@ -1,6 +1,7 @@
 #include "memory/consistency.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "memory/parts.hpp"
 
@@ -8,23 +9,35 @@ namespace hiroba {
 
 namespace {
 
-// In a rank's word of a barrier: the number of its notices, and whether it may have written home pages that it cannot
-// name.
-constexpr uint64_t unknown_writes = uint64_t{1} << 63;
+// In a rank's word of a barrier: the number of its notices, what they cover of its node's log of intervals, and whether
+// it may have written home pages that it cannot name.
+constexpr int notice_bits = 26;
+constexpr uint64_t unknown_writes = uint64_t{1} << 63, most_notices = (uint64_t{1} << notice_bits) - 1;
+static_assert(notice_bits + Intervals::barrier_bits == 63);
+static_assert(Layout::notice_log_bytes / sizeof(Notice) <= most_notices);
+
+uint64_t notices_of(uint64_t word) { return word & most_notices; }
+uint64_t covered_by(uint64_t word) { return (word & ~unknown_writes) >> notice_bits; }
 
 }  // namespace
 
 Status Consistency::barrier(const char* call) {
   HIROBA_TRY(parts_.races.find(call));
+  HIROBA_TRY(parts_.heap.at_barrier());
   uint64_t notices = 0;
   if (parts_.cache != nullptr) {
     parts_.cache->writeback.flush(true);
-    parts_.home_writes.collect(parts_.notices);
-    notices = parts_.notices.count() | (parts_.home_writes.exact() ? 0 : unknown_writes);
+    const bool exact = parts_.home_writes.collect(parts_.notices);
+    notices = parts_.notices.count() | parts_.intervals.at_barrier() << notice_bits | (exact ? 0 : unknown_writes);
   }
   words_.resize(static_cast<size_t>(parts_.job.nranks));
   HIROBA_TRY(parts_.collective.barriers().with_words(call, at_barrier, notices, words_));
-  if (parts_.cache != nullptr) read_notices();
+  if (parts_.cache != nullptr) {
+    read_notices();
+    covered_.clear();
+    std::transform(words_.begin(), words_.end(), std::back_inserter(covered_), covered_by);
+    parts_.intervals.after_barrier(covered_);
+  }
   parts_.huge_pages.at_barrier();
   parts_.touches.at_barrier();
   if (parts_.races.on()) parts_.races.begin_epoch();
@@ -52,7 +65,7 @@ void Consistency::read_notices() {
   Notice buffer[512];
   for (int r = 0; r < parts_.job.nranks; ++r) {
     if (r == parts_.job.rank) continue;
-    const uint64_t total = words_[static_cast<size_t>(r)];
+    const uint64_t total = notices_of(words_[static_cast<size_t>(r)]);
     for (uint64_t done = 0; done < total; done += std::size(buffer)) {
       const uint64_t n = std::min<uint64_t>(std::size(buffer), total - done);
       parts_.transport->get(buffer, r, parts_.layout.notice_log(r, parity) + done * sizeof(Notice), n * sizeof(Notice));
@@ -68,6 +81,7 @@ Status Consistency::sync_drop(const char* call) {
 
 Status Consistency::start_sync_drop(const char* call, bool halves) {
   HIROBA_TRY(parts_.races.find(call));
+  HIROBA_TRY(parts_.heap.at_barrier());
   parts_.drop();
   if (parts_.cache != nullptr) parts_.cache->fetches.preload_ahead(halves), parts_.cache->fetches.enter_between();
   HIROBA_TRY(parts_.collective.barriers().start_split(call, at_sync_drop));
@@ -79,6 +93,7 @@ Status Consistency::start_sync_drop(const char* call, bool halves) {
 Status Consistency::end_sync_drop() {
   HIROBA_TRY(parts_.collective.barriers().end_split());
   if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);
+  parts_.intervals.all_dropped();
   parts_.huge_pages.at_barrier();
   parts_.touches.at_barrier();
   return {};
@@ -87,7 +102,11 @@ Status Consistency::end_sync_drop() {
 void Consistency::sync() {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
   if (parts_.cache == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
-  else parts_.cache->writeback.flush_and_drop(false);
+  else parts_.intervals.release_and_acquire_all();
+}
+
+void Consistency::drop_copies() {
+  if (parts_.cache != nullptr) parts_.cache->writeback.flush_and_drop(false);
 }
 
 void Consistency::note_order() {

@@ -1,7 +1,8 @@
 // Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
 // program may rely on, README.md beside this file how it is done.
 //
-// Owner: Memory. Everything but sync() and note_order() is collective, or for the thread that makes collective calls.
+// Owner: Memory. Everything but sync(), drop_copies() and note_order() is collective, or for the thread that makes
+// collective calls.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ class Consistency {
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
+  // Forgets every copy, and sends home what was written. For finding out what is used from then on.
+  void drop_copies();
   // Option check: something that this floor does not see may order what this rank did before and does after.
   void note_order();
   // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
@@ -33,7 +36,7 @@ class Consistency {
   void read_notices();
 
   MemoryParts& parts_;
-  std::vector<uint64_t> words_;  // of barriers
+  std::vector<uint64_t> words_, covered_;  // of barriers
 };
 
 }  // namespace hiroba

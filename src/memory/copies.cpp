@@ -18,9 +18,10 @@ Status Copies::start(const CacheConfig& config) {
   HIROBA_TRY(chunk_file_.create("hiroba-chunks", config.layout.pages() / chunk_pages * sizeof(uint16_t)));
   order_ = order_file_.as<uint32_t>();
   chunk_count_ = chunk_file_.as<std::atomic<uint16_t>>();
-  const TrackerParts parts = {config.base, config.layout.space, cache_file_, *config.uffd, *config.pagemap};
-  shared_tracker_ = make_shared_tracker(parts);
-  private_tracker_ = make_private_tracker(parts);
+  HIROBA_TRY(closed.start(config.base, config.layout.pages()));
+  Userfaultfd& of_views = config.view_uffd != nullptr && config.view_uffd->is_open() ? *config.view_uffd : *config.uffd;
+  shared_tracker_ = make_shared_tracker({config.base, config.layout.space, cache_file_, *config.uffd, *config.pagemap});
+  private_tracker_ = make_private_tracker({config.base, config.layout.space, cache_file_, of_views, *config.pagemap});
   HIROBA_TRY(shared_tracker_->start());
   return private_tracker_->start();
 }
@@ -51,6 +52,7 @@ void Copies::remove(Array& array) {
   twin_file_.punch(array.first_page << page_shift, pages << page_shift);
   const uint64_t chunk = array.first_page / chunk_pages;  // arrays do not share chunks
   chunk_file_.punch(chunk * sizeof(uint16_t), ((array.end_page - 1) / chunk_pages + 1 - chunk) * sizeof(uint16_t));
+  closed.forget(array);
   uint64_t kept = order_first_;
   for (uint64_t i = order_first_; i < order_last_; ++i) {
     const uint32_t page = order_[i % order_size_];
@@ -121,7 +123,8 @@ void Copies::evicted(Array& array, uint64_t page, uint64_t pages) {
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
   for (uint64_t p = page; p < page + pages; ++p) {
-    config_.states->clear_flag(p, PageStates::copied);
+    closed.forget(p);
+    config_.states->clear_flag(p, PageStates::copied | PageStates::active);
     config_.states->release(p, PageState::absent);
   }
   chunk_count_[page / chunk_pages].fetch_sub(static_cast<uint16_t>(pages), std::memory_order_relaxed);
@@ -158,7 +161,8 @@ bool Copies::take_stale_in_view(uint64_t page) const {
 void Copies::hide(Array& array, uint64_t page) const {
   array.tracker->freeze(view(page), page_bytes, true);
   array.tracker->discard(view(page), page_bytes, true);
-  config_.states->clear_flag(page, PageStates::in_view | PageStates::copied);
+  closed.forget(page);
+  config_.states->clear_flag(page, PageStates::in_view | PageStates::copied | PageStates::active);
 }
 
 }  // namespace hiroba

@@ -13,6 +13,7 @@
 
 #include "base/wait.hpp"
 #include "memory/array_table.hpp"
+#include "memory/closed_copies.hpp"
 #include "memory/notices.hpp"
 #include "memory/page_states.hpp"
 #include "memory/tracker.hpp"
@@ -27,6 +28,7 @@ struct CacheConfig {
   Transport* transport = nullptr;
   ArrayTable* arrays = nullptr;
   Userfaultfd* uffd = nullptr;
+  Userfaultfd* view_uffd = nullptr;  // for pages with twins at the first write, if their writes can fault
   Pagemap* pagemap = nullptr;
   NoticeLog* notices = nullptr;
   PageStates* states = nullptr;
@@ -95,6 +97,8 @@ class Copies {
   // Gives back what other mappings of these pages than the view cost.
   void forget_mappings(const Array& array, uint64_t page, uint64_t pages) const;
   void use_huge_pages(uint64_t page, uint64_t pages);
+
+  ClosedCopies closed;
 
   bool take_stale_in_view(uint64_t page) const;
   // Takes a busy page that is stale out of the view, so that accesses fault.

@@ -1,5 +1,6 @@
 #include "memory/diff.hpp"
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -75,6 +76,24 @@ size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out) {
     }
   }
   return pieces.finish();
+}
+
+void merge_page(const void* fresh, void* twin, void* page) {
+  const auto* const now = static_cast<const char*>(fresh);
+  auto* const before = static_cast<char*>(twin);
+  auto* const into = static_cast<char*>(page);
+  for (size_t at = 0; at < page_bytes; at += sizeof(uint64_t)) {
+    const uint64_t difference = word_at(now + at) ^ word_at(before + at);
+    if (difference == 0) continue;
+    uint64_t mask = 0;
+    for (uint64_t byte = 0xff; byte != 0; byte <<= 8) mask |= (difference & byte) != 0 ? byte : 0;
+    // One step, so that neither a reader sees a part of it nor a write to the other bytes is undone.
+    const std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t*>(into + at));
+    uint64_t old = word.load(std::memory_order_relaxed);
+    while (!word.compare_exchange_weak(old, (old & ~mask) | (word_at(now + at) & mask), std::memory_order_relaxed)) {
+    }
+    std::memcpy(before + at, now + at, sizeof(uint64_t));
+  }
 }
 
 }  // namespace hiroba

@@ -23,4 +23,8 @@ constexpr size_t whole_page = SIZE_MAX;
 // to what was read. Returns the number of words written; 0 if nothing changed; whole_page, and writes none, if all did.
 size_t diff_page(const void* page, void* twin, uint64_t offset, uint64_t* out);
 
+// The other way: the bytes in which `fresh`, what the home has now, differs from the twin go into the page and the
+// twin. What this rank has written since the twin stays. Threads may write other bytes of the page meanwhile.
+void merge_page(const void* fresh, void* twin, void* page);
+
 }  // namespace hiroba

@@ -91,6 +91,7 @@ void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
     while (p + n < end && config_.states->flag(p + n, PageStates::in_view) == seen) ++n;
     if (!seen) array.tracker->install(copies_.view(p), n << page_shift);
     for (uint64_t i = p; seen && i < p + n; ++i) {
+      if (copies_.closed.is_closed(i)) copies_.closed.open(array, i);
       if (config_.states->flag(i, PageStates::copied) && !array.tracker->twin_at_fetch())
         std::memcpy(copies_.view(i), copies_.bytes_of(i), page_bytes);
       config_.states->clear_flag(i, PageStates::in_view);
@@ -106,6 +107,8 @@ void Fetches::finish(Fetch& fetch) {
   if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
   show(array, page, pages);
   for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
+  for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
+    copies_.closed.set_all_closed(p, false);
   count(array.counters.fetched, pages);
   count(array.counters.bytes_fetched, pages << page_shift);
   count(array.counters.cached, fetch.absent);
@@ -158,6 +161,7 @@ bool Fetches::fault(Array& array, uint64_t page) {
       // could be on its way out.
       if (config_.states->take(page, PageState::valid)) {
         array.tracker->install(copies_.view(page), page_bytes);
+        copies_.closed.open(array, page);  // it may have been a write to a closed page
         config_.states->release(page, PageState::valid);
       }
       return true;
@@ -172,6 +176,14 @@ bool Fetches::fault(Array& array, uint64_t page) {
   config_.states->clear_flag(page, PageStates::guessed);
   for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
   return true;
+}
+
+void Fetches::open(Array& array, uint64_t first, uint64_t end) {
+  for (uint64_t page = first; page < end; ++page) {
+    if (!copies_.closed.is_closed(page) || !config_.states->take(page, PageState::valid)) continue;
+    copies_.closed.open(array, page);
+    config_.states->release(page, PageState::valid);
+  }
 }
 
 // ---- fetches that go on while the program computes ----------------------------------------------------------------

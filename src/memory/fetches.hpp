@@ -32,9 +32,12 @@ class Fetches {
   void finish(uint64_t first, uint64_t end);  // those with any of these pages
   // Between the halves of a sync_drop, which these surround, a fetch waits for the differences that the drop has sent.
   void enter_between();
+  bool between() const { return between_.load(std::memory_order_relaxed); }
   bool leave_between();  // true if anything has been fetched in between but for what was fetched ahead
 
   void wait_while_busy(uint64_t page);
+  // Lets the system write to these pages, for which it takes no faults.
+  void open(Array& array, uint64_t first, uint64_t end);
 
  private:
   struct Window {

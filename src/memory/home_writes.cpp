@@ -37,26 +37,27 @@ void HomeWrites::remove(const Array& array) {
                 [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
 }
 
-void HomeWrites::collect(NoticeLog& notices) {
-  if (!exact()) return;
+// What is not known can only be about pages that another node has copied.
+bool HomeWrites::collect(NoticeLog& notices) {
+  if (!exact()) return registrations() == 0;
   for (const Run& run : protected_)
-    for (uint64_t page = run.first; page < run.first + run.pages;) {
-      const uint64_t pages = std::min<uint64_t>(PageBits::pages, run.first + run.pages - page);
-      PageBits written;
-      pagemap_->written(base_ + (page << page_shift), pages, written);
-      for (uint64_t i = 0; i < pages; ++i)
-        if (written.test(i)) notices.add(page + i, 1);
-      page += pages;
-    }
+    pagemap_->written_runs(base_ + (run.first << page_shift), run.pages,
+                           [&](uint64_t first, uint64_t pages) { notices.add(run.first + first, pages); });
   protect_new(notices);
+  return true;
+}
+
+// Our writes before our look at the registrations.
+uint64_t HomeWrites::registrations() const {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const uint64_t at = layout_.registrations(job_.first_rank_of(job_.node));
+  return reinterpret_cast<std::atomic<uint64_t>*>(base_ + at)->load();
 }
 
 // Pages copied by another node for the first time: what this rank wrote to them so far was not tracked, so they are put
 // into the notices once, and tracked from now on.
 void HomeWrites::protect_new(NoticeLog& notices) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // our writes before our look at the registrations
-  const int keeper = job_.first_rank_of(job_.node);
-  const uint64_t count = reinterpret_cast<std::atomic<uint64_t>*>(base_ + layout_.registrations(keeper))->load();
+  const uint64_t count = registrations();
   if (count == registrations_seen_) return;
   if (count - registrations_seen_ > Layout::registration_slots / 2) read_directory(notices);
   else

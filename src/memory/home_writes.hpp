@@ -1,7 +1,7 @@
 // Which pages of this node that other nodes have copies of were written by this rank: the other half of the write
 // notices. README.md, "Home pages", has the protocol and why no write is missed.
 //
-// Pages that nobody else has copied are not tracked and cost nothing. Collective calls only.
+// Pages that nobody else has copied are not tracked and cost nothing. Threads: one at a time; remove() is collective.
 #pragma once
 
 #include <set>
@@ -25,13 +25,14 @@ class HomeWrites {
   // Forgets the pages of an array that is being freed.
   void remove(const Array& array);
 
-  // Adds the pages written since the last call.
-  void collect(NoticeLog& notices);
+  // Adds the pages written since the last call. False if that is not known and there may be some.
+  bool collect(NoticeLog& notices);
 
  private:
   struct Run {
     uint64_t first, pages;
   };
+  uint64_t registrations() const;
   void protect_new(NoticeLog& notices);
   void read_registrations(uint64_t index, NoticeLog& notices);
   void read_directory(NoticeLog& notices);

@@ -15,7 +15,7 @@ void HugePages::at_barrier() {
   if (!on_) return;
   constexpr int last_barrier = 2;
   config_.arrays->for_each_live([this](Array& array) {
-    if (array.barriers == last_barrier) return;
+    if (array.barriers == last_barrier || array.is_heap) return;
     ++array.barriers;
     gather(array);
   });
@@ -49,7 +49,7 @@ void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
 
 // What is gathered already is not gathered again: that takes milliseconds of a program's loop.
 void HugePages::gather(Array& array) {
-  if (!on_) return;
+  if (!on_ || array.is_heap) return;
   uint64_t in_use = 0;
   for_each_in_use(array, [&](uint64_t, uint64_t bytes, uint64_t, uint64_t) { in_use += bytes; });
   if (in_use == array.gathered) return;

@@ -1,8 +1,9 @@
 // How the job's address range is laid out, in offsets from its start; the same in every rank. Pure arithmetic.
 //
-//   [0, space)            shared arrays
+//   [0, space)            shared arrays; at its end heap(r): a rank's part of the heap
 //   control(r)            the control segment of a rank, 1 GiB, home at rank r: its locks, its logs of write notices,
-//                         scratch memory of collective operations
+//                         its node's log of intervals, scratch memory of collective operations
+//   heap_classes(r)       a byte per page of heap(r): the size of the objects in it (heap_space.hpp), home at rank r
 //   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
 //                         fetched this page, whose home is here"
 //   touches()             a byte per page of the space, of each node by itself: how the next touch of a page is seen
@@ -26,34 +27,56 @@ constexpr uint64_t shared_base = uint64_t{0x2000} << 32;
 
 struct Layout {
   static constexpr uint64_t control_bytes = uint64_t{1} << 30;
-  static constexpr uint64_t lock_bytes = 128, locks = 65536;
+  static constexpr uint64_t locks = 65536;
   static constexpr uint64_t notice_log_bytes = uint64_t{256} << 20;
 
   uint64_t space = 0;
+  uint64_t heap_bytes = 0;  // of each rank's part of the heap: a power of two; 0: there is no heap
   int nranks = 1, nnodes = 1;
 
   uint64_t pages() const { return space >> page_shift; }
   uint64_t control(int rank) const { return space + static_cast<uint64_t>(rank) * control_bytes; }
-  uint64_t directory(int node) const { return control(nranks) + static_cast<uint64_t>(node) * pages(); }
+  uint64_t heap_classes(int rank) const {
+    return control(nranks) + static_cast<uint64_t>(rank) * (heap_bytes >> page_shift);
+  }
+  uint64_t directory(int node) const { return heap_classes(nranks) + static_cast<uint64_t>(node) * pages(); }
   uint64_t touches() const { return directory(nnodes); }
   uint64_t extent() const { return touches() + pages(); }
 
+  uint64_t heap(int rank) const { return space - static_cast<uint64_t>(nranks - rank) * heap_bytes; }
+
   // Inside a control segment.
   int lock_rank(int id) const { return id % nranks; }
-  uint64_t lock(int id) const { return control(lock_rank(id)) + static_cast<uint64_t>(id / nranks) * lock_bytes; }
+  // Ticket and holder, and from lock_vector on a word for each node. In lines of their own.
+  static constexpr uint64_t lock_holder = 8, lock_vector = 16;
+  uint64_t lock_bytes() const { return (lock_vector + 8 * static_cast<uint64_t>(nnodes) + 127) / 128 * 128; }
+  uint64_t lock(int id) const { return control(lock_rank(id)) + static_cast<uint64_t>(id / nranks) * lock_bytes(); }
   // Sharer registrations: changes of the node's directory, at its first rank: a count, and the latest in a ring of
   // words.
   static constexpr uint64_t registration_slots = 65536;
-  uint64_t registrations(int rank) const { return control(rank) + locks * lock_bytes; }
+  uint64_t registrations(int rank) const { return control(rank) + registrations_at; }
   uint64_t registration_slot(int rank, uint64_t index) const {
     return registrations(rank) + 64 + index % registration_slots * 8;
+  }
+  // A node's log of intervals, at its first rank: counts, and the latest entries in a ring of words.
+  static constexpr uint64_t interval_slots = 65536;
+  uint64_t interval_log(int rank) const { return control(rank) + interval_log_at; }
+  uint64_t interval_slot(int rank, uint64_t index) const {
+    return interval_log(rank) + 128 + index % interval_slots * 8;
   }
   uint64_t notice_log(int rank, uint64_t parity) const {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
+  // Of the heap, before the logs.
+  static constexpr uint64_t heap_control_bytes = uint64_t{64} << 20;
+  uint64_t heap_control(int rank) const { return control(rank) + control_bytes / 4 - heap_control_bytes; }
   // Of collective operations, at the end of a control segment.
   static constexpr uint64_t scratch_bytes = uint64_t{128} << 20;
   uint64_t scratch(int rank) const { return control(rank) + control_bytes - scratch_bytes; }
+
+ private:
+  // With one rank all locks are its own: 8 MiB. With n, in as many nodes, each has 1/n of them, of 128 + 8 n bytes.
+  static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20;
 };
 
 }  // namespace hiroba

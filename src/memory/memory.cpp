@@ -99,7 +99,10 @@ Status start_tracking(MemoryParts& p, const Options& options) {
     return Status::error(format("option twin=fetch needs tracking=uffd-async, not %s", way.c_str()));
   if (way == "mprotect") return {};
   const Status tracks = way == "uffd" ? Status::error("not asked for") : p.uffd.open(true);
-  if (tracks.ok()) return {};
+  if (tracks.ok()) {
+    (void)p.view_uffd.open_for_writes();  // without it every flush looks at every copy
+    return {};
+  }
   if (way == "uffd-async") return Status::error("option tracking=uffd-async: " + tracks.message());
   if (p.twin_at_fetch) return Status::error("option twin=fetch: " + tracks.message());
   const Status faults = p.uffd.open(false);
@@ -120,13 +123,14 @@ Status start_cache(MemoryParts& p, const Options& options) {
   CacheConfig config;
   config.layout = p.layout, config.job = p.job, config.base = p.space.base(), config.transport = p.transport.get();
   config.arrays = &p.table, config.uffd = &p.uffd, config.pagemap = &p.pagemap, config.notices = &p.notices,
-  config.states = &p.states;
+  config.states = &p.states, config.view_uffd = &p.view_uffd;
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = options.flag("huge");
   config.in_place = !p.check;
   HIROBA_TRY(p.cache->copies.start(config));
   p.home_writes.start(p.space.base(), p.layout, p.job, &p.table, &p.uffd, &p.pagemap, &p.states);
+  p.intervals.start();
   return {};
 }
 
@@ -142,10 +146,11 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
                "that, or leave the option out",
                options.text("space").c_str(), show_bytes(Space::least).c_str()));
   p.layout.nranks = job.nranks, p.layout.nnodes = job.nnodes;
+  HIROBA_TRY(Heap::part_size(options, job.nranks, p.layout.space, p.layout.heap_bytes));
   p.sparse = options.flag("sparse"), p.check = options.flag("check");
   p.twin_at_fetch = options.text("twin") == "fetch";
   p.times.on = options.flag("stats"), p.times.began = seconds_now();
-  HIROBA_TRY(p.space.reserve(p.layout.space, p.layout.extent()));
+  HIROBA_TRY(p.space.reserve(p.layout.space, p.layout.extent(), p.layout.space - p.layout.heap(0)));
   for (const int fd : job.node_fds)
     if (fd >= 0) HIROBA_TRY(size_file(fd, p.layout.extent(), "the node's memory file"));
   RankBoard& self = p.board->rank(job.rank);
@@ -160,6 +165,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
     p.cache = std::make_unique<Cache>();
     p.cache->fetches.listen(*p.transport);
   }
+  p.heap.listen(*p.transport);
   p.collective.listen(*p.transport);
   HIROBA_TRY(listen(*p.transport, job));
   HIROBA_TRY(p.transport->start(config));
@@ -170,7 +176,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   if (options.flag("huge")) p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr});
   HIROBA_TRY(p.affinity.start(options));
   HIROBA_TRY(start_races(p));
-  return {};
+  return p.heap.start(options);  // after what decides on twins
 }
 
 }  // namespace
@@ -187,6 +193,7 @@ Affinity& Memory::affinity() const { return parts_->affinity; }
 Arrays& Memory::arrays() const { return parts_->arrays; }
 Consistency& Memory::consistency() const { return parts_->consistency; }
 GroupSync& Memory::group_sync() const { return parts_->group_sync; }
+Heap& Memory::heap() const { return parts_->heap; }
 Locks& Memory::locks() const { return parts_->locks; }
 Preloads& Memory::preloads() const { return parts_->preloads; }
 Atomics& Memory::atomics() const { return parts_->atomics; }
@@ -194,6 +201,7 @@ SystemAccess& Memory::system_access() const { return parts_->system_access; }
 Replicas& Memory::replicas() const { return parts_->replicas; }
 NamedWrites& Memory::named_writes() const { return parts_->named_writes; }
 const Memory::Times& Memory::times() const { return parts_->times; }
+Memory::Acquires Memory::acquires() const { return parts_->intervals.counts(); }
 
 Status Memory::start(const Options& options, const char* call,
                      const std::function<Status(Transport&, const Job&)>& listen, std::unique_ptr<Memory>& out) {
@@ -210,11 +218,13 @@ Status Memory::start(const Options& options, const char* call,
 Status Memory::stop(const char* call) {
   MemoryParts& p = *parts_;
   p.preloads.wait();
+  HIROBA_TRY(p.heap.at_barrier());
   HIROBA_TRY(p.collective.barriers().all(call, at_shutdown));
   HIROBA_TRY(p.collective.planned().agree(p.collective.planned().all(), {call, ""}));
   HIROBA_TRY(p.races.find(call));
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
   HIROBA_TRY(p.arrays.check_ends());
+  HIROBA_TRY(p.heap.stop());
   remove_fault_handler();
   p.still_watch.stop();
   HIROBA_TRY(p.collective.stop());

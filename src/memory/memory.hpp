@@ -24,6 +24,7 @@
 #include "memory/atomics.hpp"
 #include "memory/consistency.hpp"
 #include "memory/group_sync.hpp"
+#include "memory/heap.hpp"
 #include "memory/locks.hpp"
 #include "memory/named_writes.hpp"
 #include "memory/preloads.hpp"
@@ -54,6 +55,7 @@ class Memory {
   Arrays& arrays() const;
   Consistency& consistency() const;
   GroupSync& group_sync() const;
+  Heap& heap() const;
   Locks& locks() const;
   Preloads& preloads() const;
   Atomics& atomics() const;
@@ -68,6 +70,12 @@ class Memory {
     std::atomic<double> locks{0}, faults{0};
   };
   const Times& times() const;
+  // Of locks and sync: acquires that had to look, entries about other ranks' writes that they read, and how many of
+  // them dropped every copy.
+  struct Acquires {
+    uint64_t looked = 0, entries = 0, drops = 0;
+  };
+  Acquires acquires() const;
 
  private:
   Memory();

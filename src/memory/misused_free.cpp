@@ -17,6 +17,9 @@ void refuse(const char* call, const void* address) {
   const MemoryParts* const parts = served_memory();
   if (parts == nullptr || !parts->space.contains(address)) return;
   const Array* const array = parts->arrays.at(address);
+  if (array != nullptr && array->is_heap)
+    end_job(1, "%s(%p) of an object of %s; sms_mfree frees it, and sms_realloc changes its size", call, address,
+            array->name);
   const std::string what = array != nullptr ? array->name : parts->arrays.explain(address);
   end_job(1, "%s(%p) of shared memory (%s); %s%s", call, address, what.c_str(),
           call[0] != 'f'     ? ""

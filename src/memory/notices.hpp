@@ -1,16 +1,19 @@
 // Write notices: which pages this rank has written since the last barrier, as runs, in this rank's notice log, where
 // other ranks read them. Two logs alternate, because a rank may write the next epoch's while others still read
 // this one's; the barrier between keeps it at that. Guarded by the caller (Cache's flush lock, or the barrier).
+//
+// Those that are not yet in the node's log of intervals (interval_log.hpp) are pending; the others are only for the
+// barrier, which needs each page once, so they are merged when they become many.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
+#include <span>
 
 #include "memory/layout.hpp"
 
 namespace hiroba {
 
-// A run of pages in one word.
+// A run of pages in one word. The upper 8 bits are for the log that it is in.
 struct Notice {
   uint64_t word;
   static Notice make(uint64_t page, uint64_t pages) { return {page << 24 | pages}; }  // pages below 2^32
@@ -24,12 +27,16 @@ inline uint64_t registration_word(uint64_t index, uint64_t page, uint64_t pages)
   return (index / Layout::registration_slots % 255 + 1) << 56 | Notice::make(page, pages).word;
 }
 
+// Sorts runs of pages and merges those that overlap or touch; returns how many are left.
+size_t merge_notices(std::span<Notice> notices);
+
 class NoticeLog {
  public:
   void start(char* base, const Layout& layout, int rank) { base_ = base, layout_ = layout, rank_ = rank; }
 
   void add(uint64_t page, uint64_t pages) {
-    if (count_ > 0) {
+    for (; pages > Notice::most; page += Notice::most, pages -= Notice::most) add(page, Notice::most);
+    if (count_ > logged_) {
       Notice& last = entries()[count_ - 1];
       if (page >= last.page() && page + pages <= last.page() + last.pages()) return;
       if (page == last.page() + last.pages() && last.pages() + pages <= Notice::most) {
@@ -37,24 +44,31 @@ class NoticeLog {
         return;
       }
     }
-    assert(count_ < Layout::notice_log_bytes / sizeof(Notice));
+    if (count_ == limit_) merge();
     entries()[count_++] = Notice::make(page, pages);
   }
 
   uint64_t count() const { return count_; }
   uint64_t parity() const { return parity_; }
   Notice operator[](uint64_t i) const { return entries()[i]; }
-  void clear() { count_ = 0; }
+  std::span<Notice> pending() const { return {entries() + logged_, count_ - logged_}; }
+  void logged() { logged_ = count_; }  // nothing is pending
+  void clear() { count_ = logged_ = 0; }
   // After the barrier that published this log.
-  void turn() { parity_ ^= 1, count_ = 0; }
+  void turn() { parity_ ^= 1, clear(); }
 
  private:
+  static constexpr uint64_t few = 65536;
+
   Notice* entries() const { return reinterpret_cast<Notice*>(base_ + layout_.notice_log(rank_, parity_)); }
+  void merge();
 
   char* base_ = nullptr;
   Layout layout_;
   int rank_ = 0;
   uint64_t parity_ = 0, count_ = 0;
+  uint64_t logged_ = 0;  // of them
+  uint64_t limit_ = few;
 };
 
 }  // namespace hiroba

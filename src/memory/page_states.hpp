@@ -18,6 +18,7 @@ class PageStates {
  public:
   static constexpr uint8_t registered = 4;       // the home knows that this node has a copy
   static constexpr uint8_t write_protected = 8;  // of a home page: its writes are tracked
+  static constexpr uint8_t active = 8;           // of a copy: this rank has written it since it was refreshed
   static constexpr uint8_t guessed = 16;         // brought ahead of its use, which has not been seen yet
   static constexpr uint8_t in_view = 32;         // stale, but still in the view
   static constexpr uint8_t copied = 64;    // the view holds a private copy, because this rank has written the page

@@ -8,6 +8,7 @@
 #include "memory/cache.hpp"
 #include "memory/home_writes.hpp"
 #include "memory/huge_pages.hpp"
+#include "memory/intervals.hpp"
 #include "memory/memory.hpp"
 #include "memory/races.hpp"
 #include "memory/space.hpp"
@@ -27,12 +28,13 @@ struct MemoryParts {
   std::unique_ptr<Transport> transport;
   Collective collective;
   ArrayTable table;
-  Userfaultfd uffd;
+  Userfaultfd uffd, view_uffd;
   Pagemap pagemap;
   PageStates states;
   NoticeLog notices;
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
+  Intervals intervals{*this};
   HugePages huge_pages;
   PageDomains page_domains;
   MemoryPlace memory_place;  // by option memory
@@ -45,6 +47,7 @@ struct MemoryParts {
   Arrays arrays{*this};
   Consistency consistency{*this};
   GroupSync group_sync{*this};
+  Heap heap{*this};
   Locks locks{*this};
   Preloads preloads{*this};
   Atomics atomics{*this};
@@ -60,6 +63,7 @@ struct MemoryParts {
     if (cache == nullptr) return;
     cache->writeback.flush_and_drop(true);
     notices.clear();  // nobody keeps a copy that they could be about
+    intervals.lose_track();
   }
 };
 

@@ -35,7 +35,7 @@ Space::~Space() {
   if (base_ != nullptr) munmap(base_, extent_);
 }
 
-Status Space::reserve(uint64_t arrays, uint64_t extent) {
+Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
   void* const at =
       mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != preferred_base) {
@@ -49,7 +49,8 @@ Status Space::reserve(uint64_t arrays, uint64_t extent) {
   }
   madvise(at, extent, MADV_DONTDUMP);
   base_ = preferred_base;
-  arrays_ = arrays;
+  shared_ = shared;
+  arrays_ = shared - heap;
   extent_ = extent;
   return {};
 }

@@ -23,14 +23,15 @@ class Space {
   Space& operator=(const Space&) = delete;
   ~Space();
 
-  // Reserves `extent` bytes, of which arrays get the first `arrays`.
-  Status reserve(uint64_t arrays, uint64_t extent);
+  // Reserves `extent` bytes, of which the first `shared` are shared memory, and of these the last `heap` not for
+  // arrays.
+  Status reserve(uint64_t shared, uint64_t extent, uint64_t heap = 0);
 
   char* base() const { return base_; }
   uint64_t offset(const void* address) const {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base_);
   }
-  bool contains(const void* address) const { return base_ != nullptr && offset(address) < arrays_; }
+  bool contains(const void* address) const { return base_ != nullptr && offset(address) < shared_; }
 
   // Where in a unit the next array should begin, if nothing speaks for another place.
   uint64_t stagger() { return takes_++ % stagger_steps * stagger_bytes; }
@@ -50,7 +51,7 @@ class Space {
   char* base_ = nullptr;
   static constexpr uint64_t stagger_bytes = uint64_t{68} << 10, stagger_steps = 16;
 
-  uint64_t arrays_ = 0, extent_ = 0, next_ = unit, takes_ = 0;
+  uint64_t shared_ = 0, arrays_ = 0, extent_ = 0, next_ = unit, takes_ = 0;
   std::map<uint64_t, uint64_t> taken_, given_;  // offset -> bytes
 };
 

@@ -68,6 +68,8 @@ void StrayPointers::look(AccessRecorder& recorder, const RankLog& log, const Arr
     if (value < least || value >= end) return;
     const Array* const array = arrays.live(offset >> page_shift);
     if (array == nullptr || array->distribution.element_bytes() % sizeof value != 0) return;
+    // A view of another node's memory is a private mapping, but not of private memory.
+    if (arrays.live((value - reinterpret_cast<uint64_t>(base)) >> page_shift) != nullptr) return;
     const char* const kind = own.kind(value);
     if (kind == nullptr || !told_.insert(format("%s %s", array->name, kind)).second) return;
     log_finding("check: a pointer to private memory: %s is now %#" PRIx64

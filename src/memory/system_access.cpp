@@ -21,6 +21,10 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
   // An access by this thread, as the program would make it, where the preload found no room or the page is watched.
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);
+  Array* const array = to_write ? parts_.table.live(parts_.page_of(address)) : nullptr;
+  if (array != nullptr)
+    parts_.cache->fetches.open(*array, parts_.page_of(address),
+                               std::min(array->end_page, parts_.page_of(address + bytes - 1) + 1));
   return bytes;
 }
 

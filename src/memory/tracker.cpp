@@ -103,6 +103,17 @@ class PrivateTracker final : public Tracker {
     if (parts_.uffd.is_open()) parts_.uffd.install(view, bytes, false);
   }
 
+  bool close(char* view, size_t bytes) override {
+    if (!parts_.uffd.faults_on_writes() || *unwatched(view) || *unwatched(view + bytes - 1)) return false;
+    if (!parts_.uffd.watch(view, bytes, absent_modes | Userfaultfd::write_protect).ok()) return false;
+    parts_.uffd.protect(view, bytes);
+    return true;
+  }
+
+  void open(char* view, size_t bytes) override {
+    if (parts_.uffd.faults_on_writes() && !*unwatched(view)) parts_.uffd.unprotect(view, bytes);
+  }
+
  private:
   static constexpr uint64_t absent_modes = Userfaultfd::missing | Userfaultfd::minor;
 

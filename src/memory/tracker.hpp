@@ -40,6 +40,10 @@ class Tracker {
   virtual void discard(char* view, size_t bytes, bool alone) = 0;
   // Forgets that pages were written, after their changes have been taken; only when `alone`.
   virtual void drop_private(char* view, size_t bytes) = 0;
+
+  // Makes writes to visible pages fault, so that they need not be looked for; false if that cannot be done here.
+  virtual bool close(char*, size_t) { return false; }
+  virtual void open(char*, size_t) {}
 };
 
 // What every tracker works with. base: the address of offset 0; extent: of the views; cache: the copies, at the same

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 
@@ -44,6 +45,19 @@ Userfaultfd::~Userfaultfd() {
 }
 
 Status Userfaultfd::open(bool track_writes) {
+  tracks_writes_ = track_writes;
+  return open_with(track_writes ? feature_wp_shmem | feature_wp_async : 0,
+                   track_writes ? "this kernel cannot track writes asynchronously (userfaultfd WP_ASYNC, Linux 6.7)"
+                                : "this kernel's userfaultfd lacks minor faults on shared memory (Linux 5.14)");
+}
+
+Status Userfaultfd::open_for_writes() {
+  faults_on_writes_ = true;
+  return open_with(feature_wp_shmem | UFFD_FEATURE_PAGEFAULT_FLAG_WP,
+                   "this kernel's userfaultfd lacks write protection of shared memory (Linux 5.19)");
+}
+
+Status Userfaultfd::open_with(uint64_t features, const char* otherwise) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | user_mode_only));
   if (fd < 0)
     return Status::error(
@@ -51,15 +65,12 @@ Status Userfaultfd::open(bool track_writes) {
                errno == EPERM ? "; containers often forbid it: allow the system call or use tracking mprotect" : ""));
   uffdio_api api = {};
   api.api = UFFD_API;
-  api.features = UFFD_FEATURE_SIGBUS | feature_minor_shmem | (track_writes ? feature_wp_shmem | feature_wp_async : 0);
+  api.features = UFFD_FEATURE_SIGBUS | feature_minor_shmem | features;
   if (ioctl(fd, UFFDIO_API, &api) != 0) {
     close(fd);
-    return Status::error(track_writes
-                             ? "this kernel cannot track writes asynchronously (userfaultfd WP_ASYNC, Linux 6.7)"
-                             : "this kernel's userfaultfd lacks minor faults on shared memory (Linux 5.14)");
+    return Status::error(otherwise);
   }
   fd_ = fd;
-  tracks_writes_ = track_writes;
   return {};
 }
 
@@ -72,16 +83,18 @@ Status Userfaultfd::watch(void* address, size_t bytes, uint64_t modes) {
 }
 
 void Userfaultfd::install(void* address, size_t bytes, bool protect) {
-  uint64_t at = reinterpret_cast<uint64_t>(address);
+  uint64_t at = reinterpret_cast<uint64_t>(address), step = bytes;
   const uint64_t end = at + bytes;
   while (at < end) {
+    step = std::min(step, end - at);
     uffdio_continue request = {};
-    request.range = {at, end - at};
+    request.range = {at, step};
     request.mode = protect ? continue_wp : 0;
-    if (ioctl(fd_, UFFDIO_CONTINUE, &request) == 0) return;
-    const int error = errno;
-    if (request.mapped > 0) at += static_cast<uint64_t>(request.mapped);
-    else if (error == EEXIST) at += page_size;  // another thread was faster
+    const int error = ioctl(fd_, UFFDIO_CONTINUE, &request) == 0 ? 0 : errno;
+    if (error == 0) at += step;
+    else if (request.mapped > 0) at += static_cast<uint64_t>(request.mapped);
+    else if (error == EEXIST) at += page_size;                                              // another thread was faster
+    else if (error == ENOENT && step > page_size) step = step / 2 / page_size * page_size;  // watched in several ways
     else if (error != EAGAIN) return;  // the range is being unmapped: the access faults again and is judged then
   }
 }
@@ -93,10 +106,10 @@ void Userfaultfd::install_unwatched(void* address, size_t bytes) {
   else install(address, bytes, false);  // too many mappings
 }
 
-void Userfaultfd::protect(void* address, size_t bytes) {
+void Userfaultfd::set_protection(void* address, size_t bytes, bool on) {
   uffdio_writeprotect request = {};
   request.range = {reinterpret_cast<uint64_t>(address), bytes};
-  request.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+  request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
   while (ioctl(fd_, UFFDIO_WRITEPROTECT, &request) != 0 && errno == EAGAIN) {
   }
 }
@@ -113,29 +126,32 @@ Status Pagemap::open() {
   return {};
 }
 
-void Pagemap::written(void* address, size_t pages, PageBits& out) const {
-  assert(pages <= PageBits::pages);
-  ScanRegion regions[64];
+size_t Pagemap::scan(void* address, size_t pages, size_t& next, Run* out) const {
+  ScanRegion regions[most_runs];
   const uint64_t base = reinterpret_cast<uint64_t>(address);
   ScanArguments scan = {};
   scan.size = sizeof scan;
   scan.flags = scan_wp_matching | scan_check_wp;
-  scan.start = base;
+  scan.start = base + next * page_size;
   scan.end = base + pages * page_size;
   scan.vec = reinterpret_cast<uint64_t>(regions);
-  scan.vec_len = sizeof regions / sizeof *regions;
+  scan.vec_len = most_runs;
   scan.category_mask = scan.return_mask = page_is_written;
-  while (scan.start < scan.end) {
-    const int found = ioctl(fd_, pagemap_scan, &scan);
-    if (found < 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
-      assert(!"PAGEMAP_SCAN failed on memory that userfaultfd watches");
-      return;
-    }
-    for (int r = 0; r < found; ++r)
-      for (uint64_t at = regions[r].start; at < regions[r].end; at += page_size) out.set((at - base) / page_size);
-    scan.start = scan.walk_end;
+  int found;
+  while ((found = ioctl(fd_, pagemap_scan, &scan)) < 0 && (errno == EINTR || errno == EAGAIN)) {
   }
+  assert(found >= 0);  // fails only on memory that userfaultfd does not watch
+  next = found < 0 ? pages : (scan.walk_end - base) / page_size;
+  for (int r = 0; r < found; ++r)
+    out[r] = {(regions[r].start - base) / page_size, (regions[r].end - regions[r].start) / page_size};
+  return found < 0 ? 0 : static_cast<size_t>(found);
+}
+
+void Pagemap::written(void* address, size_t pages, PageBits& out) const {
+  assert(pages <= PageBits::pages);
+  written_runs(address, pages, [&](size_t first, size_t count) {
+    for (size_t page = first; page < first + count; ++page) out.set(page);
+  });
 }
 
 void Pagemap::copied(void* address, size_t pages, PageBits& out) const {

@@ -39,8 +39,11 @@ class Userfaultfd {
   // Faults become SIGBUS in the thread that makes them. With track_writes, write-protected pages are unprotected by
   // the kernel at the first write, and PagemapScan finds them (Linux 6.7).
   Status open(bool track_writes);
+  // The same, and writes to protected pages are faults, too.
+  Status open_for_writes();
   bool is_open() const { return fd_ >= 0; }
-  bool tracks_writes() const { return tracks_writes_; }
+  bool tracks_writes() const { return is_open() && tracks_writes_; }
+  bool faults_on_writes() const { return is_open() && faults_on_writes_; }
 
   Status watch(void* address, size_t bytes, uint64_t modes);
   // Makes pages of the underlying file visible at their addresses.
@@ -48,12 +51,16 @@ class Userfaultfd {
   // The same for whole huge pages, by no longer watching them: the kernel maps them at once, and they must be watched
   // again before they become absent. Pages that are not in the file would read as zero.
   void install_unwatched(void* address, size_t bytes);
-  // Starts tracking writes.
-  void protect(void* address, size_t bytes);
+  // Starts tracking writes, or makes them faults.
+  void protect(void* address, size_t bytes) { set_protection(address, bytes, true); }
+  void unprotect(void* address, size_t bytes) { set_protection(address, bytes, false); }
 
  private:
+  Status open_with(uint64_t features, const char* otherwise);
+  void set_protection(void* address, size_t bytes, bool on);
+
   int fd_ = -1;
-  bool tracks_writes_ = false;
+  bool tracks_writes_ = false, faults_on_writes_ = false;
 };
 
 class Pagemap {
@@ -67,11 +74,28 @@ class Pagemap {
   // Pages written since Userfaultfd::protect or the last call; protects them again. Absent pages that were never
   // protected count as written.
   void written(void* address, size_t pages, PageBits& out) const;
+  // The same for any number of pages: visit(first, count), counted from the address.
+  template <typename Visit>
+  void written_runs(void* address, size_t pages, const Visit& visit) const;
   // Pages of a private mapping that the kernel has copied because they were written.
   void copied(void* address, size_t pages, PageBits& out) const;
 
  private:
+  static constexpr size_t most_runs = 64;
+  struct Run {
+    size_t first, count;
+  };
+  // From page `next` on, which moves to where the next scan begins; returns how many.
+  size_t scan(void* address, size_t pages, size_t& next, Run* out) const;
+
   int fd_ = -1;
 };
+
+template <typename Visit>
+void Pagemap::written_runs(void* address, size_t pages, const Visit& visit) const {
+  Run runs[most_runs];
+  for (size_t next = 0; next < pages;)
+    for (size_t i = 0, found = scan(address, pages, next, runs); i < found; ++i) visit(runs[i].first, runs[i].count);
+}
 
 }  // namespace hiroba

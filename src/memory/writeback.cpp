@@ -5,8 +5,24 @@
 #include <utility>
 
 #include "memory/fetches.hpp"
+#include "memory/home_writes.hpp"
 
 namespace hiroba {
+
+namespace {
+
+// Whether no other piece lies in the chunk.
+bool whole_chunk(const Copies::Piece& piece) {
+  return piece.first % chunk_pages == 0 && piece.end - piece.first == chunk_pages;
+}
+
+// Taken away, such a page costs a fault and a copy by the kernel when it is written again.
+bool worth_refreshing(const PageStates& states, const Array& array, uint64_t page) {
+  return states.flag(page, PageStates::active) &&
+         (array.tracker->twin_at_fetch() || states.flag(page, PageStates::copied));
+}
+
+}  // namespace
 
 // What has changed in pages of one array, on its way to their homes: differences are gathered and sent when there are
 // enough of them; of pages that have changed in every byte, many in a row go as they are. Under the flush lock.
@@ -182,11 +198,11 @@ bool Writeback::take_valid(uint64_t page) {
   return true;
 }
 
-// From the first to the last page that may have been written: others are stale.
+// From the first to the last page that may have been written: others are stale or closed.
 Writeback::Piece Writeback::in_use(const Piece& piece) const {
   const auto used = [this](uint64_t page) {
     const PageState state = config_.states->state(page);
-    return state == PageState::valid || state == PageState::busy;
+    return state == PageState::busy || (state == PageState::valid && !copies_.closed.is_closed(page));
   };
   uint64_t first = piece.first, end = piece.end;
   while (first < end && !used(first)) ++first;
@@ -195,6 +211,8 @@ Writeback::Piece Writeback::in_use(const Piece& piece) const {
 }
 
 void Writeback::flush_piece(const Piece& whole, bool alone) {
+  if (copies_.closed.all_closed(whole.first)) return;
+  copies_.closed.set_all_closed(whole.first, whole_chunk(whole));
   const Piece piece = in_use(whole);
   const uint64_t pages = piece.end - piece.first;
   if (pages == 0) return;
@@ -203,18 +221,54 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   // All at once: an atomic operation after each comparison would wait until the twin's bytes are stored.
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
-    if (take_valid(piece.first + i)) config_.states->set_flag(piece.first + i, PageStates::copied);
+    if (copies_.closed.is_closed(piece.first + i)) written.clear(i);
+    else if (take_valid(piece.first + i)) config_.states->set_flag(piece.first + i, PageStates::copied);
     else written.clear(i);  // a marker of an absent page
   }
   Packer packer(*this, piece.array);
-  for (uint64_t i = 0; i < pages; ++i)
-    if (written.test(i) && !packer.add(piece.first + i)) unchanged.set(i);
+  for (uint64_t i = 0; i < pages; ++i) {
+    if (!written.test(i)) continue;
+    if (packer.add(piece.first + i)) config_.states->set_flag(piece.first + i, PageStates::active);
+    else unchanged.set(i);
+  }
   packer.send();
   // What stays in the view may well be written in the next epoch but one, and then a copy costs more than comparing it.
   if (alone && !copies_.stays(piece.array)) discard_unchanged(piece, unchanged);
   for (uint64_t i = 0; i < pages; ++i)
     if (written.test(i)) config_.states->release(piece.first + i, PageState::valid);
+  bool quiet = true;
+  for (uint64_t i = 0; i < pages && quiet; ++i) quiet = !written.test(i) || unchanged.test(i);
+  const bool closes = copies_.closed.is_quiet(piece.first, !quiet) && !alone && !copies_.stays(piece.array);
+  if (!closes || !close_pages(piece)) copies_.closed.set_all_closed(piece.first, false);
   if (copies_.full()) copies_.forget_mappings(piece.array, piece.first, pages);
+}
+
+// Makes writes to these copies fault. What was written before that, and after the comparison, is found here: such pages
+// are open again at once. True if all are closed.
+bool Writeback::close_pages(const Piece& piece) {
+  bool all = true;
+  const auto is_open = [&](uint64_t page) { return !copies_.closed.is_closed(page); };
+  for (uint64_t page = piece.first, n = 0; page < piece.end; page += n + 1, n = 0) {
+    while (page + n < piece.end && is_open(page + n) && config_.states->take(page + n, PageState::valid)) ++n;
+    if (n == 0) {
+      all = all && (!is_open(page) || config_.states->state(page) < PageState::valid);
+      continue;
+    }
+    PageBits copied;
+    if (!copies_.closed.close(piece.array, page, n)) all = false;
+    else piece.array.tracker->collect(copies_.view(page), n, copied);
+    Packer packer(*this, piece.array);
+    for (uint64_t i = 0; i < n; ++i) {
+      if (copied.test(i)) {
+        config_.states->set_flag(page + i, PageStates::copied);
+        if (packer.add(page + i)) copies_.closed.open(piece.array, page + i), all = false;
+      }
+    }
+    packer.send();
+    for (uint64_t i = 0; i < n; ++i) config_.states->release(page + i, PageState::valid);
+    if (page + n < piece.end) all = all && (!is_open(page + n) || config_.states->state(page + n) < PageState::valid);
+  }
+  return all;
 }
 
 // Gives up private copies that equal their twins.
@@ -257,19 +311,44 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(copies_.view(page), pages << page_shift, alone); });
   for (uint64_t page = piece.first; page < piece.end; ++page) {
     if (!taken.test(page - piece.first)) continue;
-    config_.states->clear_flag(page, PageStates::in_view | PageStates::copied);
+    copies_.closed.forget(page);
+    config_.states->clear_flag(page, PageStates::in_view | PageStates::copied | PageStates::active);
     config_.states->release(page, PageState::stale);
   }
   count(piece.array.counters.invalidated, dropped);
 }
 
-void Writeback::flush(bool alone) {
-  flush_lock_.lock();
+void Writeback::flush_all(bool alone) {
   config_.arrays->for_each_live([&](Array& array) {
     copies_.for_each_piece(array, array.first_page, array.end_page,
                            [&](const Piece& piece) { flush_piece(piece, alone); });
   });
   if (!alone) config_.transport->fence();
+  await_outgoing();
+}
+
+void Writeback::flush(bool alone) {
+  flush_lock_.lock();
+  flush_all(alone);
+  flush_lock_.unlock();
+}
+
+bool Writeback::release(HomeWrites& home_writes, std::vector<Notice>& out) {
+  flush_lock_.lock();
+  flush_all(false);
+  const bool known = home_writes.collect(*config_.notices);
+  const std::span<const Notice> pending = config_.notices->pending();
+  out.insert(out.end(), pending.begin(), pending.end());
+  config_.notices->logged();
+  flush_lock_.unlock();
+  return known;
+}
+
+void Writeback::flush(Array& array) {
+  flush_lock_.lock();
+  copies_.for_each_piece(array, array.first_page, array.end_page,
+                         [&](const Piece& piece) { flush_piece(piece, false); });
+  config_.transport->fence();
   await_outgoing();
   flush_lock_.unlock();
 }
@@ -290,6 +369,52 @@ void Writeback::flush_and_drop(bool alone) {
 void Writeback::flush_and_drop(Array& array, uint64_t page) {
   flush_lock_.lock();
   copies_.for_each_piece(array, page, page + 1, [&](const Piece& piece) { drop_piece(piece, false, true); });
+  await_outgoing();
+  flush_lock_.unlock();
+}
+
+// ---- what others have written ------------------------------------------------------------------------------------
+
+void Writeback::start_refresh(Array& array, int home, uint64_t page) {
+  if (refreshing_ == most_refreshes) finish_refreshes();
+  if (!take_valid(page)) return;
+  if (copies_.closed.is_closed(page)) copies_.closed.open(array, page);
+  Refresh& refresh = refreshes_[refreshing_++];
+  refresh.array = &array, refresh.page = page;
+  config_.transport->start_get(refresh.fresh, home, page << page_shift, page_bytes, refreshed_, nullptr);
+}
+
+// If this rank does not write it until the next time, it is dropped then.
+void Writeback::finish_refreshes() {
+  config_.transport->await(refreshed_);
+  for (size_t i = 0; i < refreshing_; ++i) {
+    const Refresh& refresh = refreshes_[i];
+    const char* const now = refresh.array->tracker->content(copies_.view(refresh.page));
+    merge_page(refresh.fresh, copies_.twin(*refresh.array, refresh.page), const_cast<char*>(now));
+    config_.states->clear_flag(refresh.page, PageStates::active);
+    config_.states->release(refresh.page, PageState::valid);
+    count(refresh.array->counters.refreshed, 1);
+  }
+  refreshing_ = 0;
+}
+
+// The fence, because a home that lacks differences of this rank would undo its writes in a page that is refreshed.
+void Writeback::update(std::span<const Notice> written) {
+  flush_lock_.lock();
+  config_.transport->fence();
+  for (const Notice run : written) {
+    Array* const array = config_.arrays->live(run.page());
+    if (array == nullptr) continue;
+    const uint64_t end = std::min(array->end_page, run.page() + run.pages());
+    copies_.for_each_piece(*array, run.page(), end, [&](const Piece& piece) {
+      for (uint64_t page = piece.first, n = 0; page < piece.end; page += n + 1, n = 0) {
+        while (page + n < piece.end && !worth_refreshing(*config_.states, *array, page + n)) ++n;
+        if (n > 0) drop_piece({*array, piece.run, page, page + n}, false, true);
+        if (page + n < piece.end) start_refresh(*array, piece.run.rank, page + n);
+      }
+    });
+  }
+  finish_refreshes();
   await_outgoing();
   flush_lock_.unlock();
 }
@@ -325,6 +450,15 @@ void Writeback::note(uint64_t page) {
   flush_lock_.lock();
   config_.notices->add(page, 1);
   flush_lock_.unlock();
+}
+
+bool Writeback::note(std::span<const PageRun> runs) {
+  flush_lock_.lock();
+  const bool room = config_.notices->count() + runs.size() < Layout::notice_log_bytes / sizeof(Notice) / 2;
+  if (room)
+    for (const PageRun& run : runs) config_.notices->add(run.first, run.pages);
+  flush_lock_.unlock();
+  return room;
 }
 
 }  // namespace hiroba

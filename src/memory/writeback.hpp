@@ -5,12 +5,16 @@
 // rank touches shared memory during the call (barriers), which saves work. make_room() runs in the fault handler, too.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "memory/copies.hpp"
 #include "memory/diff.hpp"
 
 namespace hiroba {
 
 class Fetches;
+class HomeWrites;
 
 class Writeback {
  public:
@@ -18,6 +22,14 @@ class Writeback {
 
   // Release: what was written is at the homes and noted in the notices.
   void flush(bool alone);
+  // The same for one array, while other threads go on.
+  void flush(Array& array);
+  // Of all arrays, with the home pages; what the notices have had since the last time goes to `out`. False if home
+  // pages may have been written that are not known.
+  bool release(HomeWrites& home_writes, std::vector<Notice>& out);
+  // Acquire: other ranks have written these pages. Copies of them are refreshed in place if this rank is likely to
+  // write them again, else dropped. What this rank has written to them is not lost.
+  void update(std::span<const Notice> written);
   // Release, and acquire by forgetting every copy; alone, those of arrays that are always preloaded stay in the view,
   // stale.
   void flush_and_drop(bool alone);
@@ -29,6 +41,8 @@ class Writeback {
   // Forgets copies that are not written; after flush(alone).
   void invalidate(uint64_t page, uint64_t pages);
   void note(uint64_t page);  // adds to the notices
+  // The same, but false, and nothing is added, if the log of notices is half full.
+  bool note(std::span<const PageRun> runs);
 
   // Reserves room; called before pages are claimed, because evicting takes the flush lock.
   void make_room(uint64_t pages);
@@ -40,11 +54,15 @@ class Writeback {
   void await_outgoing();
 
   bool take_valid(uint64_t page);
+  void flush_all(bool alone);
   Piece in_use(const Piece& piece) const;
   void flush_piece(const Piece& piece, bool alone);
+  bool close_pages(const Piece& piece);
   void discard_unchanged(const Piece& piece, const PageBits& unchanged);
   void drop_piece(const Piece& piece, bool alone, bool written);
   void mark_piece_stale(const Piece& piece);
+  void start_refresh(Array& array, int home, uint64_t page);
+  void finish_refreshes();
   void evict(uint64_t pages);
   void evict_run(uint64_t page, uint64_t pages, bool valid);
 
@@ -63,6 +81,16 @@ class Writeback {
   Outgoing outgoing_[outgoings];
   uint32_t outgoing_turn_ = 0, since_progress_ = 0;
   Completion whole_sent_;  // pages that go as they are
+  // Pages that this rank has taken, and what their homes have now.
+  static constexpr size_t most_refreshes = 8;
+  struct Refresh {
+    Array* array;
+    uint64_t page;
+    alignas(64) char fresh[page_bytes];
+  };
+  Refresh refreshes_[most_refreshes];
+  size_t refreshing_ = 0;
+  Completion refreshed_;
 };
 
 }  // namespace hiroba

@@ -6,7 +6,7 @@ import os
 import pathlib
 from typing import Any
 
-from launching import PHASES, PYTHON, LauncherTest, cores, main
+from launching import HIROBARUN, PHASES, PYTHON, LauncherTest, cores, main
 
 LIST_DESCRIPTORS = (
     "import os; print(sorted(os.readlink(f'/proc/self/fd/{f}') for f in os.listdir('/proc/self/fd') "
@@ -27,6 +27,12 @@ class Descriptors(LauncherTest):
         self.assertEqual(names.count("/memfd:hiroba-node"), 1)
         rest = [name for name in names if not name.startswith("/memfd:hiroba")]
         self.assertEqual(len(rest), 3, rest)  # stdin, stdout, stderr (the list's own is closed by then)
+
+    def test_a_program_may_load_the_library_itself(self) -> None:
+        """glibc keeps less room for variables of a thread than the library has."""
+        library = pathlib.Path(HIROBARUN).parents[1] / "lib/libhiroba.so"
+        result = self.launch("-n", 2, PYTHON, "-c", f"import ctypes; ctypes.CDLL({str(library)!r}); print('loaded')")
+        self.assertEqual(result.stdout, "loaded\nloaded\n", result.stderr)
 
     def test_one_memory_file_per_node(self) -> None:
         result = self.launch("-n", 3, "--nodes", 2, PYTHON, "-c", LIST_DESCRIPTORS)

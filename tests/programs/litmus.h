@@ -22,6 +22,9 @@ void coherence_atomic(int rounds);
 void atomic_then_read(int rounds);
 void chain_lock(int rounds);
 void chain_flag(int rounds);
+void chain_mixed(int rounds);
+void log_overflow(int rounds);
+void closed_copies(int rounds);
 
 /* litmus_pages.c: what becomes of bytes that share a page. */
 void share_barrier(int rounds);

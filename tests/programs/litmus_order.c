@@ -231,3 +231,85 @@ void chain_flag(int rounds) {
     sms_sync();
   }
 }
+
+/* As chain_lock without barriers in a round: links are locks and flags in turn, and in some rounds a barrier of either
+ * kind lies before it, between its halves or not. Every rank keeps copies of the message from round to round. */
+void chain_mixed(int rounds) {
+  int64_t* message = message_create();
+  int64_t* step = spread(sms_nprocs, 600, sizeof(int64_t));
+  for (int64_t i = 1; i <= rounds; ++i) {
+    const int role = (int)((sms_rank + i) % sms_nprocs), last = sms_nprocs - 1;
+    if (i % 7 == 0) sms_barrier();
+    if (i % 11 == 0) sms_sync_drop();
+    if (role == 0) message_write(message, i);
+    if (role > 0) {
+      if ((role + i) % 2 == 0) wait_locked(40 + role - 1, &step[(role - 1) * 600], i);
+      else wait_atomic(&step[(role - 1) * 600], i), sms_sync();
+      message_check(message, i, "chain_mixed");
+    }
+    sms_lock(40 + role);
+    sms_sync();
+    sms_atomic_store(&step[role * 600], i);
+    sms_unlock(40 + role);
+    wait_locked(40 + last, &step[last * 600], i); /* the next first writes only then */
+  }
+}
+
+/* Rank 0 releases more intervals than its node's log holds while the others, who have copies, acquire nothing. */
+void log_overflow(int rounds) {
+  enum { PAGES = 64, INTERVALS = 66000, WORDS_PER_PAGE = PAGE / 8 };
+  int64_t* data = spread(sms_nprocs, PAGES * WORDS_PER_PAGE, sizeof(int64_t));
+  int64_t* far = data + (int64_t)(sms_nprocs - 1) * PAGES * WORDS_PER_PAGE;
+  int64_t* turn = word_on(0);
+  for (int64_t i = 1; i <= rounds; ++i) {
+    for (int p = 0; p < PAGES; ++p) /* copies */
+      if (far[p * WORDS_PER_PAGE + sms_nprocs] != 0) fail("litmus log_overflow: a word that nobody writes has changed");
+    sms_barrier();
+    if (sms_rank == 0) {
+      for (int n = 0; n < INTERVALS; ++n) {
+        sms_lock(50);
+        far[n % 2 * (PAGES - 1) * WORDS_PER_PAGE] = i * INTERVALS + n;
+        sms_unlock(50);
+      }
+      sms_atomic_store(turn, i);
+    } else {
+      wait_atomic(turn, i);
+      sms_lock(50);
+      for (int n = INTERVALS - 2; n < INTERVALS; ++n)
+        if (far[n % 2 * (PAGES - 1) * WORDS_PER_PAGE] != i * INTERVALS + n)
+          fail("litmus log_overflow, round %ld, rank %d: an old value", i, sms_rank);
+      sms_unlock(50);
+    }
+    sms_barrier();
+  }
+}
+
+/* Copies that releases have found unwritten for some time are passed over; a write to one must be found all the same,
+ * whatever page it is in, and copies that are refreshed in place keep what this rank has written beside. */
+void closed_copies(int rounds) {
+  enum { PAGES = 1100, WORDS_PER_PAGE = PAGE / 8, QUIET = 8 };
+  int64_t* data = spread(sms_nprocs, PAGES * WORDS_PER_PAGE, sizeof(int64_t));
+  for (int64_t i = 1; i <= rounds; ++i) {
+    for (int r = 0; r < sms_nprocs; ++r) /* copies of everything */
+      for (int p = 0; p < PAGES; p += 1 + (int)(mix2((uint64_t)i, (uint64_t)p) % 4))
+        if (data[((int64_t)r * PAGES + p) * WORDS_PER_PAGE + 100] != 0)
+          fail("litmus closed_copies: a word that nobody writes has changed");
+    for (int n = 0; n < QUIET; ++n) sms_lock(60 + sms_rank), sms_unlock(60 + sms_rank);
+    const int64_t page = (int64_t)(mix2((uint64_t)i, 5) % (uint64_t)(PAGES * sms_nprocs));
+    int64_t* words = data + page * WORDS_PER_PAGE; /* one for each rank, in one page */
+    words[sms_rank] = i;                           /* not under a lock: the release that follows publishes it */
+    for (int turn = 0; turn < 3; ++turn) {
+      sms_lock(59);
+      words[sms_nprocs] += 1;
+      words[sms_nprocs + 1 + sms_rank] = words[sms_nprocs];
+      sms_unlock(59);
+    }
+    sms_barrier();
+    for (int r = 0; r < sms_nprocs; ++r)
+      if (words[r] != i)
+        fail("litmus closed_copies, round %ld, rank %d: rank %d's word is %ld", i, sms_rank, r, words[r]);
+    if (words[sms_nprocs] % (3 * sms_nprocs) != 0)
+      fail("litmus closed_copies, round %ld, rank %d: %ld additions", i, sms_rank, words[sms_nprocs]);
+    sms_barrier();
+  }
+}

@@ -64,6 +64,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "consistency",
         "distribution",
         "group_sync",
+        "heap",
         "layout",
         "locks",
         "memory_place",

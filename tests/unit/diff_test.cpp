@@ -1,10 +1,12 @@
 #include "memory/diff.hpp"
+#include "memory/notices.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 #include <random>
+#include <vector>
 
 #include "memory/lines.hpp"
 
@@ -111,6 +113,30 @@ TEST(Diff, OneChangedWordIsTwoWords) {
   pages->now.fill(0);
   std::memset(&pages->now[800], 0xff, 8);
   EXPECT_EQ(2u, diff_page(pages->now.data(), pages->twin.data(), 0, out.data()));
+}
+
+// What the home has new goes in; what this rank has written since the twin stays, also in the same word.
+TEST(MergePage, KeepsWhatWasWrittenHere) {
+  alignas(64) char twin[page_bytes], fresh[page_bytes], page[page_bytes];
+  for (size_t i = 0; i < page_bytes; ++i) twin[i] = static_cast<char>(i % 101);
+  std::memcpy(fresh, twin, page_bytes), std::memcpy(page, twin, page_bytes);
+  for (size_t i = 0; i < page_bytes; i += 7) fresh[i] = -1;
+  for (size_t i = 3; i < page_bytes; i += 14) page[i] = -2;
+  char expected[page_bytes];
+  for (size_t i = 0; i < page_bytes; ++i) expected[i] = fresh[i] != twin[i] ? fresh[i] : page[i];
+  merge_page(fresh, twin, page);
+  EXPECT_EQ(0, std::memcmp(expected, page, page_bytes));
+  EXPECT_EQ(0, std::memcmp(fresh, twin, page_bytes)) << "the next difference is what was written here";
+}
+
+TEST(Notices, MergeToTheSamePages) {
+  std::vector<Notice> notices = {Notice::make(7, 2), Notice::make(1, 3), Notice::make(2, 1),
+                                 Notice::make(4, 1), Notice::make(7, 3), Notice::make(20, 1)};
+  notices.resize(merge_notices(notices));
+  ASSERT_EQ(3u, notices.size());
+  EXPECT_EQ(Notice::make(1, 4).word, notices[0].word);
+  EXPECT_EQ(Notice::make(7, 3).word, notices[1].word);
+  EXPECT_EQ(Notice::make(20, 1).word, notices[2].word);
 }
 
 }  // namespace

@@ -90,6 +90,13 @@ TEST(Layout, PartsDoNotOverlap) {
     EXPECT_GE(layout.lock(id), layout.control(id % 5));
     EXPECT_LT(layout.lock(id), layout.registrations(id % 5));
   }
+  for (const int n : {1, 2, 5, 1024}) {
+    layout.nranks = layout.nnodes = n;
+    EXPECT_LE(layout.lock(65535) + layout.lock_bytes(), layout.registrations(65535 % n)) << n;
+  }
+  layout.nranks = 5;
+  EXPECT_LE(layout.registration_slot(4, Layout::registration_slots - 1) + 8, layout.interval_log(4));
+  EXPECT_LE(layout.interval_slot(4, Layout::interval_slots - 1) + 8, layout.notice_log(4, 0));
 }
 
 }  // namespace

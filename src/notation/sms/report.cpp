@@ -51,17 +51,29 @@ void report_statistics(const Memory& memory) {
   log_line(
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
       total, std::max(0.0, total - collective - locks - faults), collective, waited_for(memory).c_str(), locks, faults);
-  memory.arrays().for_each([](const Array& array) {
+  const Memory::Acquires a = memory.acquires();
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  if (a.looked > 0)
+    log_line(
+        "locks and sms_sync: %llu looks at what others have written, %llu runs of pages; %llu dropped every copy, "
+        "because more was written than the log of a node holds or it was not known what",
+        n(a.looked), n(a.entries), n(a.drops));
+  memory.arrays().for_each([n](const Array& array) {
     sms_statistics s = {};
     add_statistics(array, s);
     if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated == 0) return;
-    const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
     log_line(
         "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "
-        "invalidated",
+        "invalidated, %llu refreshed in place",
         array.name, n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
-        n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated));
+        n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated),
+        n(array.counters.refreshed));
   });
+  const Heap::Statistics heap = memory.heap().statistics();
+  if (heap.used + heap.returned > 0)
+    log_line("heap: objects of %s, which take %s; %llu objects of other ranks freed, in %llu batches",
+             show_bytes(heap.live).c_str(), show_bytes(heap.used).c_str(),
+             static_cast<unsigned long long>(heap.returned), static_cast<unsigned long long>(heap.batches));
   const Transport::Traffic traffic = memory.transport().traffic();
   if (traffic.messages > 0)
     log_line("network: %llu messages, %s", static_cast<unsigned long long>(traffic.messages),

@@ -1,0 +1,56 @@
+// The allocator behind the heap: jemalloc, with an arena for each home at which this rank allocates. It takes memory
+// from the heap's addresses and keeps its own data in private memory, so that neither an allocation nor a free touches
+// a shared page.
+//
+// Owner: Heap; one a process. Thread-safe. allocate() may block for memory of another node (HeapSpace::take).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace hiroba {
+
+class HeapArenas {
+ public:
+  struct Source {
+    std::function<void*(int home, uint64_t bytes, uint64_t alignment)> take;  // null: there is no more
+    std::function<void(void* address, uint64_t bytes)> give_back;             // its memory, not its addresses
+  };
+  // What every object of so many bytes is aligned to.
+  static constexpr size_t natural_alignment(size_t bytes) { return bytes <= 8 ? 8 : 16; }
+
+  HeapArenas();
+  ~HeapArenas();
+  void start(int rank, int nranks, Source source);
+
+  // Null if there is no more memory. `alignment` is a power of two.
+  void* allocate(int home, size_t bytes, size_t alignment, bool zeroed);
+  void free(int home, void* object);
+  // How large it is, with what the allocator has rounded up. Only of objects that this rank has allocated.
+  static uint64_t size(const void* object);
+  // What a request for so many bytes is rounded up to, at the natural alignment.
+  static uint64_t rounded(size_t bytes);
+
+  struct Use {
+    uint64_t live = 0, used = 0;  // bytes of objects; memory that they take, with what is kept for others
+  };
+  Use use() const;
+
+ private:
+  struct Arena;
+  Arena* arena(int home);
+  unsigned make(Arena& arena) const;
+
+  int rank_ = 0;
+  Source source_;
+  std::vector<std::atomic<Arena*>> arenas_;  // by home; null until this rank allocates there
+  std::mutex making_;
+};
+
+}  // namespace hiroba
