@@ -4,6 +4,8 @@
  * cached       the same; between two turns each rank reads 200 random words of 32 MiB that nobody writes
  * uncontended  one rank takes and gives back a lock that it held last
  * bring        a rank with `MIB` of clean copies takes a lock that another has released after writing one page
+ * shared       all ranks take one lock shared at a time, and read what it protects
+ * condition    rank 0 and the last one wait for each other in turn by a condition variable
  *
  * The protected count is checked, so an addition that is lost ends the run.
  */
@@ -83,6 +85,44 @@ static void uncontended(int count) {
   sms_barrier();
 }
 
+/* Microseconds of a rank, from taking the lock to having given it back. */
+static void shared(int count) {
+  int64_t* const word = sms_alloc(8, 1, 0);
+  if (sms_rank == 0) *word = 5;
+  sms_barrier();
+  const double start = now();
+  int64_t sum = 0;
+  for (int i = 0; i < count; ++i) {
+    sms_lock_shared(LOCK);
+    sum += *(volatile int64_t*)word;
+    sms_unlock_shared(LOCK);
+  }
+  const double mine = now() - start;
+  check(sum == 5 * (int64_t)count, "a word that nobody writes has changed");
+  const double slowest = sms_reduce_double(mine, SMS_MAX);
+  if (sms_rank == 0) printf("{\"microseconds\": %.4f}\n", 1e6 * slowest / count);
+}
+
+/* Microseconds from one signal to the next. */
+static void condition(int count) {
+  int64_t* const turn = sms_alloc(8, 1, 0);
+  sms_barrier();
+  const double start = now();
+  if (sms_rank == 0 || sms_rank == sms_nprocs - 1)
+    for (int i = 0; i < count; ++i) {
+      const int odd = sms_rank != 0;
+      sms_lock(LOCK);
+      while (*turn % 2 != odd) sms_wait(odd, LOCK);
+      ++*turn;
+      sms_signal(!odd);
+      sms_unlock(LOCK);
+    }
+  sms_barrier();
+  const double seconds = now() - start;
+  check(*turn == 2 * (int64_t)count, "a turn was lost");
+  if (sms_rank == 0) printf("{\"microseconds\": %.4f}\n", 1e6 * seconds / count / 2);
+}
+
 /* Rank 0 writes, the last rank takes the lock and reads; the time of taking and reading, and of giving back. */
 static void bring(int count, size_t mib) {
   const size_t words = mib << 20 >> 3;
@@ -129,7 +169,9 @@ int main(int argc, char** argv) {
   else if (strcmp(wanted, "cached") == 0) contended(count, mib);
   else if (strcmp(wanted, "uncontended") == 0) uncontended(count);
   else if (strcmp(wanted, "bring") == 0) bring(count, mib);
-  else check(0, "usage: bench_locks contended|cached|uncontended|bring [TURNS [MIB]]");
+  else if (strcmp(wanted, "shared") == 0) shared(count);
+  else if (strcmp(wanted, "condition") == 0 && sms_nprocs > 1) condition(count);
+  else check(0, "usage: bench_locks contended|cached|uncontended|bring|shared|condition [TURNS [MIB]]");
   sms_shutdown();
   return 0;
 }

@@ -40,6 +40,10 @@ CASES = [
     Case("32 MiB cached, 4 nodes", "cached", 4, 4, 500, MIB, 60),
     Case("uncontended, one node", "uncontended", 2, 1, 200000, limit=0.3),
     Case("uncontended, 2 nodes", "uncontended", 2, 2, 200000, limit=0.3),
+    Case("shared, one node", "shared", 2, 1, 100000),
+    Case("shared, 2 nodes", "shared", 2, 2, 50000),
+    Case("condition, one node", "condition", 2, 1, 10000),
+    Case("condition, 2 nodes", "condition", 2, 2, 5000),
     Case("one page, empty cache", "bring", 2, 2, 500, 0),
     Case("one page, 1 GiB cached", "bring", 2, 2, 500, LARGE),
 ]

@@ -114,7 +114,8 @@ void sms_sync_drop(void);
 void sms_sync_drop_start(void);
 void sms_sync_drop_wait(void);
 
-/* Not collective, does not wait: publishes what this rank wrote (release) and drops what others may have changed
+/* Not collective, does not wait: publishes what this rank wrote (release), and refreshes or drops its copies of what
+ * other ranks had published before they changed an atomic integer that this rank has used since its last sms_sync
  * (acquire). For flags built with the atomics below. */
 void sms_sync(void);
 
@@ -124,6 +125,27 @@ void sms_sync(void);
 void sms_lock(int id);
 int sms_trylock(int id);
 void sms_unlock(int id);
+
+/* The same locks, shared: as many threads as share a lock hold it at once, and nobody holds it alone meanwhile. They
+ * should only read what it protects. Requests of both kinds are served in their order, so neither waits for ever. */
+void sms_lock_shared(int id);
+int sms_trylock_shared(int id);
+void sms_unlock_shared(int id);
+
+/* Condition variables 0 .. SMS_CONDITIONS-1. sms_wait gives back `lock`, which this thread must hold alone, blocks
+ * until a signal, and takes the lock again. All that wait for a condition at a time name the same lock. Threads wake in
+ * the order in which they began to wait, and none without a signal; but another may have held the lock in between, so
+ * test in a loop what is waited for. sms_signal wakes the one that has waited longest, if there is one, sms_broadcast
+ * all; the caller holds the lock, or has held it since it changed what is waited for. */
+#define SMS_CONDITIONS 65536
+void sms_wait(int condition, int lock);
+void sms_signal(int condition);
+void sms_broadcast(int condition);
+
+/* Calls `function` if this is the first such call in the job with this number, 0 .. SMS_ONCES-1; returns, in every rank
+ * and thread, when it has been called, and what it wrote is visible. */
+#define SMS_ONCES 4096
+void sms_once(int id, void (*function)(void));
 
 /* ---- preloads ---------------------------------------------------------------------------------------------------- */
 

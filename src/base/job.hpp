@@ -32,6 +32,7 @@ struct alignas(128) RankBoard {
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that all its CPUs are on; 0: they are on several
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
+  std::atomic<int32_t> locks[4];  // 1 + the numbers of locks that it holds; 0: none
 
   void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
 };
@@ -52,7 +53,7 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3261626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3361626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // Set by the rank that reports the error which ends the job: reported | the job's exit status.

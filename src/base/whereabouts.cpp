@@ -63,6 +63,16 @@ std::string not_come(Board& board, int rank) {
                 static_cast<int>(where.size()), where.data());
 }
 
+std::string held_locks(const RankBoard& board) {
+  std::string out;
+  int count = 0;
+  for (const std::atomic<int32_t>& lock : board.locks) {
+    const int32_t shown = lock.load(std::memory_order_relaxed);
+    if (shown != 0) out += (count++ == 0 ? "" : ", ") + std::to_string(shown - 1);
+  }
+  return count == 0 ? "" : (count == 1 ? "lock " : "locks ") + out;
+}
+
 double Stillness::look(Board& board, const std::vector<int>& ranks) {
   constexpr int most_told = 2;
   constexpr double again = 10;

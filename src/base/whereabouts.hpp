@@ -19,6 +19,9 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
 // That a rank has not arrived, and where it is instead, if its state is on this board.
 std::string not_come(Board& board, int rank);
 
+// "lock 3" or "locks 3, 5" if a rank holds some, else "".
+std::string held_locks(const RankBoard& board);
+
 // "rank 2", "ranks 0-2, 5".
 std::string list_ranks(const std::vector<int>& ranks);
 

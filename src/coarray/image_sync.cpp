@@ -36,13 +36,17 @@ Status ImageSync::sync_team(const Team& team, const Call& call) {
 Status ImageSync::sync_ranks(std::span<const int> ranks, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   Checker::Stamp stamp = parts_.checker.release();
-  for (const int r : ranks)
-    if (r != parts_.world->rank) parts_.mail.arrive(r, stamp);
+  for (const int r : ranks) {
+    if (r == parts_.world->rank) continue;
+    parts_.memory->consistency().release_to(r);
+    parts_.mail.arrive(r, stamp);
+  }
   for (const int r : ranks) {
     if (r == parts_.world->rank) continue;
     HIROBA_TRY(parts_.mail.await_pair(r, call, stamp));
     parts_.checker.acquire(stamp);
   }
+  parts_.memory->consistency().acquire_here();
   return {};
 }
 
@@ -51,6 +55,7 @@ Status ImageSync::sync_ranks(std::span<const int> ranks, const Call& call) {
 Status ImageSync::post(int rank, int64_t tag, const Call& call) {
   HIROBA_TRY(parts_.updater.settle(call));
   unfenced_.store(true, std::memory_order_relaxed);
+  parts_.memory->consistency().release_to(rank);
   parts_.mail.post(rank, tag, parts_.checker.release());
   return {};
 }
@@ -59,6 +64,7 @@ Status ImageSync::wait(int rank, int64_t tag, const Call& call, int& from) {
   Checker::Stamp stamp;
   HIROBA_TRY(parts_.mail.wait(rank, tag, call, from, stamp));
   parts_.checker.acquire(stamp);
+  parts_.memory->consistency().acquire_here();
   return {};
 }
 

@@ -124,6 +124,7 @@ std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) co
     if (last.where[0] != '\0')
       text += format(" (%s %.*s)", last.waiting != 0 ? "waiting in" : "its last call was",
                      static_cast<int>(strnlen(last.where, sizeof last.where)), last.where);
+    if (const std::string locks = held_locks(last); !locks.empty()) text += " while it held " + locks;
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
       text += "; every rank must call sms_shutdown before it ends";
   }

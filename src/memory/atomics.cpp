@@ -32,6 +32,14 @@ void Atomics::changed(const Target& target) {
   if (!target.here) parts_.cache->writeback.flush_and_drop(*target.array, target.offset >> page_shift);
 }
 
+// What this rank has released goes before the operation that may tell of it; and what others have, is for sync().
+void Atomics::before(const Target& target) {
+  if (parts_.cache != nullptr) parts_.intervals.before_flag(target.rank);
+}
+void Atomics::after(const Target& target) {
+  if (parts_.cache != nullptr) parts_.intervals.after_flag(target.rank);
+}
+
 // Atomics reach the home by another mapping then, so that they do not count as plain accesses to the page.
 void Atomics::record(const Target& target, bool writes) {
   if (!parts_.races.on()) return;
@@ -43,37 +51,49 @@ Status Atomics::add(void* address, unsigned bytes, uint64_t value, uint64_t& old
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
   record(target, value != 0);
-  if (target.here && !parts_.races.on()) {
-    old = bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
-                     : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
-    return {};
-  }
-  old = bytes == 8 ? parts_.transport->fetch_add64(target.rank, target.offset, value)
-                   : parts_.transport->fetch_add32(target.rank, target.offset, static_cast<uint32_t>(value));
-  if (value != 0) changed(target);
+  if (value != 0) before(target);
+  old = add_at(target, address, bytes, value);
+  after(target);
   return {};
+}
+
+uint64_t Atomics::add_at(const Target& target, void* address, unsigned bytes, uint64_t value) {
+  if (target.here && !parts_.races.on())
+    return bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
+                      : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
+  const uint64_t old = bytes == 8
+                           ? parts_.transport->fetch_add64(target.rank, target.offset, value)
+                           : parts_.transport->fetch_add32(target.rank, target.offset, static_cast<uint32_t>(value));
+  if (value != 0) changed(target);
+  return old;
 }
 
 Status Atomics::swap(void* address, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
   Target target = {};
   HIROBA_TRY(locate(address, bytes, target));
   record(target, true);
+  before(target);
+  old = swap_at(target, address, bytes, expected, desired);
+  after(target);
+  return {};
+}
+
+uint64_t Atomics::swap_at(const Target& target, void* address, unsigned bytes, uint64_t expected, uint64_t desired) {
   if (target.here && !parts_.races.on()) {
     if (bytes == 8) {
-      old = expected;
-      std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(old, desired);
-    } else {
-      uint32_t found = static_cast<uint32_t>(expected);
-      std::atomic_ref(*static_cast<uint32_t*>(address)).compare_exchange_strong(found, static_cast<uint32_t>(desired));
-      old = found;
+      std::atomic_ref(*static_cast<uint64_t*>(address)).compare_exchange_strong(expected, desired);
+      return expected;
     }
-    return {};
+    auto found = static_cast<uint32_t>(expected);
+    std::atomic_ref(*static_cast<uint32_t*>(address)).compare_exchange_strong(found, static_cast<uint32_t>(desired));
+    return found;
   }
-  old = bytes == 8 ? parts_.transport->compare_swap64(target.rank, target.offset, expected, desired)
-                   : parts_.transport->compare_swap32(target.rank, target.offset, static_cast<uint32_t>(expected),
-                                                      static_cast<uint32_t>(desired));
+  const uint64_t old =
+      bytes == 8 ? parts_.transport->compare_swap64(target.rank, target.offset, expected, desired)
+                 : parts_.transport->compare_swap32(target.rank, target.offset, static_cast<uint32_t>(expected),
+                                                    static_cast<uint32_t>(desired));
   if (old == expected) changed(target);
-  return {};
+  return old;
 }
 
 }  // namespace hiroba

@@ -23,6 +23,10 @@ class Atomics {
   Status locate(void* address, unsigned bytes, Target& out) const;
   void record(const Target& target, bool writes);
   void changed(const Target& target);
+  void before(const Target& target);
+  void after(const Target& target);
+  uint64_t add_at(const Target& target, void* address, unsigned bytes, uint64_t value);
+  uint64_t swap_at(const Target& target, void* address, unsigned bytes, uint64_t expected, uint64_t desired);
 
   MemoryParts& parts_;
 };

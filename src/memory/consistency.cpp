@@ -102,7 +102,15 @@ Status Consistency::end_sync_drop() {
 void Consistency::sync() {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
   if (parts_.cache == nullptr) std::atomic_thread_fence(std::memory_order_seq_cst);
-  else parts_.intervals.release_and_acquire_all();
+  else parts_.intervals.sync();
+}
+
+void Consistency::release_to(int rank) {
+  if (parts_.cache != nullptr) parts_.intervals.release_to(rank);
+}
+
+void Consistency::acquire_here() {
+  if (parts_.cache != nullptr) parts_.intervals.acquire_here();
 }
 
 void Consistency::drop_copies() {

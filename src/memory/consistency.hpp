@@ -1,8 +1,8 @@
 // Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
 // program may rely on, README.md beside this file how it is done.
 //
-// Owner: Memory. Everything but sync(), drop_copies() and note_order() is collective, or for the thread that makes
-// collective calls.
+// Owner: Memory. Everything but sync(), release_to(), acquire_here(), drop_copies() and note_order() is collective, or
+// for the thread that makes collective calls.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,10 @@ class Consistency {
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
+  // For messages of floors above that order what this rank did before: before one is sent to a rank, and after one has
+  // come.
+  void release_to(int rank);
+  void acquire_here();
   // Forgets every copy, and sends home what was written. For finding out what is used from then on.
   void drop_copies();
   // Option check: something that this floor does not see may order what this rank did before and does after.

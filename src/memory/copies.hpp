@@ -15,6 +15,7 @@
 #include "memory/array_table.hpp"
 #include "memory/closed_copies.hpp"
 #include "memory/notices.hpp"
+#include "memory/page_at_work.hpp"
 #include "memory/page_states.hpp"
 #include "memory/tracker.hpp"
 #include "transport/transport.hpp"
@@ -99,6 +100,7 @@ class Copies {
   void use_huge_pages(uint64_t page, uint64_t pages);
 
   ClosedCopies closed;
+  PageAtWork at_work;
 
   bool take_stale_in_view(uint64_t page) const;
   // Takes a busy page that is stale out of the view, so that accesses fault.

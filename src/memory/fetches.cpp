@@ -155,7 +155,11 @@ bool Fetches::fault(Array& array, uint64_t page) {
     return true;
   }
   switch (config_.states->state(page)) {
-    case PageState::busy: wait_while_busy(page); return true;
+    case PageState::busy:
+      if (!copies_.at_work.is_mine(page)) return wait_while_busy(page), true;
+      array.tracker->install(copies_.view(page), page_bytes);
+      copies_.closed.open(array, page);
+      return true;
     case PageState::valid:
       // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
       // could be on its way out.

@@ -20,6 +20,9 @@ class HomeWrites {
   void start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
              PageStates* states);
 
+  // Whether another node may have copies of this node's pages.
+  bool any_copied() const { return registrations() != 0; }
+
   bool exact() const { return uffd_ != nullptr; }
 
   // Forgets the pages of an array that is being freed.

@@ -78,12 +78,4 @@ bool IntervalLog::read(int node, uint64_t from, uint64_t to, std::vector<Notice>
   return true;
 }
 
-void IntervalLog::read_ends(std::span<uint64_t> ends) const {
-  Completion all;
-  for (int node = 0; node < job_.nnodes; ++node)
-    transport_->start_get(&ends[static_cast<size_t>(node)], job_.first_rank_of(node), log_of(node) + published_at,
-                          sizeof(uint64_t), all, nullptr);
-  transport_->await(all);
-}
-
 }  // namespace hiroba

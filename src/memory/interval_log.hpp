@@ -27,8 +27,6 @@ class IntervalLog {
   // The entries of a node in [from, to), without this rank's own, are added to `out`. False if some are about all pages
   // or have been overwritten.
   bool read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out);
-  // The ends of all nodes' logs, `ends[node]`.
-  void read_ends(std::span<uint64_t> ends) const;
 
  private:
   static constexpr uint64_t writer_shift = 56, shared_writer = 255;  // the number of those that have none of their own

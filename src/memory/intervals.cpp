@@ -9,7 +9,10 @@ namespace hiroba {
 void Intervals::start() {
   log_.start(parts_.space.base(), parts_.layout, parts_.job, parts_.transport.get());
   seen_.resize(static_cast<size_t>(parts_.job.nnodes));
-  ends_.resize(seen_.size());
+  common_.resize(seen_.size());
+  joined_.resize(seen_.size());
+  told_ = std::make_unique<std::atomic<uint64_t>[]>(static_cast<size_t>(parts_.job.nranks));
+  looked_at_ = std::make_unique<std::atomic<bool>[]>(static_cast<size_t>(parts_.job.nranks));
 }
 
 void Intervals::release_locked() {
@@ -20,15 +23,19 @@ void Intervals::release_locked() {
   else if (!fresh_.empty()) end = log_.append(fresh_);
   // Between the halves of a sync_drop what went home at its start stays in no log until all have come.
   untracked_ = untracked_ && parts_.cache->fetches.between();
-  if (end != written_) written_ = end, ++version_;
+  if (end != written_) written_ = end, ++version_, ++news_;
+}
+
+void Intervals::copy_vector(std::span<uint64_t> out) const {
+  std::copy(seen_.begin(), seen_.end(), out.begin());
+  uint64_t& here = out[static_cast<size_t>(parts_.job.node)];
+  here = std::max(here, written_);
 }
 
 uint64_t Intervals::release(std::span<uint64_t> vector) {
   const std::lock_guard guard(lock_);
   release_locked();
-  std::copy(seen_.begin(), seen_.end(), vector.begin());
-  uint64_t& here = vector[static_cast<size_t>(parts_.job.node)];
-  here = std::max(here, written_);
+  copy_vector(vector);
   return version_;
 }
 
@@ -53,7 +60,7 @@ void Intervals::acquire_locked(std::span<const uint64_t> vector) {
   else if (!fresh_.empty()) parts_.cache->writeback.update(std::span(fresh_).first(merge_notices(fresh_)));
   if (!any) return;
   for (size_t node = 0; node < seen_.size(); ++node) seen_[node] = std::max(seen_[node], vector[node]);
-  ++version_;
+  ++version_, ++news_;
 }
 
 void Intervals::acquire(std::span<const uint64_t> vector) {
@@ -61,11 +68,75 @@ void Intervals::acquire(std::span<const uint64_t> vector) {
   acquire_locked(vector);
 }
 
-void Intervals::release_and_acquire_all() {
+// What all ranks have seen by a barrier need not lie there. The words grow only.
+bool Intervals::hand_over(std::span<const uint64_t> vector, int rank, uint64_t at) {
+  std::vector<uint64_t> there(vector.size());
+  parts_.transport->get(there.data(), rank, at, vector.size_bytes());
+  bool changed = false;
+  for (size_t node = 0; node < vector.size(); ++node) {
+    for (uint64_t old = there[node]; old < vector[node] && vector[node] > common_[node];) {
+      const uint64_t now = parts_.transport->compare_swap64(rank, at + node * sizeof old, old, vector[node]);
+      changed = changed || now == old;
+      old = now == old ? vector[node] : now;
+    }
+  }
+  return changed;
+}
+
+// ---- flags ---------------------------------------------------------------------------------------------------------
+
+// Before the operation on the flag, so who sees its result sees this.
+void Intervals::tell(int rank) {
+  const std::lock_guard guard(lock_);
+  tell_locked(rank);
+}
+
+void Intervals::tell_locked(int rank) {
+  const uint64_t news = news_.load(std::memory_order_relaxed);
+  if (told_[static_cast<size_t>(rank)].load(std::memory_order_relaxed) == news) return;
+  copy_vector(joined_);
+  hand_over(joined_, rank, parts_.layout.flag_vector(rank));
+  told_[static_cast<size_t>(rank)].store(news, std::memory_order_release);
+}
+
+// A thread marks the rank after its operation. So the mark is still there at its own sync(), or another's has taken it
+// away, and got the vector, after the operation.
+void Intervals::sync() {
   const std::lock_guard guard(lock_);
   release_locked();
-  log_.read_ends(ends_);
-  acquire_locked(ends_);
+  const size_t nodes = joined_.size();
+  size_t found = 0;
+  Completion all;
+  for (int rank = 0; rank < parts_.job.nranks; ++rank)
+    found += looked_at_[static_cast<size_t>(rank)].load(std::memory_order_relaxed) ? 1 : 0;
+  if (found == 0) return;
+  with_flags_.resize(found * nodes + nodes);
+  size_t next = 0;
+  for (int rank = 0; rank < parts_.job.nranks && next < found; ++rank) {
+    if (!looked_at_[static_cast<size_t>(rank)].exchange(false)) continue;
+    parts_.transport->start_get(&with_flags_[next++ * nodes], rank, parts_.layout.flag_vector(rank),
+                                nodes * sizeof(uint64_t), all, nullptr);
+  }
+  parts_.transport->await(all);
+  std::fill(joined_.begin(), joined_.end(), 0);
+  for (size_t i = 0; i < next * nodes; ++i) joined_[i % nodes] = std::max(joined_[i % nodes], with_flags_[i]);
+  acquire_locked(joined_);
+}
+
+// Programs that keep to coarrays, or to their own memory, pay for no flush.
+void Intervals::release_to(int rank) {
+  const std::lock_guard guard(lock_);
+  const bool nothing = parts_.cache->copies.resident() == 0 && !parts_.home_writes.any_copied() &&
+                       parts_.notices.count() == 0 && !untracked_;
+  if (!nothing) release_locked();
+  tell_locked(rank);
+}
+
+void Intervals::acquire_here() {
+  const std::lock_guard guard(lock_);
+  parts_.transport->get(joined_.data(), parts_.job.rank, parts_.layout.flag_vector(parts_.job.rank),
+                        joined_.size() * sizeof(uint64_t));
+  acquire_locked(joined_);
 }
 
 // ---- barriers ------------------------------------------------------------------------------------------------------
@@ -84,13 +155,16 @@ uint64_t Intervals::at_barrier() {
 void Intervals::after_barrier(std::span<const uint64_t> covered) {
   for (int node = 0; node < parts_.job.nnodes; ++node) {
     uint64_t& seen = seen_[static_cast<size_t>(node)];
-    uint64_t ahead = barrier_range;
+    int64_t ahead = barrier_range;
     for (int r = parts_.job.first_rank_of(node); r < parts_.job.first_rank_of(node + 1); ++r) {
       const uint64_t distance = (covered[static_cast<size_t>(r)] - seen) % barrier_range;
-      ahead = std::min(ahead, distance < barrier_range / 2 ? distance : 0);
+      const bool before = distance >= barrier_range / 2;
+      ahead = std::min(ahead, static_cast<int64_t>(distance) - (before ? static_cast<int64_t>(barrier_range) : 0));
     }
-    if (ahead == 0) continue;
-    seen += ahead;
+    uint64_t& common = common_[static_cast<size_t>(node)];
+    common = std::max(common, seen + static_cast<uint64_t>(ahead));
+    if (ahead <= 0) continue;
+    seen += static_cast<uint64_t>(ahead);
     ++version_;
   }
 }

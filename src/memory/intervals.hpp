@@ -5,7 +5,9 @@
 // Owner: MemoryParts. Thread-safe; blocks for the answers of other nodes. Not for the fault handler.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -27,8 +29,24 @@ class Intervals {
   uint64_t release(std::span<uint64_t> vector);
   // Copies that are older than what a release had written or seen are refreshed or gone.
   void acquire(std::span<const uint64_t> vector);
-  // A release, and an acquire of all releases before.
-  void release_and_acquire_all();
+  // The vector that lies at `at` in the memory of a rank, and that several change, becomes the greater of both, word by
+  // word. True if it had to change.
+  bool hand_over(std::span<const uint64_t> vector, int rank, uint64_t at);
+
+  // Flags: what this rank has released lies beside the flags of a rank before an atomic operation may write one of
+  // them; and when one has read one, sync() acquires what lies there.
+  void before_flag(int rank) {
+    if (told_[static_cast<size_t>(rank)].load(std::memory_order_acquire) != news_.load(std::memory_order_relaxed))
+      tell(rank);
+  }
+  void after_flag(int rank) { looked_at_[static_cast<size_t>(rank)].store(true, std::memory_order_release); }
+  // A release, and an acquire of what the flags that this rank has read since the last one had been given.
+  void sync();
+
+  // Messages of floors above, which order what this rank has done before: a release to the rank that it goes to, before
+  // it is sent; and there an acquire, when it has come.
+  void release_to(int rank);
+  void acquire_here();
 
   // Notices were forgotten before all ranks have read them: the next release says that any page may have been written.
   void lose_track() { untracked_ = uncovered_ = true; }
@@ -46,19 +64,27 @@ class Intervals {
  private:
   void release_locked();
   void acquire_locked(std::span<const uint64_t> vector);
+  void copy_vector(std::span<uint64_t> out) const;
+  void tell(int rank);
+  void tell_locked(int rank);
   void drop();
 
   MemoryParts& parts_;
   IntervalLog log_;
-  std::mutex lock_;             // guards all of this; before the flush lock
-  bool untracked_ = false;      // notices were forgotten that were in no log
-  bool uncovered_ = false;      // notices were forgotten that a barrier would have handed to all
-  uint64_t covered_ = 0;        // the end of this node's log when the notices were last complete
-  std::vector<uint64_t> seen_;  // of each node's log
-  uint64_t written_ = 0;        // the end, in this node's log, of what this rank has added
-  uint64_t version_ = 1;        // of the vector that a release gives
-  std::vector<Notice> fresh_;   // entries of one release or acquire
-  std::vector<uint64_t> ends_;
+  std::mutex lock_;                                 // guards all of this; before the flush lock
+  bool untracked_ = false;                          // notices were forgotten that were in no log
+  bool uncovered_ = false;                          // notices were forgotten that a barrier would have handed to all
+  uint64_t covered_ = 0;                            // the end of this node's log when the notices were last complete
+  std::vector<uint64_t> seen_;                      // of each node's log
+  uint64_t written_ = 0;                            // the end, in this node's log, of what this rank has added
+  uint64_t version_ = 1;                            // of the vector that a release gives
+  std::vector<uint64_t> common_;                    // what all ranks have seen by the latest barrier
+  std::atomic<uint64_t> news_{0};                   // counts changes of the vector but for what all ranks have seen
+  std::vector<uint64_t> with_flags_;                // that lie beside flags, a vector for each rank that was looked at
+  std::unique_ptr<std::atomic<uint64_t>[]> told_;   // of each rank, the count of news that lie beside its flags
+  std::unique_ptr<std::atomic<bool>[]> looked_at_;  // flags of each rank, since the last sync()
+  std::vector<Notice> fresh_;                       // entries of one release or acquire
+  std::vector<uint64_t> joined_;                    // of the flags
   Memory::Acquires counts_;
 };
 

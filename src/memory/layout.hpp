@@ -27,7 +27,8 @@ constexpr uint64_t shared_base = uint64_t{0x2000} << 32;
 
 struct Layout {
   static constexpr uint64_t control_bytes = uint64_t{1} << 30;
-  static constexpr uint64_t locks = 65536;
+  static constexpr uint64_t locks = 65536, conditions = 65536;
+  static constexpr uint64_t onces = 4096;  // numbers of what is done once; behind the locks, among which each has one
   static constexpr uint64_t notice_log_bytes = uint64_t{256} << 20;
 
   uint64_t space = 0;
@@ -47,10 +48,14 @@ struct Layout {
 
   // Inside a control segment.
   int lock_rank(int id) const { return id % nranks; }
-  // Ticket and holder, and from lock_vector on a word for each node. In lines of their own.
-  static constexpr uint64_t lock_holder = 8, lock_vector = 16;
+  // Ticket, holder, how many share it, and from lock_vector on a word for each node. In lines of their own.
+  static constexpr uint64_t lock_holder = 8, lock_sharers = 12, lock_vector = 16;
   uint64_t lock_bytes() const { return (lock_vector + 8 * static_cast<uint64_t>(nnodes) + 127) / 128 * 128; }
   uint64_t lock(int id) const { return control(lock_rank(id)) + static_cast<uint64_t>(id / nranks) * lock_bytes(); }
+  // In lines of their own.
+  uint64_t condition(int id) const {
+    return control(id % nranks) + conditions_at + static_cast<uint64_t>(id / nranks) * 64;
+  }
   // Sharer registrations: changes of the node's directory, at its first rank: a count, and the latest in a ring of
   // words.
   static constexpr uint64_t registration_slots = 65536;
@@ -64,6 +69,8 @@ struct Layout {
   uint64_t interval_slot(int rank, uint64_t index) const {
     return interval_log(rank) + 128 + index % interval_slots * 8;
   }
+  // What a rank must have seen that reads flags of this rank: a word for each node.
+  uint64_t flag_vector(int rank) const { return control(rank) + flag_vector_at; }
   uint64_t notice_log(int rank, uint64_t parity) const {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
@@ -76,7 +83,8 @@ struct Layout {
 
  private:
   // With one rank all locks are its own: 8 MiB. With n, in as many nodes, each has 1/n of them, of 128 + 8 n bytes.
-  static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20;
+  static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20,
+                            flag_vector_at = uint64_t{52} << 20, conditions_at = uint64_t{56} << 20;
 };
 
 }  // namespace hiroba

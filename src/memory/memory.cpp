@@ -195,6 +195,7 @@ Consistency& Memory::consistency() const { return parts_->consistency; }
 GroupSync& Memory::group_sync() const { return parts_->group_sync; }
 Heap& Memory::heap() const { return parts_->heap; }
 Locks& Memory::locks() const { return parts_->locks; }
+Conditions& Memory::conditions() const { return parts_->conditions; }
 Preloads& Memory::preloads() const { return parts_->preloads; }
 Atomics& Memory::atomics() const { return parts_->atomics; }
 SystemAccess& Memory::system_access() const { return parts_->system_access; }

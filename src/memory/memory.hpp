@@ -22,6 +22,7 @@
 #include "memory/affinity.hpp"
 #include "memory/arrays.hpp"
 #include "memory/atomics.hpp"
+#include "memory/conditions.hpp"
 #include "memory/consistency.hpp"
 #include "memory/group_sync.hpp"
 #include "memory/heap.hpp"
@@ -57,6 +58,7 @@ class Memory {
   GroupSync& group_sync() const;
   Heap& heap() const;
   Locks& locks() const;
+  Conditions& conditions() const;
   Preloads& preloads() const;
   Atomics& atomics() const;
   SystemAccess& system_access() const;

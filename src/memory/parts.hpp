@@ -49,6 +49,7 @@ struct MemoryParts {
   GroupSync group_sync{*this};
   Heap heap{*this};
   Locks locks{*this};
+  Conditions conditions{*this};
   Preloads preloads{*this};
   Atomics atomics{*this};
   SystemAccess system_access{*this};

@@ -16,12 +16,6 @@ bool whole_chunk(const Copies::Piece& piece) {
   return piece.first % chunk_pages == 0 && piece.end - piece.first == chunk_pages;
 }
 
-// Taken away, such a page costs a fault and a copy by the kernel when it is written again.
-bool worth_refreshing(const PageStates& states, const Array& array, uint64_t page) {
-  return states.flag(page, PageStates::active) &&
-         (array.tracker->twin_at_fetch() || states.flag(page, PageStates::copied));
-}
-
 }  // namespace
 
 // What has changed in pages of one array, on its way to their homes: differences are gathered and sent when there are
@@ -37,6 +31,7 @@ class Writeback::Packer {
     if (run.rank != rank_) send();
     rank_ = run.rank;
     uint64_t* const out = room();
+    const UsingPage using_page(copies_.at_work, page);
     const char* const now = array_.tracker->content(copies_.view(page));
     const size_t words = diff_page(now, twin(page), page << page_shift, out);
     ++compared_;
@@ -177,7 +172,7 @@ void Writeback::evict_run(uint64_t page, uint64_t pages, bool valid) {
     array.tracker->collect(copies_.view(page), pages, written);
     Packer packer(*this, array);
     for (uint64_t p = 0; p < pages; ++p)
-      if (written.test(p)) packer.add(page + p);
+      if (written.test(p) && !copies_.closed.is_closed(page + p)) packer.add(page + p);
     packer.send_and_fence();
     array.tracker->discard(copies_.view(page), pages << page_shift, false);
   } else {
@@ -261,7 +256,8 @@ bool Writeback::close_pages(const Piece& piece) {
     for (uint64_t i = 0; i < n; ++i) {
       if (copied.test(i)) {
         config_.states->set_flag(page + i, PageStates::copied);
-        if (packer.add(page + i)) copies_.closed.open(piece.array, page + i), all = false;
+        if (packer.add(page + i)) copies_.closed.open(piece.array, page + i);
+        all = all && !is_open(page + i);  // a fault of the comparison opens it, too
       }
     }
     packer.send();
@@ -303,7 +299,8 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
     PageBits bits;
     tracker.collect(copies_.view(page), pages, bits);
     for (uint64_t i = 0; i < pages; ++i)
-      if (bits.test(i) && taken.test(page + i - piece.first)) packer.add(page + i);
+      if (bits.test(i) && taken.test(page + i - piece.first) && !copies_.closed.is_closed(page + i))
+        packer.add(page + i);
   });
   if (alone) packer.send();  // nobody fetches before the barrier that follows
   else packer.send_and_fence();
@@ -375,46 +372,26 @@ void Writeback::flush_and_drop(Array& array, uint64_t page) {
 
 // ---- what others have written ------------------------------------------------------------------------------------
 
-void Writeback::start_refresh(Array& array, int home, uint64_t page) {
-  if (refreshing_ == most_refreshes) finish_refreshes();
-  if (!take_valid(page)) return;
-  if (copies_.closed.is_closed(page)) copies_.closed.open(array, page);
-  Refresh& refresh = refreshes_[refreshing_++];
-  refresh.array = &array, refresh.page = page;
-  config_.transport->start_get(refresh.fresh, home, page << page_shift, page_bytes, refreshed_, nullptr);
-}
-
-// If this rank does not write it until the next time, it is dropped then.
-void Writeback::finish_refreshes() {
-  config_.transport->await(refreshed_);
-  for (size_t i = 0; i < refreshing_; ++i) {
-    const Refresh& refresh = refreshes_[i];
-    const char* const now = refresh.array->tracker->content(copies_.view(refresh.page));
-    merge_page(refresh.fresh, copies_.twin(*refresh.array, refresh.page), const_cast<char*>(now));
-    config_.states->clear_flag(refresh.page, PageStates::active);
-    config_.states->release(refresh.page, PageState::valid);
-    count(refresh.array->counters.refreshed, 1);
-  }
-  refreshing_ = 0;
-}
-
 // The fence, because a home that lacks differences of this rank would undo its writes in a page that is refreshed.
 void Writeback::update(std::span<const Notice> written) {
   flush_lock_.lock();
   config_.transport->fence();
+  uint64_t pages = 0;
+  for (const Notice run : written) pages += run.pages();
+  const bool few = pages <= Refreshes::most;
   for (const Notice run : written) {
     Array* const array = config_.arrays->live(run.page());
     if (array == nullptr) continue;
     const uint64_t end = std::min(array->end_page, run.page() + run.pages());
     copies_.for_each_piece(*array, run.page(), end, [&](const Piece& piece) {
       for (uint64_t page = piece.first, n = 0; page < piece.end; page += n + 1, n = 0) {
-        while (page + n < piece.end && !worth_refreshing(*config_.states, *array, page + n)) ++n;
+        while (page + n < piece.end && !refreshes_.worth_it(*array, page + n, few)) ++n;
         if (n > 0) drop_piece({*array, piece.run, page, page + n}, false, true);
-        if (page + n < piece.end) start_refresh(*array, piece.run.rank, page + n);
+        if (page + n < piece.end && take_valid(page + n)) refreshes_.start(*array, piece.run.rank, page + n);
       }
     });
   }
-  finish_refreshes();
+  refreshes_.finish();
   await_outgoing();
   flush_lock_.unlock();
 }

@@ -10,6 +10,7 @@
 
 #include "memory/copies.hpp"
 #include "memory/diff.hpp"
+#include "memory/refreshes.hpp"
 
 namespace hiroba {
 
@@ -61,8 +62,6 @@ class Writeback {
   void discard_unchanged(const Piece& piece, const PageBits& unchanged);
   void drop_piece(const Piece& piece, bool alone, bool written);
   void mark_piece_stale(const Piece& piece);
-  void start_refresh(Array& array, int home, uint64_t page);
-  void finish_refreshes();
   void evict(uint64_t pages);
   void evict_run(uint64_t page, uint64_t pages, bool valid);
 
@@ -81,16 +80,7 @@ class Writeback {
   Outgoing outgoing_[outgoings];
   uint32_t outgoing_turn_ = 0, since_progress_ = 0;
   Completion whole_sent_;  // pages that go as they are
-  // Pages that this rank has taken, and what their homes have now.
-  static constexpr size_t most_refreshes = 8;
-  struct Refresh {
-    Array* array;
-    uint64_t page;
-    alignas(64) char fresh[page_bytes];
-  };
-  Refresh refreshes_[most_refreshes];
-  size_t refreshing_ = 0;
-  Completion refreshed_;
+  Refreshes refreshes_{copies_};
 };
 
 }  // namespace hiroba

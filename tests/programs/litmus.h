@@ -26,6 +26,14 @@ void chain_mixed(int rounds);
 void log_overflow(int rounds);
 void closed_copies(int rounds);
 
+/* litmus_locks.c: shared locks, condition variables, once, and chains of all kinds. */
+void shared_lock(int rounds);
+void shared_release(int rounds);
+void condition_queue(int rounds);
+void condition_broadcast(int rounds);
+void once(int rounds);
+void chain_all(int rounds);
+
 /* litmus_pages.c: what becomes of bytes that share a page. */
 void share_barrier(int rounds);
 void share_drop(int rounds);

@@ -255,9 +255,10 @@ void chain_mixed(int rounds) {
   }
 }
 
-/* Rank 0 releases more intervals than its node's log holds while the others, who have copies, acquire nothing. */
+/* Rank 0 releases more runs of pages than its node's log holds, 32 at a time, while the others, who have copies,
+ * acquire nothing. */
 void log_overflow(int rounds) {
-  enum { PAGES = 64, INTERVALS = 66000, WORDS_PER_PAGE = PAGE / 8 };
+  enum { RUNS = 32, PAGES = 2 * RUNS, INTERVALS = 2100, WORDS_PER_PAGE = PAGE / 8 };
   int64_t* data = spread(sms_nprocs, PAGES * WORDS_PER_PAGE, sizeof(int64_t));
   int64_t* far = data + (int64_t)(sms_nprocs - 1) * PAGES * WORDS_PER_PAGE;
   int64_t* turn = word_on(0);
@@ -268,15 +269,15 @@ void log_overflow(int rounds) {
     if (sms_rank == 0) {
       for (int n = 0; n < INTERVALS; ++n) {
         sms_lock(50);
-        far[n % 2 * (PAGES - 1) * WORDS_PER_PAGE] = i * INTERVALS + n;
+        for (int run = 0; run < RUNS; ++run) far[2 * run * WORDS_PER_PAGE] = i * INTERVALS + n;
         sms_unlock(50);
       }
       sms_atomic_store(turn, i);
     } else {
       wait_atomic(turn, i);
       sms_lock(50);
-      for (int n = INTERVALS - 2; n < INTERVALS; ++n)
-        if (far[n % 2 * (PAGES - 1) * WORDS_PER_PAGE] != i * INTERVALS + n)
+      for (int run = 0; run < RUNS; ++run)
+        if (far[2 * run * WORDS_PER_PAGE] != (i + 1) * INTERVALS - 1)
           fail("litmus log_overflow, round %ld, rank %d: an old value", i, sms_rank);
       sms_unlock(50);
     }

@@ -249,6 +249,56 @@ static void lock_negative(void) {
 static void lock_too_large(void) {
   if (guilty()) sms_lock(SMS_LOCKS);
 }
+static void killed_with_locks(void) {
+  if (guilty()) sms_lock(4), sms_lock(77);
+  sms_barrier();
+  if (guilty()) usleep(200000), kill(getpid(), SIGKILL);
+  sms_lock(77);
+}
+static void unlock_unshared(void) {
+  if (guilty()) sms_lock(3), sms_unlock_shared(3);
+}
+static void lock_shared_twice(void) {
+  if (guilty()) sms_lock_shared(3), sms_lock_shared(3);
+}
+static void lock_what_it_shares(void) {
+  if (guilty()) sms_lock_shared(3), sms_lock(3);
+}
+static void wait_without_lock(void) {
+  if (guilty()) sms_wait(8, 3);
+}
+static void wait_with_shared_lock(void) {
+  if (guilty()) sms_lock_shared(3), sms_wait(8, 3);
+}
+static void wait_with_other_lock(void) {
+  if (!guilty()) {
+    sms_lock(3);
+    sms_wait(8, 3);
+  }
+  usleep(300000);
+  sms_lock(4);
+  sms_wait(8, 4);
+}
+static void wait_for_too_large(void) {
+  if (guilty()) sms_lock(3), sms_wait(SMS_CONDITIONS, 3);
+}
+static void signal_negative(void) {
+  if (guilty()) sms_signal(-1);
+}
+static void nobody_signals(void) {
+  sms_lock(3);
+  sms_wait(8, 3);
+}
+static void once_again(void) { sms_once(6, once_again); }
+static void once_in_itself(void) {
+  if (guilty()) once_again();
+}
+static void once_too_large(void) {
+  if (guilty()) sms_once(SMS_ONCES, once_again);
+}
+static void once_nothing(void) {
+  if (guilty()) sms_once(6, NULL);
+}
 
 /* ---- outside the job's life ------------------------------------------------------------------------------ */
 
@@ -381,6 +431,19 @@ static const misuse cases[] = {
     CASE(lock_twice),
     CASE(lock_negative),
     CASE(lock_too_large),
+    CASE(killed_with_locks),
+    CASE(unlock_unshared),
+    CASE(lock_shared_twice),
+    CASE(lock_what_it_shares),
+    CASE(wait_without_lock),
+    CASE(wait_with_shared_lock),
+    CASE(wait_with_other_lock),
+    CASE(wait_for_too_large),
+    CASE(signal_negative),
+    CASE(nobody_signals),
+    CASE(once_in_itself),
+    CASE(once_too_large),
+    CASE(once_nothing),
     {"before_barrier", before_barrier, BEFORE},
     {"before_alloc", before_alloc, BEFORE},
     {"before_lock", before_lock, BEFORE},

@@ -143,6 +143,33 @@ LOCKS = [
     refused("lock_twice", RANK1, r"sms_lock", r"\b3\b"),
     refused("lock_negative", RANK1, r"lock -1"),
     refused("lock_too_large", RANK1, r"lock 65536", r"65535"),
+    refused(
+        "killed_with_locks",
+        RANK1,
+        r"signal 9",
+        r"held locks 4, 77\b",
+        status=SIGNALLED + signal.SIGKILL,
+        extra_seconds=2,
+    ),
+    refused("unlock_unshared", RANK1, r"sms_unlock_shared\(3\)", r"does not share"),
+    refused("lock_shared_twice", RANK1, r"sms_lock_shared\(3\)", r"not recursive"),
+    refused("lock_what_it_shares", RANK1, r"sms_lock\(3\)", r"shares lock 3"),
+    refused("wait_without_lock", RANK1, r"sms_wait\(8, 3\)", r"does not hold lock 3"),
+    refused("wait_with_shared_lock", RANK1, r"sms_wait\(8, 3\)", r"does not hold lock 3"),
+    refused("wait_with_other_lock", RANK1, r"sms_wait\(8, 4\)", r"others wait for condition 8 with lock 3"),
+    refused("wait_for_too_large", RANK1, r"condition 65536", r"65535"),
+    refused("signal_negative", RANK1, r"sms_signal", r"condition -1"),
+    refused(
+        "nobody_signals",
+        r"sms_wait\(8, 3\)",
+        r"nobody has signalled",
+        r"timeout",
+        options=["--timeout", "2"],
+        extra_seconds=2,
+    ),
+    refused("once_in_itself", RANK1, r"sms_once\(6\)", r"itself"),
+    refused("once_too_large", RANK1, r"sms_once", r"4096", r"4095"),
+    refused("once_nothing", RANK1, r"sms_once\(6, NULL\)"),
 ]
 
 LIFE = [

@@ -71,6 +71,31 @@ int main(int argc, char** argv) {
   begin();
   sms_sync(); /* the difference is sent and asked for in one message, and answered */
   expect("publishing a difference for one home", total(), 2 * n * others);
+  /* A flag of the next rank: what this rank has published goes there first, once. */
+  int64_t* flags =
+      sms_mapalloc((int[]){sms_nprocs * WORDS_IN_PAGE, -1}, (int[]){sms_nprocs, -1}, sizeof *flags, 0, sms_nprocs);
+  int64_t* flag = &flags[(sms_rank + 1) % sms_nprocs * WORDS_IN_PAGE];
+  last[1] = sms_rank + 1;
+  sms_sync();
+  begin();
+  sms_fetch_add(flag, 1);
+  expect("the first change of a flag after publishing something", total(), 6 * n * others);
+  begin();
+  sms_fetch_add(flag, 1);
+  expect("another change of a flag", total(), 2 * n * others);
+  begin();
+  sms_sync();
+  expect("what comes with a flag", total(), 2 * n * others);
+  const int lock = (sms_rank + 1) % sms_nprocs; /* which the next rank keeps */
+  begin();
+  sms_lock(lock), sms_unlock(lock);
+  expect("a lock that another rank keeps, for the first time", total(), 12 * n * others);
+  begin();
+  sms_lock(lock), sms_unlock(lock);
+  expect("a lock that another rank keeps, and this one held last", total(), 8 * n * others);
+  begin();
+  sms_lock_shared(lock), sms_unlock_shared(lock);
+  expect("the same lock, shared", total(), 13 * n * others);
   sms_shutdown();
   return 0;
 }

@@ -80,6 +80,30 @@ static void posts(void) {
   EXPECT(xmp_wait(left, 149, PLACE), left); /* the oldest went first */
 }
 
+/* What was written to a shared array of sms.h is there after the wait, and after the meeting, also if it was seen from
+ * a third image. Copies of what was there before are here. */
+static void posts_of_shared_arrays(void) {
+  enum { PLACES = 8, APART = 700 };
+  const int right = (me + 1) % n, left = (me + n - 1) % n;
+  int64_t* words = sms_alloc(sizeof *words, (size_t)(PLACES * APART), n - 1);
+  for (int round = 1; round <= 40; ++round) {
+    const int first = round % n == me, last = round % n == right;
+    if (first) {
+      for (int k = 0; k < PLACES; ++k) words[k * APART] = round + k;
+    } else if (round % 2 == 0) {
+      xmp_sync_image(left, NULL);
+    } else {
+      EXPECT(xmp_wait(left, round, PLACE), left);
+    }
+    for (int k = 0; k < PLACES; ++k) EXPECT((int)words[k * APART], round + k);
+    if (!last && round % 2 == 0) xmp_sync_image(right, NULL);
+    else if (!last) xmp_post(right, round, PLACE);
+    xmp_sync_all(NULL);
+    for (int k = 0; k < PLACES; ++k) EXPECT((int)words[k * APART], round + k);
+    xmp_sync_all(NULL);
+  }
+}
+
 /* A post, and the meeting of a pair, vouch for what was put to a third image, too, by whoever has it read there. */
 static void puts_to_a_third(void) {
   const int right = (me + 1) % n, left = (me + n - 1) % n, third = (me + 2) % n;
@@ -359,6 +383,7 @@ static const struct {
              {"elements", elements},
              {"pairs", pairs},
              {"posts", posts},
+             {"posts_of_shared_arrays", posts_of_shared_arrays},
              {"puts_to_a_third", puts_to_a_third},
              {"many_posts", many_posts},
              {"put_after_put", put_after_put},

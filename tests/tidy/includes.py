@@ -61,6 +61,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "array",
         "arrays",
         "atomics",
+        "conditions",
         "consistency",
         "distribution",
         "group_sync",

@@ -182,6 +182,7 @@ struct CacheShape {
   int rank = 0;
   uint64_t limit_pages = 4096, readahead_pages = 1;
   bool huge = false, in_place = true;
+  bool closes = false;  // copies that flushes find unwritten may be closed to writes
 };
 
 // A rank of three, each on a node of its own.
@@ -206,6 +207,8 @@ class CacheRank {
     EXPECT_TRUE(states.create(config.layout.pages()).ok());
     notices.start(base, config.layout, shape.rank);
     config.base = base, config.transport = &home, config.arrays = &arrays_;
+    EXPECT_TRUE(!shape.closes || view_uffd_.open_for_writes().ok());
+    config.view_uffd = &view_uffd_;
     config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices, config.states = &states;
     config.limit_pages = shape.limit_pages, config.readahead_pages = shape.readahead_pages;
     config.huge = shape.huge, config.in_place = shape.in_place;
@@ -285,7 +288,7 @@ class CacheRank {
     for (const int signal : {SIGBUS, SIGSEGV}) sigaction(signal, &action, &before_[signal == SIGBUS]);
   }
 
-  Userfaultfd uffd_;
+  Userfaultfd uffd_, view_uffd_;
   Pagemap pagemap_;
   ArrayTable arrays_;
   char* reserved_ = nullptr;

@@ -214,6 +214,42 @@ SMS_EXPORT int sms_trylock(int id) {
   return taken ? 1 : 0;
 }
 
+SMS_EXPORT void sms_lock_shared(int id) {
+  hiroba::require(process_memory("sms_lock_shared").locks().lock_shared(id, "sms_lock_shared"));
+}
+
+SMS_EXPORT int sms_trylock_shared(int id) {
+  bool taken = false;
+  hiroba::require(process_memory("sms_trylock_shared").locks().try_lock_shared(id, taken, "sms_trylock_shared"));
+  return taken ? 1 : 0;
+}
+
+SMS_EXPORT void sms_unlock_shared(int id) {
+  hiroba::require(process_memory("sms_unlock_shared").locks().unlock_shared(id, "sms_unlock_shared"));
+}
+
+SMS_EXPORT void sms_wait(int condition, int lock) {
+  hiroba::require(process_memory("sms_wait").conditions().wait(condition, lock, "sms_wait"));
+}
+
+SMS_EXPORT void sms_signal(int condition) {
+  hiroba::require(process_memory("sms_signal").conditions().signal(condition, "sms_signal"));
+}
+
+SMS_EXPORT void sms_broadcast(int condition) {
+  hiroba::require(process_memory("sms_broadcast").conditions().broadcast(condition, "sms_broadcast"));
+}
+
+SMS_EXPORT void sms_once(int id, void (*function)(void)) {
+  hiroba::Locks& locks = process_memory("sms_once").locks();
+  if (function == nullptr) end_job(1, "sms_once(%d, NULL): there is nothing to call", id);
+  bool first = false;
+  hiroba::require(locks.begin_once(id, first, "sms_once"));
+  if (!first) return;
+  function();
+  hiroba::require(locks.end_once(id));
+}
+
 SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range section[]) {
   const Array& a = array_of(array, "sms_preload");
   Range ranges[Distribution::max_dims];
