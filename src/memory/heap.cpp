@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "memory/heap_arenas.hpp"
 #include "memory/heap_checker.hpp"
+#include "memory/heap_thread_cache.hpp"
 #include "memory/parts.hpp"
 
 namespace hiroba {
@@ -20,13 +21,13 @@ namespace {
 
 // How many bytes a thread allocates from one sample of the places to the next.
 constexpr int64_t sample_bytes = 512 << 10;
-thread_local int64_t until_sample __attribute__((tls_model("initial-exec"))) = sample_bytes;
 
 }  // namespace
 
 struct HeapParts {
   HeapSpace space;
   HeapArenas arenas;
+  HeapThreadCaches caches;
   HeapReturns returns;
   HeapSites sites;
   HeapObjects objects;
@@ -37,6 +38,12 @@ struct HeapParts {
   std::vector<FreedObject> arrived;  // under that lock
 
   void forget(const HeapObject& object) { sites.add(object.site, -object.weight, -1); }
+  // Of a new object: `kept` if threads may keep it when it is freed.
+  void note_size(const void* object, uint64_t bytes, bool kept) {
+    const uint64_t position = space.position(object);
+    space.set_size(position, bytes);
+    caches.set_size(position, kept ? bytes : 0);
+  }
 };
 
 Heap::Heap(MemoryParts& parts) : parts_(parts), heap_(std::make_unique<HeapParts>()) {}
@@ -79,6 +86,13 @@ Status Heap::start(const Options& options) {
                   [this](void* address, uint64_t bytes) { give_back(address, bytes); }});
   h.returns.start({p.layout, p.job, p.space.base(), p.transport.get(),
                    [this](std::span<const FreedObject> objects) { publish_writes(objects); }});
+  const auto fetch = [&h](size_t bytes) {
+    void* const object = h.arenas.allocate(h.self, bytes, 1, false);
+    if (object != nullptr) h.note_size(object, HeapArenas::rounded(bytes), true);
+    return object;
+  };
+  HIROBA_TRY(h.caches.start({h.space.address(0), h.space.bytes(), fetch,
+                             [&h](void* object) { h.arenas.free(h.self, object); }, sample_bytes}));
   if (!p.check) return {};
   h.checker = std::make_unique<HeapChecker>(HeapChecker::Config{
       &h.space, &h.sites, &h.objects, h.self, [this](uint64_t position, uint64_t bytes) { refresh(position, bytes); },
@@ -129,6 +143,8 @@ Status Heap::stop() {
 
 // ---- allocation ----------------------------------------------------------------------------------------------------
 
+void* Heap::allocate_kept(size_t bytes) { return HeapThreadCache::allocate(bytes); }
+
 bool Heap::contains(const void* address) const { return heap_->space.position(address) < heap_->space.bytes(); }
 
 Status Heap::allocate(const Request& request, void*& out) {
@@ -155,15 +171,23 @@ void Heap::place(const Request& request, int home, void*& out) {
   HeapParts& h = *heap_;
   const size_t bytes = std::max<size_t>(request.bytes, 1);
   const bool checked = h.checker != nullptr;
+  int64_t& until_sample = h.caches.mine().until_sample;
   until_sample -= static_cast<int64_t>(std::min<size_t>(bytes, std::numeric_limits<int64_t>::max() / 2));
   const bool sampled = !checked && until_sample < 0;
+  const bool may_keep = !checked && home == h.self;
+  if (may_keep && !sampled && bytes <= HeapThreadCache::largest &&
+      request.alignment <= HeapArenas::natural_alignment(bytes)) {
+    out = h.caches.take(bytes);
+    if (out != nullptr && request.zeroed) std::memset(out, 0, bytes);
+    return;
+  }
   const size_t alignment = sampled ? std::max<size_t>(request.alignment, page_bytes) : request.alignment;
   const size_t wanted = bytes + (checked ? HeapChecker::margin : 0);
   out = h.arenas.allocate(home, wanted, alignment, request.zeroed);
   if (out == nullptr) return;
   const uint64_t position = h.space.position(out);
   const bool natural = alignment <= HeapArenas::natural_alignment(wanted);
-  h.space.set_size(position, natural ? HeapArenas::rounded(wanted) : HeapArenas::size(out));
+  h.note_size(out, natural ? HeapArenas::rounded(wanted) : HeapArenas::size(out), may_keep);
   if (checked) return h.checker->allocated(position, bytes, request.place);
   if (!sampled) return;
   const HeapObject object = {bytes, sample_bytes - until_sample, h.sites.number(request.place)};
@@ -203,6 +227,8 @@ std::string Heap::explain(const void* address) const {
                 h.space.home(h.space.position(address)));
 }
 
+bool Heap::keep(void* object) { return HeapThreadCache::free(object); }
+
 Status Heap::free(void* object, const char* place) {
   HeapParts& h = *heap_;
   const uint64_t position = h.space.position(object);
@@ -228,7 +254,7 @@ Status Heap::free_own(void* object, const FreedObject& freed) {
   if (h.checker != nullptr) return h.checker->freed(freed);
   if (h.objects.may_have(freed.position))
     if (const auto noted = h.objects.take(freed.position); noted) h.forget(*noted);
-  h.arenas.free(h.space.home(freed.position), object);
+  if (!h.caches.put(object)) h.arenas.free(h.space.home(freed.position), object);
   return {};
 }
 
@@ -329,10 +355,13 @@ void Heap::give_back(void* address, uint64_t bytes) {
             static_cast<off_t>(bytes));
 }
 
-Heap::Statistics Heap::statistics() const {
+Status Heap::statistics(Statistics& out) {
   const HeapParts& h = *heap_;
+  HIROBA_TRY(drain());
   const HeapArenas::Use use = h.arenas.use();
-  return {use.live, use.used, h.returns.counts().objects.load(), h.returns.counts().batches.load()};
+  out = {use.live - std::min(use.live, h.caches.kept()), use.used, h.returns.counts().objects.load(),
+         h.returns.counts().batches.load()};
+  return {};
 }
 
 }  // namespace hiroba

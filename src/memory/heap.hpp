@@ -38,6 +38,10 @@ class Heap {
     const char* place = "";  // "main.c:12"
   };
   Status allocate(const Request& request, void*& out);
+  // The quick way for objects of any content with their home here: null or false if it is closed, and allocate() or
+  // free() is to be called. Of the process's heap, also while there is none.
+  static void* allocate_kept(size_t bytes);
+  static bool keep(void* object);
   Status free(void* object, const char* place);
   // The same object, or another one with the same home and content, of the size that is requested.
   Status reallocate(void* object, const Request& request, void*& out);
@@ -48,7 +52,8 @@ class Heap {
     uint64_t live = 0, used = 0;         // of objects that this rank has allocated: bytes, and memory that they take
     uint64_t returned = 0, batches = 0;  // objects of other ranks that it has freed, and in how many batches
   };
-  Statistics statistics() const;
+  // After what others have freed by now is free.
+  Status statistics(Statistics& out);
   // For people: what an address of the heap is.
   std::string explain(const void* address) const;
 

@@ -19,9 +19,12 @@ HIROBA_INNER void* hiroba_je_mallocx(size_t bytes, int flags);
 HIROBA_INNER void hiroba_je_dallocx(void* object, int flags);
 HIROBA_INNER size_t hiroba_je_sallocx(const void* object, int flags);
 HIROBA_INNER int hiroba_je_mallctl(const char* name, void* old, size_t* old_bytes, void* fresh, size_t fresh_bytes);
-// One arena of its own, which serves nobody here; free memory is given back after a second (see purge_lazy below).
+// One arena of its own, which serves nobody here; free memory is given back after a while (see purge_lazy below).
+// Its caches of threads are small, because HeapThreadCache is in front of them.
 HIROBA_INNER extern const char* hiroba_je_malloc_conf;
-const char* hiroba_je_malloc_conf = "narenas:1,retain:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
+const char* hiroba_je_malloc_conf =
+    "narenas:1,retain:true,dirty_decay_ms:250,muzzy_decay_ms:0,tcache_max:8192,"
+    "tcache_nslots_small_min:8,tcache_nslots_small_max:32";
 }
 
 namespace hiroba {
@@ -123,15 +126,10 @@ void HeapArenas::free(int home, void* object) {
 
 uint64_t HeapArenas::size(const void* object) { return hiroba_je_sallocx(object, 0); }
 
-uint64_t HeapArenas::rounded(size_t bytes) {
-  constexpr size_t least = 8, quantum = 16;
-  if (bytes <= least) return least;
-  const uint64_t units = (bytes + quantum - 1) / quantum * quantum;
-  const int shift = std::max(0, 61 - std::countl_zero(units - 1));  // of the unit of sizes (4..7) << shift
-  return ((units - 1) >> shift << shift) + (uint64_t{1} << shift);
-}
-
 HeapArenas::Use HeapArenas::use() const {
+  for (const std::atomic<Arena*>& known : arenas_)
+    if (const Arena* const arena = known.load(std::memory_order_acquire); arena != nullptr)
+      hiroba_je_mallctl(format("arena.%u.decay", arena->index).c_str(), nullptr, nullptr, nullptr, 0);
   uint64_t epoch = 1;
   size_t bytes = sizeof epoch;
   hiroba_je_mallctl("epoch", &epoch, &bytes, &epoch, sizeof epoch);

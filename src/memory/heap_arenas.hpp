@@ -5,8 +5,10 @@
 // Owner: Heap; one a process. Thread-safe. allocate() may block for memory of another node (HeapSpace::take).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,11 +37,18 @@ class HeapArenas {
   // How large it is, with what the allocator has rounded up. Only of objects that this rank has allocated.
   static uint64_t size(const void* object);
   // What a request for so many bytes is rounded up to, at the natural alignment.
-  static uint64_t rounded(size_t bytes);
+  static constexpr uint64_t rounded(size_t bytes) {
+    constexpr size_t least = 8, quantum = 16;
+    if (bytes <= least) return least;
+    const uint64_t units = (bytes + quantum - 1) / quantum * quantum;
+    const int shift = std::max(0, 61 - std::countl_zero(units - 1));  // of the unit of sizes (4..7) << shift
+    return ((units - 1) >> shift << shift) + (uint64_t{1} << shift);
+  }
 
   struct Use {
     uint64_t live = 0, used = 0;  // bytes of objects; memory that they take, with what is kept for others
   };
+  // After what has been free for long enough has been given back.
   Use use() const;
 
  private:

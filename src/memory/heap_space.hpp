@@ -63,11 +63,11 @@ class HeapSpace {
   uint64_t size(uint64_t position) const;
 
   // Sizes (4..7) << n, as numbers that fit a byte.
-  static uint8_t class_of(uint64_t size) {
+  static constexpr uint8_t class_of(uint64_t size) {
     const int shift = 61 - __builtin_clzll(size);
     return static_cast<uint8_t>((shift << 2 | static_cast<int>(size >> shift & 3)) + 1);
   }
-  static uint64_t size_of(uint8_t number) {
+  static constexpr uint64_t size_of(uint8_t number) {
     return number == 0 ? 0 : (uint64_t{4} | ((number - 1) & 3)) << ((number - 1) >> 2);
   }
 

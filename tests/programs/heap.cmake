@@ -43,6 +43,7 @@ set(heap_mistakes
   "rank no rank 77 does not exist"
   "alignment no not a power of two"
   "libc no sms_mfree frees it"
+  "forked no sms_malloc in process [0-9]+, a child that this rank has made by fork"
   "exhausted no no room for 1000 B in the heap of rank 0, which may have 64 MiB .* rank 0 has taken 64 MiB")
 foreach(line ${heap_mistakes})
   string(REGEX MATCH "^([a-z]+) ([a-z]+) (.*)$" whole ${line})

@@ -1,4 +1,7 @@
 /* One mistake in the use of the heap, by number; the last rank makes it, or rank 0. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "programs.h"
 
 int main(int argc, char** argv) {
@@ -34,6 +37,12 @@ int main(int argc, char** argv) {
   IF("alignment", 0) sms_aligned_alloc(24, 8);
   IF("exhausted", 0) for (;;) sms_malloc(1000);
   IF("libc", 0) free(object);
+  IF("forked", 0) {
+    sms_mfree(sms_malloc(8));
+    const pid_t child = fork();
+    if (child == 0) sms_malloc(8), _exit(0);
+    waitpid(child, NULL, 0);
+  }
   sms_free(table);
   return sms_shutdown();
 }

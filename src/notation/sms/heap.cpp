@@ -35,6 +35,7 @@ void* allocate(const Heap::Request& request, const char* call) {
 }  // namespace
 
 SMS_EXPORT void* sms_malloc_at(size_t bytes, const char* place) {
+  if (void* const kept = Heap::allocate_kept(bytes); kept != nullptr) return kept;
   Heap::Request request;
   request.bytes = bytes, request.place = place;
   return allocate(request, "sms_malloc");
@@ -76,13 +77,15 @@ SMS_EXPORT void* sms_realloc_at(void* object, size_t bytes, const char* place) {
 }
 
 SMS_EXPORT void sms_mfree_at(void* object, const char* place) {
-  if (object == nullptr) return;
+  if (Heap::keep(object) || object == nullptr) return;
   const Status status = process_memory("sms_mfree").heap().free(object, place);
   if (!status.ok()) end_job(1, "%s: sms_mfree: %s", place, status.message().c_str());
 }
 
 SMS_EXPORT void sms_heap_stats(sms_heap_statistics* out) {
-  const Heap::Statistics s = process_memory("sms_heap_stats").heap().statistics();
+  Heap::Statistics s;
+  const Status status = process_memory("sms_heap_stats").heap().statistics(s);
+  if (!status.ok()) end_job(1, "sms_heap_stats: %s", status.message().c_str());
   *out = {s.live, s.used, s.returned, s.batches};
 }
 

@@ -69,8 +69,8 @@ void report_statistics(const Memory& memory) {
         n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated),
         n(array.counters.refreshed));
   });
-  const Heap::Statistics heap = memory.heap().statistics();
-  if (heap.used + heap.returned > 0)
+  Heap::Statistics heap;
+  if (memory.heap().statistics(heap).ok() && heap.used + heap.returned > 0)
     log_line("heap: objects of %s, which take %s; %llu objects of other ranks freed, in %llu batches",
              show_bytes(heap.live).c_str(), show_bytes(heap.used).c_str(),
              static_cast<unsigned long long>(heap.returned), static_cast<unsigned long long>(heap.batches));
