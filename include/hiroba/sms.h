@@ -53,6 +53,21 @@ void* sms_mapalloc(const int dim[], const int div[], size_t elemsize, int first,
 /* The same for extents beyond INT_MAX. */
 void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count);
 
+/* Distributes an array anew, with its contents: dimension d is divided into div[d] pieces (the list ends with -1), as
+ * by sms_mapalloc(dim, div, elemsize, 0, sms_nprocs). Collective and a barrier; blocks. The address stays, pages whose
+ * home does not change node do not move, and memory that is not in use stays so. No request may be under way on the
+ * array. */
+void sms_redistribute(void* array, const int div[]);
+/* The same with the pieces on the ranks from `first` on, of which there are `count`. */
+void sms_redistribute_on(void* array, const int div[], int first, int count);
+
+/* Which node has the memory of a page (docs/homes.md). SMS_HOMES_FIXED: as the array is distributed.
+ * SMS_HOMES_FIRST_TOUCH: that of the rank that has written it when the first sms_barrier ends before which the array
+ * came into use; to be set before that. SMS_HOMES_MIGRATING: a page that one rank of another node alone writes, over
+ * several sms_barrier, moves there in one of them. Collective; the default is the option HIROBA_HOMES. */
+enum sms_homes { SMS_HOMES_FIXED = 0, SMS_HOMES_FIRST_TOUCH = 1, SMS_HOMES_MIGRATING = 2 };
+void sms_set_homes(void* array, enum sms_homes policy);
+
 /* Frees an array; `array` is what sms_alloc or sms_mapalloc returned, or NULL. Its addresses are not used again
  * while the address range lasts, so a later use is reported. */
 void sms_free(void* array);

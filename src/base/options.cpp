@@ -72,6 +72,14 @@ constexpr std::array table = {
         "domains (see --bind) has none, and its memory is placed as with touch. interleave: on all domains in turn. "
         "touch: on the domain of the thread that touches it first. domain:N: on that one. If a domain is full, memory "
         "comes from another."},
+    Option{"homes", OptionKind::choice, "fixed", "fixed|first-touch|migrating",
+           "Which node has the memory of a page of an array, unless the program says so for the array (sms_set_homes). "
+           "fixed: as the array is distributed. first-touch: that of the rank that writes it before the first "
+           "sms_barrier after the array came into use. migrating: a page that one rank of another node alone writes, "
+           "over several sms_barrier, moves to it."},
+    Option{"explain-placement", OptionKind::flag, "no", "yes|no",
+           "At the end rank 0 prints which arrays have pages that one rank of another node alone writes, and what has "
+           "moved."},
     Option{"space", OptionKind::bytes, "8T", "SIZE",
            "Size of the shared address range. Unused addresses need no memory."},
     Option{

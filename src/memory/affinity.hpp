@@ -1,6 +1,6 @@
-// Part of the contract of this floor: on which NUMA domains of their machine the home pages of arrays lie. Homes do not
-// change; what moves is the memory of a node's pages among the domains of that node. On a machine with one domain every
-// call works, and nothing moves.
+// Part of the contract of this floor: on which NUMA domains of their machine the home pages of arrays lie.
+// What moves here is the memory of a node's pages among the domains of that node; homes.hpp is about homes. On a
+// machine with one domain every call works, and nothing moves.
 //
 // Owner: Memory. What is collective says so; the rest is thread-safe.
 #pragma once

@@ -28,7 +28,13 @@ struct PageRun {
 struct HomeRun {
   uint64_t first, pages;
   int rank;
+  uint8_t moves = 0;  // how often the home has moved since the distribution was made; 0: as the formula says
+  bool operator==(const HomeRun&) const = default;
 };
+
+// Which rank is the home of a page: always the one that the formula says, the rank that wrote it first, or one that has
+// long been the only one to write it. README.md, "Homes that move".
+enum class HomePolicy : uint8_t { fixed, first_touch, migrating };
 
 // Counts for sms_stats; relaxed, so sums are exact only while nothing runs.
 struct Counters {
@@ -66,7 +72,10 @@ struct Array {
   char* data = nullptr;     // the first element
   uint64_t first_page = 0;  // pages that hold it, numbered from the start of the address range
   uint64_t end_page = 0;
-  std::vector<HomeRun> homes;  // in order, covering all pages
+  std::vector<HomeRun> homes;  // in order, covering all pages; changed by collective calls only
+  HomePolicy home_policy = HomePolicy::fixed;
+  bool touched = false;                                             // policy first touch: decided
+  uint64_t homes_moved = 0, homes_moved_again = 0, homes_kept = 0;  // pages; kept, because the table was full
   char name[160] = "";
   bool freed = false;
   bool is_heap = false;       // a rank's part of the heap: it uses memory where there are objects
@@ -118,6 +127,10 @@ struct Array {
   const HomeRun& home(uint64_t page) const {
     return *std::prev(
         std::upper_bound(homes.begin(), homes.end(), page, [](uint64_t p, const HomeRun& h) { return p < h.first; }));
+  }
+  const HomeRun& home_of(const void* address) const {
+    const auto page = [](const void* at) { return reinterpret_cast<uintptr_t>(at) >> page_shift; };
+    return home(first_page + page(address) - page(data));
   }
 };
 

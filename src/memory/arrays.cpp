@@ -38,11 +38,12 @@ Status Arrays::allocate(const Request& request, void*& out) {
   array->watched = parts_.races.on() && request.watched;
   array->freed_by = request.freed_by;
   if (request.parts.guard > 0) array->parts = request.parts;
-  HIROBA_TRY(check_room(*array));
+  HIROBA_TRY(check_room(*array, array->homes));
   HIROBA_TRY(map_homes(*array));
   HIROBA_TRY(parts_.affinity.place_new(*array));
   HIROBA_TRY(close_guards(*array));
   if (parts_.cache != nullptr) HIROBA_TRY(parts_.cache->copies.add(*array, parts_.twin_at_fetch));
+  parts_.home_policies.place_new(*array);
   out = array->data;
   Array& inserted = *array;
   parts_.table.insert(std::move(array));
@@ -63,14 +64,18 @@ Status Arrays::close_guards(const Array& array) const {
   return {};
 }
 
+Status Arrays::check_runs(const std::vector<HomeRun>& homes) {
+  constexpr size_t most_runs = 16384;
+  if (homes.size() <= most_runs) return {};
+  return Status::error(
+      format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
+             "instead",
+             homes.size(), most_runs));
+}
+
 // Attaches every home run, and maps those whose home is this node.
 Status Arrays::map_homes(const Array& array) {
-  constexpr size_t most_runs = 16384;
-  if (array.homes.size() > most_runs)
-    return Status::error(
-        format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
-               "instead",
-               array.homes.size(), most_runs));
+  HIROBA_TRY(check_runs(array.homes));
   for (const HomeRun& run : array.homes) {
     const uint64_t offset = run.first << page_shift, bytes = run.pages << page_shift;
     HIROBA_TRY(parts_.transport->attach(offset, bytes, run.rank));
@@ -81,18 +86,19 @@ Status Arrays::map_homes(const Array& array) {
 }
 
 // All virtual nodes share this machine's memory; other hosts have their own.
-Status Arrays::check_room(const Array& array) const {
+Status Arrays::check_room(const Array& array, const std::vector<HomeRun>& homes) const {
   if (parts_.sparse) return {};
   uint64_t wanted = 0;
-  const auto add = [&](const Array& a) {
-    if (a.is_heap) return;
-    for (const HomeRun& run : a.homes) {
+  const auto add = [&](const Array& a, const std::vector<HomeRun>& runs) {
+    for (const HomeRun& run : runs) {
       const bool here = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(run.rank))] >= 0;
       wanted += here ? (run.pages << page_shift) - a.parts.guard : 0;
     }
   };
-  add(array);
-  parts_.table.for_each_live(add);
+  add(array, homes);
+  parts_.table.for_each_live([&](const Array& other) {
+    if (!other.is_heap && &other != &array) add(other, other.homes);
+  });
   if (wanted <= machine_memory()) return {};
   return Status::error(
       format("%s for this array makes %s of shared arrays, and this machine has %s of memory; if the array is to be "
@@ -133,22 +139,29 @@ Status Arrays::unused(const Array& array, const char* call) const {
                               array.name, user.c_str()));
 }
 
+// The array that begins there.
+Status Arrays::find_first(void* data, const char* call, Array*& out) const {
+  HIROBA_TRY(find(data, out));
+  if (out->data == data) return {};
+  return Status::error(
+      format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
+             static_cast<unsigned long long>(static_cast<char*>(data) - out->data), out->name));
+}
+
 Status Arrays::free(void* data, const char* call) {
   if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(unused(*known, call));
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
-  HIROBA_TRY(find(data, array));
-  if (array->data != data)
-    return Status::error(
-        format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
-               static_cast<unsigned long long>(static_cast<char*>(data) - array->data), array->name));
+  HIROBA_TRY(find_first(data, call, array));
   HIROBA_TRY(parts_.races.find(call));
   if (parts_.races.on()) parts_.races.begin_epoch(), parts_.races.recorder().remove(*array);
   HIROBA_TRY(check_ends(*array));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
-  array->freed = true, ++frees_;
+  array->freed = true, ++changes_;
+  parts_.home_policies.forget(*array);
   if (parts_.cache != nullptr) {
-    parts_.home_writes.remove(*array);
+    const PageRun all = {array->first_page, array->end_page - array->first_page};
+    parts_.home_writes.remove({&all, 1});
     parts_.cache->remove(*array);
     parts_.states.reset(array->first_page, array->end_page - array->first_page);
   }
@@ -165,6 +178,44 @@ Status Arrays::free(void* data, const char* call) {
                 static_cast<off_t>(array->end_page - array->first_page));
   }
   parts_.space.give(offset);
+  return {};
+}
+
+Status Arrays::check_movable(const Array& array, const char* call) const {
+  if (array.parts.stride == 0 && !array.is_heap) return {};
+  return Status::error(
+      format("%s: %s has a part for each rank, which stays with the rank; only arrays that are "
+             "distributed as a whole can get other homes",
+             call, array.parts.stride != 0 ? array.parts.name.c_str() : array.name));
+}
+
+Status Arrays::redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call) {
+  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(unused(*known, call));
+  HIROBA_TRY(parts_.collective.barriers().all(call));
+  Array* array = nullptr;
+  HIROBA_TRY(find_first(data, call, array));
+  HIROBA_TRY(check_movable(*array, call));
+  const Distribution& old = array->distribution;
+  std::vector<int64_t> dim;
+  for (int d = 0; d < old.dims(); ++d) dim.push_back(old.dim(d));
+  Distribution next;
+  HIROBA_TRY(Distribution::make(dim, div, old.element_bytes(), first, count, parts_.job.nranks, next));
+  const auto gap = static_cast<uint64_t>(-array->byte_of(array->first_page));
+  std::vector<NewHomes> homes(1);
+  homes[0] = {array, home_runs(next, array->end_page - array->first_page, gap)};
+  for (HomeRun& run : homes[0].homes) run.first += array->first_page;
+  HIROBA_TRY(check_runs(homes[0].homes));
+  HIROBA_TRY(check_room(*array, homes[0].homes));
+  if (parts_.cache != nullptr) parts_.cache->fetches.finish();
+  HIROBA_TRY(parts_.consistency.barrier(call));
+  if (parts_.races.on()) parts_.races.recorder().remove(*array);
+  parts_.touches.forget(*array);
+  HIROBA_TRY(parts_.home_moves.apply(homes, call));
+  array->distribution = next;
+  array->gathered = 0;
+  ++changes_, parts_.home_policies.forget(*array);
+  if (array->barriers > 0) parts_.huge_pages.gather(*array);
+  if (parts_.races.on()) parts_.races.recorder().add(*array);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,12 @@ class Arrays {
   };
   Status allocate(const Request& request, void*& out);
   Status free(void* data, const char* call);
-  uint64_t frees() const { return frees_; }  // so far
+  // Other homes for the elements, all at once; the arguments are as for an allocation.
+  Status redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call);
+  // Of what has a part for each rank, homes do not change.
+  Status check_movable(const Array& array, const char* call) const;
+  uint64_t changes() const { return changes_; }  // arrays that were freed or have got other homes, so far
+  void homes_changed() { ++changes_; }
   enum class Twin { by_option, at_fetch, at_write };
   Status set_twin(void* data, Twin twin, const char* call);
   // From now on this rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
@@ -55,14 +61,16 @@ class Arrays {
 
  private:
   Status unused(const Array& array, const char* call) const;
+  Status find_first(void* data, const char* call, Array*& out) const;
+  static Status check_runs(const std::vector<HomeRun>& homes);
   Status map_homes(const Array& array);
   Status close_guards(const Array& array) const;
-  Status check_room(const Array& array) const;
+  Status check_room(const Array& array, const std::vector<HomeRun>& homes) const;
   Status check_ends(const Array& array) const;
   std::string explain_part(const Array& array, const char* address) const;
 
   MemoryParts& parts_;
-  uint64_t frees_ = 0;
+  uint64_t changes_ = 0;
 };
 
 }  // namespace hiroba

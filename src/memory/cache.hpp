@@ -18,7 +18,8 @@ struct Cache {
   // Clears the pages of an array that is being freed, or tracked in another way.
   void remove(Array& array) {
     fetches.finish();
-    copies.remove(array);
+    const PageRun all = {array.first_page, array.end_page - array.first_page};
+    copies.remove(array, {&all, 1});
   }
 };
 

@@ -38,6 +38,7 @@ class Consistency {
 
  private:
   void read_notices();
+  Status move_homes(const char* call);
 
   MemoryParts& parts_;
   std::vector<uint64_t> words_, covered_;  // of barriers

@@ -36,27 +36,40 @@ Status Copies::add(Array& array, bool twin_at_fetch) {
   return status;
 }
 
-void Copies::remove(Array& array) {
+void Copies::remove(Array& array, std::span<const PageRun> runs) {
   uint64_t gone = 0;
-  for_each_piece(array, array.first_page, array.end_page, [&](const Piece& piece) {
-    for (uint64_t p = piece.first; p < piece.end; ++p) {
-      if (!config_.states->take(p, PageState::valid) && !config_.states->take(p, PageState::stale)) continue;
-      config_.states->release(p, PageState::absent);
-      ++gone;
-    }
-  });
+  for (const PageRun& run : runs) {
+    for_each_piece(array, run.first, run.first + run.pages, [&](const Piece& piece) {
+      uint16_t of_piece = 0;
+      for (uint64_t p = piece.first; p < piece.end; ++p) {
+        if (!config_.states->take(p, PageState::valid) && !config_.states->take(p, PageState::stale)) continue;
+        closed.forget(p);
+        config_.states->release(p, PageState::absent);
+        ++of_piece;
+      }
+      chunk_count_[piece.first / chunk_pages].fetch_sub(of_piece, std::memory_order_relaxed);
+      gone += of_piece;
+    });
+    cache_file_.punch(run.first << page_shift, run.pages << page_shift);
+    twin_file_.punch(run.first << page_shift, run.pages << page_shift);
+  }
+  if (runs.size() == 1 && runs[0].pages == array.end_page - array.first_page) {
+    const uint64_t chunk = array.first_page / chunk_pages;  // arrays do not share chunks
+    chunk_file_.punch(chunk * sizeof(uint16_t), ((array.end_page - 1) / chunk_pages + 1 - chunk) * sizeof(uint16_t));
+    closed.forget(array);
+  }
   resident_ -= gone;
   array.counters.cached -= gone;
-  const uint64_t pages = array.end_page - array.first_page;
-  cache_file_.punch(array.first_page << page_shift, pages << page_shift);
-  twin_file_.punch(array.first_page << page_shift, pages << page_shift);
-  const uint64_t chunk = array.first_page / chunk_pages;  // arrays do not share chunks
-  chunk_file_.punch(chunk * sizeof(uint16_t), ((array.end_page - 1) / chunk_pages + 1 - chunk) * sizeof(uint16_t));
-  closed.forget(array);
+  if (gone == 0) return;
+  const auto is_removed = [runs](uint64_t page) {
+    const auto after =
+        std::upper_bound(runs.begin(), runs.end(), page, [](uint64_t p, const PageRun& run) { return p < run.first; });
+    return after != runs.begin() && page < std::prev(after)->first + std::prev(after)->pages;
+  };
   uint64_t kept = order_first_;
   for (uint64_t i = order_first_; i < order_last_; ++i) {
     const uint32_t page = order_[i % order_size_];
-    if (page < array.first_page || page >= array.end_page) order_[kept++ % order_size_] = page;
+    if (!is_removed(page)) order_[kept++ % order_size_] = page;
   }
   order_last_ = kept;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/wait.hpp"
@@ -58,7 +59,7 @@ class Copies {
 
   // Prepares / clears the pages of an array whose home is another node.
   Status add(Array& array, bool twin_at_fetch);
-  void remove(Array& array);
+  void remove(Array& array, std::span<const PageRun> runs);  // in order
 
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }
   char* bytes_of(uint64_t page) const { return cache_file_.data() + (page << page_shift); }

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/wait.hpp"
 #include "memory/diff.hpp"
+#include "memory/page_runs.hpp"
 
 namespace hiroba {
 
@@ -28,19 +29,18 @@ void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const
   array.for_each_run_of([this](int rank) { return job_.node_of(rank) == job_.node; }, visit);
 }
 
-void HomeWrites::remove(const Array& array) {
-  const auto inside = [&](uint64_t chunk) {
-    return chunk >= array.first_page / PageBits::pages && chunk * PageBits::pages < array.end_page;
-  };
-  std::erase_if(watched_, inside);  // arrays do not share chunks
-  std::erase_if(protected_,
-                [&](const Run& run) { return run.first >= array.first_page && run.first < array.end_page; });
+// A chunk of which pages are still at home here is watched once more.
+void HomeWrites::remove(std::span<const PageRun> runs) {
+  for (const PageRun& run : runs)
+    watched_.erase(watched_.lower_bound(run.first / PageBits::pages),
+                   watched_.upper_bound((run.first + run.pages - 1) / PageBits::pages));
+  protected_ = without(protected_, runs);
 }
 
 // What is not known can only be about pages that another node has copied.
 bool HomeWrites::collect(NoticeLog& notices) {
   if (!exact()) return registrations() == 0;
-  for (const Run& run : protected_)
+  for (const PageRun& run : protected_)
     pagemap_->written_runs(base_ + (run.first << page_shift), run.pages,
                            [&](uint64_t first, uint64_t pages) { notices.add(run.first + first, pages); });
   protect_new(notices);
@@ -133,9 +133,9 @@ void HomeWrites::watch_chunk(uint64_t page) {
 }
 
 void HomeWrites::merge_protected() {
-  std::sort(protected_.begin(), protected_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
-  std::vector<Run> merged;
-  for (const Run& run : protected_) {
+  std::sort(protected_.begin(), protected_.end(), [](const PageRun& a, const PageRun& b) { return a.first < b.first; });
+  std::vector<PageRun> merged;
+  for (const PageRun& run : protected_) {
     bool near = !merged.empty() && run.first <= merged.back().first + merged.back().pages + merge_gap;
     for (uint64_t p = near ? merged.back().first + merged.back().pages : run.first; p < run.first; ++p)
       near = near && home_here(p);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <vector>
 
 #include "memory/array_table.hpp"
@@ -25,16 +26,13 @@ class HomeWrites {
 
   bool exact() const { return uffd_ != nullptr; }
 
-  // Forgets the pages of an array that is being freed.
-  void remove(const Array& array);
+  // Forgets pages that are no longer, or not yet, at home here; in order.
+  void remove(std::span<const PageRun> runs);
 
   // Adds the pages written since the last call. False if that is not known and there may be some.
   bool collect(NoticeLog& notices);
 
  private:
-  struct Run {
-    uint64_t first, pages;
-  };
   uint64_t registrations() const;
   void protect_new(NoticeLog& notices);
   void read_registrations(uint64_t index, NoticeLog& notices);
@@ -54,8 +52,8 @@ class HomeWrites {
   Pagemap* pagemap_ = nullptr;
   PageStates* states_ = nullptr;
   uint64_t registrations_seen_ = 0;
-  std::vector<Run> protected_;  // sorted, disjoint
-  std::set<uint64_t> watched_;  // chunks of PageBits::pages that userfaultfd watches
+  std::vector<PageRun> protected_;  // sorted, disjoint
+  std::set<uint64_t> watched_;      // chunks of PageBits::pages that userfaultfd watches
 };
 
 }  // namespace hiroba

@@ -54,7 +54,7 @@ class Intervals {
   void all_dropped() { untracked_ = uncovered_ = false; }
   // For this rank's word in a barrier whose notices all ranks read: up to where they cover its entries in its node's
   // log, in barrier_bits bits.
-  static constexpr int barrier_bits = 37;
+  static constexpr int barrier_bits = 36;
   uint64_t at_barrier();
   // After it, with those of all ranks: what the notices have covered has been seen.
   void after_barrier(std::span<const uint64_t> covered);

@@ -2,7 +2,8 @@
 //
 //   [0, space)            shared arrays; at its end heap(r): a rank's part of the heap
 //   control(r)            the control segment of a rank, 1 GiB, home at rank r: its locks, its logs of write notices,
-//                         its node's log of intervals, scratch memory of collective operations
+//                         its node's log of intervals, what it says about homes that are to move, scratch memory of
+//                         collective operations
 //   heap_classes(r)       a byte per page of heap(r): the size of the objects in it (heap_space.hpp), home at rank r
 //   directory(n)          a byte per page of the space, home at the first rank of node n: "a rank of another node has
 //                         fetched this page, whose home is here"
@@ -71,6 +72,12 @@ struct Layout {
   }
   // What a rank must have seen that reads flags of this rank: a word for each node.
   uint64_t flag_vector(int rank) const { return control(rank) + flag_vector_at; }
+  // What a rank has to say at a barrier about homes that are to move (homes.hpp): a count, and entries of two words.
+  // Two in turn.
+  static constexpr uint64_t home_proposals = 8192;
+  uint64_t home_proposals_of(int rank, uint64_t parity) const {
+    return control(rank) + home_proposals_at + parity * (page_bytes + home_proposals * 16);
+  }
   uint64_t notice_log(int rank, uint64_t parity) const {
     return control(rank) + control_bytes / 4 + parity * notice_log_bytes;
   }
@@ -84,7 +91,8 @@ struct Layout {
  private:
   // With one rank all locks are its own: 8 MiB. With n, in as many nodes, each has 1/n of them, of 128 + 8 n bytes.
   static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20,
-                            flag_vector_at = uint64_t{52} << 20, conditions_at = uint64_t{56} << 20;
+                            flag_vector_at = uint64_t{52} << 20, conditions_at = uint64_t{56} << 20,
+                            home_proposals_at = uint64_t{60} << 20;
 };
 
 }  // namespace hiroba

@@ -175,6 +175,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   if (p.cache != nullptr) HIROBA_TRY(start_cache(p, options));
   if (options.flag("huge")) p.huge_pages.start({p.space.base(), &p.table, p.node_fd(), job.rank, p.cache != nullptr});
   HIROBA_TRY(p.affinity.start(options));
+  p.home_policies.start(options);
   HIROBA_TRY(start_races(p));
   return p.heap.start(options);  // after what decides on twins
 }
@@ -194,6 +195,7 @@ Arrays& Memory::arrays() const { return parts_->arrays; }
 Consistency& Memory::consistency() const { return parts_->consistency; }
 GroupSync& Memory::group_sync() const { return parts_->group_sync; }
 Heap& Memory::heap() const { return parts_->heap; }
+Homes& Memory::homes() const { return parts_->homes; }
 Locks& Memory::locks() const { return parts_->locks; }
 Conditions& Memory::conditions() const { return parts_->conditions; }
 Preloads& Memory::preloads() const { return parts_->preloads; }

@@ -26,6 +26,7 @@
 #include "memory/consistency.hpp"
 #include "memory/group_sync.hpp"
 #include "memory/heap.hpp"
+#include "memory/homes.hpp"
 #include "memory/locks.hpp"
 #include "memory/named_writes.hpp"
 #include "memory/preloads.hpp"
@@ -57,6 +58,7 @@ class Memory {
   Consistency& consistency() const;
   GroupSync& group_sync() const;
   Heap& heap() const;
+  Homes& homes() const;
   Locks& locks() const;
   Conditions& conditions() const;
   Preloads& preloads() const;

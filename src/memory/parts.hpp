@@ -6,6 +6,8 @@
 
 #include "base/whereabouts.hpp"
 #include "memory/cache.hpp"
+#include "memory/home_moves.hpp"
+#include "memory/home_policies.hpp"
 #include "memory/home_writes.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/intervals.hpp"
@@ -17,7 +19,15 @@
 namespace hiroba {
 
 // Of barriers that may have other names in each rank.
-enum BarrierTag : uint64_t { at_startup = 1, at_shutdown, at_barrier, at_sync_drop, at_check };
+enum BarrierTag : uint64_t {
+  at_startup = 1,
+  at_shutdown,
+  at_barrier,
+  at_sync_drop,
+  at_check,
+  at_new_homes,
+  at_moved_pages
+};
 
 struct MemoryParts {
   Job job;
@@ -34,6 +44,8 @@ struct MemoryParts {
   NoticeLog notices;
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
+  HomeMoves home_moves{*this};
+  HomePolicies home_policies{*this};
   Intervals intervals{*this};
   HugePages huge_pages;
   PageDomains page_domains;
@@ -48,6 +60,7 @@ struct MemoryParts {
   Consistency consistency{*this};
   GroupSync group_sync{*this};
   Heap heap{*this};
+  Homes homes{*this};
   Locks locks{*this};
   Conditions conditions{*this};
   Preloads preloads{*this};
@@ -64,6 +77,7 @@ struct MemoryParts {
     if (cache == nullptr) return;
     cache->writeback.flush_and_drop(true);
     notices.clear();  // nobody keeps a copy that they could be about
+    home_policies.lose_track();
     intervals.lose_track();
   }
 };

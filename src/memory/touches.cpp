@@ -84,6 +84,14 @@ void Touches::sample(Array& array, bool on) {
   }
 }
 
+void Touches::forget(Array& array) {
+  if (array.touches == nullptr) return;
+  for (uint64_t u = 0; u < array.touches->units; ++u)
+    claim_of(array, array.touches->run_of(u)).store(none, std::memory_order_relaxed);
+  protect(array, {array.first_page, array.end_page - array.first_page}, PROT_READ | PROT_WRITE);
+  array.touches = nullptr;
+}
+
 void Touches::at_barrier() {
   if (!used()) return;
   config_.arrays->for_each_live([this](Array& array) {

@@ -51,6 +51,8 @@ class Touches {
   void claim_all(Array& array);
   void close_for_next_touch(Array& array);
   void sample(Array& array, bool on);
+  // Opens everything and looks for nothing any more; by all ranks of the node.
+  void forget(Array& array);
   // Closes some more units of arrays that are sampled, in turn.
   void at_barrier();
   // True if the page belongs to such an array: the access may be made again.

@@ -29,7 +29,8 @@ class Writeback::Packer {
   bool add(uint64_t page) {
     const HomeRun& run = array_.home(page);
     if (run.rank != rank_) send();
-    rank_ = run.rank;
+    else if (run.first != run_first_) send_whole();  // a put does not cross attached ranges
+    rank_ = run.rank, run_first_ = run.first;
     uint64_t* const out = room();
     const UsingPage using_page(copies_.at_work, page);
     const char* const now = array_.tracker->content(copies_.view(page));
@@ -109,6 +110,7 @@ class Writeback::Packer {
   Transport& transport_;
   Array& array_;
   int rank_ = -1;
+  uint64_t run_first_ = 0;
   size_t used_ = 0;         // words of the differences that have been gathered
   PageRun whole_ = {0, 0};  // that have changed in every byte
   uint64_t compared_ = 0, changed_ = 0;

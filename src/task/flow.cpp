@@ -80,10 +80,11 @@ int Flow::place_of_task(int on) const {
   return everywhere;
 }
 
-// The first task since clear(). What is known of sections of arrays that were freed meanwhile would hide their misuse.
+// The first task since clear(). What is known of sections of arrays that were freed meanwhile would hide
+// their misuse; others may have other homes.
 void Flow::begin() {
   used_ = true;
-  if (std::exchange(frees_, memory_->arrays().frees()) != frees_) directory_.drop();
+  if (std::exchange(changes_, memory_->arrays().changes()) != changes_) directory_.drop();
 }
 
 Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task) {

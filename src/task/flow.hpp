@@ -57,7 +57,7 @@ class Flow {
   uint64_t count_ = 0;
   std::vector<Made> made_;
   bool used_ = false;
-  uint64_t frees_ = 0;         // of arrays, when used_ became true
+  uint64_t changes_ = 0;       // of arrays, when used_ became true
   std::vector<Piece> pieces_;  // of the task being created
 };
 

@@ -66,6 +66,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
         "distribution",
         "group_sync",
         "heap",
+        "homes",
         "layout",
         "locks",
         "memory_place",

@@ -164,7 +164,8 @@ TEST_F(HomeWritesTest, MoreRegistrationsThanTheRingHolds) {
 TEST_F(HomeWritesTest, AFreedArrayIsNotLookedAt) {
   copy(5);
   EXPECT_EQ(Pages{5}, collect());
-  writes.remove(*array);
+  const PageRun all = {array->first_page, array->end_page - array->first_page};
+  writes.remove({&all, 1});
   write(5);
   EXPECT_EQ(Pages{}, collect());
 }

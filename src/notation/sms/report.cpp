@@ -80,4 +80,15 @@ void report_statistics(const Memory& memory) {
              show_bytes(traffic.bytes).c_str());
 }
 
+Status report_placement(const Memory& memory) {
+  std::string text;
+  HIROBA_TRY(memory.homes().explain("sms_shutdown", text));
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    log_line("placement of %s", text.substr(at, end - at).c_str());
+    at = end + 1;
+  }
+  return {};
+}
+
 }  // namespace hiroba

@@ -10,5 +10,7 @@ void add_statistics(const Array& array, sms_statistics& sum);
 
 // This rank's table, a line per array, on stderr.
 void report_statistics(const Memory& memory);
+// Collective; with option stats or explain-placement, rank 0 prints which arrays would gain from other homes.
+Status report_placement(const Memory& memory);
 
 }  // namespace hiroba

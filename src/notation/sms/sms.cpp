@@ -115,6 +115,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
   if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
+  hiroba::require(hiroba::report_placement(m));
   hiroba::end_process("sms_shutdown");
   return 0;
 }
@@ -173,6 +174,30 @@ SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
   hiroba::require(process_memory("sms_set_twin")
                       .arrays()
                       .set_twin(array, twin, format("sms_set_twin(%p, %d)", array, static_cast<int>(when)).c_str()));
+}
+
+SMS_EXPORT void sms_redistribute_on(void* array, const int div[], int first, int count) {
+  Memory& m = process_memory("sms_redistribute");
+  const std::vector<int64_t> pieces = list(div, "sms_redistribute", "div");
+  hiroba::end_tasks("sms_redistribute");
+  const std::string call = format("sms_redistribute(%p, %s, %d, %d)", array, show(pieces).c_str(), first, count);
+  const Status status = m.arrays().redistribute(array, pieces, first, count, call.c_str());
+  if (!status.ok()) end_job(1, "%s: %s", call.c_str(), status.message().c_str());
+}
+
+SMS_EXPORT void sms_redistribute(void* array, const int div[]) { sms_redistribute_on(array, div, 0, sms_nprocs); }
+
+SMS_EXPORT void sms_set_homes(void* array, enum sms_homes policy) {
+  using hiroba::HomePolicy;
+  Memory& m = process_memory("sms_set_homes");
+  if (policy != SMS_HOMES_FIXED && policy != SMS_HOMES_FIRST_TOUCH && policy != SMS_HOMES_MIGRATING)
+    end_job(1, "sms_set_homes with policy %d; use SMS_HOMES_FIXED, SMS_HOMES_FIRST_TOUCH or SMS_HOMES_MIGRATING",
+            static_cast<int>(policy));
+  const auto wanted = policy == SMS_HOMES_FIXED         ? HomePolicy::fixed
+                      : policy == SMS_HOMES_FIRST_TOUCH ? HomePolicy::first_touch
+                                                        : HomePolicy::migrating;
+  const std::string call = format("sms_set_homes(%p, %d)", array, static_cast<int>(policy));
+  hiroba::require(m.homes().set_policy(array, wanted, call.c_str()));
 }
 
 SMS_EXPORT void sms_promise_preload(const void* array) {
@@ -276,7 +301,11 @@ SMS_EXPORT void sms_preload_bytes(const void* address, size_t bytes) {
   process_memory("sms_preload_bytes").preloads().wait();
 }
 
-SMS_EXPORT int sms_home(const void* address) { return array_of(address, "sms_home").owner(address); }
+SMS_EXPORT int sms_home(const void* address) {
+  const Array& a = array_of(address, "sms_home");
+  const hiroba::HomeRun& home = a.home_of(address);
+  return home.moves > 0 ? home.rank : a.owner(address);
+}
 
 SMS_EXPORT int sms_local_box(const void* array, int rank, size_t first[], size_t length[]) {
   const Array& a = array_of(array, "sms_local_box");

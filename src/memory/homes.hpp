@@ -1,0 +1,28 @@
+// Part of the contract of this floor: whether the homes of an array's pages move to the ranks that write them, and
+// which arrays would gain from that. Arrays::redistribute moves them all at once. README.md, "Homes that move".
+//
+// Owner: Memory. Collective; blocks.
+#pragma once
+
+#include <string>
+
+#include "memory/array.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+class Homes {
+ public:
+  explicit Homes(MemoryParts& parts) : parts_(parts) {}
+
+  Status set_policy(void* data, HomePolicy policy, const char* call);
+  // What rank 0 should say about the placement of arrays, lines of text; "" in other ranks, and without option stats or
+  // explain-placement.
+  Status explain(const char* call, std::string& out) const;
+
+ private:
+  MemoryParts& parts_;
+};
+
+}  // namespace hiroba
