@@ -22,7 +22,7 @@ inline int64_t parts_place(cholesky* c, double* parts, int64_t length) {
 
 inline void parts_open(cholesky* c) {
   const int64_t page = 4096 / sizeof(double), length = (parts_place(c, nullptr, 0) / page + 1) * page;
-  c->own = task_rows(c->run.team, c->run.team.count, length, sizeof(double), "the matrix");
+  c->own = shared_rows(&c->run.team, c->run.team.count, length, sizeof(double), "the matrix");
   parts_place(c, static_cast<double*>(c->own), length);
 }
 

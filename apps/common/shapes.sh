@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# For tests of applications: one run in a shape, which is seq, serial, omp-THREADS, mpi-RANKS, omp_for-THREADS,
-# omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS, sms-RANKS-NODES,
-# smint-RANKS-NODES, or hiroba- or auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out). `program`: the
-# application, whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without arguments: it takes the
-# first two of the test, `bin` and `what` is tested, and makes the folder `scratch`.
+# For tests of applications: one run in a shape, which is seq, serial, std, omp-THREADS, threads-THREADS, mpi-RANKS,
+# omp_for-THREADS, omp_tasks-THREADS, starpu-THREADS, lapack-THREADS, mpi_for-RANKS-THREADS, mpi_tasks-RANKS-THREADS,
+# sms-RANKS-NODES, smint-RANKS-NODES, or hiroba- or auto-RANKS-THREADS-NODES-TRANSPORT (the last two may be left out).
+# `program`: the application, whose variants are in the folder `bin` as PROGRAM_VARIANT. To be sourced without
+# arguments: it takes the first two of the test, `bin` and `what` is tested, and makes the folder `scratch`.
 # shellcheck disable=SC2034 # for who sources this
 bin=$1 what=$2
 shift 2
@@ -21,8 +21,8 @@ run() { # SHAPE ARGUMENTS...
   IFS=- read -r variant ranks nodes more transport <<<"$1"
   shift
   case $variant in
-    seq | serial) "$bin/${program}_$variant" "$@" ;;
-    omp* | lapack) OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
+    seq | serial | std) "$bin/${program}_$variant" "$@" ;;
+    omp* | threads | lapack) OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
     # The sanitizers know nothing of what StarPU and MPI keep until the end. With MPI the third word is threads.
     starpu) ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=$ranks "$bin/${program}_$variant" "$@" ;;
     mpi*)

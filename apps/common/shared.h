@@ -4,7 +4,10 @@
 #define APPS_COMMON_SHARED_H
 
 #include <sms.h>
+#include <string.h>
 
+#include "memory.h"
+#include "parts.h"
 #include "run.h"
 
 static inline double shared_max(double mine) { return sms_reduce_double(mine, SMS_MAX); }
@@ -22,6 +25,26 @@ static inline team shared_team(void) {
 static inline void shared_written(void) {
   sms_barrier();
   sms_barrier();
+}
+
+/* Shared memory of rows x columns elements of `bytes` bytes, zero, in rows that are divided among the ranks: equal
+ * numbers of them, the last ones fewer. `what` needs too much, if the machine has less. Collective. */
+static inline void* shared_rows(const team* team, int64_t rows, int64_t columns, size_t bytes, const char* what) {
+  const int64_t parts = rows < team->count ? rows : team->count, share = (rows - 1) / parts + 1;
+  const int64_t dim[] = {rows, columns, -1}, div[] = {parts, 1, -1};
+  const size_t row = (size_t)columns * bytes;
+  memory_check(team, (double)share * (double)row, what);
+  void* const out = sms_mapalloc_large(dim, div, bytes, 0, team->count);
+  const int64_t first = parts_first(rows, share, team->rank), end = parts_first(rows, share, team->rank + 1);
+  memset((char*)out + (size_t)first * row, 0, (size_t)(end - first) * row);
+  shared_written();
+  return out;
+}
+
+/* The ranks, as parts of a program. They have to fetch all that others write. */
+static inline parts shared_parts(void) {
+  const parts out = {sms_nprocs, sms_sync_drop, sms_preload_bytes};
+  return out;
 }
 
 static inline int64_t shared_total(uint64_t mine) { return sms_reduce_int64((int64_t)mine, SMS_SUM); }

@@ -79,10 +79,13 @@ static double rate(const tiled* t) { return t->run.seconds > 0 ? 1e-9 * t->run.w
 
 static void print_text(const tiled* t, const tiled_answer* answer) {
   const team* team = &t->team;
-  printf("%s: size %d, %d steps, %d rank%s x %d thread%s, tile ", team->program, t->size, t->steps, team->count,
+  printf("%s: size %d, %d steps, %d rank%s x %d thread%s", team->program, t->size, t->steps, team->count,
          team->count == 1 ? "" : "s", t->threads, t->threads == 1 ? "" : "s");
-  printf(t->tile.rows == t->tile.columns ? "%d" : "%d,%d", t->tile.rows, t->tile.columns);
-  printf(" (%s)\n%.4f s, %.3f G%s/s; ", t->tile_from, t->run.seconds, rate(t), t->run.unit);
+  if (t->tile.rows > 0) {
+    printf(t->tile.rows == t->tile.columns ? ", tile %d" : ", tile %d,%d", t->tile.rows, t->tile.columns);
+    printf(" (%s)", t->tile_from);
+  }
+  printf("\n%.4f s, %.3f G%s/s; ", t->run.seconds, rate(t), t->run.unit);
   split_print(&t->split, stdout);
   printf("\n");
   for (const tiled_figure* f = answer->more; f != NULL && f->name != NULL; f++) printf("%s %.12g\n", f->name, f->value);

@@ -1,5 +1,5 @@
 /* tiled.h: what applications have in common that compute step by step over tiles, in variants with and without tasks:
- * options, the choice of the tile, the run, the report.
+ * options, the choice of the tile, the run, the report. Applications that have no tiles leave `tile` zero.
  *
  * A variant computes steps in chunks, so that tasks of one step can overlap with those of the next: within a chunk
  * nobody waits for all. Chunks end where the ranks talk (run.h). Collective: all functions. For C and C++. */

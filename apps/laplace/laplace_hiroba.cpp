@@ -32,7 +32,7 @@ static void open(shared* s) {
   laplace_divide_rows(s);
   for (int f = 0; f < 2; f++) {
     s->array[f] =
-        static_cast<double*>(task_rows(s->run.team, s->run.size, s->pitch, sizeof(double), s->run.team.program));
+        static_cast<double*>(shared_rows(&s->run.team, s->run.size, s->pitch, sizeof(double), s->run.team.program));
     s->field[f] = s->array[f] + s->first[0] * s->pitch;
   }
 }

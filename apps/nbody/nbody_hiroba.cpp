@@ -12,8 +12,8 @@ using hiroba::in, hiroba::inout, hiroba::out;
 static void share(nbody* n) {
   for (void** array : {&n->position[0], &n->position[1], &n->velocity, &n->force}) {
     sms_free(*array);
-    *array = task_rows(n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double),
-                       n->run.team.program);
+    *array = shared_rows(&n->run.team, n->strips, 3 * n->run.tile.rows, n->floats ? sizeof(float) : sizeof(double),
+                         n->run.team.program);
   }
 }
 
