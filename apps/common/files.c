@@ -69,13 +69,21 @@ static char* row_of(const slab* s, int z, int row) {
   return (char*)s->data + (size_t)(z - s->first) * s->plane_pitch + (size_t)row * s->row_pitch;
 }
 
-/* A buffer for the largest plane. */
+/* How many planes go in one system call: of small ones, such as the numbers of one body, many. */
+static int planes_at_once(const slab* s) {
+  const size_t enough = 1 << 20;
+  return plane_bytes(s) < enough ? (int)(enough / (plane_bytes(s) + 1)) + 1 : 1;
+}
+
+static size_t buffer_bytes(const slab* s) { return plane_bytes(s) * (size_t)planes_at_once(s) + 1; }
+
+/* A buffer for what moves at once. */
 static char* plane_buffer(const team* team, const slab slabs[], int count) {
   size_t most = 1;
   for (int i = 0; i < count; i++)
-    if (plane_bytes(&slabs[i]) > most) most = plane_bytes(&slabs[i]);
+    if (buffer_bytes(&slabs[i]) > most) most = buffer_bytes(&slabs[i]);
   char* buffer = malloc(most);
-  team_agree(team, buffer != NULL, TEAM_BAD_INPUT, "no memory for a plane of %zu bytes", most);
+  team_agree(team, buffer != NULL, TEAM_BAD_INPUT, "no memory for planes of %zu bytes", most);
   return buffer;
 }
 
@@ -85,35 +93,41 @@ size_t files_bytes(const slab slabs[], int count) {
   return bytes;
 }
 
-typedef bool plane_action(int file, const slab* s, int z, char* buffer, off_t at);
+typedef bool planes_action(int file, const slab* s, int z, int planes, char* buffer, off_t at);
 
-static bool write_plane(int file, const slab* s, int z, char* buffer, off_t at) {
-  for (int row = 0; row < s->rows; row++) memcpy(buffer + (size_t)row * s->row_bytes, row_of(s, z, row), s->row_bytes);
-  return files_write(file, buffer, plane_bytes(s), at);
+static bool write_planes(int file, const slab* s, int z, int planes, char* buffer, off_t at) {
+  char* to = buffer;
+  for (int p = 0; p < planes; p++)
+    for (int row = 0; row < s->rows; row++, to += s->row_bytes) memcpy(to, row_of(s, z + p, row), s->row_bytes);
+  return files_write(file, buffer, (size_t)planes * plane_bytes(s), at);
 }
 
-static bool read_plane(int file, const slab* s, int z, char* buffer, off_t at) {
-  const bool good = files_read(file, buffer, plane_bytes(s), at);
-  for (int row = 0; good && row < s->rows; row++)
-    memcpy(row_of(s, z, row), buffer + (size_t)row * s->row_bytes, s->row_bytes);
+static bool read_planes(int file, const slab* s, int z, int planes, char* buffer, off_t at) {
+  const bool good = files_read(file, buffer, (size_t)planes * plane_bytes(s), at);
+  const char* from = buffer;
+  for (int p = 0; good && p < planes; p++)
+    for (int row = 0; row < s->rows; row++, from += s->row_bytes) memcpy(row_of(s, z + p, row), from, s->row_bytes);
   return good;
 }
 
-/* Does it with each plane of this rank, at the plane's place in the file. */
-static bool each_plane(int file, size_t header_bytes, const slab slabs[], int count, char* buffer, plane_action* act) {
+/* Does it with the planes of this rank, at their place in the file. */
+static bool each_plane(int file, size_t header_bytes, const slab slabs[], int count, char* buffer, planes_action* act) {
   size_t start = header_bytes;
   for (int i = 0; i < count; i++) {
     const slab* s = &slabs[i];
-    for (int z = larger(s->from, s->first); z < smaller(s->to, s->last); z++)
-      if (!act(file, s, z, buffer, (off_t)(start + (size_t)(z - s->from) * plane_bytes(s)))) return false;
+    const int last = smaller(s->to, s->last);
+    for (int z = larger(s->from, s->first), planes; z < last; z += planes) {
+      planes = smaller(planes_at_once(s), last - z);
+      if (!act(file, s, z, planes, buffer, (off_t)(start + (size_t)(z - s->from) * plane_bytes(s)))) return false;
+    }
     start += (size_t)(s->to - s->from) * plane_bytes(s);
   }
   return true;
 }
 
 bool files_write_planes(int file, const slab* slab, off_t at) {
-  char* const buffer = malloc(plane_bytes(slab) + 1);
-  const bool good = buffer != NULL && each_plane(file, (size_t)at, slab, 1, buffer, write_plane);
+  char* const buffer = malloc(buffer_bytes(slab));
+  const bool good = buffer != NULL && each_plane(file, (size_t)at, slab, 1, buffer, write_planes);
   free(buffer);
   return good;
 }
@@ -126,7 +140,7 @@ void files_save(const team* team, const char* path, const void* header, size_t h
   const int file = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   bool good = file >= 0 && ftruncate(file, (off_t)(header_bytes + files_bytes(slabs, count))) == 0;
   if (team->rank == 0) good = good && files_write(file, header, header_bytes, 0);
-  good = good && each_plane(file, header_bytes, slabs, count, buffer, write_plane);
+  good = good && each_plane(file, header_bytes, slabs, count, buffer, write_planes);
   good = good && fsync(file) == 0; /* a disk may be full only now */
   int problem = errno;
   if (file >= 0 && close(file) != 0 && good) good = false, problem = errno;
@@ -140,7 +154,7 @@ void files_save(const team* team, const char* path, const void* header, size_t h
 void files_load(const team* team, const char* path, size_t header_bytes, const slab slabs[], int count) {
   char* const buffer = plane_buffer(team, slabs, count);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
-  const bool good = file >= 0 && each_plane(file, header_bytes, slabs, count, buffer, read_plane);
+  const bool good = file >= 0 && each_plane(file, header_bytes, slabs, count, buffer, read_planes);
   team_agree(team, good, TEAM_BAD_INPUT, "cannot read %s: %s", path, strerror(errno));
   close(file);
   free(buffer);

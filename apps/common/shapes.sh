@@ -44,6 +44,43 @@ refused() { # STATUS PATTERN SHAPE ARGUMENTS...
   [[ $(grep -Ec "$pattern" "$scratch/err") == 1 ]] || fail "no single message '$pattern' of: $*: $(<"$scratch/err")"
 }
 
+# Runs of a program that fills a small disk: the folder "$scratch/small", which has SPACE bytes.
+on_small_disk() { # SPACE COMMANDS SHAPE ARGUMENTS...: the commands get them as "$@"
+  local status=0 space=$1 commands=$2
+  shift 2
+  unshare -rm true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
+  mkdir -p "$scratch/small"
+  export -f run fail
+  export bin program scratch
+  # shellcheck disable=SC2016  # the inner shell expands it
+  unshare -rm bash -euo pipefail -c 'mount -t tmpfs -o size="$0" none "$scratch/small"; '"$commands" "$space" "$@" ||
+    status=$?
+  ((status == 0)) || fail "status $status: $(<"$scratch/out")"
+}
+
+# The second checkpoint finds no room beside the first one, from which another run then goes on.
+keeps_checkpoint() { # SPACE FILE SHAPE ARGUMENTS... -- ARGUMENTS OF THE OTHER RUN...
+  # shellcheck disable=SC2016  # the inner shell expands it
+  on_small_disk "$1" '
+    file=$1 shape=$2 first=()
+    shift 2
+    while [[ $1 != -- ]]; do first+=("$1") && shift; done
+    run "$shape" "${first[@]}" >"$scratch/out" 2>&1 && exit 3
+    grep -q "cannot write .*/$file.part: No space left on device; an older .* is as it was" "$scratch/out" || exit 4
+    [[ ! -e $scratch/small/$file.part ]] || exit 5
+    run "$shape" "${@:2}"' "${@:2}"
+}
+
+# A run ends because FILE finds no room.
+fills_disk() { # SPACE FILE SHAPE ARGUMENTS...
+  # shellcheck disable=SC2016  # the inner shell expands it
+  on_small_disk "$1" '
+    status=0
+    run "${@:2}" >"$scratch/out" 2>&1 || status=$?
+    ((status == 1)) || exit 3
+    [[ $(grep -c "cannot write .*/$1: No space left on device" "$scratch/out") == 1 ]] || exit 4' "${@:2}"
+}
+
 # What negative controls do: change a copy of the sources of the application, whose folder is `here`, compile it, and
 # see that the program finds itself wrong.
 

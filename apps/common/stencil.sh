@@ -45,21 +45,9 @@ volume() { # SHAPE
 }
 
 disk() { # SHAPE: a full disk leaves the older checkpoint as it was
-  local status=0
-  unshare -rm true 2>/dev/null || { echo "skipped: no mount namespaces here"; exit 77; }
-  mkdir "$scratch/small"
-  export -f run fail
-  export bin program scratch
-  # A checkpoint of 48^3 points has 1 MB: the folder holds one, and not the second beside it.
-  # shellcheck disable=SC2016  # the inner shell expands it
-  unshare -rm bash -euo pipefail -c '
-    mount -t tmpfs -o size=1500k none "$scratch/small"
-    run "$0" --size 48 --steps 4 --checkpoint "$scratch/small/c" --every 2 >"$scratch/out" 2>&1 && exit 3
-    grep -q "cannot write .*c.part: No space left on device; an older .* is as it was" "$scratch/out" || exit 4
-    [[ ! -e $scratch/small/c.part ]] || exit 5
-    run "$0" --steps 9 --restart "$scratch/small/c" --output "$scratch/after.npy"
-  ' "$1" || status=$?
-  ((status == 0)) || fail "status $status: $(<"$scratch/out")"
+  local file=$scratch/small/c # of 1 MB
+  keeps_checkpoint 1500k c "$1" --size 48 --steps 4 --checkpoint "$file" --every 2 \
+    -- --size 48 --steps 9 --restart "$file" --output "$scratch/after.npy"
   run seq --size 48 --steps 9 --output "$scratch/whole.npy"
   cmp "$scratch/whole.npy" "$scratch/after.npy" || fail "the older checkpoint is not what it was"
 }

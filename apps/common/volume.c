@@ -105,6 +105,39 @@ static void print_grid(const volume* v, FILE* to, int snapshot) {
           v->field, nz, ny, nx, v->name, name);
 }
 
+/* Numbers [from, from + width) of each point. */
+static void print_columns(const volume* v, FILE* to, const char* name, int from, int width) {
+  const int points = v->size[1];
+  fprintf(to,
+          "          <DataItem ItemType=\"HyperSlab\" Dimensions=\"%d %d\">\n"
+          "            <DataItem Dimensions=\"3 3\" Format=\"XML\">0 0 %d 1 1 1 1 %d %d</DataItem>\n"
+          "            <DataItem Dimensions=\"1 %d %d\" NumberType=\"Float\" Precision=\"8\" Format=\"HDF\">"
+          "%s.h5:/%s</DataItem>\n"
+          "          </DataItem>\n",
+          points, width, from, points, width, points, v->size[0], v->name, name);
+}
+
+static void print_points(const volume* v, FILE* to, int snapshot) {
+  char name[64];
+  name_of(v, snapshot, name);
+  fprintf(to,
+          "      <Grid Name=\"%s\" GridType=\"Uniform\">\n"
+          "        <Time Value=\"%.9g\"/>\n"
+          "        <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"%d\"/>\n"
+          "        <Geometry GeometryType=\"XYZ\">\n",
+          name, (snapshot + 1) * v->every * v->step_time, v->size[1]);
+  print_columns(v, to, name, 0, 3);
+  fprintf(to, "        </Geometry>\n");
+  for (int i = 0, from = 3; v->vectors[i] != NULL; i++, from += 3) {
+    const int width = smaller(3, v->size[0] - from);
+    fprintf(to, "        <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">\n", v->vectors[i],
+            width == 3 ? "Vector" : "Scalar");
+    print_columns(v, to, name, from, width);
+    fprintf(to, "        </Attribute>\n");
+  }
+  fprintf(to, "      </Grid>\n");
+}
+
 /* Whole, or as it was. */
 static bool write_xmf(const volume* v) {
   char path[PATH_MAX], part[PATH_MAX];
@@ -116,7 +149,7 @@ static bool write_xmf(const volume* v) {
           "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"
           "    <Grid Name=\"series\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
   for (int i = 0; i < snapshots(v); i++)
-    if (v->written[i]) print_grid(v, to, i);
+    if (v->written[i]) (v->vectors != NULL ? print_points : print_grid)(v, to, i);
   fprintf(to, "    </Grid>\n  </Domain>\n</Xdmf>\n");
   return fclose(to) == 0 && rename(part, path) == 0;
 }

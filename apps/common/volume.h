@@ -1,6 +1,6 @@
-/* volume.h: snapshots of a field of doubles on a regular grid, as time goes on: NAME.h5 (HDF5, one dataset for each
- * snapshot) and NAME.xmf (XDMF), by which ParaView, VisIt and others open them as one series. NAME.xmf lists what has
- * been written, so the series can be looked at while the program runs.
+/* volume.h: snapshots of a field of doubles on a regular grid, or of moving points, as time goes on: NAME.h5 (HDF5, one
+ * dataset for each snapshot) and NAME.xmf (XDMF), by which ParaView, VisIt and others open them as one series. NAME.xmf
+ * lists what has been written, so the series can be looked at while the program runs.
  *
  * HDF5 makes the file, on rank 0 alone; then each rank writes its planes where HDF5 has put them. So HDF5 needs no MPI.
  * A program that was built without HDF5 refuses. Collective: all functions. */
@@ -12,6 +12,8 @@
 typedef struct volume {
   const char *folder, *name, *field; /* of the files, and of the numbers ("pressure") */
   int size[3];                       /* numbers in x, y, z; x is contiguous */
+  const char* const* vectors;        /* NULL: a grid. Else y counts points, each of x numbers, of which the first three
+                                        are its place; the next ones are named here, 3 numbers or, the last, 1 */
   double spacing, origin;            /* of the grid: metres from a number to the next, and of the first one */
   int every, steps;                  /* steps from one snapshot to the next; up to the last step */
   double step_time;                  /* seconds */

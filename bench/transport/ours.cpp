@@ -104,8 +104,13 @@ class Bench {
   Area make(size_t bytes, int home) {
     Area area;
     void* data = nullptr;
-    require(
-        memory_->arrays().allocate({{static_cast<int64_t>(bytes)}, {1}, 1, home, 1, "make", "the benchmark"}, data));
+    require(memory_->arrays().allocate({.dim = {static_cast<int64_t>(bytes)},
+                                        .div = {1},
+                                        .element_bytes = 1,
+                                        .first = home,
+                                        .call = "make",
+                                        .place = "the benchmark"},
+                                       data));
     area.array = memory_->arrays().at(data);
     area.words = static_cast<uint64_t*>(data);
     area.count = bytes / sizeof(uint64_t);

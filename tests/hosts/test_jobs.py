@@ -145,6 +145,7 @@ class Jobs(JobsTest):
         """Each verifies its answer."""
         programs: list[Command] = [
             [self.example("stencil27_sms"), "--size", "40,30,50", "--steps", "30", "--verify"],
+            [self.example("barnes_hut_sms"), "--size", "3000", "--steps", "3", "--verify"],
             [self.example("fdtd_sms"), "--size", "24", "--steps", "40", "--start", "noise", "--verify"],
         ]
         if self.example("fdtd_smint").exists():
