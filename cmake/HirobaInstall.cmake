@@ -14,6 +14,7 @@ foreach(library hiroba hiroba_static)
     ${header_folder}/sms.h ${header_folder}/smint.h ${header_folder}/mpc/mpc.h ${header_folder}/xmp.h
     ${header_folder}/hiroba.hpp ${header_folder}/heap.hpp ${header_folder}/hiroba_mpi.h ${header_folder}/mpi_calls.h
     ${header_folder}/blas.h ${header_folder}/sparse.h ${header_folder}/sparse.hpp
+    ${header_folder}/eigen.h ${header_folder}/eigen.hpp
     ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp
     ${header_folder}/placement.h
     ${header_folder}/place.hpp ${header_folder}/task.h ${header_folder}/task.hpp ${header_folder}/task_values.hpp

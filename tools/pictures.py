@@ -180,6 +180,7 @@ PURPOSE = {
     "linear": "BLAS on shared arrays",
     "sparse": "sparse matrices on divided vectors",
     "krylov": "iterative solvers and preconditioners",
+    "eigen": "eigenvalues of operators",
     "memory": "address range, page cache, consistency",
     "collective": "teams, requests, barriers, reductions",
     "transport": "what moves bytes between nodes",

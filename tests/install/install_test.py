@@ -3,6 +3,7 @@ pkg-config, statically, with find_package; then against the build folder in plac
 header must also compile alone, as C and as C++. Called by ctest (see CMakeLists.txt)."""
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -180,6 +181,11 @@ class InstallTest(unittest.TestCase):
         few = ["--modes", "normal", "--placement", "full", "--collectives", "barrier", "--libraries", "openmpi"]
         output = run(["hiroba", "overlap", "--small", *few], self.folder, self.environment)
         self.assertIn("kept in overlap/overlap_small.json", output)
+
+    def test_eigenvalues(self) -> None:
+        words = ["--generate", "laplace2d:20", "--smallest", "3", "--quiet", "--json"]
+        output = run(["hirobarun", "-n", "2", "hiroba-eigen", *words], self.folder, self.environment)
+        self.assertEqual(len(json.loads(output)["eigenvalues"]), 3)
 
     def test_headers_stand_alone(self) -> None:
         headers = sorted((self.prefix / "include" / "hiroba").rglob("*.h*"), key=lambda header: header.name)

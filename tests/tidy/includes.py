@@ -19,6 +19,7 @@ FLOORS: dict[str, set[str]] = {
     "linear": {"base", "transport", "collective", "memory"},
     "sparse": {"base", "transport", "collective", "memory", "linear"},
     "krylov": {"base", "transport", "collective", "memory", "linear", "sparse"},
+    "eigen": {"base", "transport", "collective", "memory", "linear", "sparse", "krylov"},
     "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear"},
     "notation": {
         "base",
@@ -31,6 +32,7 @@ FLOORS: dict[str, set[str]] = {
         "linear",
         "sparse",
         "krylov",
+        "eigen",
         "process",
     },
     "launcher": {"base", "transport", "memory"},

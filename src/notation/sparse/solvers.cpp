@@ -1,8 +1,7 @@
 // The entry points of sparse.h that make preconditioners and solve.
 #include <algorithm>
 
-#include "krylov/krylov.hpp"
-#include "notation/sparse/sparse_process.hpp"
+#include "notation/sparse/solver_settings.hpp"
 
 using hiroba::Method;
 using hiroba::Operator;
@@ -11,6 +10,33 @@ using hiroba::SolverSettings;
 using hiroba::SparseCall;
 using hiroba::SparseMatrix;
 using hiroba::Status;
+
+namespace hiroba {
+
+Method method_of(const SparseCall& call, int method) {
+  switch (method) {
+    case HIROBA_CG: return Method::cg;
+    case HIROBA_PIPELINED_CG: return Method::pipelined_cg;
+    case HIROBA_BICGSTAB: return Method::bicgstab;
+    case HIROBA_GMRES: return Method::gmres;
+    case HIROBA_MINRES: return Method::minres;
+    default: break;
+  }
+  call.fail(format("method is %d; it is HIROBA_CG, HIROBA_PIPELINED_CG, HIROBA_BICGSTAB, HIROBA_GMRES or HIROBA_MINRES",
+                   method));
+}
+
+void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m) {
+  if (m == HIROBA_NO_LINOP) return;
+  if (m->type != a.type) call.fail("the preconditioner has another type of numbers than the operator");
+  if (!(m->any->rows() == a.any->rows()))
+    call.fail(
+        format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator (%lld); make it "
+               "from the matrix, or `like` it",
+               static_cast<long long>(m->any->rows().count()), static_cast<long long>(a.any->rows().count())));
+}
+
+}  // namespace hiroba
 
 namespace {
 
@@ -37,18 +63,7 @@ struct Progress {
 
 SolverSettings settings_of(const SparseCall& call, const hiroba_solver& how, hiroba_type type, Progress& progress) {
   SolverSettings out;
-  switch (how.method) {
-    case HIROBA_CG: out.method = Method::cg; break;
-    case HIROBA_PIPELINED_CG: out.method = Method::pipelined_cg; break;
-    case HIROBA_BICGSTAB: out.method = Method::bicgstab; break;
-    case HIROBA_GMRES: out.method = Method::gmres; break;
-    case HIROBA_MINRES: out.method = Method::minres; break;
-    default:
-      call.fail(
-          hiroba::format("method is %d; it is HIROBA_CG, HIROBA_PIPELINED_CG, HIROBA_BICGSTAB, HIROBA_GMRES or "
-                         "HIROBA_MINRES",
-                         how.method));
-  }
+  out.method = method_of(call, how.method);
   if (!(how.relative >= 0) || !(how.absolute >= 0))
     call.fail(hiroba::format("relative is %g and absolute %g; neither may be negative", how.relative, how.absolute));
   if (how.most < 0 || how.restart < 0 || how.room < 0)
@@ -74,17 +89,6 @@ int status_of(Outcome::Why why) {
     case Outcome::Why::not_finite: return HIROBA_NOT_FINITE;
   }
   return HIROBA_NOT_FINITE;
-}
-
-// The preconditioner, if there is one, fits the operator.
-void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m) {
-  if (m == HIROBA_NO_LINOP) return;
-  if (m->type != a.type) call.fail("the preconditioner has another type of numbers than the operator");
-  if (!(m->any->rows() == a.any->rows()))
-    call.fail(
-        hiroba::format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator "
-                       "(%lld); make it from the matrix, or `like` it",
-                       static_cast<long long>(m->any->rows().count()), static_cast<long long>(a.any->rows().count())));
 }
 
 }  // namespace

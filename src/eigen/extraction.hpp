@@ -1,0 +1,37 @@
+// Approximate eigenvectors in a search space, from the projection of A on it: Ritz vectors, Schur vectors, and the
+// harmonic ones of these.
+//
+// Collective functions: rank 0 computes, so that processors of different kinds cannot part the ranks.
+#pragma once
+
+#include <functional>
+
+#include "eigen/eigen.hpp"
+#include "eigen/lapack.hpp"
+
+namespace hiroba {
+
+// Whether x is a better eigenvalue than y.
+using Better = bool (*)(std::complex<double> x, std::complex<double> y, std::complex<double> target);
+Better better_of(Part part);
+
+template <typename W>
+struct Extraction {
+  Dense<W> s;          // orthonormal columns, best first
+  W value = 0;         // the Rayleigh quotient of the first
+  double largest = 0;  // absolute value of a Ritz value; without harmonic vectors only
+};
+
+// `h`, `m`: of the active vectors. `refines`: the first harmonic vector is near to an eigenvector, so the Ritz vector
+// near to it replaces it, whose residual is not limited by the squared condition of the harmonic problem.
+template <typename W>
+Status extract(const Ranks& ranks, const EigenSettings& settings, const Dense<W>& h, const Dense<W>& m, bool refines,
+               Extraction<W>& out);
+
+// Of the found vectors: eigenvalues, best first, and coefficients of eigenvectors of norm 1, which are orthonormal for
+// a Hermitian A. `gram`: V* V, which rounding errors have made different from the identity.
+template <typename W>
+Status extract_found(const Ranks& ranks, const EigenSettings& settings, const Dense<W>& h, const Dense<W>& gram,
+                     std::vector<std::complex<double>>& values, Dense<W>& vectors);
+
+}  // namespace hiroba

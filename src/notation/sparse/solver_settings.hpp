@@ -1,0 +1,14 @@
+// What solvers of linear systems and of eigenvalues have in common in their settings. Errors end the job.
+#pragma once
+
+#include "krylov/krylov.hpp"
+#include "notation/sparse/sparse_process.hpp"
+
+namespace hiroba {
+
+// HIROBA_CG and so on.
+Method method_of(const SparseCall& call, int method);
+// That the preconditioner, if there is one, fits the operator.
+void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m);
+
+}  // namespace hiroba
