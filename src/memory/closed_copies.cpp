@@ -6,6 +6,7 @@ namespace hiroba {
 
 Status ClosedCopies::start(char* base, uint64_t pages) {
   base_ = base;
+  HIROBA_TRY(groups_.create("hiroba-closed-groups", pages / group_pages + 1));
   return file_.create("hiroba-closed", pages / PageBits::pages * sizeof(Chunk));
 }
 
@@ -34,7 +35,7 @@ void ClosedCopies::open(Array& array, uint64_t page) const {
     chunk.quiet.store(long_time, std::memory_order_relaxed);
   }
   forget(page);
-  chunk.all_closed.store(false);
+  set_all_closed(page, false);
   array.tracker->open(view(page), page_bytes);
 }
 
@@ -44,6 +45,8 @@ void ClosedCopies::forget(uint64_t page) const {
 
 void ClosedCopies::forget(const Array& array) {
   const uint64_t first = array.first_page / PageBits::pages, last = (array.end_page - 1) / PageBits::pages;
+  for (uint64_t page = array.first_page; page < array.end_page; page += group_pages) set_group_closed(page, false);
+  set_group_closed(array.end_page - 1, false);
   file_.punch(first * sizeof(Chunk), (last + 1 - first) * sizeof(Chunk));  // arrays do not share chunks
 }
 

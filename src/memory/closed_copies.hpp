@@ -21,7 +21,14 @@ class ClosedCopies {
   // Whether all copies in the page's chunk may be passed over. Set it before looking at the pages: who opens one, or
   // brings one, takes it back.
   bool all_closed(uint64_t page) const { return chunk_of(page).all_closed.load(); }
-  void set_all_closed(uint64_t page, bool all) const { chunk_of(page).all_closed.store(all); }
+  void set_all_closed(uint64_t page, bool all) const {
+    chunk_of(page).all_closed.store(all);
+    if (!all) group_of(page).store(false);
+  }
+  // The same for a group of chunks. Set it before looking at the chunks.
+  static constexpr uint64_t group_pages = 64 * PageBits::pages;
+  bool group_closed(uint64_t page) const { return group_of(page).load(); }
+  void set_group_closed(uint64_t page, bool all) const { group_of(page).store(all); }
   // Counts flushes that have found nothing written in the chunk, or begins again; true if it pays to close its pages.
   bool is_quiet(uint64_t page, bool written) const;
 
@@ -38,11 +45,12 @@ class ClosedCopies {
     std::atomic<uint16_t> opened;
   };
   Chunk& chunk_of(uint64_t page) const { return file_.as<Chunk>()[page / PageBits::pages]; }
+  std::atomic<bool>& group_of(uint64_t page) const { return groups_.as<std::atomic<bool>>()[page / group_pages]; }
   std::atomic<uint64_t>& word(uint64_t page) const { return chunk_of(page).closed[page % PageBits::pages / 64]; }
   char* view(uint64_t page) const { return base_ + (page << page_shift); }
 
   char* base_ = nullptr;
-  SparseFile file_;
+  SparseFile file_, groups_;
 };
 
 }  // namespace hiroba

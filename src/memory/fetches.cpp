@@ -105,10 +105,11 @@ void Fetches::finish(Fetch& fetch) {
   const uint64_t page = fetch.page, pages = fetch.pages;
   config_.transport->await(fetch.completion);
   if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
-  show(array, page, pages);
-  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
+  // Before the program can write them. A flush that comes now sees them busy.
   for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
     copies_.closed.set_all_closed(p, false);
+  show(array, page, pages);
+  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
   count(array.counters.fetched, pages);
   count(array.counters.bytes_fetched, pages << page_shift);
   count(array.counters.cached, fetch.absent);

@@ -43,7 +43,9 @@ class PageStates {
   }
 
   bool flag(uint64_t page, uint8_t flag) const { return (at(page).load(std::memory_order_relaxed) & flag) != 0; }
-  void set_flag(uint64_t page, uint8_t flag) { at(page).fetch_or(flag, std::memory_order_relaxed); }
+  void set_flag(uint64_t page, uint8_t flag) {
+    if (!this->flag(page, flag)) at(page).fetch_or(flag, std::memory_order_relaxed);
+  }
 
   void clear_flag(uint64_t page, uint8_t flag) {
     if (this->flag(page, flag)) at(page).fetch_and(static_cast<uint8_t>(~flag), std::memory_order_relaxed);

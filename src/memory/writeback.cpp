@@ -225,14 +225,16 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   Packer packer(*this, piece.array);
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
-    if (packer.add(piece.first + i)) config_.states->set_flag(piece.first + i, PageStates::active);
-    else unchanged.set(i);
+    if (!packer.add(piece.first + i)) unchanged.set(i);
   }
   packer.send();
   // What stays in the view may well be written in the next epoch but one, and then a copy costs more than comparing it.
   if (alone && !copies_.stays(piece.array)) discard_unchanged(piece, unchanged);
-  for (uint64_t i = 0; i < pages; ++i)
-    if (written.test(i)) config_.states->release(piece.first + i, PageState::valid);
+  for (uint64_t i = 0; i < pages; ++i) {
+    if (!written.test(i)) continue;
+    if (!unchanged.test(i)) config_.states->set_flag(piece.first + i, PageStates::active);
+    config_.states->release(piece.first + i, PageState::valid);
+  }
   bool quiet = true;
   for (uint64_t i = 0; i < pages && quiet; ++i) quiet = !written.test(i) || unchanged.test(i);
   const bool closes = copies_.closed.is_quiet(piece.first, !quiet) && !alone && !copies_.stays(piece.array);
@@ -317,11 +319,29 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   count(piece.array.counters.invalidated, dropped);
 }
 
+// Passes over groups of chunks whose copies are all closed; each group looks through the array's home runs anew.
+void Writeback::flush_pieces(Array& array, bool alone) {
+  constexpr uint64_t group = ClosedCopies::group_pages;
+  constexpr size_t few_runs = 64;
+  if (alone || array.homes.size() > few_runs)
+    return copies_.for_each_piece(array, array.first_page, array.end_page,
+                                  [&](const Piece& piece) { flush_piece(piece, alone); });
+  for (uint64_t page = array.first_page, end = page; page < array.end_page; page = end) {
+    end = std::min(array.end_page, (page / group + 1) * group);
+    const bool whole = end - page == group;  // no other array has chunks in it
+    if (whole && copies_.closed.group_closed(page)) continue;
+    if (whole) copies_.closed.set_group_closed(page, true);
+    bool all = true;
+    copies_.for_each_piece(array, page, end, [&](const Piece& piece) {
+      flush_piece(piece, alone);
+      all = all && copies_.closed.all_closed(piece.first);
+    });
+    if (!all) copies_.closed.set_group_closed(page, false);
+  }
+}
+
 void Writeback::flush_all(bool alone) {
-  config_.arrays->for_each_live([&](Array& array) {
-    copies_.for_each_piece(array, array.first_page, array.end_page,
-                           [&](const Piece& piece) { flush_piece(piece, alone); });
-  });
+  config_.arrays->for_each_live([&](Array& array) { flush_pieces(array, alone); });
   if (!alone) config_.transport->fence();
   await_outgoing();
 }
@@ -345,8 +365,7 @@ bool Writeback::release(HomeWrites& home_writes, std::vector<Notice>& out) {
 
 void Writeback::flush(Array& array) {
   flush_lock_.lock();
-  copies_.for_each_piece(array, array.first_page, array.end_page,
-                         [&](const Piece& piece) { flush_piece(piece, false); });
+  flush_pieces(array, false);
   config_.transport->fence();
   await_outgoing();
   flush_lock_.unlock();

@@ -56,6 +56,7 @@ class Writeback {
 
   bool take_valid(uint64_t page);
   void flush_all(bool alone);
+  void flush_pieces(Array& array, bool alone);
   Piece in_use(const Piece& piece) const;
   void flush_piece(const Piece& piece, bool alone);
   bool close_pages(const Piece& piece);
