@@ -190,11 +190,13 @@ Status Arrays::check_movable(const Array& array, const char* call) const {
 }
 
 Status Arrays::redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call) {
-  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(unused(*known, call));
+  if (Array* known = nullptr; find(data, known).ok()) {
+    HIROBA_TRY(check_movable(*known, call));
+    HIROBA_TRY(unused(*known, call));
+  }
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
   HIROBA_TRY(find_first(data, call, array));
-  HIROBA_TRY(check_movable(*array, call));
   const Distribution& old = array->distribution;
   std::vector<int64_t> dim;
   for (int d = 0; d < old.dims(); ++d) dim.push_back(old.dim(d));

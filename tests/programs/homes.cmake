@@ -36,7 +36,7 @@ endforeach()
 
 # What is said about it.
 set(explained_migrate "128 pages have moved to ranks that write them, 0 of them not for the first time")
-set(explained_stays "128 pages .512.0 KiB. have long .* alone, .*: 128 by rank 1; .* would gain from sms_redistribute")
+set(explained_stays "128 pages .512 KiB. have long .* alone, .*: 128 by rank 1; .* would gain from sms_redistribute")
 set(explained_bound "pages were not moved, because at most 8192 runs of pages")
 foreach(what migrate stays bound)
   add_test(NAME programs.homes_explained.${what} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2

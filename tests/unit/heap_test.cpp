@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -37,8 +38,16 @@ class OneMemory final : public Transport {
   bool progress() override { return false; }
   void sleep(double) override {}
   char* local_address(int, uint64_t offset) const override { return memory() + offset; }
+  uint64_t fetch_add64(int, uint64_t at, uint64_t value) override { return word(at).fetch_add(value); }
+  uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
+    word(at).compare_exchange_strong(expected, desired);
+    return expected;
+  }
 
  private:
+  std::atomic_ref<uint64_t> word(uint64_t at) const {
+    return std::atomic_ref(*reinterpret_cast<uint64_t*>(memory() + at));
+  }
   SparseFile memory_;
 };
 
