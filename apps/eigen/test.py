@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -55,6 +56,7 @@ class Command(unittest.TestCase):
         return subprocess.run(
             [str(word) for word in [*launcher, self.build / "bin" / "hiroba-eigen", *words]],
             cwd=self.folder,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},  # there are more ranks than cores
             capture_output=True,
             text=True,
             timeout=SECONDS,

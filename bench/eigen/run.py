@@ -96,7 +96,8 @@ class Bench:
         self.targets: list[Target] = []
 
     def ours(self, name: str, kind: str, n: int, words: list[str], ranks: int = 1, nodes: int = 1) -> Contestant:
-        launcher = [self.build / "bin" / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), "hiroba-eigen"]
+        tools = self.build / "bin"
+        launcher = [tools / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), tools / "hiroba-eigen"]
         problem = f"ring:{n}:1" if kind == "ring" else f"{kind}:{n}"
         command = [*launcher, "--generate", problem, "--smallest", str(COUNT), "--tol", str(TOLERANCE), "--json",
                    "--quiet", *words]  # fmt: skip

@@ -163,7 +163,7 @@ Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool
       ++size_, added = true;
       return {};
     }
-    constexpr double lost = sizeof(Real<T>) == 8 ? 1e-8 : 1e-4;  // of the product, too many digits
+    constexpr double lost = 1e-4;  // of the product, too many digits
     if (rest < lost * whole) has_product = false;
   }
   return {};

@@ -15,6 +15,7 @@ using Z = std::complex<double>;
 constexpr int first_vectors = 4;  // random ones: one alone would have one vector of each multiple eigenvalue
 constexpr int spare = 8;          // pairs beyond the wanted ones, found because a better one was missing
 constexpr int most_checks = 6;
+constexpr int64_t most_stuck = 60;                // steps at what rounding errors allow
 constexpr int probes = 20, probes_corrected = 4;  // steps after the last pair inside the spectrum
 constexpr double near = 1e-3;  // residual / |A| from which on a pair is taken for an approximation of one eigenpair
 
@@ -82,8 +83,9 @@ class Search {
   double largest_ = 0;       // absolute value of a Ritz value
   double tightened_ = 1;     // factor of the goal, after a check that failed
   double last_ = std::numeric_limits<double>::infinity();
-  int since_found_ = 0;  // steps since the last pair
-  int64_t stuck_ = 0;    // steps since the residual has fallen below what rounding errors allow
+  int since_found_ = 0;                                        // steps since the last pair
+  double smallest_ = std::numeric_limits<double>::infinity();  // residual since the last pair
+  int64_t stuck_ = 0;  // steps since the residual has fallen below what rounding errors allow
   uint64_t randoms_ = 0;
   // Of pairs; for others than found ones, by a new space; or done.
   enum class Stage { searches, checks, verified } search_ = Stage::searches;
@@ -315,10 +317,14 @@ bool Search<T>::is_over(double residual, bool whole) {
   out_.goal = goal();
   const EigenProgress now = {out_.steps, out_.products, basis_.locked(), Z(best_.value), residual};
   const bool stop = settings_.progress != nullptr && settings_.progress(now, settings_.context);
-  stuck_ = residual < 100 * precision() * largest_ ? stuck_ + 1 : 0;
+  // What rounding errors allow has been reached when residuals stay there, or grow from there.
+  smallest_ = std::min(smallest_, residual);
+  const double floor = 100 * precision() * largest_;
+  if (residual < floor) ++stuck_;
+  else if (smallest_ < floor && residual > 100 * floor) stuck_ = most_stuck + 1;
   if (stop) out_.why = Why::stopped;
   else if (out_.steps >= settings_.most) out_.why = Why::too_many;
-  else if (stuck_ > 200 || (whole && residual > tightened_ * goal())) out_.why = Why::stagnated;
+  else if (stuck_ > most_stuck || (whole && residual > tightened_ * goal())) out_.why = Why::stagnated;
   else return false;
   return true;
 }
@@ -347,6 +353,7 @@ Status Search<T>::step() {
   }
   lock();
   stuck_ = 0, since_found_ = 0;
+  smallest_ = std::numeric_limits<double>::infinity();
   // A new vector, in which there may be another one of a multiple eigenvalue.
   if (basis_.locked() < settings_.count + spare && basis_.active() < space_ && !is_whole()) HIROBA_TRY(add_random());
   return {};

@@ -32,12 +32,13 @@ int main(int argc, char** argv) {
   hiroba_linop a = hiroba_linop_from_rows(HIROBA_DOUBLE, N, 3, row, (void*)name, 0);
   hiroba_linop broken = hiroba_linop_from_function(HIROBA_DOUBLE, N, not_a_number, &a, a);
   hiroba_linop other = hiroba_linop_from_function(HIROBA_DOUBLE, 7, not_a_number, &a, HIROBA_NO_LINOP);
-  hiroba_eigen how = {.count = 2, .part = HIROBA_SMALLEST, .absolute = 1e-10};
+  hiroba_linop ilu = hiroba_linop_ilu(a); /* exact, so few steps */
+  hiroba_eigen how = {.count = 2, .part = HIROBA_SMALLEST, .preconditioner = ilu, .absolute = 1e-10};
   hiroba_solver correction = {.method = IS("correction_method") ? 17 : HIROBA_MINRES};
   double values[2 * N + 2], residuals[N + 1];
   if (IS("too_many_pairs")) how.count = N + 1;
   if (IS("negative")) how.count = -3;
-  if (IS("no_convergence")) how.most = 20;
+  if (IS("no_convergence")) how.most = 20, how.preconditioner = HIROBA_NO_LINOP;
   if (IS("rounding")) how.absolute = 1e-20;
   if (IS("part")) how.part = 9;
   if (IS("target_nan")) how.part = HIROBA_CLOSEST, how.target[0] = NAN;
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   double* private_vectors[2] = {values, values + N};
   const hiroba_eigen_result got = hiroba_eigenpairs(IS("nan") ? broken : a, &how, values, residuals,
                                                     IS("private") ? (void* const*)private_vectors : NULL);
-  hiroba_linop_free(&broken), hiroba_linop_free(&other), hiroba_linop_free(&a);
+  hiroba_linop_free(&broken), hiroba_linop_free(&other), hiroba_linop_free(&ilu), hiroba_linop_free(&a);
   sms_shutdown();
   return got.count == 2 ? 0 : 1;
 }
