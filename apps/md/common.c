@@ -27,7 +27,8 @@ enum { OPTIONS = sizeof options / sizeof options[0] };
 static void print_help(const md* m) {
   printf(
       "%s: molecular dynamics of Lennard-Jones particles in a periodic cube, with cells\n\n"
-      "--verify wants energy kept to the order of the integrator, momentum to rounding, each particle in its cell;\n"
+      "--verify checks that energy is kept to the order of the integrator, momentum to rounding, and each particle in\n"
+      "its cell; "
       "of up to %d particles, it repeats the run by plain loops over all pairs.\n\n",
       m->run.team.program, MD_REPEATED);
   options_print(options, OPTIONS);

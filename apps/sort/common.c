@@ -20,7 +20,7 @@ enum { OPTIONS = sizeof options / sizeof options[0] };
 static void print_help(const sort* s) {
   printf(
       "%s: 64-bit keys in order; each step sorts the same keys\n\n"
-      "--verify wants all keys of the input in the output, in order.\n\n",
+      "--verify checks that the output has all keys of the input, in order.\n\n",
       s->run.team.program);
   options_print(options, OPTIONS);
   printf(

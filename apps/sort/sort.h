@@ -21,7 +21,7 @@ typedef struct sort {
   int seed;
   int64_t first, input_count; /* of the input: what this rank has, at `input` */
   const uint64_t* input;
-  int64_t output_count; /* of the output: what this rank has, behind that of the ranks before */
+  int64_t output_count; /* of the output: what this rank has, after that of the ranks before */
   const uint64_t* output;
 } sort;
 

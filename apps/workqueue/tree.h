@@ -1,7 +1,6 @@
-/* tree.h: the trees of the Unbalanced Tree Search benchmark (UTS; Olivier et al., 2006). Whoever has a node knows how
- * many children it has and can make them, and nothing else: how large a subtree is shows only when it has been
- * visited. A node is a hash (SHA-1) of its parent's and of its number among its siblings, so the tree is the same
- * everywhere. Local; nothing here blocks. */
+/* tree.h: the trees of the Unbalanced Tree Search benchmark (UTS; Olivier et al., 2006). From a node follow its
+ * children, and nothing else: how large a subtree is shows only when it has been visited. A node is a hash (SHA-1) of
+ * its parent's and of its number among its siblings, so the tree is the same everywhere. Local; nothing here blocks. */
 #ifndef WORKQUEUE_TREE_H
 #define WORKQUEUE_TREE_H
 

@@ -1,4 +1,4 @@
-/* workqueue.h: a tree is searched by workers that share a queue: tasks whose cost nobody knows before. What all
+/* workqueue.h: a tree is searched by workers that share a queue: tasks whose cost is not known before. What all
  * variants share: the options, the tree, the stack of a worker, the check, the report.
  *
  * A worker visits the nodes on its own stack. When others have nothing to do, it gives them a chunk of its oldest

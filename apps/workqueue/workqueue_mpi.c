@@ -38,7 +38,7 @@ static void take_message(rank* r, const MPI_Status* of) {
   }
 }
 
-/* Requests, the token, the end: whatever is there, but work, for which one waits where one has asked for it. */
+/* Requests, the token, the end: whatever is there, but work, for which a rank waits where it has sent a request. */
 static void take_messages(rank* r) {
   static const int tags[] = {REQUEST, TOKEN, OVER};
   for (int t = 0; t < 3; t++) {
@@ -84,7 +84,7 @@ static bool steal(rank* r, int victim) {
   return bytes > 0;
 }
 
-/* The others may still ask. */
+/* Other ranks may still send requests. */
 static void answer_until_all_are_here(rank* r) {
   MPI_Request all;
   MPI_Ibarrier(MPI_COMM_WORLD, &all);

@@ -26,7 +26,7 @@ std::vector<int> cpus_of_rank();
 // That a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
 int threads_per_rank();
 
-// The system's number of the calling thread; asked for once.
+// The system's number of the calling thread; found once.
 inline int this_thread() {
   thread_local const int number = gettid();
   return number;

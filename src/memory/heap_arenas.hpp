@@ -1,4 +1,4 @@
-// The allocator behind the heap: jemalloc, with an arena for each home at which this rank allocates. It takes memory
+// The allocator of the heap: jemalloc, with an arena for each home at which this rank allocates. It takes memory
 // from the heap's addresses and keeps its own data in private memory, so that neither an allocation nor a free touches
 // a shared page.
 //

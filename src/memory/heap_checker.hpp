@@ -1,4 +1,4 @@
-// Option check on the heap: errors in the use of objects that this rank has allocated. Behind each object lie some
+// Option check on the heap: errors in the use of objects that this rank has allocated. After each object lie some
 // bytes that nobody may change; a freed object is filled with a pattern and kept for a while, so that another free of
 // it, or a write to it, is seen. README.md, "Heap".
 //
@@ -20,7 +20,7 @@ namespace hiroba {
 
 class HeapChecker {
  public:
-  static constexpr size_t margin = 16;  // least bytes behind an object
+  static constexpr size_t margin = 16;  // least bytes after an object
   static constexpr uint64_t most_kept = uint64_t{64} << 20;
 
   struct Config {

@@ -29,7 +29,7 @@ constexpr uint64_t shared_base = uint64_t{0x2000} << 32;
 struct Layout {
   static constexpr uint64_t control_bytes = uint64_t{1} << 30;
   static constexpr uint64_t locks = 65536, conditions = 65536;
-  static constexpr uint64_t onces = 4096;  // numbers of what is done once; behind the locks, among which each has one
+  static constexpr uint64_t onces = 4096;  // numbers of what is done once; after the locks, among which each has one
   static constexpr uint64_t notice_log_bytes = uint64_t{256} << 20;
 
   uint64_t space = 0;
@@ -93,6 +93,10 @@ struct Layout {
   static constexpr uint64_t registrations_at = uint64_t{32} << 20, interval_log_at = uint64_t{48} << 20,
                             flag_vector_at = uint64_t{52} << 20, conditions_at = uint64_t{56} << 20,
                             home_proposals_at = uint64_t{60} << 20;
+  static_assert(registrations_at + 64 + registration_slots * 8 <= interval_log_at &&
+                interval_log_at + 128 + interval_slots * 8 <= flag_vector_at &&
+                conditions_at + conditions * 64 <= home_proposals_at &&
+                home_proposals_at + 2 * (page_bytes + home_proposals * 16) <= control_bytes / 4 - heap_control_bytes);
 };
 
 }  // namespace hiroba
