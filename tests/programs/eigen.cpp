@@ -212,6 +212,8 @@ void round(Problem<T> problem) {
   std::vector<double> sizes;
   for (const Z& value : problem.values) sizes.push_back(value.real());
   std::sort(sizes.begin(), sizes.end());
+  const auto same = [](double a, double b) { return b - a < 1e-3; };
+  sizes.erase(std::unique(sizes.begin(), sizes.end(), same), sizes.end());
   const auto at = static_cast<size_t>(between(1, static_cast<int64_t>(sizes.size()) - 2));
   const Z target = sizes[at] + 0.3 * (sizes[at + 1] - sizes[at]) + 1e-3;
   check.run({.count = 1,
