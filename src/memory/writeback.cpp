@@ -326,7 +326,10 @@ void Writeback::flush_pieces(Array& array, bool alone) {
   if (alone || array.homes.size() > few_runs)
     return copies_.for_each_piece(array, array.first_page, array.end_page,
                                   [&](const Piece& piece) { flush_piece(piece, alone); });
-  for (uint64_t page = array.first_page, end = page; page < array.end_page; page = end) {
+  const uint64_t low = array.cached_low.load(std::memory_order_relaxed),
+                 high = array.cached_high.load(std::memory_order_relaxed);
+  uint64_t page = std::max(array.first_page, low / group * group);
+  for (uint64_t end = page; page < std::min(array.end_page, high); page = end) {
     end = std::min(array.end_page, (page / group + 1) * group);
     const bool whole = end - page == group;  // no other array has chunks in it
     if (whole && copies_.closed.group_closed(page)) continue;
