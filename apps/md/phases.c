@@ -4,7 +4,7 @@
 
 #include "md.h"
 
-enum { LANES = 8 }; /* cells are computed in groups of so many places */
+enum { LANES = 8 }; /* cells are computed in groups of LANES elements */
 
 static double* of_cell(double* array, int cell, int d) { return array + (3 * (size_t)cell + (size_t)d) * MD_ROOM; }
 static const double* places_of(const layer* l, int cell, int d) { return of_cell(l->x, cell, d); }

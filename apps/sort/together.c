@@ -107,7 +107,7 @@ static void top_borders(const radix* all, radix_part* own) {
   for (int p = 0; p < parts; p++) *before(all, own, p, parts) = keys_of(all, p);
   for (int b = 1; b < parts; b++) {
     own->border[b] = (border){.at = parts_first(all->keys, all->share, b)};
-    if (own->border[b].at == all->keys) { /* the parts behind it have no places */
+    if (own->border[b].at == all->keys) { /* the parts after it are empty */
       own->border[b].key = UINT64_MAX;
       own->border[b].row = -1;
       for (int p = 0; p < parts; p++) *before(all, own, p, b) = keys_of(all, p);

@@ -18,7 +18,7 @@ typedef struct sharing {
   void (*lock)(void);
   void (*unlock)(void);
   void* (*allocate)(size_t bytes); /* shared memory, never NULL */
-  void (*release)(void* memory);   /* whoever has allocated it */
+  void (*release)(void* memory);   /* that any worker has allocated */
   int64_t (*load)(const int64_t* word);
   void (*store)(int64_t* word, int64_t value);
 } sharing;

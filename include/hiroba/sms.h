@@ -108,7 +108,7 @@ typedef struct sms_heap_statistics {
   uint64_t live_bytes; /* of objects that this rank has allocated, as the allocator rounds sizes up */
   uint64_t used_bytes; /* the memory that they take, with free memory that is kept */
   uint64_t returned;   /* objects of other ranks that this rank has freed and given back to them */
-  uint64_t batches;    /* in so many batches */
+  uint64_t batches;    /* the number of batches in which it gave them */
 } sms_heap_statistics;
 
 /* Of this rank. */
