@@ -158,6 +158,21 @@ def compete(
     return Samples(runs)
 
 
+class Checked:
+    """Runs contestants, and compares the bits of their answers with those of the first run."""
+
+    def __init__(self, compare: bool) -> None:
+        self.compare = compare
+        self.bits = ""
+
+    def __call__(self, contestant: Contestant) -> dict[str, Any]:
+        report = run_once(contestant)
+        self.bits = self.bits or report["bits"]
+        if self.compare and report["bits"] != self.bits:
+            raise BenchmarkError(f"{shown(contestant)}\n  other bits than the first: {report['bits']}")
+        return report
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns wide enough for their words; the first is flush left, the others flush right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -166,6 +181,16 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         cells = [word.rjust(width) for word, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
     return "\n".join(lines)
+
+
+def figures(samples: Samples) -> list[list[str]]:
+    """Rows for table(): each figure of each contestant, its median and spread."""
+    rows = [["", "figure", "median", "spread"]]
+    for label, runs in samples.runs.items():
+        for metric in runs[0]:
+            spread = f"{100 * samples.spread(label, metric):.0f} %"
+            rows.append([label, metric, f"{samples.median(label, metric):.4g}", spread])
+    return rows
 
 
 def first_line(*command: str | Path) -> str:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "common"))
-from read_series import dataset
+from read_series import dataset, numbers, snapshots_as_paraview
 
 
 def check(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
@@ -31,28 +31,13 @@ def check(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
 
 def check_as_paraview(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
     """Its own reader finds the times, and every body with its velocity and mass."""
-    try:
-        from vtkmodules.util.numpy_support import vtk_to_numpy
-        from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
-        from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
-    except ImportError as error:
-        print(f"not read as ParaView does: {error} (tools/requirements-test.txt)")
-        return
-    reader = vtkXdmfReader()
-    reader.SetFileName(str(folder / "bodies.xmf"))
-    reader.UpdateInformation()
-    information, key = reader.GetOutputInformation(0), vtkStreamingDemandDrivenPipeline.TIME_STEPS()
-    times = [information.Get(key, i) for i in range(information.Length(key))]
-    assert np.allclose(times, [step_time * step for step in steps], atol=0), f"times {times}"
-    for time, step in zip(times, steps, strict=True):
+    for step, grid in snapshots_as_paraview(folder / "bodies.xmf", step_time, steps):
         expected = np.load(f"{right}-{step}.npy")
-        reader.UpdateTimeStep(time)
-        grid = reader.GetOutputDataObject(0)
-        places = vtk_to_numpy(grid.GetPoints().GetData())
+        places = numbers(grid.GetPoints().GetData())
         assert np.array_equal(places, expected[:, :3].astype(places.dtype)), f"places of step {step} differ"
         data = grid.GetPointData()
-        assert np.array_equal(vtk_to_numpy(data.GetArray("velocity")), expected[:, 3:6]), f"velocities of step {step}"
-        assert np.array_equal(vtk_to_numpy(data.GetArray("mass")).ravel(), expected[:, 6]), f"masses of step {step}"
+        assert np.array_equal(numbers(data.GetArray("velocity")), expected[:, 3:6]), f"velocities of step {step}"
+        assert np.array_equal(numbers(data.GetArray("mass")).ravel(), expected[:, 6]), f"masses of step {step}"
 
 
 if __name__ == "__main__":

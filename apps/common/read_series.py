@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -40,27 +42,38 @@ def check(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
         assert dataset(folder, item.text) == expected.tobytes(), f"step {step} differs"
 
 
-def check_as_paraview(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
-    """Its own reader finds the times, the grid, and every value at its place."""
+def snapshots_as_paraview(file: Path, step_time: float, steps: list[int]) -> Iterator[tuple[int, Any]]:
+    """What the package vtk reads: each step with its grid; nothing without the package. The times are compared."""
     try:
-        from vtkmodules.util.numpy_support import vtk_to_numpy
         from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
         from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
     except ImportError as error:
         print(f"not read as ParaView does: {error} (tools/requirements-test.txt)")
         return
     reader = vtkXdmfReader()
-    reader.SetFileName(str(folder / "volume.xmf"))
+    reader.SetFileName(str(file))
     reader.UpdateInformation()
     information, key = reader.GetOutputInformation(0), vtkStreamingDemandDrivenPipeline.TIME_STEPS()
     times = [information.Get(key, i) for i in range(information.Length(key))]
     assert np.allclose(times, [step_time * step for step in steps], atol=0), f"times {times}"
     for time, step in zip(times, steps, strict=True):
-        expected = np.load(f"{right}-{step}.npy")
         reader.UpdateTimeStep(time)
-        grid = reader.GetOutputDataObject(0)
+        yield step, reader.GetOutputDataObject(0)
+
+
+def numbers(array: Any) -> Any:
+    """Those of an array of vtk."""
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    return vtk_to_numpy(array)
+
+
+def check_as_paraview(folder: Path, step_time: float, right: str, steps: list[int]) -> None:
+    """Its own reader finds the times, the grid, and every value at its place."""
+    for step, grid in snapshots_as_paraview(folder / "volume.xmf", step_time, steps):
+        expected = np.load(f"{right}-{step}.npy")
         assert grid.GetDimensions() == expected.shape[::-1], f"step {step} has {grid.GetDimensions()} points"
-        found = vtk_to_numpy(grid.GetPointData().GetArray(0))
+        found = numbers(grid.GetPointData().GetArray(0))
         assert np.array_equal(found.reshape(expected.shape), expected), f"step {step} differs"
 
 

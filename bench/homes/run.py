@@ -64,12 +64,7 @@ def run() -> int:
     around: dict[str, Any] = harness.circumstances()
     print(f"{around['cores']} cores, {around['cpu']}, Linux {around['kernel']}, load {around['load_before']:.2f}\n")
     samples = harness.compete(contestants(options.build, options.small), rounds, "homes")
-    rows = [["", "figure", "median", "spread"]]
-    for label, runs in samples.runs.items():
-        for metric in runs[0]:
-            spread = f"{100 * samples.spread(label, metric):.0f} %"
-            rows.append([label, metric, f"{samples.median(label, metric):.4g}", spread])
-    print(harness.table(rows))
+    print(harness.table(harness.figures(samples)))
     met = [] if options.small else targets(samples)
     for target in met:
         print(target.line())

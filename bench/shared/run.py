@@ -11,12 +11,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import count
 import harness
-from harness import BenchmarkError, Contestant, Samples, Target
+from harness import BenchmarkError, Checked, Contestant, Samples, Target
 
 APPS_FOLDER = Path(__file__).resolve().parents[2] / "apps"
 RANKS = 2
@@ -71,21 +70,6 @@ def contestants(build: Path, app: App, words: Sequence[str]) -> list[Contestant]
         for name, launch in started.items()
         if Path(launch[-1]).exists()
     ]
-
-
-class Checked:
-    """Runs contestants, and compares the bits of their answers with those of the first run."""
-
-    def __init__(self, compare: bool) -> None:
-        self.compare = compare
-        self.bits = ""
-
-    def __call__(self, contestant: Contestant) -> dict[str, Any]:
-        report = harness.run_once(contestant)
-        self.bits = self.bits or report["bits"]
-        if self.compare and report["bits"] != self.bits:
-            raise BenchmarkError(f"{harness.shown(contestant)}\n  other bits than the first: {report['bits']}")
-        return report
 
 
 def code_lines(app: App, files: Sequence[str]) -> int:

@@ -13,12 +13,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import count
 import harness
-from harness import BenchmarkError, Contestant, Samples, Target
+from harness import BenchmarkError, Checked, Contestant, Samples, Target
 
 
 @dataclass(frozen=True)
@@ -89,21 +88,6 @@ def problem(size: int, steps: int, tile: str) -> list[str]:
     return ["--size", str(size), "--steps", str(steps), "--tile", tile]
 
 
-class Checked:
-    """Runs contestants, and compares the bits of their answers with those of the first run."""
-
-    def __init__(self, compare: bool) -> None:
-        self.compare = compare
-        self.bits = ""
-
-    def __call__(self, contestant: Contestant) -> dict[str, Any]:
-        report = harness.run_once(contestant)
-        self.bits = self.bits or report["bits"]
-        if self.compare and report["bits"] != self.bits:
-            raise BenchmarkError(f"{harness.shown(contestant)}\n  other bits than the first: {report['bits']}")
-        return report
-
-
 def verify(found: Sequence[Entry], app: App) -> None:
     """Each variant, with each of the small tiles: none divides the size, so that the last one is smaller."""
     for entry in found:
@@ -122,7 +106,13 @@ class Result:
 
 
 def measure(
-    app: App, found: Sequence[Entry], checked: Checked, rounds: int, small: bool, tiles: Sequence[str], label: str
+    app: App,
+    found: Sequence[Entry],
+    checked: Checked,
+    rounds: int,
+    small: bool,
+    tiles: Sequence[str],
+    label: str,
 ) -> Result:
     size, steps = (app.small_size, app.small_steps) if small else (app.size, app.steps)
     sweep: dict[str, dict[str, float]] = {entry.name: {} for entry in found}

@@ -82,6 +82,22 @@ static inline void wait_atomic(const int64_t* at, int64_t value) {
   for (int looks = 0; sms_atomic_load(at) != value; ++looks) pause_between_looks(looks);
 }
 
+enum { MESSAGE_WORDS = 8, MESSAGE_APART = 700 }; /* words of a message, 5,600 bytes from each other */
+
+/* A message spread over pages of all ranks. */
+static inline int64_t* message_create(void) { return spread(MESSAGE_WORDS * MESSAGE_APART, 1, sizeof(int64_t)); }
+
+static inline void message_write(int64_t* message, int64_t value) {
+  for (int k = 0; k < MESSAGE_WORDS; ++k) message[k * MESSAGE_APART] = value + k;
+}
+
+static inline void message_check(const int64_t* message, int64_t value, const char* test) {
+  for (int k = 0; k < MESSAGE_WORDS; ++k)
+    if (message[k * MESSAGE_APART] != value + k)
+      fail("litmus %s, round %ld, rank %d: word %d (home rank %d) is %ld, expected %ld", test, value, sms_rank, k,
+           sms_home(&message[k * MESSAGE_APART]), message[k * MESSAGE_APART], value + k);
+}
+
 static inline int64_t* word_on(int rank) { return sms_alloc(sizeof(int64_t), 1, rank % sms_nprocs); }
 
 #endif

@@ -5,21 +5,6 @@
 
 #include "litmus.h"
 
-enum { WORDS = 6, APART = 700 }; /* words of a message, 5,600 bytes from each other */
-
-static int64_t* message_create(void) { return spread(WORDS * APART, 1, sizeof(int64_t)); }
-
-static void message_write(int64_t* message, int64_t value) {
-  for (int k = 0; k < WORDS; ++k) message[k * APART] = value + k;
-}
-
-static void message_check(const int64_t* message, int64_t value, const char* test) {
-  for (int k = 0; k < WORDS; ++k)
-    if (message[k * APART] != value + k)
-      fail("litmus %s, round %ld, rank %d: word %d (home rank %d) is %ld, expected %ld", test, value, sms_rank, k,
-           sms_home(&message[k * APART]), message[k * APART], value + k);
-}
-
 static void beside(pthread_t* thread, void* (*run)(void*), void* argument) {
   if (pthread_create(thread, NULL, run, argument) != 0) fail("cannot start a thread");
 }
@@ -119,7 +104,7 @@ static void* consume(void* argument) {
   for (int n = 0; n < c->items; ++n) {
     sms_lock(QUEUE);
     while (c->q->count == 0) sms_wait(NOT_EMPTY, QUEUE);
-    const int64_t item = c->q->item[c->q->first % PLACES], *at = &c->payload[c->q->first % PLACES * APART];
+    const int64_t item = c->q->item[c->q->first % PLACES], *at = &c->payload[c->q->first % PLACES * MESSAGE_APART];
     if (*at != item * 3) fail("litmus condition_queue, rank %d: item %ld came with %ld", sms_rank, item, *at);
     ++c->q->first, --c->q->count, ++c->q->consumed, c->q->sum += item;
     sms_signal(NOT_FULL);
@@ -131,7 +116,7 @@ static void* consume(void* argument) {
 /* All ranks produce and consume by one short queue, each with a thread for either. */
 void condition_queue(int rounds) {
   queue* q = sms_alloc(sizeof *q, 1, 1 % sms_nprocs);
-  int64_t* payload = spread(PLACES * APART, 1, sizeof(int64_t));
+  int64_t* payload = spread(PLACES * MESSAGE_APART, 1, sizeof(int64_t));
   consuming c = {q, payload, rounds};
   pthread_t consumer;
   beside(&consumer, consume, &c);
@@ -139,7 +124,7 @@ void condition_queue(int rounds) {
     const int64_t item = n * sms_nprocs + sms_rank;
     sms_lock(QUEUE);
     while (q->count == PLACES) sms_wait(NOT_FULL, QUEUE);
-    payload[(q->first + q->count) % PLACES * APART] = item * 3;
+    payload[(q->first + q->count) % PLACES * MESSAGE_APART] = item * 3;
     q->item[(q->first + q->count++) % PLACES] = item;
     sms_signal(NOT_EMPTY);
     sms_unlock(QUEUE);

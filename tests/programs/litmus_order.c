@@ -3,22 +3,6 @@
  */
 #include "litmus.h"
 
-enum { WORDS = 8, APART = 700 }; /* words of a message, 5,600 bytes from each other */
-
-/* A message spread over pages of all ranks. */
-static int64_t* message_create(void) { return spread(WORDS * APART, 1, sizeof(int64_t)); }
-
-static void message_write(int64_t* message, int64_t value) {
-  for (int k = 0; k < WORDS; ++k) message[k * APART] = value + k;
-}
-
-static void message_check(const int64_t* message, int64_t value, const char* test) {
-  for (int k = 0; k < WORDS; ++k)
-    if (message[k * APART] != value + k)
-      fail("litmus %s, round %ld, rank %d: word %d (home rank %d) is %ld, expected %ld", test, value, sms_rank, k,
-           sms_home(&message[k * APART]), message[k * APART], value + k);
-}
-
 /* ---- message passing ------------------------------------------------------------------------------------- */
 
 /* The reader has seen the flag under the lock, so it must see the message, which was written outside it. There is no
@@ -185,15 +169,15 @@ void coherence_atomic(int rounds) {
 
 /* Atomics of one rank, plain reads of all after the barrier; copies from before stay cached until then. */
 void atomic_then_read(int rounds) {
-  int64_t* words = spread(WORDS * APART, 1, sizeof(int64_t));
+  int64_t* words = spread(MESSAGE_WORDS * MESSAGE_APART, 1, sizeof(int64_t));
   for (int64_t i = 1; i <= rounds; ++i) {
     if (i % sms_nprocs == sms_rank)
-      for (int k = 0; k < WORDS; ++k) sms_fetch_add(&words[k * APART], k);
+      for (int k = 0; k < MESSAGE_WORDS; ++k) sms_fetch_add(&words[k * MESSAGE_APART], k);
     sms_barrier();
-    for (int k = 0; k < WORDS; ++k)
-      if (words[k * APART] != i * k)
+    for (int k = 0; k < MESSAGE_WORDS; ++k)
+      if (words[k * MESSAGE_APART] != i * k)
         fail("litmus atomic_then_read, round %ld, rank %d: word %d (home rank %d) is %ld, expected %ld", i, sms_rank, k,
-             sms_home(&words[k * APART]), words[k * APART], i * k);
+             sms_home(&words[k * MESSAGE_APART]), words[k * MESSAGE_APART], i * k);
     sms_barrier();
   }
 }
