@@ -41,6 +41,15 @@ def program(name: str, source: str, compiler: str, start: str = THREADS, package
 CXX = ("-std=c++20", "-pthread")
 TASKFLOW = "none in Debian; --taskflow FOLDER says where its header-only library is"
 NO_PATTERN = ("independent", "independent_inout", "cholesky")
+# Where two ranks exchange their edges.
+TWO_NODES = ("--nodes", "2", "--transport")
+PLACES = {
+    "one node": (),
+    "2 nodes, shared memory": (*TWO_NODES, "shm"),
+    "2 nodes, ucx": (*TWO_NODES, "ucx"),
+    "2 nodes, mpi": (*TWO_NODES, "mpi"),
+}
+NO_MESSAGES = ("one node", "2 nodes, shared memory")
 # libgomp and libomp stand for the compilers that have them.
 PROGRAMS = [
     program("serial", "serial.c", "cc", SEQUENTIAL),
@@ -124,15 +133,18 @@ class Workshop:
         source.write_text(f'#if !__has_include("{header}")\n#error it is not\n#endif\n')
         return not call_compiler([compiler, *flags, "-fsyntax-only", source], may_fail=True)
 
-    def start(self, one: Program, words: Sequence[str], threads: int, ranks: int = 1) -> Contestant:
-        """With as many threads in a process; those that have one only ignore that. Several ranks have one each."""
+    def start(
+        self, one: Program, words: Sequence[str], threads: int, ranks: int = 1, place: Sequence[str] = ()
+    ) -> Contestant:
+        """With as many threads in a process; those that have one only ignore that. Several ranks have one each.
+        `place`: further words for hirobarun."""
         if one.start in (SEQUENTIAL, MPI) or ranks > 1:
             threads = 1
         launch: list[str | Path] = []
         if one.start == MPI:
             launch = [*harness.mpirun(ranks)]
         if one.start == HIROBA:
-            launch = [self.build / "bin" / "hirobarun", "-n", str(ranks), "--threads", str(threads)]
+            launch = [self.build / "bin" / "hirobarun", "-n", str(ranks), "--threads", str(threads), *place]
         settings = harness.threads(threads) | {"STARPU_SILENT": "1", "STARPU_HOME": str(self.folder)}
         sizes = ["--threads", str(threads), "--cores", str(len(os.sched_getaffinity(0)))]
         command: list[str | Path] = [*launch, self.binary(one), *words, *sizes]
@@ -154,6 +166,21 @@ class Workshop:
                     again = self.start(one, [*words_of, "--replay"], threads, count)
                     again.name += REPLAYED
                     found.append(again)
+        return found
+
+    def halo(self, words: Sequence[str]) -> list[Contestant]:
+        """Two ranks: Hiroba in each of PLACES, and on one node as it is before it is recorded; and MPI."""
+        found = []
+        for one in self.programs:
+            if one.start == MPI:
+                found.append(self.start(one, words, 1, 2))
+            if one.start == HIROBA:
+                for place, more in PLACES.items():
+                    if "ucx" not in more or (self.build / "lib" / "hiroba" / "wire-ucx.so").exists():
+                        found.append(self.start(one, [*words, "--replay"], 1, 2, more))
+                        found[-1].name = f"{one.name}, {place}"
+                found.append(self.start(one, words, 1, 2))
+                found[-1].name = f"{one.name}, one node, not recorded"
         return found
 
 

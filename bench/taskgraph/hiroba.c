@@ -3,6 +3,7 @@
  * them; what goes between ranks is a whole cell, whatever --bytes says. To replay is to run a recorded iteration as
  * often as it fits into the graph: two steps of a stencil; all of a graph that does not repeat. */
 #include <sms.h>
+#include <stdlib.h>
 #include <string.h>
 #include <task.h>
 
@@ -32,20 +33,10 @@ static void copy_mine(cell* to, const cell* from) {
     if (owns(&shared, i)) to[i] = from[i];
 }
 
-/* What the body of a task gets: its number, and by how much that grows with each iteration of a recorded graph. */
-typedef struct job {
-  int task, period;
-} job;
+static void run_one(void* argument) { task_run(&shared, *(const int*)argument); }
 
-static void run_one(void* argument) {
-  job* const j = argument;
-  task_run(&shared, j->task);
-  j->task += j->period;
-  if (j->task >= shared.tasks) j->task -= shared.tasks;
-}
-
-/* Task `job`, with the data that task `named` names. */
-static void create_task(const graph* g, job j, int named) {
+/* Calls body(t), with the data that task `named` names. */
+static void create_task(const graph* g, void (*body)(void* argument), int t, int named) {
   hiroba_access use[1 + (g->width > 0 ? g->width : 2)];
   int n = 0;
   if (!g->free) {
@@ -53,7 +44,7 @@ static void create_task(const graph* g, job j, int named) {
     for (int k = g->first[named]; k < g->first[named + 1]; k++)
       use[n++] = hiroba_use(HIROBA_IN, &g->value[g->reads[k]], sizeof(cell));
   }
-  hiroba_task_copy_at(run_one, &j, sizeof j, use, n, HIROBA_SPEC("task", HIROBA_ANYWHERE, 0));
+  hiroba_task_copy_at(body, &t, sizeof t, use, n, HIROBA_SPEC("task", HIROBA_ANYWHERE, 0));
 }
 
 static void set_bodies(const graph* g) {
@@ -63,7 +54,7 @@ static void set_bodies(const graph* g) {
 static void run_all(const graph* g) {
   set_bodies(g);
   copy_mine(shared.value, g->value);
-  for (int t = 0; t < g->tasks; t++) create_task(&shared, (job){t, 0}, t);
+  for (int t = 0; t < g->tasks; t++) create_task(&shared, run_one, t, t);
   hiroba_taskwait();
   copy_mine(g->value, shared.value);
 }
@@ -72,6 +63,20 @@ static void run_all(const graph* g) {
 
 static hiroba_graph* recorded;
 static int period; /* the tasks of an iteration */
+
+/* Of each task of an iteration, its number in the graph when it runs next: not in its argument, which must mean the
+ * same in all iterations. A cache line each, because different threads write them. */
+typedef struct turn {
+  _Alignas(64) int next;
+} turn;
+static turn* turns;
+
+static void run_turn(void* argument) {
+  turn* const mine = &turns[*(const int*)argument];
+  task_run(&shared, mine->next);
+  mine->next += period;
+  if (mine->next >= shared.tasks) mine->next -= shared.tasks;
+}
 
 static bool name_the_same(const graph* g, int t, int other) {
   const int* const reads = &g->reads[g->first[t]];
@@ -97,13 +102,16 @@ static void create_iteration(void* unused) {
   (void)unused;
   for (int t = 0; t < period; t++) {
     const bool repeats = t < shared.width && period < shared.tasks;
-    create_task(&shared, (job){t, period}, repeats ? t + period : t);
+    create_task(&shared, run_turn, t, repeats ? t + period : t);
   }
 }
 
 static void record(const graph* g) {
   prepare(g);
   period = find_period(g);
+  turns = aligned_alloc(_Alignof(turn), (size_t)period * sizeof *turns);
+  team_agree(&us, turns != NULL, TEAM_WRONG, "not enough memory for --replay; use fewer steps");
+  for (int t = 0; t < period; t++) turns[t].next = t;
   recorded = hiroba_graph_create(create_iteration, NULL, HIROBA_TASK_PLACE);
 }
 
@@ -118,6 +126,7 @@ static void replay(const graph* g) {
 static void release(const graph* g) {
   (void)g;
   if (recorded != NULL) hiroba_graph_free(recorded);
+  free(turns);
 }
 
 int main(int argc, char** argv) {
@@ -129,7 +138,7 @@ int main(int argc, char** argv) {
                           .prepare = prepare,
                           .run = run_all,
                           .record = record,
-                          .replay = sms_nnodes == 1 ? replay : NULL, /* on several, arguments must mean the same */
+                          .replay = replay,
                           .release = release,
                           .patterns_only = us.count > 1,
                           .owns = owns};

@@ -2,7 +2,8 @@
 
 Parts: `costs`, empty bodies; `metg`, the body with which threads compute for half of the time; `patterns`, the same
 for the patterns of Task Bench, with bodies that compute and bodies that go through memory, and with MPI, which has no
-tasks; `alone`, one thread that creates and runs all; `memory`, by how much a process grows with a million tasks.
+tasks; `halo`, blocks in a row on two ranks, which read their neighbours' edges: the time above their work;
+`alone`, one thread that creates and runs all; `memory`, by how much a process grows with a million tasks.
 Every contestant compares its answer with the sequential program's after every run (taskgraph.h). Those that are
 "replayed" have built the graph before the clock starts; the flow graph of oneTBB and "taskflow graph" build it within
 the time. Hiroba replays a recorded iteration as often as the graph repeats. oneTBB and Taskflow are told the edges;
@@ -20,16 +21,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
-from contestants import PROGRAMS, REPLAYED, Workshop
+from contestants import NO_MESSAGES, PLACES, PROGRAMS, REPLAYED, Workshop
 from harness import Samples, Target
 
 COSTS = ("independent", "independent_inout", "stencil", "cholesky")
 METG = ("stencil", "cholesky")
 PATTERNS = ("stencil", "fft", "tree", "random", "all")
-PARTS = ("costs", "metg", "patterns", "alone", "memory")
+PARTS = ("costs", "metg", "patterns", "halo", "alone", "memory")
 RANKS = (1, 2, 4)
 # Of METG: a column is shorter, for its runs are many.
 METG_STEPS, METG_TILES, PATTERN_STEPS = "500", "32", "200"
+# Blocks of a rank in the part halo, with steps for half a second; and what they compute, in ns.
+HALO_STEPS, HALO_BODY = {1: 50000, 4: 20000, 16: 10000, 64: 2500}, 1400
 MILLION_STEPS = "31250"  # of 32 columns
 # Find dependences at run time, as Hiroba does.
 DISCOVERING = ("libgomp", "libomp", "starpu", "taskflow")
@@ -81,6 +84,18 @@ class Costs:
             what = "ns, bodies of 1000" if self.small else "METG(50%): ns"
             show(f"{what}, {kind}, {self.threads} threads", found, "ns" if self.small else "metg")
 
+    def halo(self) -> None:
+        found = {}
+        for blocks, steps in HALO_STEPS.items():
+            label = f"halo: {blocks} blocks"
+            words = ["--graph", "stencil", "--width", str(2 * blocks), "--steps", str(steps), "--body", str(HALO_BODY)]
+            words = [*words, "--steps", "20", "--repeats", "1"] if self.small else words
+            samples = harness.compete(self.workshop.halo(words), self.some_rounds(), label, warm_up=False)
+            for report in (report for runs in samples.runs.values() for report in runs):
+                report["above"] = report["ns"] * report["ranks"] - report["body"]
+            self.samples[label] = found[f"{blocks} a rank"] = samples
+        show(f"ns above the work, per block of {HALO_BODY} ns and step, 2 ranks of 1 thread", found, "above")
+
     def alone(self) -> None:
         """In libgomp 12 a run takes 18 s, so there is one."""
         label = "alone: stencil"
@@ -129,6 +144,11 @@ def targets(samples: dict[str, Samples]) -> list[Target]:
     again = f"hiroba{REPLAYED}"
     add("costs: stencil", f"{again}, stencil, per task", "ns", 60, " ns", name=again)
     add("METG: stencil", f"{again}, METG(50%) of the stencil", "metg", 100, " ns", name=again)
+    for blocks in HALO_STEPS:
+        for place in PLACES:
+            limit = 150 if place in NO_MESSAGES else 400
+            what = f"halo exchange, {blocks} blocks a rank, {place}, above the work"
+            add(f"halo: {blocks} blocks", what, "above", limit, " ns", name=f"hiroba, {place}")
     add("alone: stencil", "hiroba, 64,000 stencil tasks by 1 thread", "seconds", 10, " ms", 1e3)
     add("memory: stencil", "hiroba, memory of 10^6 tasks", "grown_mb", 200, " MB")
     return found
@@ -149,7 +169,7 @@ def pictures(folder: Path, name: str, samples: dict[str, Samples]) -> list[Path]
     """Bars of what each part has measured, in panels for its graphs."""
     panels: dict[str, dict[str, dict[str, list[float]]]] = {}
     for label, part in samples.items():
-        metric = "metg" if "metg" in next(iter(part.runs.values()))[0] else "ns"
+        metric = next(m for m in ("metg", "above", "ns") if m in next(iter(part.runs.values()))[0])
         if label.startswith("memory"):
             continue  # a table says it
         bars = {one: [run[metric] for run in runs if run[metric] is not None] for one, runs in part.runs.items()}
@@ -162,7 +182,7 @@ def pictures(folder: Path, name: str, samples: dict[str, Samples]) -> list[Path]
             graphs,
             "ns",
             columns=2,
-            log=True,
+            log=kind != "halo",  # what is above the work may be less than nothing
         )
         for kind, graphs in panels.items()
     ]
