@@ -169,11 +169,11 @@ class Workshop:
         return found
 
     def halo(self, words: Sequence[str]) -> list[Contestant]:
-        """Two ranks: Hiroba in each of PLACES, and on one node as it is before it is recorded; and MPI."""
+        """The sequential program; on two ranks MPI, and Hiroba in each of PLACES, and before it is recorded."""
         found = []
         for one in self.programs:
-            if one.start == MPI:
-                found.append(self.start(one, words, 1, 2))
+            if one.start in (SEQUENTIAL, MPI):
+                found.append(self.start(one, words, 1, 2 if one.start == MPI else 1))
             if one.start == HIROBA:
                 for place, more in PLACES.items():
                     if "ucx" not in more or (self.build / "lib" / "hiroba" / "wire-ucx.so").exists():
