@@ -146,13 +146,14 @@ Task* Worker::steal(bool children_only) {
 void Worker::run(Task* task) {
   Task* const outer = current_;
   ++nested_;
-  for (const Task* releaser = nullptr; task != nullptr;) {
+  while (task != nullptr) {
     current_ = task;
     Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
-    if (observer != nullptr) observer->began(index_, *task, releaser);
+    if (observer != nullptr) observer->began(index_, *task, ended_);
+    ended_ = nullptr;
     run_body(*task);
     if (observer != nullptr) observer->ended(index_, *task);
-    releaser = task;
+    ended_ = task;
     Task* next = nullptr;
     end(*task, next);
     run_inner(next);
@@ -164,6 +165,7 @@ void Worker::run(Task* task) {
         outer != nullptr || crew_.urgent_count_.load(std::memory_order_relaxed) > 0 || crew_.any_arrived();
     if (other) push(*task), task = nullptr;
   }
+  ended_ = nullptr;
   current_ = outer;
   --nested_;
 }
@@ -221,7 +223,7 @@ void Worker::release(Task& task, Task*& next) {
   if (task.kind == Task::inner) {
     task.next = inner_, inner_ = &task;
   } else if (task.extra == nullptr || acquire(task)) {
-    if (is_urgent(task)) crew_.push_urgent(&task);
+    if (is_urgent(task)) crew_.push_urgent(&task, ended_);
     else if (next == nullptr) next = &task;
     else push(task);
   }
@@ -236,6 +238,7 @@ void Worker::release_list(Task* tasks, Task*& next) {
 }
 
 void Worker::push(Task& task) {
+  crew_.observe_release(task, ended_);
   ready_.push_released(&task);
   if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
 }
@@ -389,7 +392,13 @@ bool Crew::any_work() const {
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(false); });
 }
 
-void Crew::push_urgent(Task* task) {
+void Crew::observe_release(const Task& task, const Task* releaser) {
+  Observer* const observer = observer_.load(std::memory_order_relaxed);
+  if (observer != nullptr) observer->released(task, releaser);
+}
+
+void Crew::push_urgent(Task* task, const Task* releaser) {
+  observe_release(*task, releaser);
   urgent_lock_.lock();
   urgent_.push_back(task);
   std::push_heap(urgent_.begin(), urgent_.end(), by_priority);

@@ -35,10 +35,12 @@ class Outside {
   virtual void interrupt() = 0;
 };
 
-// Told what each task does; for traces and times.
+// Told what each task does; for traces and times. A task that a thread runs at once after the one that has released it
+// begins with `released_by`; one that waits in a queue is released before.
 class Observer {
  public:
   virtual ~Observer() = default;
+  virtual void released([[maybe_unused]] const Task& task, [[maybe_unused]] const Task* by) {}
   virtual void began(int worker, const Task& task, const Task* released_by) = 0;
   virtual void ended(int worker, const Task& task) = 0;
 };
@@ -107,7 +109,8 @@ class Worker {
   Crew& crew_;
   const int index_;
   Task* current_ = nullptr;
-  Task* inner_ = nullptr;  // to run at once
+  const Task* ended_ = nullptr;  // the task whose end releases others at the moment
+  Task* inner_ = nullptr;        // to run at once
   Ready ready_;
   int nested_ = 0;     // bodies that this thread is in: all but the last one wait
   int fruitless_ = 0;  // times in succession that one of them has found no task
@@ -163,7 +166,8 @@ class Crew {
   bool any_arrived() const { return !arrived_.empty() || !let_go_.empty(); }
   bool any_work() const;
   void look_outside();
-  void push_urgent(Task* task);
+  void observe_release(const Task& task, const Task* releaser);
+  void push_urgent(Task* task, const Task* releaser);
   Task* take_urgent();
 
   Settings settings_;

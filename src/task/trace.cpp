@@ -28,12 +28,28 @@ void Trace::start(int rank, int threads, std::string file) {
   of_worker_.resize(static_cast<size_t>(threads));
 }
 
+Trace::Releaser Trace::releaser(const Task* task) {
+  return task != nullptr && task->kind == Task::program ? Releaser{task->label, task->number} : Releaser{};
+}
+
+void Trace::released(const Task& task, const Task* by) {
+  if (by == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  in_queues_[&task] = releaser(by);
+}
+
+Trace::Releaser Trace::releaser_of(const Task& task) {
+  const std::lock_guard lock(mutex_);
+  const auto found = in_queues_.extract(&task);
+  return found.empty() ? Releaser{} : found.mapped();
+}
+
 void Trace::began(int worker, const Task& task, const Task* released_by) {
-  const bool known = released_by != nullptr && released_by->kind == Task::program;
+  const Releaser queued = releaser_of(task);
   Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
   timeline.running.push_back(timeline.events.size());
-  timeline.events.push_back({task.label, task.number, seconds_now(), 0, known ? released_by->label : nullptr,
-                             known ? released_by->number : 0, task.kind == Task::move});
+  timeline.events.push_back({task.label, task.number, seconds_now(), 0,
+                             released_by != nullptr ? releaser(released_by) : queued, task.kind == Task::move});
 }
 
 void Trace::ended(int worker, const Task&) {
@@ -59,9 +75,9 @@ Status Trace::write(int nranks) const {
                    name.c_str(), e.moves ? "comm" : "task", rank_, worker, e.begin * microseconds,
                    (e.end - e.begin) * microseconds, static_cast<unsigned long long>(e.number));
       if (e.label != nullptr) std::fprintf(file, ",\"place\":\"%s\"", quoted(e.label->place).c_str());
-      if (e.releaser != nullptr)
-        std::fprintf(file, ",\"released by\":\"%s %llu\"", quoted(e.releaser->name).c_str(),
-                     static_cast<unsigned long long>(e.releaser_number));
+      if (e.releaser.label != nullptr)
+        std::fprintf(file, ",\"released by\":\"%s %llu\"", quoted(e.releaser.label->name).c_str(),
+                     static_cast<unsigned long long>(e.releaser.number));
       std::fprintf(file, "}}");
     }
   if (rank_ == nranks - 1) std::fprintf(file, "\n]}\n");

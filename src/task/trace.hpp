@@ -4,7 +4,9 @@
 // Owner: Tasks. began() and ended() are for the threads of the crew, each for itself.
 #pragma once
 
+#include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.hpp"
@@ -16,27 +18,37 @@ class Trace final : public Observer {
  public:
   void start(int rank, int threads, std::string file);
   bool on() const { return !file_.empty(); }
+  void released(const Task& task, const Task* by) override;
   void began(int worker, const Task& task, const Task* released_by) override;
   void ended(int worker, const Task& task) override;
   // Adds this rank's tasks to the file, which the first rank begins and the last one ends: the ranks call it in turn.
   Status write(int nranks) const;
 
  private:
+  // Null: the task could run when it was created, or an event of another rank released it.
+  struct Releaser {
+    const TaskLabel* label = nullptr;
+    uint64_t number = 0;
+  };
   struct Event {
     const TaskLabel* label;
     uint64_t number;
     double begin, end;
-    const TaskLabel* releaser;  // null: the task could run when it was created, or an event of another rank released it
-    uint64_t releaser_number;
+    Releaser releaser;
     bool moves;
   };
   struct Timeline {
     std::vector<Event> events;
     std::vector<size_t> running;  // the innermost last: tasks run while others wait for their children
   };
+  static Releaser releaser(const Task* task);
+  Releaser releaser_of(const Task& task);
+
   int rank_ = 0;
   std::string file_;
   std::vector<Timeline> of_worker_;
+  std::mutex mutex_;
+  std::unordered_map<const Task*, Releaser> in_queues_;  // of tasks that have not begun; under mutex_
 };
 
 }  // namespace hiroba

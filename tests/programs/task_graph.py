@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What option task-graph writes about task_graph.cpp: the edges between tasks, exactly, whatever tasks had ended when
-others were created; the events between ranks; and where it stops.
+others were created; the events between ranks; and where it stops. And what option task-trace writes: which task
+released each task that waited.
 
 task_graph.py HIROBARUN TASK_GRAPH
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -99,6 +101,37 @@ class TaskGraph(unittest.TestCase):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("option task-graph: cannot write . (Is a directory", done.stdout + done.stderr)
+
+
+def releasers(*options: str) -> dict[str, str]:
+    """Of each task in a trace, which one released it; "" if none did."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        command = [HIROBARUN, "--timeout", "20", *options, "--task-trace", str(path), PROGRAM]
+        subprocess.run(command, capture_output=True, timeout=60, check=True)
+        events = [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
+
+    def named(task: str, number: int | str) -> str:
+        return task if "child" in task else f"{task} {number}"
+
+    return {
+        named(event["name"], event["args"]["number"]): named(*event["args"].get("released by", " ").split(" "))
+        for event in events
+        if event["cat"] == "task"
+    }
+
+
+class TaskTrace(unittest.TestCase):
+    def test_a_thread_that_has_created_all_before_it_runs_any(self) -> None:
+        found = releasers("-n", "1")
+        self.assertEqual({task for task, by in found.items() if by == " "}, {"make 1", "after 10", "child"})
+        self.assertLessEqual({(by, task) for task, by in found.items() if by != " "}, EDGES)
+
+    def test_only_what_a_task_waited_for_released_it(self) -> None:
+        for chaos in ("0", "3"):
+            found = releasers("-n", "1", "--threads", "3", "--chaos", chaos)
+            self.assertEqual(len(found), 12)
+            self.assertLessEqual({(by, task) for task, by in found.items() if by != " "}, EDGES)
 
 
 if __name__ == "__main__":
