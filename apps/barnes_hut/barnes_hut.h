@@ -141,17 +141,17 @@ typedef struct bh {
   memory memory;
   int threads;
   /* options */
-  int size, steps, every, seed, bodysort;
+  int size, steps, every, seed, bodysort; /* size: 0 until it is known */
   double theta, softening, dt;
   bool verify, json, help;
   const char *input, *checkpoint, *restart, *output, *volume_folder;
   /* state */
   int step, first, last; /* steps done; in files this rank has the bodies [first, last) */
   double time;
-  area area, spare;  /* of this rank; where BodySort moves its bodies */
-  const area* areas; /* of all ranks, while a tree is built */
-  const bool* away;  /* by rank: whether it is on another node */
-  double* records;   /* all bodies, in the order of their numbers, for files; this rank has [first, last) */
+  area area, spare; /* of this rank; where BodySort moves its bodies */
+  area* areas;      /* by rank; while a tree is built with BodySort, copies of bodies that others send */
+  int* node;        /* by rank */
+  double* records;  /* all bodies, in the order of their numbers, for files; this rank has [first, last) */
   struct tree tree;
   struct sources* sources; /* by thread */
   /* counters of this rank */
@@ -183,6 +183,9 @@ void bh_run(bh* b, void (*build)(bh* b));
 
 /* Reads the command line and checks it. */
 void bh_begin(bh* b, const char* program, team team, memory memory, int argc, char** argv);
+
+/* Takes the number of bodies from a file. */
+void bh_set_size(bh* b, const char* option, const char* file, int size);
 
 /* Gives this rank its bodies at the start. `records` are COLUMNS numbers for each body of all ranks, of which this rank
  * has those of [first, last). */

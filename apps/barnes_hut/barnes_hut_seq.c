@@ -35,9 +35,9 @@ static void build(bh* b) {
 int main(int argc, char** argv) {
   bh b;
   bh_begin(&b, PROGRAM, (team){.count = 1}, (memory){.take = take, .give = free}, argc, argv);
-  const bool away = false;
+  int node = 0;
   b.areas = &b.area;
-  b.away = &away;
+  b.node = &node;
   double* const records = take((size_t)b.size * COLUMNS * sizeof(double));
   bh_start(&b, records);
   bh_run(&b, build);

@@ -11,7 +11,14 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors in arguments: of functions of this file only */
 
-enum { LANES = 8, STACK = 8 * (DEPTH + 4) };
+#if defined __AVX512F__ /* what fits one register: the compiler makes poor code of more */
+enum { LANES = 8 };
+#elif defined __AVX__
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+enum { STACK = 8 * (DEPTH + 4) };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 typedef struct sources {
@@ -64,13 +71,15 @@ static inline void tell_far(const cell* c, const group* g, double theta2, points
   for (int o = 0; o < 8; o++) p->far[o] = q.half * q.half < theta2 * d2[o];
 }
 
+static inline bool is_away(const bh* b, int rank) { return b->node[rank] != b->node[b->team.rank]; }
+
 /* The bodies in an eighth that is near. */
 static int64_t add_bodies(const bh* b, const cell* c, int o, sources* s) {
   int64_t accesses = 0;
   for (int k = 0; k < c->count[o]; k++) {
     const leaf* l = c->in[o].leaf;
     const body* p = c->kind[o] == RUN ? &c->in[o].bodies[k] : l->body[k];
-    accesses += b->away[c->kind[o] == RUN ? c->rank[o] : l->home[k]];
+    accesses += is_away(b, c->kind[o] == RUN ? c->rank[o] : l->home[k]);
     add(s, p->x, p->y, p->z, p->m);
   }
   return accesses;
@@ -90,7 +99,7 @@ static int64_t walk(const bh* b, const group* g, sources* s) {
     reserve(b, s, s->count + 8 * LEAF);
     for (int o = 0; o < 8; o++) {
       if (c->kind[o] == NOTHING) continue;
-      accesses += b->away[c->rank[o]];
+      accesses += is_away(b, c->rank[o]);
       if (p.far[o]) add(s, p.x[o], p.y[o], p.z[o], c->m[o]);
       else if (c->kind[o] == CELL) stack[top++] = c->in[o].cell;
       else accesses += add_bodies(b, c, o, s);
@@ -119,7 +128,7 @@ static inline lanes inverse_root(lanes r2) {
   const lanes y = (lanes)_mm512_rsqrt14_pd((__m512d)r2), h = fused(-(r2 * y), y, all(1));
   return fused(y * h, fused(h, fused(h, all(0.3125), all(0.375)), all(0.5)), y);
 #else
-  lanes y;
+  lanes y = {0};
   for (int k = 0; k < LANES; k++) y[k] = 1 / sqrt(r2[k]);
   return y;
 #endif

@@ -141,6 +141,12 @@ static void centre(const bh* b, double* own) {
 
 /* ---- bodies from a file ------------------------------------------------------------------------------------------ */
 
+void bh_set_size(bh* b, const char* option, const char* file, int size) {
+  team_agree(&b->team, b->size == 0 || b->size == size, TEAM_BAD_INPUT,
+             "%s %s has %d bodies, --size has %d; leave out --size", option, file, size, b->size);
+  b->size = size;
+}
+
 static void size_of_input(bh* b) {
   int64_t shape[2] = {0};
   off_t data;
@@ -148,7 +154,7 @@ static void size_of_input(bh* b) {
   team_agree(&b->team, shape[1] == COLUMNS && shape[0] >= 1 && shape[0] <= options_limit(), TEAM_BAD_INPUT,
              "--input %s has shape (%lld, %lld), not (N, %d) for x y z vx vy vz m with N from 1 to %d", b->input,
              (long long)shape[0], (long long)shape[1], COLUMNS, options_limit());
-  b->size = (int)shape[0];
+  bh_set_size(b, "--input", b->input, (int)shape[0]);
 }
 
 static void read_input(const bh* b, double* own) {
@@ -181,7 +187,6 @@ static void check_bodies(const bh* b, const double* own) {
 void bh_begin(bh* b, const char* program, team team, memory memory, int argc, char** argv) {
   *b = (bh){.team = team,
             .memory = memory,
-            .size = 16384,
             .steps = 10,
             .bodysort = 1,
             .seed = 1,
@@ -198,11 +203,12 @@ void bh_begin(bh* b, const char* program, team team, memory memory, int argc, ch
   check_options(b);
   if (b->input != NULL) size_of_input(b);
   if (b->restart != NULL) record_open_restart(b);
+  if (b->size == 0) b->size = 16384;
   const int piece = (b->size + team.count - 1) / team.count;
   b->first = smaller(team.rank * piece, b->size);
   b->last = smaller(b->first + piece, b->size);
-  const double bytes =
-      2 * (sizeof(body) + sizeof(motion)) + sizeof(cell) / 8.0 + sizeof(leaf) / 6.0 + 2 * sizeof(place);
+  const double lists = 4 * sizeof(place); /* tree order, leaves, and bodies on their way into the tree */
+  const double bytes = 2 * (sizeof(body) + sizeof(motion)) + sizeof(cell) / 8.0 + sizeof(leaf) / 6.0 + lists;
   memory_check(&b->team, bytes * b->size / team.count, "a tree of as many bodies");
   if (team.rank != 0 || b->json) return;
   printf("%s: %d bodies, %d rank%s x %d thread%s, theta %g, BodySort %s, about %.0f MiB\n", program, b->size,

@@ -20,9 +20,12 @@ void checkpoint_open(const team* team, const char* path, const checkpoint* mine,
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   team_agree(team, file >= 0 && fstat(file, &info) == 0, TEAM_BAD_INPUT, "cannot read --restart %s: %s", path,
              strerror(errno));
-  const bool whole = files_read(file, found, sizeof *found, 0) && memcmp(found->magic, magic, sizeof magic) == 0;
+  const bool known = files_read(file, found->magic, sizeof magic, 0) && memcmp(found->magic, magic, sizeof magic) == 0;
+  const bool whole = known && files_read(file, found, sizeof *found, 0);
   close(file);
-  team_agree(team, whole, TEAM_BAD_INPUT, "--restart %s is not a checkpoint", path);
+  team_agree(team, known, TEAM_BAD_INPUT, "--restart %s is not a checkpoint", path);
+  team_agree(team, whole, TEAM_BAD_INPUT, "--restart %s is damaged: it ends after %lld bytes", path,
+             (long long)info.st_size);
   found->program[sizeof found->program - 1] = found->settings[CHECKPOINT_SETTINGS - 1] = '\0';
   team_agree(team, strcmp(found->program, mine->program) == 0, TEAM_BAD_INPUT,
              "--restart %s is a checkpoint of %s, not of %s", path, found->program, mine->program);

@@ -146,7 +146,9 @@ void files_save(const team* team, const char* path, const void* header, size_t h
   if (file >= 0 && close(file) != 0 && good) good = false, problem = errno;
   free(buffer);
   if (team_max(team, !good) != 0 && team->rank == 0 && file >= 0) unlink(part);
-  team_agree(team, good, TEAM_WRONG, "cannot write %s: %s; an older %s is as it was", part, strerror(problem), path);
+  const bool older = access(path, F_OK) == 0;
+  team_agree(team, good, TEAM_WRONG, "cannot write %s: %s%s%s%s", part, strerror(problem), older ? "; an older " : "",
+             older ? path : "", older ? " is as it was" : "");
   good = team->rank != 0 || rename(part, path) == 0;
   team_agree(team, good, TEAM_WRONG, "cannot rename %s to %s: %s", part, path, strerror(errno));
 }

@@ -100,7 +100,8 @@ compile() { # FILES OR OPTIONS...: gives "$scratch/wrong"
 compile_shared() { # FILES OR OPTIONS...: a program over shared arrays
   local library
   library=$(cd "$bin/../lib" && pwd)
-  compile "$@" -I "$here/../../include/hiroba" -L "$library" -lhiroba -Wl,-rpath,"$library"
+  compile "$@" -I "$here/../../include/hiroba" -I "$here/../../include" -L "$library" -lhiroba \
+    -Wl,-rpath,"$library"
 }
 
 wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
