@@ -63,6 +63,8 @@ disk() {
     -- --theta 1 --steps 5 --restart "$to/c" --output "$scratch/after.npy"
   run seq "${options[@]}" --steps 5 --output "$scratch/whole.npy"
   cmp "$scratch/whole.npy" "$scratch/after.npy" || fail "the older checkpoint is not what it was"
+  fills_disk 500k o.npy.part "$1" "${options[@]}" --steps 1 --output "$to/o.npy"
+  if grep -q older "$scratch/out"; then fail "it names an older file, and there is none"; fi
   if "$bin/barnes_hut_seq" --size 5 --steps 1 --volume "$scratch/try" --every 1 >"$scratch/out" 2>&1; then
     fills_disk 1500k bodies.h5 "$1" "${options[@]}" --steps 4 --volume "$to" --every 1
   fi
