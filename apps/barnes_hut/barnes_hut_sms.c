@@ -54,24 +54,17 @@ typedef struct share {
   int end_count;
   made* made; /* by end */
   cell* tops; /* by end; the first eighth of a top is what this rank makes there */
-  entry *own, *received;
+  entry *own, *sent, *received;
   int room, received_count;
   int64_t *to, *from; /* by rank: numbers of entries */
   area box;           /* copies of bodies that other ranks put into the tree, where they are to move */
 } share;
 
-static void reserve(share* s, int entries) {
-  if (entries <= s->room) return;
-  s->room = entries + entries / 8;
-  s->own = bh_room(&s->bh, s->own, sizeof *s->own * (size_t)s->room);
-  s->received = bh_room(&s->bh, s->received, sizeof *s->received * (size_t)s->room);
-}
-
 /* ---- the upper tree ---------------------------------------------------------------------------------------------- */
 
 /* Makes the eight parts of a part, in the order of the curve, and puts the bodies of this rank into this order. */
 static void divide(share* s, part* whole) {
-  entry *const own = &s->own[whole->from], *const sorted = s->received; /* nothing has been received yet */
+  entry *const own = &s->own[whole->from], *const sorted = s->sent; /* nothing has been sent yet */
   const int bodies = whole->to - whole->from;
   int at[8] = {0};
   for (int i = 0; i < bodies; i++) at[own[i].octant = (int8_t)octant_of(&whole->q, own[i].body)]++;
@@ -91,7 +84,11 @@ static void divide(share* s, part* whole) {
 static void divide_space(share* s, cube all) {
   const bh* b = &s->bh;
   const int most = larger(b->size / (FINE * sms_nprocs), PACKED);
-  reserve(s, b->area.count);
+  if (s->room < b->area.count) {
+    s->room = b->area.room;
+    s->own = bh_room(b, s->own, sizeof *s->own * (size_t)s->room);
+    s->sent = bh_room(b, s->sent, sizeof *s->sent * (size_t)s->room);
+  }
   for (int i = 0; i < b->area.count; i++) s->own[i] = (entry){.body = &b->area.bodies[i], .home = (int16_t)sms_rank};
   s->parts[0] = (part){.q = all, .curve = START, .to = b->area.count};
   s->counts[0] = b->size;
@@ -139,46 +136,51 @@ static void give_ends(share* s) {
 
 static int rank_of(const share* s, int end) { return s->parts[s->ends[end]].rank; }
 
-/* Tells each rank which bodies it puts into the tree. If bodies are to move, copies of these go into a box: where they
- * lie now they are scattered over pages. */
+/* Tells other ranks which bodies of this one they put into the tree. If bodies are to move, copies of these go into a
+ * box: where they lie now they are scattered over pages. */
 static void send(share* s) {
   bh* b = &s->bh;
+  int sent = 0;
   memset(s->to, 0, sizeof *s->to * (size_t)sms_nprocs);
   for (int e = 0; e < s->end_count; e++) {
     const part* p = &s->parts[s->ends[e]];
-    s->to[p->rank] += p->to - p->from;
-    for (int i = p->from; i < p->to; i++) s->own[i].end = e;
+    for (int i = p->from; p->rank != sms_rank && i < p->to; i++, s->to[p->rank]++) {
+      s->sent[sent] = s->own[i];
+      s->sent[sent++].end = e;
+    }
+  }
+  if (bh_sorts(b)) area_reserve(b, &s->box, sent);
+  for (int i = 0; bh_sorts(b) && i < sent; i++) {
+    s->box.bodies[i] = *s->sent[i].body;
+    s->box.motions[i] = *motion_of(b, sms_rank, s->sent[i].body);
+    s->sent[i].body = &s->box.bodies[i];
   }
   hiroba_alltoall(s->to, s->from, 1, HIROBA_INT64, HIROBA_ALL);
   s->received_count = 0;
   for (int r = 0; r < sms_nprocs; r++) s->received_count += (int)s->from[r];
-  if (bh_sorts(b)) area_reserve(b, &s->box, b->area.count - (int)s->to[sms_rank]);
-  for (int i = 0, boxed = 0; bh_sorts(b) && i < b->area.count; i++) {
-    entry* const p = &s->own[i];
-    if (rank_of(s, p->end) == sms_rank) continue;
-    s->box.bodies[boxed] = *p->body;
-    s->box.motions[boxed] = *motion_of(b, sms_rank, p->body);
-    p->body = &s->box.bodies[boxed++];
-  }
-  reserve(s, s->received_count);
-  hiroba_alltoallv(s->own, s->to, NULL, s->received, s->from, NULL, HIROBA_TYPE(sizeof(entry)), HIROBA_ALL);
-  tree_begin(b, s->received_count);
+  s->received = bh_room(b, s->received, sizeof *s->received * (size_t)s->received_count);
+  hiroba_alltoallv(s->sent, s->to, NULL, s->received, s->from, NULL, HIROBA_TYPE(sizeof(entry)), HIROBA_ALL);
   hiroba_allgather(bh_sorts(b) ? &s->box : &b->area, b->areas, 1, HIROBA_TYPE(sizeof(area)), HIROBA_ALL);
   b->areas[sms_rank] = b->area;
+  tree_begin(b, b->area.count - sent + s->received_count);
+}
+
+/* Puts a body into an end of this rank. */
+static void insert(share* s, int end, const entry* p) {
+  tree_insert(&s->bh, (eighth){&s->tops[end], 0}, s->parts[s->ends[end]].q, p->body, p->home);
 }
 
 /* Makes the cells of the ends of this rank. */
 static void build_ends(share* s) {
   for (int e = 0; e < s->end_count; e++)
     if (rank_of(s, e) == sms_rank) s->tops[e] = (cell){.rank = {(int16_t)sms_rank}};
-  for (int i = 0; i < s->received_count; i++) {
-    const entry* p = &s->received[i];
-    tree_insert(&s->bh, (eighth){&s->tops[p->end], 0}, s->parts[s->ends[p->end]].q, p->body, p->home);
-  }
+  for (int i = 0; i < s->received_count; i++) insert(s, s->received[i].end, &s->received[i]);
   for (int e = 0; e < s->end_count; e++) {
-    if (rank_of(s, e) != sms_rank) continue;
+    const part* p = &s->parts[s->ends[e]];
+    if (p->rank != sms_rank) continue;
+    for (int i = p->from; i < p->to; i++) insert(s, e, &s->own[i]);
     s->made[e] = (made){.kind = NOTHING};
-    tree_finish(&s->bh, (eighth){&s->tops[e], 0}, s->parts[s->ends[e]].curve, s->made[e].sum);
+    tree_finish(&s->bh, (eighth){&s->tops[e], 0}, p->curve, s->made[e].sum);
   }
 }
 
@@ -223,8 +225,8 @@ static void build(bh* b) {
   build_ends(s);
   bh_phase(b, BUILD, &since);
   if (bh_sorts(b)) tree_sort(b);
-  tell_ends(s);
   bh_phase(b, SORT, &since);
+  tell_ends(s);
   sms_barrier();
   bh_phase(b, EXCHANGE, &since);
   if (sms_rank == 0) whole = join(s, 0, &(int){0});
@@ -272,7 +274,7 @@ static void open_share(share* s) {
 static void close_share(share* s) {
   area_free(&s->bh, &s->box);
   free(s->parts), free(s->counts), free(s->costs), free(s->ends), free(s->made), free(s->tops), free(s->own),
-      free(s->received);
+      free(s->sent), free(s->received);
   free(s->to), free(s->from), free(s->bh.areas), free(s->bh.node);
 }
 
