@@ -319,6 +319,20 @@ static matrix* buffer(matrix* shared, int owner, int slot_number, int which) {
   return shared + ((int64_t)owner * parts + 2 * slot_number + which) * room;
 }
 
+/* Who gives or takes nothing may say NULL, which is not HIROBA_IN_PLACE. The first rank gives the last one a number,
+ * twice: the second call notices what the first one has left. */
+static void give_null(void) {
+  const int last = sms_nprocs - 1, gives = sms_rank == 0 && last > 0, takes = sms_rank == last && last > 0;
+  int64_t *const to = calloc((size_t)sms_nprocs, sizeof *to), *const from = calloc((size_t)sms_nprocs, sizeof *from);
+  const int number = 5;
+  int got = 0;
+  to[last] = gives, from[0] = takes;
+  for (int k = 0; k < 2; k++)
+    hiroba_alltoallv(gives ? &number : NULL, to, NULL, takes ? &got : NULL, from, NULL, HIROBA_INT, HIROBA_ALL);
+  if (got != (takes ? number : 0)) fail("rank %d: hiroba_alltoallv gave %d", sms_rank, got);
+  free(to), free(from);
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   const uint64_t seed = (uint64_t)option_number(argc, argv, "--seed", 1);
@@ -360,6 +374,7 @@ int main(int argc, char** argv) {
     if (op->form == 0) verify(s);
   }
   for (int i = 0; i < SLOTS; i++) finish(&slots[(i + (int)seed) % SLOTS], &draw);
+  give_null();
   for (int t = 1; t < TEAMS; t++) hiroba_team_free(&teams[t]);
   if (sms_rank == 0) printf("%ld collective operations of seed %llu are right\n", count, (unsigned long long)seed);
   free(own);

@@ -25,13 +25,14 @@ size_t elements(int64_t count, const char* call) {
   return static_cast<size_t>(count);
 }
 
-// `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE.
+// `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE; so a buffer of nothing, which may be NULL, is not null.
 template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call) {
+  static char nothing[1];
   if (data == HIROBA_IN_PLACE) return nullptr;
-  if (data == nullptr && bytes > 0)
-    end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::prefix(), call, which, bytes);
-  return data;
+  if (data != nullptr) return data;
+  if (bytes > 0) end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::prefix(), call, which, bytes);
+  return nothing;
 }
 
 // Where results go.
