@@ -14,11 +14,12 @@ program=workqueue reference=serial
 # shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/../common/shared.sh"
 
-# A tree of one node leaves all workers but one without work.
+# A tree of one node leaves all workers but one without work: over MPI the end of one search and the next one's messages
+# are then so close that a rank which took them for its own lost the token, and the job hung.
 same() {
   same_bits "$1" --size 7 --steps 3
   same_bits "$1" --tree binomial --size 60 --steps 3 --seed 7
-  same_bits "$1" --size 1 --seed 3 --steps 20
+  same_bits "$1" --size 1 --seed 3 --steps 200
 }
 
 published() {

@@ -2,12 +2,14 @@
  * rank with work looks for such requests from time to time. That all have none shows by a token, which goes around
  * from rank to rank as long as one has given away work since it last saw it (Dijkstra, Feijen, van Gasteren 1983). */
 #include <stdlib.h>
+#include <time.h>
 
 #include "../common/mpi_team.h"
 #include "workqueue.h"
 
 enum { REQUEST, WORK, TOKEN, OVER };
 enum { WHITE, BLACK };
+enum { MOST_YIELDS = 64 }; /* rounds of steals that fail, before a rank sleeps between them */
 
 typedef struct rank {
   workqueue* common;
@@ -38,17 +40,21 @@ static void take_message(rank* r, const MPI_Status* of) {
   }
 }
 
+/* At most one from each rank: a rank without work sends the next one as soon as this one is answered. */
+static void take(rank* r, int tag) {
+  int there = 1;
+  for (int n = 1; there && n < r->common->run.team.count; n++) {
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status);
+    if (there) take_message(r, &status);
+  }
+}
+
 /* Requests, the token, the end: whatever is there, but work, for which a rank waits where it has sent a request. */
 static void take_messages(rank* r) {
-  static const int tags[] = {REQUEST, TOKEN, OVER};
-  for (int t = 0; t < 3; t++) {
-    int there = 1;
-    while (there) {
-      MPI_Status status;
-      MPI_Iprobe(MPI_ANY_SOURCE, tags[t], MPI_COMM_WORLD, &there, &status);
-      if (there) take_message(r, &status);
-    }
-  }
+  take(r, REQUEST);
+  take(r, TOKEN);
+  take(r, OVER);
 }
 
 /* This rank has no work, and no request of its own is on its way. */
@@ -84,12 +90,19 @@ static bool steal(rank* r, int victim) {
   return bytes > 0;
 }
 
-/* Other ranks may still send requests. */
+/* None had work. Where there are more ranks than cores, those with work need the cores. */
+static void back_off(int failed) {
+  const struct timespec pause = {0, 50000};
+  if (failed < MOST_YIELDS) sched_yield();
+  else nanosleep(&pause, NULL);
+}
+
+/* Other ranks may still send requests. A token that comes meanwhile is of the next search, and stays for it. */
 static void answer_until_all_are_here(rank* r) {
   MPI_Request all;
   MPI_Ibarrier(MPI_COMM_WORLD, &all);
   for (int done = 0; !done;) {
-    take_messages(r);
+    take(r, REQUEST);
     MPI_Test(&all, &done, MPI_STATUS_IGNORE);
     if (!done) sched_yield();
   }
@@ -108,11 +121,12 @@ static void search(workqueue* w) {
     }
     clock = split_add(&w->run.split, 0, WORK_VISIT, clock);
     r.over = ranks == 1;
-    while (!r.over && stack_size(&r.own) == 0) {
+    for (int failed = 0; !r.over && stack_size(&r.own) == 0;) {
       take_messages(&r);
       pass_token(&r);
       if (r.over || steal(&r, other(&r, victim))) break;
       victim = victim % (ranks - 1) + 1;
+      if (victim == 1) back_off(failed++);
     }
     split_add(&w->run.split, 0, WORK_QUEUE, clock);
   }
