@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/limits.hpp"
 #include "base/text.hpp"
@@ -13,6 +14,10 @@
 #include "memory/placement.hpp"
 
 namespace hiroba {
+
+Status in_call(const char* call, Status status) {
+  return status.ok() ? std::move(status) : Status::error(call + (": " + status.message()));
+}
 
 Status Arrays::allocate(const Request& request, void*& out) {
   HIROBA_TRY(parts_.collective.barriers().all(format("%s at %s", request.call, request.place).c_str(),
@@ -131,31 +136,31 @@ Status Arrays::check_ends() const {
 }
 
 // That nothing which was started and not waited for needs it.
-Status Arrays::unused(const Array& array, const char* call) const {
+Status Arrays::unused(const Array& array) const {
   const char* const end = parts_.space.base() + (array.end_page << page_shift);
   const std::string user = parts_.collective.requests().user_of(array.data, end);
   if (user.empty()) return {};
-  return Status::error(format("%s: array %s is in use by %s, which was not waited for; wait for it first", call,
-                              array.name, user.c_str()));
+  return Status::error(
+      format("array %s is in use by %s, which was not waited for; wait for it first", array.name, user.c_str()));
 }
 
 // The array that begins there.
-Status Arrays::find_first(void* data, const char* call, Array*& out) const {
+Status Arrays::find_first(void* data, Array*& out) const {
   HIROBA_TRY(find(data, out));
   if (out->data == data) return {};
   return Status::error(
-      format("%s: the address is %llu bytes inside array %s; give the address that the allocation returned", call,
+      format("the address is %llu bytes inside array %s; give the address that the allocation returned",
              static_cast<unsigned long long>(static_cast<char*>(data) - out->data), out->name));
 }
 
 Status Arrays::free(void* data, const char* call) {
-  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(unused(*known, call));
+  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(in_call(call, unused(*known)));
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
-  HIROBA_TRY(find_first(data, call, array));
+  HIROBA_TRY(in_call(call, find_first(data, array)));
   HIROBA_TRY(parts_.races.find(call));
   if (parts_.races.on()) parts_.races.begin_epoch(), parts_.races.recorder().remove(*array);
-  HIROBA_TRY(check_ends(*array));
+  HIROBA_TRY(in_call(call, check_ends(*array)));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true, ++changes_;
   parts_.home_policies.forget(*array);
@@ -181,33 +186,40 @@ Status Arrays::free(void* data, const char* call) {
   return {};
 }
 
-Status Arrays::check_movable(const Array& array, const char* call) const {
+Status Arrays::check_movable(const Array& array) const {
   if (array.parts.stride == 0 && !array.is_heap) return {};
   return Status::error(
-      format("%s: %s has a part for each rank, which stays with the rank; only arrays that are "
-             "distributed as a whole can get other homes",
-             call, array.parts.stride != 0 ? array.parts.name.c_str() : array.name));
+      format("%s has a part for each rank, which stays with the rank; only arrays that are distributed as a whole can "
+             "get other homes",
+             array.parts.stride != 0 ? array.parts.name.c_str() : array.name));
+}
+
+// The same elements, distributed in another way.
+Status Arrays::distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,
+                          std::vector<HomeRun>& homes) const {
+  const Distribution& old = array.distribution;
+  std::vector<int64_t> dim;
+  for (int d = 0; d < old.dims(); ++d) dim.push_back(old.dim(d));
+  HIROBA_TRY(Distribution::make(dim, div, old.element_bytes(), first, count, parts_.job.nranks, next));
+  const auto gap = static_cast<uint64_t>(-array.byte_of(array.first_page));
+  homes = home_runs(next, array.end_page - array.first_page, gap);
+  for (HomeRun& run : homes) run.first += array.first_page;
+  HIROBA_TRY(check_runs(homes));
+  return check_room(array, homes);
 }
 
 Status Arrays::redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call) {
   if (Array* known = nullptr; find(data, known).ok()) {
-    HIROBA_TRY(check_movable(*known, call));
-    HIROBA_TRY(unused(*known, call));
+    HIROBA_TRY(in_call(call, check_movable(*known)));
+    HIROBA_TRY(in_call(call, unused(*known)));
   }
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
-  HIROBA_TRY(find_first(data, call, array));
-  const Distribution& old = array->distribution;
-  std::vector<int64_t> dim;
-  for (int d = 0; d < old.dims(); ++d) dim.push_back(old.dim(d));
+  HIROBA_TRY(in_call(call, find_first(data, array)));
   Distribution next;
-  HIROBA_TRY(Distribution::make(dim, div, old.element_bytes(), first, count, parts_.job.nranks, next));
-  const auto gap = static_cast<uint64_t>(-array->byte_of(array->first_page));
   std::vector<NewHomes> homes(1);
-  homes[0] = {array, home_runs(next, array->end_page - array->first_page, gap)};
-  for (HomeRun& run : homes[0].homes) run.first += array->first_page;
-  HIROBA_TRY(check_runs(homes[0].homes));
-  HIROBA_TRY(check_room(*array, homes[0].homes));
+  homes[0].array = array;
+  HIROBA_TRY(in_call(call, distribute(*array, div, first, count, next, homes[0].homes)));
   if (parts_.cache != nullptr) parts_.cache->fetches.finish();
   HIROBA_TRY(parts_.consistency.barrier(call));
   if (parts_.races.on()) parts_.races.recorder().remove(*array);

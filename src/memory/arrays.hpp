@@ -16,6 +16,9 @@ namespace hiroba {
 
 struct MemoryParts;
 
+// A failure, after the name of the call in which it was met.
+Status in_call(const char* call, Status status);
+
 class Arrays {
  public:
   explicit Arrays(MemoryParts& parts) : parts_(parts) {}
@@ -32,11 +35,12 @@ class Arrays {
     GuardedParts parts = {};         // if each rank has one of its own, and closed pages after it
   };
   Status allocate(const Request& request, void*& out);
+  // Messages of these two name the call.
   Status free(void* data, const char* call);
   // Other homes for the elements, all at once; the arguments are as for an allocation.
   Status redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call);
   // Of what has a part for each rank, homes do not change.
-  Status check_movable(const Array& array, const char* call) const;
+  Status check_movable(const Array& array) const;
   uint64_t changes() const { return changes_; }  // arrays that were freed or have got other homes, so far
   void homes_changed() { ++changes_; }
   enum class Twin { by_option, at_fetch, at_write };
@@ -60,8 +64,10 @@ class Arrays {
   Status check_ends() const;
 
  private:
-  Status unused(const Array& array, const char* call) const;
-  Status find_first(void* data, const char* call, Array*& out) const;
+  Status unused(const Array& array) const;
+  Status find_first(void* data, Array*& out) const;
+  Status distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,
+                    std::vector<HomeRun>& homes) const;
   static Status check_runs(const std::vector<HomeRun>& homes);
   Status map_homes(const Array& array);
   Status close_guards(const Array& array) const;

@@ -43,8 +43,8 @@ std::string explain(const Array& array, uint64_t pages, uint64_t sent, const std
 Status Homes::set_policy(void* data, HomePolicy policy, const char* call) {
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
-  HIROBA_TRY(parts_.arrays.find(data, array));
-  HIROBA_TRY(parts_.arrays.check_movable(*array, call));
+  HIROBA_TRY(in_call(call, parts_.arrays.find(data, array)));
+  HIROBA_TRY(in_call(call, parts_.arrays.check_movable(*array)));
   parts_.home_policies.set(*array, policy);
   return {};
 }

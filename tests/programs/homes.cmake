@@ -45,7 +45,7 @@ foreach(what migrate stays bound)
     PASS_REGULAR_EXPRESSION "${explained_${what}}")
 endforeach()
 
-# Mistakes: each ends in one message.
+# Mistakes: each ends in one message, which names the call once.
 test_program(homes_misuse homes_misuse.c)
 set(homes_mistakes
   "freed use after sms_free of array"
@@ -66,5 +66,6 @@ foreach(line ${homes_mistakes})
   set(message ${CMAKE_MATCH_2})
   add_test(NAME programs.homes_misuse.${mistake} COMMAND $<TARGET_FILE:hirobarun> -n 2 --nodes 2
     $<TARGET_FILE:homes_misuse> --what ${mistake})
-  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT 20 PASS_REGULAR_EXPRESSION "${message}")
+  set_tests_properties(programs.homes_misuse.${mistake} PROPERTIES TIMEOUT 20 PASS_REGULAR_EXPRESSION "${message}"
+    FAIL_REGULAR_EXPRESSION "sms_redistribute[^:]*: sms_redistribute")  # the call twice
 endforeach()

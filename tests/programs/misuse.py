@@ -42,6 +42,7 @@ RANK1 = r"rank 1\b"
 PAST = r"past the end"
 CHECK = ["--check", "yes"]
 BACKTRACE = r"    \w+ \(misuse\.c:\d+\)"
+TWICE = re.compile(r"\b(sms_\w+)(\([^)]*\))?: \1\b")
 SIGNALLED = 128
 
 
@@ -336,6 +337,8 @@ def faults_of(case: Case, job: jobs.Job, took: float) -> list[str]:
         faults.append(f"exit status {job.status}, expected {case.status or 'another than 0'}")
     if job.messages() != 1:
         faults.append(f"{job.messages()} messages, expected one")
+    if named := TWICE.search(job.err):
+        faults.append(f"the call twice: {named[0]}")
     faults += [f"no /{word}/ in the message" for word in case.words if not re.search(word, job.err, re.IGNORECASE)]
     return faults
 

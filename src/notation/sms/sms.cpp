@@ -158,8 +158,7 @@ SMS_EXPORT void sms_free(void* array) {
   if (array == nullptr) return;
   Memory& m = process_memory("sms_free");
   hiroba::end_tasks("sms_free");
-  const Status status = m.arrays().free(array, format("sms_free(%p)", array).c_str());
-  if (!status.ok()) end_job(1, "sms_free: %s", status.message().c_str());
+  hiroba::require(m.arrays().free(array, format("sms_free(%p)", array).c_str()));
 }
 
 SMS_EXPORT void sms_name(void* array, const char* name) {
@@ -181,8 +180,7 @@ SMS_EXPORT void sms_redistribute_on(void* array, const int div[], int first, int
   const std::vector<int64_t> pieces = list(div, "sms_redistribute", "div");
   hiroba::end_tasks("sms_redistribute");
   const std::string call = format("sms_redistribute(%p, %s, %d, %d)", array, show(pieces).c_str(), first, count);
-  const Status status = m.arrays().redistribute(array, pieces, first, count, call.c_str());
-  if (!status.ok()) end_job(1, "%s: %s", call.c_str(), status.message().c_str());
+  hiroba::require(m.arrays().redistribute(array, pieces, first, count, call.c_str()));
 }
 
 SMS_EXPORT void sms_redistribute(void* array, const int div[]) { sms_redistribute_on(array, div, 0, sms_nprocs); }
