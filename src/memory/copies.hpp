@@ -126,9 +126,11 @@ template <typename Visit>
 void Copies::for_each_piece(Array& array, uint64_t first, uint64_t end, const Visit& visit) const {
   first = std::max(first, array.cached_low.load(std::memory_order_relaxed));
   end = std::min(end, array.cached_high.load(std::memory_order_relaxed));
-  for (const HomeRun& run : array.homes) {
-    if (is_here(run) || run.first + run.pages <= first) continue;
-    if (run.first >= end) return;
+  if (first >= end) return;
+  const HomeRun* const last = array.homes.data() + array.homes.size();
+  for (const HomeRun* at = &array.home(first); at != last && at->first < end; ++at) {
+    const HomeRun& run = *at;
+    if (is_here(run)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     for (uint64_t p = std::max(run.first, first); p < run_end;) {
       const uint64_t chunk = p / chunk_pages;

@@ -319,11 +319,10 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   count(piece.array.counters.invalidated, dropped);
 }
 
-// Passes over groups of chunks whose copies are all closed; each group looks through the array's home runs anew.
+// Passes over groups of chunks whose copies are all closed.
 void Writeback::flush_pieces(Array& array, bool alone) {
   constexpr uint64_t group = ClosedCopies::group_pages;
-  constexpr size_t few_runs = 64;
-  if (alone || array.homes.size() > few_runs)
+  if (alone)
     return copies_.for_each_piece(array, array.first_page, array.end_page,
                                   [&](const Piece& piece) { flush_piece(piece, alone); });
   const uint64_t low = array.cached_low.load(std::memory_order_relaxed),
