@@ -36,17 +36,8 @@ static const option options[] = {
      offsetof(bh, output)},
     {"--volume", "DIR", "with --every: write snapshots into DIR/bodies.h5; ParaView opens DIR/bodies.xmf", OPTION_TEXT,
      offsetof(bh, volume_folder)},
-    {"--checkpoint", "FILE", "write the state, so that a later run can go on from it", OPTION_TEXT,
-     offsetof(bh, checkpoint)},
-    {"--every", "K", "with --checkpoint or --volume: after every K steps (default: after the last)", OPTION_NUMBER,
-     offsetof(bh, every)},
-    {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT,
-     offsetof(bh, restart)},
-    {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
-     offsetof(bh, run) + offsetof(run, progress)},
-    {"--json", NULL, "print the report as one line of JSON, and nothing after each step", OPTION_FLAG,
-     offsetof(bh, json)},
-    {"--help", NULL, "print this", OPTION_FLAG, offsetof(bh, help)},
+    CHECKPOINT_OPTIONS(bh),
+    RUN_OPTIONS(bh),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 

@@ -21,6 +21,17 @@ typedef struct checkpoint {
   char settings[CHECKPOINT_SETTINGS]; /* all options that the answer depends on, as text */
 } checkpoint;
 
+/* Rows of a table of options (options.h), for a struct `type` with members `checkpoint`, `every` and `restart`. */
+#define RESTART_OPTION(type)                                                                                    \
+  {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT, \
+   offsetof(type, restart)}
+#define CHECKPOINT_OPTIONS(type)                                                                                      \
+  {"--checkpoint", "FILE", "write the state, so that a later run can go on from it", OPTION_TEXT,                     \
+   offsetof(type, checkpoint)},                                                                                       \
+      {"--every", "K", "with --checkpoint or --volume: after every K steps (default: after the last)", OPTION_NUMBER, \
+       offsetof(type, every)},                                                                                        \
+      RESTART_OPTION(type)
+
 /* Writes it; magic, bytes and checksum are filled in. */
 void checkpoint_save(const team* team, const char* path, checkpoint* header, const slab slabs[], int count);
 

@@ -33,6 +33,14 @@ typedef struct run {
   int next_look, looks; /* the step at which the ranks talk next, and how often they have */
 } run;
 
+/* The last rows of a table of options (options.h), for a struct `type` with members `run`, `json` and `help`. */
+#define RUN_OPTIONS(type)                                                                                              \
+  {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,                  \
+   offsetof(type, run) + offsetof(run, progress)},                                                                     \
+      {"--json", NULL, "print the report as one line of JSON, and nothing else", OPTION_FLAG, offsetof(type, json)}, { \
+    "--help", NULL, "print this", OPTION_FLAG, offsetof(type, help)                                                    \
+  }
+
 /* Starts the clock when all ranks are there. From here on SIGINT and SIGTERM end the run at a step. */
 void run_start(run* run, const team* team, int first, int last);
 

@@ -42,18 +42,10 @@ static const option options[] = {
     {"--slice", "FILE.npy", "write its middle plane z = NZ/2 + 1 only", OPTION_TEXT, offsetof(job, slice)},
     {"--volume", "DIR", "with --every: write snapshots into DIR/volume.h5; ParaView opens DIR/volume.xmf", OPTION_TEXT,
      offsetof(job, volume_folder)},
-    {"--checkpoint", "FILE", "write the state, so that a later run can go on from it", OPTION_TEXT,
-     offsetof(job, checkpoint)},
-    {"--every", "K", "with --checkpoint or --volume: after every K steps (default: after the last)", OPTION_NUMBER,
-     offsetof(job, every)},
-    {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT,
-     offsetof(job, restart)},
+    CHECKPOINT_OPTIONS(job),
     {"--no-preload", NULL, "over shared arrays: fetch the neighbours' planes by page faults alone", OPTION_NO_FLAG,
      offsetof(job, preload)},
-    {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
-     offsetof(job, run) + offsetof(run, progress)},
-    {"--json", NULL, "print the report as one line of JSON", OPTION_FLAG, offsetof(job, json)},
-    {"--help", NULL, "print this", OPTION_FLAG, offsetof(job, help)},
+    RUN_OPTIONS(job),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 

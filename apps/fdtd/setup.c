@@ -49,15 +49,11 @@ static const option options[] = {
     {"--film", "K", "with --output: the plane y = NY/2 every K steps in film.npy", OPTION_NUMBER, FIELD(film)},
     {"--checkpoint", "K", "with --output: write DIR/checkpoint every K steps; Ctrl-C writes one, too", OPTION_NUMBER,
      FIELD(every)},
-    {"--restart", "FILE", "go on from a checkpoint, on any number of ranks, in any of the programs", OPTION_TEXT,
-     FIELD(restart)},
+    RESTART_OPTION(fdtd),
     {"--depth", "BT",
      "steps that are done at once, while their fields are in the cache (default 4); 1: no space-time blocking",
      OPTION_NUMBER, FIELD(depth)},
-    {"--progress", NULL, "show progress on standard error even if that is not a terminal", OPTION_FLAG,
-     offsetof(fdtd, run) + offsetof(run, progress)},
-    {"--json", NULL, "print the report as one line of JSON", OPTION_FLAG, FIELD(json)},
-    {"--help", NULL, "print this", OPTION_FLAG, FIELD(help)},
+    RUN_OPTIONS(fdtd),
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
