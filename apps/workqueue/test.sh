@@ -19,7 +19,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common/shared.sh"
 same() {
   same_bits "$1" --size 7 --steps 3
   same_bits "$1" --tree binomial --size 60 --steps 3 --seed 7
-  same_bits "$1" --size 1 --seed 3 --steps 200
+  same_bits "$1" --size 1 --seed 3 --steps 20
 }
 
 published() {

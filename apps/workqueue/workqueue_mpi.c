@@ -9,7 +9,8 @@
 
 enum { REQUEST, WORK, TOKEN, OVER };
 enum { WHITE, BLACK };
-enum { MOST_YIELDS = 64 }; /* rounds of steals that fail, before a rank sleeps between them */
+
+static const double patience = 2e-4; /* seconds that a rank waits awake */
 
 typedef struct rank {
   workqueue* common;
@@ -72,39 +73,42 @@ static void pass_token(rank* r) {
   MPI_Send(&token, 1, MPI_INT, other(r, 1), TOKEN, MPI_COMM_WORLD);
 }
 
+/* Between looks for messages, since a time. Where there are more ranks than cores, a rank that only yields takes whole
+ * slices of time from those that it waits for. */
+static void back_off(double since) {
+  const struct timespec pause = {0, 50000};
+  if (team_now() - since < patience) sched_yield();
+  else nanosleep(&pause, NULL);
+}
+
 /* From another rank; whether it had any. */
 static bool steal(rank* r, int victim) {
   node nodes[WORK_CHUNK];
   MPI_Request answer;
   MPI_Status status;
   int there = 0, bytes = 0;
+  const double since = team_now();
   MPI_Irecv(nodes, sizeof nodes, MPI_BYTE, victim, WORK, MPI_COMM_WORLD, &answer);
   MPI_Send(NULL, 0, MPI_BYTE, victim, REQUEST, MPI_COMM_WORLD);
   while (!there) {
     take_messages(r);
     MPI_Test(&answer, &there, &status);
-    if (!there) sched_yield();
+    if (!there) back_off(since);
   }
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   stack_push(&r->own, nodes, bytes / (int)sizeof(node));
   return bytes > 0;
 }
 
-/* None had work. Where there are more ranks than cores, those with work need the cores. */
-static void back_off(int failed) {
-  const struct timespec pause = {0, 50000};
-  if (failed < MOST_YIELDS) sched_yield();
-  else nanosleep(&pause, NULL);
-}
-
 /* Other ranks may still send requests. A token that comes meanwhile is of the next search, and stays for it. */
 static void answer_until_all_are_here(rank* r) {
   MPI_Request all;
+  const double since = team_now();
   MPI_Ibarrier(MPI_COMM_WORLD, &all);
   for (int done = 0; !done;) {
     take(r, REQUEST);
     MPI_Test(&all, &done, MPI_STATUS_IGNORE);
-    if (!done) sched_yield();
+    if (!done) back_off(since);
   }
 }
 
@@ -121,12 +125,12 @@ static void search(workqueue* w) {
     }
     clock = split_add(&w->run.split, 0, WORK_VISIT, clock);
     r.over = ranks == 1;
-    for (int failed = 0; !r.over && stack_size(&r.own) == 0;) {
+    while (!r.over && stack_size(&r.own) == 0) {
       take_messages(&r);
       pass_token(&r);
       if (r.over || steal(&r, other(&r, victim))) break;
       victim = victim % (ranks - 1) + 1;
-      if (victim == 1) back_off(failed++);
+      if (victim == 1) back_off(clock); /* none had work */
     }
     split_add(&w->run.split, 0, WORK_QUEUE, clock);
   }
