@@ -63,7 +63,8 @@ constexpr std::array table = {
            "4K: one page, no readahead."},
     Option{"huge", OptionKind::flag, "yes", "yes|no",
            "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
-           "allocation (with several nodes, only parts of 32 MiB and more), cached memory when 2 MiB of it are fetched "
+           "allocation (with several nodes, only of arrays of which a rank has 24 MiB), cached memory when 2 MiB of it "
+           "are fetched "
            "again (Linux 6.1; without, this option does nothing)."},
     Option{
         "memory", OptionKind::text, "owner", "owner|interleave|touch|domain:N",

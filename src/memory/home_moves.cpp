@@ -24,7 +24,7 @@ Status HomeMoves::apply(std::span<NewHomes> all, const char* call) {
     moved.push_back({next.array, home_changes(next.array->homes, next.homes)});
     HIROBA_TRY(take_over(moved.back(), next.homes));
   }
-  HIROBA_TRY(parts_.collective.barriers().all(call, at_new_homes));
+  HIROBA_TRY(prepare(moved, call));
   for (const Moved& one : moved) HIROBA_TRY(push(one));
   parts_.transport->fence();
   HIROBA_TRY(parts_.collective.barriers().all(call, at_moved_pages));
@@ -69,29 +69,59 @@ Status HomeMoves::map(const Moved& moved) {
 
 // ---- bytes ---------------------------------------------------------------------------------------------------------
 
-// What is in use, from the memory file of this node, which its ranks share the work for.
-Status HomeMoves::push(const Moved& moved) {
+// What this rank will push: the ranks of the old node share the work.
+template <typename Visit>
+Status HomeMoves::for_each_share(const Moved& moved, const Visit& visit) const {
   const Job& job = parts_.job;
   const int first = job.first_rank_of(job.node);
   const auto ranks = static_cast<uint64_t>(job.first_rank_of(job.node + 1) - first);
   const auto me = static_cast<uint64_t>(job.rank - first);
   for (const HomeChange& change : moved.changes) {
     if (!is_here(change.from) || !crosses(change)) continue;
-    const uint64_t begin = (change.first + change.pages * me / ranks) << page_shift;
-    const uint64_t end = (change.first + change.pages * (me + 1) / ranks) << page_shift;
-    for (uint64_t hole = begin; hole < end;) {
-      const off_t data = lseek(parts_.node_fd(), static_cast<off_t>(hole), SEEK_DATA);
-      if (data < 0 || static_cast<uint64_t>(data) >= end) break;
-      hole = std::min(end, static_cast<uint64_t>(lseek(parts_.node_fd(), data, SEEK_HOLE)));
-      HIROBA_TRY(push(change, static_cast<uint64_t>(data), hole));
-    }
+    HIROBA_TRY(visit(change, (change.first + change.pages * me / ranks) << page_shift,
+                     (change.first + change.pages * (me + 1) / ranks) << page_shift));
   }
   return {};
 }
 
+template <typename Visit>
+Status HomeMoves::for_each_in_use(uint64_t begin, uint64_t end, const Visit& visit) const {
+  for (uint64_t hole = begin; hole < end;) {
+    const off_t data = lseek(parts_.node_fd(), static_cast<off_t>(hole), SEEK_DATA);
+    if (data < 0 || static_cast<uint64_t>(data) >= end) break;
+    hole = std::min(end, static_cast<uint64_t>(lseek(parts_.node_fd(), data, SEEK_HOLE)));
+    HIROBA_TRY(visit(static_cast<uint64_t>(data), hole));
+  }
+  return {};
+}
+
+// All memory can be put to after this barrier. If all that moves is in use, its new ranks make huge pages of it first.
+Status HomeMoves::prepare(std::span<const Moved> all, const char* call) {
+  uint64_t unused = 0;  // bytes of what this rank will push
+  for (const Moved& one : all)
+    HIROBA_TRY(for_each_share(one, [&](const HomeChange&, uint64_t begin, uint64_t end) {
+      unused += end - begin;
+      return for_each_in_use(begin, end, [&](uint64_t from, uint64_t to) { return unused -= to - from, Status(); });
+    }));
+  std::vector<uint64_t> words(static_cast<size_t>(parts_.job.nranks));
+  HIROBA_TRY(parts_.collective.barriers().with_words(call, at_new_homes, unused, words));
+  if (!parts_.huge_pages.on() || std::any_of(words.begin(), words.end(), [](uint64_t word) { return word > 0; }))
+    return {};
+  for (const Moved& one : all)
+    for (const HomeChange& change : one.changes)
+      if (crosses(change)) parts_.huge_pages.prepare(*one.array, change.first, change.pages);
+  return parts_.collective.barriers().all(call, at_prepared_pages);
+}
+
+Status HomeMoves::push(const Moved& moved) {
+  return for_each_share(moved, [&](const HomeChange& change, uint64_t begin, uint64_t end) {
+    return for_each_in_use(begin, end, [&](uint64_t from, uint64_t to) { return push(change, from, to); });
+  });
+}
+
 // Through a mapping of its own: the program's may be closed, or show something else by now.
 Status HomeMoves::push(const HomeChange& change, uint64_t begin, uint64_t end) {
-  constexpr uint64_t most_mapped = uint64_t{64} << 20, piece = uint64_t{4} << 20;
+  constexpr uint64_t most_mapped = uint64_t{64} << 20;
   for (; begin < end; begin += std::min(most_mapped, end - begin)) {
     const uint64_t bytes = std::min(most_mapped, end - begin);
     constexpr int flags = MAP_SHARED | MAP_POPULATE;
@@ -99,13 +129,32 @@ Status HomeMoves::push(const HomeChange& change, uint64_t begin, uint64_t end) {
     if (from == MAP_FAILED)
       return Status::error(format("cannot map %s of the node's memory to move them to rank %d (%s)",
                                   show_bytes(bytes).c_str(), change.to, explain_error(errno).c_str()));
+    const Status status = send(change.to, begin, static_cast<const char*>(from), bytes);
+    munmap(from, bytes);
+    HIROBA_TRY(status);
+  }
+  return {};
+}
+
+// Into the file of the new node, if this process reaches it: pages that are not there yet come filled, without a fault
+// and without zeroes first.
+Status HomeMoves::send(int rank, uint64_t offset, const char* from, uint64_t bytes) {
+  constexpr uint64_t piece = uint64_t{4} << 20;
+  if (parts_.transport->local_address(rank, offset) == nullptr) {
     Completion sent;
     for (uint64_t done = 0; done < bytes; done += std::min(piece, bytes - done))
-      parts_.transport->start_put(change.to, begin + done, static_cast<const char*>(from) + done,
-                                  std::min(piece, bytes - done), sent);
+      parts_.transport->start_put(rank, offset + done, from + done, std::min(piece, bytes - done), sent);
     parts_.transport->await(sent);
-    munmap(from, bytes);
-    parts_.transport->release_mapping(begin, bytes);
+    return {};
+  }
+  const int fd = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(rank))];
+  for (uint64_t done = 0; done < bytes;) {
+    const ssize_t n = pwrite(fd, from + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      return Status::error(format("cannot write %s to the memory of rank %d's node (%s)",
+                                  show_bytes(bytes - done).c_str(), rank, explain_error(errno).c_str()));
+    done += static_cast<uint64_t>(n);
   }
   return {};
 }

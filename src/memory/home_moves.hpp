@@ -37,8 +37,14 @@ class HomeMoves {
   void forget_copies(const Moved& moved);
   Status take_over(Moved& moved, std::vector<HomeRun>& homes);
   Status map(const Moved& moved);
+  template <typename Visit>
+  Status for_each_share(const Moved& moved, const Visit& visit) const;
+  template <typename Visit>
+  Status for_each_in_use(uint64_t begin, uint64_t end, const Visit& visit) const;
+  Status prepare(std::span<const Moved> all, const char* call);
   Status push(const Moved& moved);
   Status push(const HomeChange& change, uint64_t begin, uint64_t end);
+  Status send(int rank, uint64_t offset, const char* from, uint64_t bytes);
   void give_back(const Moved& moved);
 
   MemoryParts& parts_;

@@ -18,11 +18,20 @@ class HugePages {
     bool several_nodes = false;
   };
   void start(const Config& config) { config_ = config, on_ = true; }  // not called without option huge
+  bool on() const { return on_; }
 
   void at_barrier();
   void gather(Array& array);
+  // Pages that have come to this rank, and are about to be filled by others: empty huge pages, so that each is made by
+  // one fault and what comes need not be copied once more to be gathered.
+  void prepare(const Array& array, uint64_t page, uint64_t pages) const;
 
  private:
+  struct Bytes {
+    uint64_t begin, end;
+  };
+  bool pays(const Array& array) const;
+  static Bytes whole(const Bytes& in_use, const Bytes& part);
   template <typename Visit>
   void for_each_in_use(const Array& array, const Visit& visit) const;
 

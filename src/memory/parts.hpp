@@ -26,6 +26,7 @@ enum BarrierTag : uint64_t {
   at_sync_drop,
   at_check,
   at_new_homes,
+  at_prepared_pages,
   at_moved_pages
 };
 

@@ -85,6 +85,29 @@ static void check_ends(long odd) {
   sms_free(kept);
 }
 
+/* What has come to rank 1: by migration, all of its half but a page that nobody writes; or by another distribution. */
+static void check_moved(bool migrates) {
+  enum { PAGES = 16384, STEPS = 8, LEAST = 14 }; /* of 16 huge pages, which are cut where parts meet */
+  const int div[] = {2, -1};
+  const size_t bytes = (size_t)PAGES / 2 * PAGE;
+  char* const array = sms_alloc(PAGE, PAGES, 0);
+  char* const half = array + bytes;
+  if (migrates) sms_set_homes(array, SMS_HOMES_MIGRATING);
+  for (int step = 1; step <= (migrates ? STEPS : 1); ++step) {
+    memset((sms_rank == 0 ? array : half) + PAGE, step + sms_rank, bytes - PAGE);
+    sms_barrier();
+  }
+  if (!migrates) sms_redistribute(array, div);
+  if (sms_home(half + PAGE) != 1) fail("huge_pages: the half is at home on rank %d", sms_home(half + PAGE));
+  const long kib = sms_rank == 1 ? huge_kib(half, bytes) : LEAST * HUGE_KIB;
+  if (kib < LEAST * HUGE_KIB) fail("huge_pages: %ld KiB of what has moved to rank 1 are in huge pages", kib);
+  sms_barrier();
+  const int last = migrates ? STEPS : 1;
+  for (size_t at = PAGE; at < bytes; at += 1021)
+    if (array[at] != last || half[at] != last + 1) fail("huge_pages: byte %zu has moved wrong", at);
+  sms_free(array);
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   if (!kernel_gathers()) {
@@ -107,6 +130,8 @@ int main(int argc, char** argv) {
   }
   const long odd[] = {0, 1200, 1600, 4, 2044};
   for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) check_ends(odd[i]);
+  check_moved(true);
+  check_moved(false);
   if (sms_rank == 0) printf("huge_pages: all whole huge pages of both parts, and those at their ends\n");
   sms_shutdown();
   return 0;
