@@ -27,14 +27,21 @@ static inline void shared_written(void) {
   sms_barrier();
 }
 
+/* bench/homes defines it as 1: all that shared_rows gives is at home on the last rank at first, and parts wait in
+ * barriers in which homes may migrate. */
+#ifndef SHARED_MISPLACED
+#define SHARED_MISPLACED 0
+#endif
+
 /* Shared memory of rows x columns elements of `bytes` bytes, zero, in rows that are divided among the ranks: equal
  * numbers of them, the last ones fewer. `what` needs too much, if the machine has less. Collective. */
 static inline void* shared_rows(const team* team, int64_t rows, int64_t columns, size_t bytes, const char* what) {
   const int64_t parts = rows < team->count ? rows : team->count, share = (rows - 1) / parts + 1;
-  const int64_t dim[] = {rows, columns, -1}, div[] = {parts, 1, -1};
+  const int64_t dim[] = {rows, columns, -1}, div[] = {SHARED_MISPLACED ? 1 : parts, 1, -1};
   const size_t row = (size_t)columns * bytes;
   memory_check(team, (double)share * (double)row, what);
-  void* const out = sms_mapalloc_large(dim, div, bytes, 0, team->count);
+  const int home = SHARED_MISPLACED ? team->count - 1 : 0;
+  void* const out = sms_mapalloc_large(dim, div, bytes, home, team->count - home);
   const int64_t first = parts_first(rows, share, team->rank), end = parts_first(rows, share, team->rank + 1);
   memset((char*)out + (size_t)first * row, 0, (size_t)(end - first) * row);
   shared_written();
@@ -43,7 +50,7 @@ static inline void* shared_rows(const team* team, int64_t rows, int64_t columns,
 
 /* The ranks, as parts of a program. They have to fetch all that others write. */
 static inline parts shared_parts(void) {
-  const parts out = {sms_nprocs, sms_sync_drop, sms_preload_bytes};
+  const parts out = {sms_nprocs, SHARED_MISPLACED ? sms_barrier : sms_sync_drop, sms_preload_bytes};
   return out;
 }
 
