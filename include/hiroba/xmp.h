@@ -336,7 +336,7 @@ void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place
 int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place);
 
 /* A lock is an element of a coarray, zero at first. Given in the order of requests; held by a thread; acquire and
- * release. */
+ * release, of shared arrays and the heap (sms.h), too. */
 typedef struct xmp_lock_t {
   uint32_t next, serving;
   uint64_t holder, reserved;

@@ -46,7 +46,7 @@ Status ImageSync::sync_ranks(std::span<const int> ranks, const Call& call) {
     HIROBA_TRY(parts_.mail.await_pair(r, call, stamp));
     parts_.checker.acquire(stamp);
   }
-  parts_.memory->consistency().acquire_here();
+  parts_.memory->consistency().acquire_from(parts_.world->rank);
   return {};
 }
 
@@ -64,7 +64,7 @@ Status ImageSync::wait(int rank, int64_t tag, const Call& call, int& from) {
   Checker::Stamp stamp;
   HIROBA_TRY(parts_.mail.wait(rank, tag, call, from, stamp));
   parts_.checker.acquire(stamp);
-  parts_.memory->consistency().acquire_here();
+  parts_.memory->consistency().acquire_from(parts_.world->rank);
   return {};
 }
 

@@ -51,9 +51,15 @@ Status CoarrayLocks::lock(const Section& lock, const Call& call) {
   };
   uint32_t ticket;
   HIROBA_TRY(TicketLock(*parts_.world, place.rank, place.offset).acquire([&] { return call.text(); }, what, ticket));
-  set_holder(place, self);
-  parts_.pass_order(place, false, true);
+  took(place);
   return {};
+}
+
+// The same order for shared arrays, which is kept beside the flags of the rank that has the lock.
+void CoarrayLocks::took(const Place& lock) const {
+  set_holder(lock, this_thread(parts_.world->rank));
+  parts_.pass_order(lock, false, true);
+  parts_.memory->consistency().acquire_from(lock.rank);
 }
 
 Status CoarrayLocks::try_lock(const Section& lock, bool& taken) {
@@ -61,7 +67,7 @@ Status CoarrayLocks::try_lock(const Section& lock, bool& taken) {
   HIROBA_TRY(locate(lock, place));
   uint32_t ticket;
   taken = TicketLock(*parts_.world, place.rank, place.offset).try_acquire(ticket);
-  if (taken) set_holder(place, this_thread(parts_.world->rank)), parts_.pass_order(place, false, true);
+  if (taken) took(place);
   return {};
 }
 
@@ -74,6 +80,7 @@ Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
                                 show_holder(holder, parts_.world->rank).c_str()));
   HIROBA_TRY(parts_.image_sync.sync_memory(call));
   parts_.pass_order(place, true, false);
+  parts_.memory->consistency().release_to(place.rank);
   set_holder(place, 0);
   TicketLock(*parts_.world, place.rank, place.offset).release();
   return {};

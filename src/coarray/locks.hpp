@@ -1,5 +1,5 @@
 // Part of the contract of this floor: locks that are words of coarrays. A lock is 24 zero bytes: the ticket lock of the
-// collective floor, and its holder. Taking one is an acquire, giving it back a release.
+// collective floor, and its holder. Taking one is an acquire, giving it back a release, of shared arrays, too.
 //
 // Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, driving progress.
 #pragma once
@@ -25,6 +25,7 @@ class CoarrayLocks {
   Status locate(const Section& lock, Place& out) const;
   uint64_t holder_of(const Place& lock) const;
   void set_holder(const Place& lock, uint64_t holder) const;
+  void took(const Place& lock) const;
 
   CoarrayParts& parts_;
 };

@@ -124,8 +124,8 @@ void Consistency::release_to(int rank) {
   if (parts_.cache != nullptr) parts_.intervals.release_to(rank);
 }
 
-void Consistency::acquire_here() {
-  if (parts_.cache != nullptr) parts_.intervals.acquire_here();
+void Consistency::acquire_from(int rank) {
+  if (parts_.cache != nullptr) parts_.intervals.acquire_from(rank);
 }
 
 void Consistency::drop_copies() {

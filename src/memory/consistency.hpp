@@ -1,7 +1,7 @@
 // Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
 // program may rely on, README.md beside this file how it is done.
 //
-// Owner: Memory. Everything but sync(), release_to(), acquire_here(), drop_copies() and note_order() is collective, or
+// Owner: Memory. Everything but sync(), release_to(), acquire_from(), drop_copies() and note_order() is collective, or
 // for the thread that makes collective calls.
 #pragma once
 
@@ -24,10 +24,11 @@ class Consistency {
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
-  // For messages of floors above that order what this rank did before: before one is sent to a rank, and after one has
-  // come.
+  // For messages and locks of floors above that order what this rank did before. A release: before a message is sent to
+  // a rank, or a lock in its memory is given back. An acquire of all that was released to a rank: after a message has
+  // come (to this one), or a lock in its memory was taken.
   void release_to(int rank);
-  void acquire_here();
+  void acquire_from(int rank);
   // Forgets every copy, and sends home what was written. For finding out what is used from then on.
   void drop_copies();
   // Option check: something that this floor does not see may order what this rank did before and does after.

@@ -19,10 +19,31 @@ namespace hiroba {
 
 struct MemoryParts;
 
+// What releases and acquires are about: what this rank has written, and its copies.
+class IntervalPages {
+ public:
+  virtual ~IntervalPages() = default;
+  // What this rank has written is at the homes; what is in no log yet is added to `out`. False: not all of it is known.
+  virtual bool release(std::vector<Notice>& out) = 0;
+  virtual bool nothing_to_release() const = 0;
+  // Copies of these pages are out of date.
+  virtual void update(std::span<const Notice> written) = 0;
+  virtual void drop() = 0;  // every copy
+  // Whether copies may be older than any log says: between the halves of a sync_drop.
+  virtual bool between() const = 0;
+};
+
 class Intervals {
  public:
-  explicit Intervals(MemoryParts& parts) : parts_(parts) {}
-  void start();  // where there is a cache
+  struct Config {
+    Job job;
+    Layout layout;
+    char* base = nullptr;
+    Transport* transport = nullptr;
+    std::unique_ptr<IntervalPages> pages;
+  };
+  void start(Config config);
+  static std::unique_ptr<IntervalPages> pages_of(MemoryParts& parts);  // where there is a cache
 
   // What this rank has written is at the homes and in its node's log. `vector`: a position for each node, covering that
   // and all that this rank had seen. The number of the vector changes with it.
@@ -43,10 +64,11 @@ class Intervals {
   // A release, and an acquire of what the flags that this rank has read since the last one had been given.
   void sync();
 
-  // Messages of floors above, which order what this rank has done before: a release to the rank that it goes to, before
-  // it is sent; and there an acquire, when it has come.
+  // Messages and locks of floors above, which order what this rank has done before: a release to the rank that a
+  // message goes to, before it is sent, or that has the lock, before it is given back; and an acquire of what was
+  // released to that rank, when the message has come there, or the lock was taken.
   void release_to(int rank);
-  void acquire_here();
+  void acquire_from(int rank);
 
   // Notices were forgotten before all ranks have read them: the next release says that any page may have been written.
   void lose_track() { untracked_ = uncovered_ = true; }
@@ -67,9 +89,8 @@ class Intervals {
   void copy_vector(std::span<uint64_t> out) const;
   void tell(int rank);
   void tell_locked(int rank);
-  void drop();
 
-  MemoryParts& parts_;
+  Config config_;
   IntervalLog log_;
   std::mutex lock_;                                 // guards all of this; before the flush lock
   bool untracked_ = false;                          // notices were forgotten that were in no log

@@ -130,7 +130,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
   config.in_place = !p.check;
   HIROBA_TRY(p.cache->copies.start(config));
   p.home_writes.start(p.space.base(), p.layout, p.job, &p.table, &p.uffd, &p.pagemap, &p.states);
-  p.intervals.start();
+  p.intervals.start({p.job, p.layout, p.space.base(), p.transport.get(), Intervals::pages_of(p)});
   return {};
 }
 

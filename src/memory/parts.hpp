@@ -47,7 +47,7 @@ struct MemoryParts {
   HomeWrites home_writes;
   HomeMoves home_moves{*this};
   HomePolicies home_policies{*this};
-  Intervals intervals{*this};
+  Intervals intervals;
   HugePages huge_pages;
   PageDomains page_domains;
   MemoryPlace memory_place;  // by option memory

@@ -104,6 +104,37 @@ static void posts_of_shared_arrays(void) {
   }
 }
 
+/* The same under a lock of a coarray, and by way of other holders: each adds to words on pages that all have copies of.
+ * The lock is with an image that is not the home of the words. */
+static void locks_of_shared_arrays(void) {
+  enum { PLACES = 4, APART = 700, TURNS = 50 };
+  const int64_t two[] = {2};
+  xmp_coarray* const locks = xmp_coarray_malloc(sizeof(xmp_lock_t), 1, two, "locks of words", PLACE);
+  xmp_lock_t* const lock = &((xmp_lock_t*)locks->data)[1];
+  int64_t* words = sms_alloc(sizeof *words, (size_t)(PLACES * APART), n - 1);
+  for (int k = 0; k < PLACES; ++k) EXPECT((int)words[k * APART], 0);
+  xmp_sync_all(NULL);
+  for (int turn = 0; turn < TURNS; ++turn) {
+    if (turn % 3 == 0) {
+      while (!xmp_trylock_at(locks, 0, lock, PLACE)) continue;
+    } else {
+      xmp_lock_at(locks, 0, lock, PLACE);
+    }
+    for (int k = 1; k < PLACES; ++k) EXPECT((int)words[k * APART], (int)words[0]);
+    for (int k = 0; k < PLACES; ++k) ++words[k * APART];
+    xmp_unlock_at(locks, 0, lock, PLACE);
+  }
+  xmp_lock_at(locks, 0, lock, PLACE);
+  const int mine = (int)words[0];
+  xmp_unlock_at(locks, 0, lock, PLACE);
+  EXPECT(mine >= TURNS, 1);
+  xmp_sync_all(NULL);
+  for (int k = 0; k < PLACES; ++k) EXPECT((int)words[k * APART], n * TURNS);
+  xmp_sync_all(NULL);
+  sms_free(words);
+  xmp_free(locks);
+}
+
 /* A post, and the meeting of a pair, vouch for what was put to a third image, too, by whoever has it read there. */
 static void puts_to_a_third(void) {
   const int right = (me + 1) % n, left = (me + n - 1) % n, third = (me + 2) % n;
@@ -384,6 +415,7 @@ static const struct {
              {"pairs", pairs},
              {"posts", posts},
              {"posts_of_shared_arrays", posts_of_shared_arrays},
+             {"locks_of_shared_arrays", locks_of_shared_arrays},
              {"puts_to_a_third", puts_to_a_third},
              {"many_posts", many_posts},
              {"put_after_put", put_after_put},
