@@ -18,11 +18,11 @@ namespace hiroba {
 
 // One access of which the bytes are known exactly.
 struct AccessRecord {
-  enum Kind : uint16_t { read = 1, write = 2, atomic = 4 };
-  uint64_t address;  // an offset from the start of the address range
+  enum Kind : uint16_t { read = 1, write = 2, atomic = 4, frees = 8 };  // a free of an object writes all of it
+  uint64_t address;                                                     // an offset from the start of the address range
   uint16_t bytes, kind;
   uint32_t segment;   // synchronisations of the rank before it, in this epoch
-  const void* place;  // in the code of the rank
+  const void* place;  // in the code of the rank; of a free its text, "main.c:12"
   uint64_t end() const { return address + bytes; }
   uint64_t page() const { return address >> page_shift; }
   bool writes() const { return (kind & write) != 0; }
@@ -40,6 +40,7 @@ struct RankLog {
   static constexpr uint64_t most_records = uint64_t{1} << 20, most_events = uint64_t{1} << 16;
   uint64_t records, events;
   bool too_many_events;
+  bool blind;  // to what happens on the heap: some of this rank's accesses are not noted, or not all are of one object
   SyncEvent event[most_events];
   AccessRecord record[most_records];
 };

@@ -28,6 +28,8 @@ struct Steps {
   double begin;  // of the first
 };
 thread_local Steps steps __attribute__((tls_model("initial-exec"))) = {};
+// How many UnseenAccess this thread has.
+thread_local int unseen __attribute__((tls_model("initial-exec"))) = 0;
 
 // Whether a debugger follows this process: it takes the traps for its own.
 bool is_traced() {
@@ -72,6 +74,13 @@ void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
           static_cast<unsigned long long>(pages), explain_error(errno).c_str());
 }
 
+// The heap may have ceased to be watched meanwhile.
+void AccessRecorder::protect_as_open(uint64_t number) {
+  const Array* const array = config_.arrays->live(number);
+  const uint8_t open = array != nullptr && array->watched ? page(number).open : static_cast<uint8_t>(Page::writing);
+  protect(number, 1, open == Page::closed ? closed_ : open == Page::reading ? PROT_READ : PROT_READ | PROT_WRITE);
+}
+
 void AccessRecorder::begin_epoch(uint64_t epoch) {
   epoch_ = epoch;
   twins_.clear();
@@ -90,7 +99,7 @@ void AccessRecorder::close() {
   if (open_.count() > few)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
-      if (open_.full())
+      if (open_.full() && !array.is_heap)  // the heap has too many pages; heap_is_too_scattered() comes first
         for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
       protect(array.first_page, array.end_page - array.first_page, closed_);
     });
@@ -106,7 +115,8 @@ void AccessRecorder::close_to_writes() {
     });
   for (const PageRun& run : open_to_writes_.all()) {
     for (uint64_t p = run.first; p < run.first + run.pages; ++p) pages_.as<Page>()[p].open = Page::reading;
-    protect(run.first, run.pages, PROT_READ);
+    if (const Array* const array = config_.arrays->live(run.first); array != nullptr && array->watched)
+      protect(run.first, run.pages, PROT_READ);
   }
   open_to_writes_.clear();
 }
@@ -179,8 +189,9 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const CodePlace place = code_place(context);
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
-  if (page(number).open >= wanted) return true;  // another thread has come first
-  if (touch.writes && config_.piece->runs()) {
+  if (unseen > 0) return protect(number, 1, PROT_READ | PROT_WRITE), true;
+  if (page(number).open >= wanted || heap_is_too_scattered(*array)) return true;  // or another thread has come first
+  if (touch.writes && config_.piece->judges(*array)) {
     if (place.of_program) config_.piece->check(touch.address, touch.bytes, place.at);
     else blur(number);  // a twin would not show that the piece has not written it
   }
@@ -204,22 +215,17 @@ bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word,
   constexpr uint64_t small = 16;  // pages of an array that anybody may use for anything
   constexpr uint16_t most_steps = 4096;
   const HomeRun& run = array.home(number);
-  const bool suspect = config_.piece->runs() ? writes && !config_.piece->names(array, number)
-                                             : word.suspect != 0 || array.end_page - array.first_page <= small ||
-                                                   number == run.first || number + 1 == run.first + run.pages;
+  const bool suspect = config_.piece->judges(array)
+                           ? writes && !config_.piece->names(array, number)
+                           : word.suspect != 0 || array.is_heap || array.end_page - array.first_page <= small ||
+                                 number == run.first || number + 1 == run.first + run.pages;
   return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !time_.hurried();
 }
 
 bool AccessRecorder::on_trap(ucontext_t& context) {
   if (steps.count == 0) return false;
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  for (size_t i = 0; i < steps.count; ++i) {
-    const uint8_t open = page(steps.page[i]).open;
-    protect(steps.page[i], 1,
-            open == Page::closed    ? closed_
-            : open == Page::reading ? PROT_READ
-                                    : PROT_READ | PROT_WRITE);
-  }
+  for (size_t i = 0; i < steps.count; ++i) protect_as_open(steps.page[i]);
   steps.count = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
   // With the system's part: a virtual machine may take ten times as long to deliver the trap as all else.
@@ -232,7 +238,7 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
   const uint64_t most = time_.hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
-  const bool named = writes && config_.piece->runs();
+  const bool named = writes && config_.piece->judges(array);
   if (run.rank != config_.job.rank && !time_.hurried()) return 1;
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
@@ -257,7 +263,7 @@ void AccessRecorder::open(const Array& array, uint64_t number, bool writes, cons
     // A page that may be written unseen must say so: its other writers would take the changes for theirs.
     if (p > number) config_.log->touch(p, epoch_, config_.job.rank, writes);
     if (twins) twins_.keep(config_.base, p);
-    if (writes && config_.piece->runs() && !config_.piece->names(array, p)) config_.piece->keep_twin(p);
+    if (writes && config_.piece->judges(array) && !config_.piece->names(array, p)) config_.piece->keep_twin(p);
   }
 }
 
@@ -284,12 +290,54 @@ void AccessRecorder::access(const char* address, size_t bytes, bool writes, cons
     done += here;
     const Array* const array = config_.arrays->live(number);
     if (array == nullptr || !array->watched || asleep_) continue;
-    if (writes && config_.piece->runs()) config_.piece->check(at, here, place);
+    if (writes && config_.piece->judges(*array)) config_.piece->check(at, here, place);
     record(at, here, writes ? AccessRecord::write : AccessRecord::read, place);
     config_.log->touch(number, epoch_, config_.job.rank, writes);
     if (page(number).open >= wanted) continue;
     open(*array, number, writes, place);
   }
+}
+
+// ---- the heap ------------------------------------------------------------------------------------------------------
+
+// Objects lie anywhere: a program that walks through very many has more open pages, each a mapping, than a process may
+// have. Then it goes on unseen.
+bool AccessRecorder::heap_is_too_scattered(const Array& array) {
+  constexpr uint64_t most = 8192;
+  if (!array.is_heap || open_.count() < most) return false;
+  config_.arrays->for_each_live([this](Array& other) {
+    if (other.is_heap) remove(other);
+  });
+  return config_.log->of(config_.job.rank).blind = heap_left_ = true;
+}
+
+void AccessRecorder::freed(const char* address, size_t bytes, const char* place) {
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  for (size_t done = 0; done < bytes;) {
+    const char* const at = address + done;
+    const size_t here = std::min(bytes - done, page_bytes - reinterpret_cast<uintptr_t>(at) % page_bytes);
+    const uint64_t number = static_cast<uint64_t>(at - config_.base) >> page_shift;
+    record(at, here, AccessRecord::write | AccessRecord::frees, place);
+    config_.log->touch(number, epoch_, config_.job.rank, true);
+    done += here;
+  }
+}
+
+// A page that this floor changes shows differences from its twin that no rank of the program has made.
+UnseenAccess::UnseenAccess(AccessRecorder* recorder, const char* address, size_t bytes, bool writes)
+    : recorder_(recorder) {
+  if (recorder_ == nullptr) return;
+  ++unseen;
+  first_ = static_cast<uint64_t>(address - recorder_->config_.base) >> page_shift;
+  end_ = (static_cast<uint64_t>(address + bytes - 1 - recorder_->config_.base) >> page_shift) + 1;
+  for (uint64_t page = first_; writes && page < end_; ++page) recorder_->blur(page);
+}
+
+UnseenAccess::~UnseenAccess() {
+  if (recorder_ == nullptr) return;
+  --unseen;
+  const std::lock_guard<SignalSafeLock> guard(recorder_->lock_);
+  for (uint64_t page = first_; page < end_; ++page) recorder_->protect_as_open(page);
 }
 
 }  // namespace hiroba

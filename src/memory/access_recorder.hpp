@@ -81,6 +81,11 @@ class AccessRecorder {
   // An access by the system on the program's behalf: what the pages must be open for.
   void access(const char* address, size_t bytes, bool writes, const void* place);
 
+  // The program frees an object of the heap: a write of all of it.
+  void freed(const char* address, size_t bytes, const char* place);
+  // Objects of the heap are not watched any more: this rank has used too many pages far apart.
+  bool heap_left() const { return heap_left_; }
+
   // Opens a page for this floor, which is no access of the program's.
   void peek(uint64_t page);
 
@@ -95,6 +100,7 @@ class AccessRecorder {
   const void* place_of_write(uint64_t page) const { return pages_.as<Page>()[page].written_at; }
 
  private:
+  friend class UnseenAccess;
   struct Page {
     enum Open : uint8_t { closed, reading, writing };
     uint8_t open;
@@ -109,6 +115,8 @@ class AccessRecorder {
 
   Page& page(uint64_t number);
   void protect(uint64_t first, uint64_t pages, int protection);
+  void protect_as_open(uint64_t page);
+  bool heap_is_too_scattered(const Array& array);
   void record(const char* address, size_t bytes, int kind, const void* place);
   PageWord record(const MemoryAccess& touch, uint64_t page, const CodePlace& place);
   bool is_step(const Array& array, uint64_t page, PageWord word, bool writes);
@@ -124,9 +132,21 @@ class AccessRecorder {
   PageTwins twins_;
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
-  bool traced_ = false, asleep_ = false;
+  bool traced_ = false, asleep_ = false, heap_left_ = false;
   RecordingTime time_;
   SignalSafeLock lock_;
+};
+
+// While it lives, what this thread touches is no access of the program's: these bytes, as this floor's own data.
+class UnseenAccess {
+ public:
+  UnseenAccess(AccessRecorder* recorder, const char* address, size_t bytes, bool writes);  // null: nothing is recorded
+  ~UnseenAccess();
+  UnseenAccess(const UnseenAccess&) = delete;
+
+ private:
+  AccessRecorder* const recorder_;
+  uint64_t first_ = 0, end_ = 0;
 };
 
 }  // namespace hiroba

@@ -94,10 +94,14 @@ Status Heap::start(const Options& options) {
   HIROBA_TRY(h.caches.start({h.space.address(0), h.space.bytes(), fetch,
                              [&h](void* object) { h.arenas.free(h.self, object); }, sample_bytes}));
   if (!p.check) return {};
-  h.checker = std::make_unique<HeapChecker>(HeapChecker::Config{
-      &h.space, &h.sites, &h.objects, h.self, [this](uint64_t position, uint64_t bytes) { refresh(position, bytes); },
-      [&h](uint64_t position) { return HeapArenas::size(h.space.address(position)); },
-      [&h](uint64_t position) { h.arenas.free(h.space.home(position), h.space.address(position)); }});
+  h.checker = std::make_unique<HeapChecker>(
+      HeapChecker::Config{&h.space, &h.sites, &h.objects, h.self, p.races.on() ? &parts_.races : nullptr,
+                          [this](uint64_t position, uint64_t bytes) { refresh(position, bytes); },
+                          [&h](uint64_t position) { return HeapArenas::size(h.space.address(position)); },
+                          [&h](uint64_t position) {
+                            h.arenas.free(h.space.home(position), h.space.address(position));
+                          }});
+  parts_.races.name_objects([&h, first = p.layout.heap(0)](uint64_t at) { return h.checker->object_at(at - first); });
   return {};
 }
 
@@ -117,6 +121,7 @@ Status Heap::add_arrays() {
     std::strncpy(array->name, format("the heap of rank %d", rank).c_str(), sizeof array->name - 1);
     for (uint64_t done = 0; done < bytes; done += HeapSpace::attached_bytes)
       HIROBA_TRY(p.transport->attach(offset + done, std::min(bytes - done, HeapSpace::attached_bytes), rank));
+    array->watched = p.races.on() && p.job.nranks > 1;
     const uint64_t sizes = p.layout.heap_classes(rank), sizes_bytes = bytes >> page_shift;
     HIROBA_TRY(p.transport->attach(sizes, sizes_bytes, rank));
     if (p.is_here(rank)) {
@@ -128,7 +133,9 @@ Status Heap::add_arrays() {
   }
   return {};
 }
+    const Array& inserted = *array;
 
+    if (p.races.on()) p.races.recorder().add(inserted);
 Status Heap::at_barrier() {
   if (parts_.layout.heap_bytes == 0) return {};
   heap_->returns.send_all();
@@ -244,6 +251,7 @@ Status Heap::free(void* object, const char* place) {
     return Status::error(
         format("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position)));
   const FreedObject freed = {position, h.self, h.checker != nullptr ? h.sites.number(place) : 0};
+  if (parts_.races.on()) parts_.races.recorder().freed(static_cast<const char*>(object), h.space.size(position), place);
   if (owner == h.self) return free_own(object, freed);
   h.returns.add(owner, freed);
   return h.returns.any() ? drain() : Status();

@@ -35,12 +35,14 @@ std::string HeapChecker::name(const Kept& kept) const {
 void HeapChecker::allocated(uint64_t position, uint64_t bytes, const char* place) {
   const uint32_t site = config_.sites->number(place);
   char* const object = config_.space->address(position);
+  const auto own = unseen(position, true);
   std::memset(object + bytes, margin_byte, config_.room(position) - bytes);
   config_.objects->add(position, {bytes, static_cast<int64_t>(bytes), site});
   config_.sites->add(site, static_cast<int64_t>(bytes), 1);
 }
 
 Status HeapChecker::check_margin(uint64_t position, const HeapObject& object, const std::string& when) const {
+  const auto own = unseen(position, false);
   const char* const begin = config_.space->address(position);
   const char* const end = begin + config_.room(position);
   const char* const damage = first_other(begin + object.bytes, end, margin_byte);
@@ -52,6 +54,7 @@ Status HeapChecker::check_margin(uint64_t position, const HeapObject& object, co
 Status HeapChecker::check_kept(uint64_t position, const Kept& kept) const {
   const uint64_t room = config_.room(position);
   config_.refresh(position, room);
+  const auto own = unseen(position, false);
   const char* const begin = config_.space->address(position);
   const char* const damage = first_other(begin, begin + room, freed_byte);
   if (damage == begin + room) return {};
@@ -82,10 +85,13 @@ Status HeapChecker::freed(const FreedObject& freed) {
   HIROBA_TRY(check_margin(freed.position, *object, when));
   config_.sites->add(object->site, -static_cast<int64_t>(object->bytes), -1);
   const uint64_t room = config_.room(freed.position);
-  std::memset(config_.space->address(freed.position), freed_byte, room);
+  {
+    const auto own = unseen(freed.position, true);
+    std::memset(config_.space->address(freed.position), freed_byte, room);
+  }
   {
     const std::lock_guard<std::mutex> guard(lock_);
-    kept_[freed.position] = {*object, freed.rank, freed.site};
+    kept_[freed.position] = {*object, freed.rank, freed.site, epoch()};
     order_.push_back(freed.position);
     kept_bytes_ += room;
   }
@@ -98,6 +104,7 @@ Status HeapChecker::give_up(uint64_t bytes) {
     const uint64_t position = order_.front();
     const auto found = kept_.find(position);
     HIROBA_TRY(check_kept(position, found->second));
+    if (config_.races != nullptr && found->second.epoch == epoch()) config_.races->heap_reused();
     kept_bytes_ -= config_.room(position);
     order_.pop_front();
     kept_.erase(found);
@@ -112,6 +119,17 @@ std::string HeapChecker::explain(uint64_t position) const {
     if (position > begin && position < begin + object.bytes)
       out = format("%llu bytes inside %s", number(position - begin), name(object).c_str());
   });
+  return out;
+}
+
+std::string HeapChecker::object_at(uint64_t position) const {
+  std::string out;
+  config_.objects->for_each([&](uint64_t begin, const HeapObject& object) {
+    if (position >= begin && position < begin + object.bytes) out = name(object);
+  });
+  const std::lock_guard<std::mutex> guard(lock_);
+  for (const auto& [begin, kept] : kept_)
+    if (position >= begin && position < begin + kept.object.bytes) out = name(kept.object);
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "memory/heap_returns.hpp"
 #include "memory/heap_sites.hpp"
 #include "memory/heap_space.hpp"
+#include "memory/races.hpp"
 
 namespace hiroba {
 
@@ -28,6 +29,7 @@ class HeapChecker {
     HeapSites* sites = nullptr;
     HeapObjects* objects = nullptr;
     int rank = 0;
+    RaceChecker* races = nullptr;                                    // where races are looked for
     std::function<void(uint64_t position, uint64_t bytes)> refresh;  // so that what others have written is read
     std::function<uint64_t(uint64_t position)> room;                 // of an object, with what was rounded up
     std::function<void(uint64_t position)> give_up;                  // returns an object to the allocator
@@ -40,15 +42,23 @@ class HeapChecker {
   Status give_up(uint64_t bytes);
   // What the program has left: writes past ends, and, as lines, objects that it has not freed.
   Status finish();
-  // What an address is, "" if it is in no object.
+  // What an address is, "" if it is inside no object.
   std::string explain(uint64_t position) const;
+  // The object that has it, be it freed; "" if none has.
+  std::string object_at(uint64_t position) const;
 
  private:
   struct Kept {
     HeapObject object;
     int freer;
-    uint32_t site;  // of the free, a number of that rank
+    uint32_t site;   // of the free, a number of that rank
+    uint64_t epoch;  // of RaceChecker
   };
+  uint64_t epoch() const { return config_.races != nullptr ? config_.races->epoch() : 0; }
+  UnseenAccess unseen(uint64_t position, bool writes) const {
+    return {config_.races != nullptr ? &config_.races->recorder() : nullptr, config_.space->address(position),
+            config_.room(position), writes};
+  }
   Status check_margin(uint64_t position, const HeapObject& object, const std::string& when) const;
   Status check_kept(uint64_t position, const Kept& kept) const;
   Status unknown(const FreedObject& freed) const;

@@ -21,6 +21,8 @@ class Piece {
   void begin(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context);
   void end();
   bool runs() const { return refuse_ != nullptr; }
+  // Whether it may write only what it has named of this array. Of the heap it names nothing.
+  bool judges(const Array& array) const { return runs() && !array.is_heap; }
 
   // All bytes of the array in this page.
   bool names(const Array& array, uint64_t page) const;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
+#include "base/text.hpp"
 #include "memory/parts.hpp"
 
 namespace hiroba {
@@ -39,7 +41,7 @@ Status RaceChecker::start(const Config& config) {
 
 void RaceChecker::begin_epoch() {
   RankLog& mine = log_.of(config_.job.rank);
-  mine.records = mine.events = 0, mine.too_many_events = false;
+  mine.records = mine.events = 0, mine.too_many_events = false, mine.blind = recorder_->heap_left();
   recorder_->begin_epoch(++epoch_);
 }
 
@@ -98,14 +100,21 @@ RaceChecker::Segment::~Segment() {
 
 // ---- comparing -----------------------------------------------------------------------------------------------------
 
+bool RaceChecker::blind_to_heap() const {
+  bool blind = false;
+  for (int r = 0; r < config_.job.nranks; ++r) blind = blind || log_.of(r).blind;
+  return blind;
+}
+
 // All ranks' records of pages that conflict, by address.
 std::vector<RaceChecker::Item> RaceChecker::in_conflict() const {
   std::vector<Item> out;
+  const uint64_t end = blind_to_heap() ? config_.layout.heap(0) : config_.layout.space;
   for (int r = 0; r < config_.job.nranks; ++r) {
     const RankLog& log = log_.of(r);
     for (uint64_t i = 0; i < log.records; ++i) {
       const PageWord word = log_.page(log.record[i].page());
-      if (word.epoch == epoch_ && word.conflict()) out.push_back({log.record[i], r});
+      if (word.epoch == epoch_ && word.conflict() && log.record[i].address < end) out.push_back({log.record[i], r});
     }
   }
   const auto key = [](const Item& i) {
@@ -187,8 +196,20 @@ void RaceChecker::add(const Item& a, const Item& b, uint64_t address, bool near,
 
 void RaceChecker::describe(Race& race) const {
   for (Race::Side& side : race.side)
-    if (side.rank == config_.job.rank && side.place != nullptr)
-      std::strncpy(side.text, source_location(side.place).c_str(), sizeof side.text - 1);
+    if (side.rank == config_.job.rank && side.place != nullptr) {
+      const bool names = (side.kind & AccessRecord::frees) != 0;
+      const std::string text = names ? static_cast<const char*>(side.place) : source_location(side.place);
+      std::strncpy(side.text, text.c_str(), sizeof side.text - 1);
+    }
+  if (race.address >= config_.layout.heap(0) && object_name_)
+    std::strncpy(race.object, object_name_(race.address).c_str(), sizeof race.object - 1);
+}
+
+void RaceChecker::say_heap_left() {
+  if (!recorder_->heap_left() || std::exchange(heap_told_, true)) return;
+  log_line(
+      "check: races on objects of the heap are not looked for any more: this rank has used too many pages of it, "
+      "far apart, between two synchronisations");
 }
 
 void RaceChecker::report(const Race& race, const Array& array) {
@@ -197,16 +218,27 @@ void RaceChecker::report(const Race& race, const Array& array) {
   const std::string pair = format("%s %s %s", array.name, a.text, b.text),
                     turned = format("%s %s %s", array.name, b.text, a.text);
   if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
-  const auto verb = [](const Race::Side& side) { return (side.kind & AccessRecord::write) != 0 ? "writes" : "reads"; };
+  const auto verb = [](const Race::Side& side) {
+    return (side.kind & AccessRecord::frees) != 0   ? "frees"
+           : (side.kind & AccessRecord::write) != 0 ? "writes"
+                                                    : "reads";
+  };
   const auto place = [](const Race::Side& side) {
     return side.text[0] == '\0' ? "a place that is not known" : side.text;
   };
   const int64_t byte = config_.base + race.address - array.data;
+  const auto relation = [](const Race::Side& side) { return (side.kind & AccessRecord::frees) != 0 ? "at" : "in"; };
+  const bool freed = ((a.kind | b.kind) & AccessRecord::frees) != 0;
+  const std::string what = !array.is_heap           ? element_name(array, byte)
+                           : race.object[0] == '\0' ? format("%p", static_cast<const void*>(array.data + byte))
+                                                    : "it";
   log_finding(
-      "check: race on %s: rank %d writes %s %s %s, and rank %d %s it in %s, with no barrier between and no lock that "
-      "both hold; put a barrier between the two, or a lock around both",
-      array.name, a.rank, element_name(array, byte).c_str(), race.near ? "near" : "in", place(a), b.rank, verb(b),
-      place(b));
+      "check: race on %s: rank %d %s %s %s %s, and rank %d %s it %s %s, with no barrier between and no lock "
+      "that both hold; %s",
+      race.object[0] == '\0' ? array.name : race.object, a.rank, verb(a), what.c_str(),
+      race.near ? "near" : relation(a), place(a), b.rank, verb(b), relation(b), place(b),
+      freed ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
+            : "put a barrier between the two, or a lock around both");
 }
 
 // ---- of all ranks --------------------------------------------------------------------------------------------------
@@ -215,6 +247,7 @@ Status RaceChecker::find(const char* call) {
   if (!on()) return {};
   Collective& collective = *config_.collective;
   recorder_->time().end_epoch();
+  say_heap_left();
   HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();
   if (config_.job.nranks > 1)  // to a single one all memory is its own
@@ -239,6 +272,11 @@ Status RaceChecker::find(const char* call) {
   for (size_t i = 0; i < races.size(); ++i) {
     for (Race::Side& side : races[i].side)
       side = reinterpret_cast<const Race*>(all[static_cast<size_t>(side.rank)].data())[i].side[&side - races[i].side];
+    for (const std::vector<char>& of : all)
+      if (const Race& told = reinterpret_cast<const Race*>(of.data())[i]; told.object[0] != '\0') {
+        std::memcpy(races[i].object, told.object, sizeof told.object);
+        break;
+      }
     const Array* const array = config_.arrays->live(races[i].address >> page_shift);
     if (array != nullptr) report(races[i], *array);
   }

@@ -1,10 +1,12 @@
-// With option check: races on shared arrays. Two ranks touch the same bytes between two barriers, one of them writes,
-// and no lock orders them. README.md beside this file says how they are found, and which are not.
+// With option check: races on shared arrays and objects of the heap. Two ranks touch the same bytes between two
+// barriers, one of them writes, and no lock orders them. README.md beside this file says how they are found, and which
+// are not.
 //
 // Owner: MemoryParts, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
 // virtual ones, because they compare what they have recorded in memory that all of them map. Elsewhere on() is false.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -29,6 +31,7 @@ struct Race {
   uint64_t address;  // an offset from the start of the address range
   bool near;         // the first side's place is the nearest known write to the page
   Side side[2];
+  char object[200];  // of the heap; "": not known
 };
 
 class RaceChecker {
@@ -43,8 +46,13 @@ class RaceChecker {
     uint64_t at = 0;     // where in it is room for AccessLog::bytes()
   };
   Status start(const Config& config);
+  // Names the object of the heap at an address, if this rank has allocated it; else "".
+  void name_objects(std::function<std::string(uint64_t address)> name) { object_name_ = std::move(name); }
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
+  uint64_t epoch() const { return epoch_; }
+  // In this epoch freed memory of the heap is handed out again: accesses to it cannot be told from those before.
+  void heap_reused() { log_.of(config_.job.rank).blind = true; }
   // Until the end of the piece, which refuses what has changed besides, it may write only these bytes.
   void begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context);
   void end_piece();
@@ -74,6 +82,7 @@ class RaceChecker {
   // rank finds. Each pair of places once.
   std::vector<Race> compare();
   std::vector<Item> in_conflict() const;
+  bool blind_to_heap() const;
   void open_named();
   void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
@@ -82,6 +91,7 @@ class RaceChecker {
   void describe(Race& race) const;
   // Prints what has not been printed before.
   void report(const Race& race, const Array& array);
+  void say_heap_left();
 
   Config config_;
   AccessLog log_;
@@ -91,6 +101,8 @@ class RaceChecker {
   uint64_t epoch_ = 0;
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
   std::set<std::string> reported_;                                  // messages
+  std::function<std::string(uint64_t)> object_name_;
+  bool heap_told_ = false;
 };
 
 }  // namespace hiroba

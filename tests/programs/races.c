@@ -75,7 +75,98 @@ static void later(void) { /* only in the third epoch, and far from any border */
   if (rank == ranks - 1) sum_of(large, at, at + 1);
 }
 
+/* An object of the heap that rank 0 has allocated and published, and that it reads under a lock. */
+struct object {
+  int64_t values[4];
+};
+static struct object** published;
+
+static void publish(void) {
+  if (rank == 0) *published = sms_calloc(1, sizeof **published);
+  sms_barrier();
+}
+
+static void freed_while_read(void) { /* its lock is not taken by the rank that frees */
+  publish();
+  if (rank == 0) {
+    sms_lock(1);
+    require((*published)->values[2] == 0, "wrong value");
+    sms_unlock(1);
+  }
+  if (rank == ranks - 1) sms_mfree(*published);
+}
+
+static void freed_by_owner(void) {
+  publish();
+  if (rank == ranks - 1) seen = (double)(*published)->values[3];
+  if (rank == 0) sms_mfree(*published);
+}
+
+static void on_heap(void) {
+  publish();
+  (*published)->values[1] = rank;
+}
+
 /* ---- none ---- */
+
+static void far_apart(void) { /* more pages than can be closed one by one; what follows is not looked at */
+  enum { STRIDE = 8192, PAGES = 10000, TURNS = 4000, SOME = 20 };
+  publish();
+  char* const object = sms_malloc((size_t)PAGES * STRIDE);
+  for (int page = 0; page < SOME; ++page) /* until exact recording has taken its time */
+    for (int turn = 0; turn < TURNS; ++turn) ++*(volatile char*)&object[page * STRIDE];
+  for (int page = 0; page < PAGES; ++page) object[page * STRIDE] = 1;
+  (*published)->values[0] = rank;
+  sms_barrier();
+  (*published)->values[1] = rank;
+}
+
+static void freed_in_order(void) { /* by the last rank that uses it, under the lock; many times */
+  publish();
+  for (int round = 0; round < STEPS; ++round) {
+    sms_lock(1);
+    struct object* const object = *published;
+    if (++object->values[0] % ranks == 0) {
+      struct object* const next = sms_malloc(sizeof *next);
+      memcpy(next, object, sizeof *next);
+      *published = next;
+      sms_mfree(object);
+    }
+    sms_unlock(1);
+  }
+  sms_barrier();
+  require((*published)->values[0] == STEPS * ranks, "wrong count");
+  sms_barrier();
+  if (rank == ranks - 1) sms_mfree(*published);
+}
+
+static void own_objects(void) { /* on pages that ranks share with what others have freed */
+  struct object* objects[STEPS];
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < STEPS; ++i) {
+      objects[i] = i % 2 != 0 ? sms_malloc_on(sizeof **objects, (rank + 1) % ranks) : sms_malloc(sizeof **objects);
+      objects[i]->values[i % 4] = i;
+    }
+    for (int i = 0; i < STEPS; ++i) {
+      require(objects[i]->values[i % 4] == i, "wrong value of an own object");
+      sms_mfree(objects[i]);
+    }
+  }
+}
+
+static void much_freed(void) { /* more than is kept, so that it is used again within one epoch */
+  enum { BYTES = 1 << 20, OBJECTS = 80 };
+  publish();
+  for (int i = 0; i < OBJECTS; ++i) {
+    sms_lock(1);
+    char* const object = sms_malloc(BYTES);
+    object[i] = (char)rank;
+    sms_unlock(1);
+    sms_mfree(object);
+  }
+  sms_barrier();
+  if (rank == 0) sms_mfree(*published);
+}
 
 static void barriers(void) {
   for (int i = first; i < end; ++i) large[i] = i;
@@ -155,6 +246,13 @@ static const struct {
              {"two_locks", two_locks},
              {"copy", copy},
              {"later", later},
+             {"freed_while_read", freed_while_read},
+             {"freed_by_owner", freed_by_owner},
+             {"on_heap", on_heap},
+             {"freed_in_order", freed_in_order},
+             {"own_objects", own_objects},
+             {"much_freed", much_freed},
+             {"far_apart", far_apart},
              {"barriers", barriers},
              {"side_by_side", side_by_side},
              {"lock", lock},
@@ -177,6 +275,7 @@ int main(int argc, char** argv) {
   flag = sms_alloc(sizeof *flag, 1, 0);
   text = sms_alloc(1, 4096, 0);
   sms_name(text, "text");
+  published = sms_alloc(sizeof *published, 1, 0);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
     if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) cases[i].run();
   sms_barrier();
