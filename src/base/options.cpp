@@ -88,6 +88,9 @@ constexpr std::array table = {
         "Most shared memory for objects of the heap (sms_malloc) with their home at one rank. 0: what the machine "
         "has, but at most 64G, and at most a quarter of option space for all ranks together; no heap if that is less "
         "than 64M for each."},
+    Option{"heap-pack", OptionKind::flag, "no", "yes|no",
+           "Let objects of up to 1024 bytes that ranks of a node allocate share pages, which have their home at the "
+           "first rank of the node: less memory where many ranks have few objects each. Not with option check."},
     Option{"sparse", OptionKind::flag, "no", "yes|no",
            "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
     Option{"timeout", OptionKind::number, "0", "SECONDS",

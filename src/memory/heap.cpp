@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "memory/heap_arenas.hpp"
 #include "memory/heap_checker.hpp"
+#include "memory/heap_packs.hpp"
 #include "memory/heap_thread_cache.hpp"
 #include "memory/parts.hpp"
 
@@ -27,6 +28,7 @@ constexpr int64_t sample_bytes = 512 << 10;
 struct HeapParts {
   HeapSpace space;
   HeapArenas arenas;
+  HeapPacks packs;  // option heap-pack
   HeapThreadCaches caches;
   HeapReturns returns;
   HeapSites sites;
@@ -43,6 +45,10 @@ struct HeapParts {
     const uint64_t position = space.position(object);
     space.set_size(position, bytes);
     caches.set_size(position, kept ? bytes : 0);
+  }
+  void free_small(void* object) {
+    if (packs.has(space.position(object))) packs.put(object);
+    else arenas.free(self, object);
   }
 };
 
@@ -86,13 +92,11 @@ Status Heap::start(const Options& options) {
                   [this](void* address, uint64_t bytes) { give_back(address, bytes); }});
   h.returns.start({p.layout, p.job, p.space.base(), p.transport.get(),
                    [this](std::span<const FreedObject> objects) { publish_writes(objects); }});
-  const auto fetch = [&h](size_t bytes) {
-    void* const object = h.arenas.allocate(h.self, bytes, 1, false);
-    if (object != nullptr) h.note_size(object, HeapArenas::rounded(bytes), true);
-    return object;
-  };
-  HIROBA_TRY(h.caches.start({h.space.address(0), h.space.bytes(), fetch,
-                             [&h](void* object) { h.arenas.free(h.self, object); }, sample_bytes}));
+  if (options.flag("heap-pack") && !p.check && p.job.ranks_on(p.job.node) > 1)
+    HIROBA_TRY(h.packs.start(
+        {p.layout, p.job, p.space.base(), &h.space, [this](void* page, uint64_t bytes) { give_back(page, bytes); }}));
+  HIROBA_TRY(h.caches.start({h.space.address(0), h.space.bytes(), [this](size_t bytes) { return fetch_small(bytes); },
+                             [&h](void* object) { h.free_small(object); }, sample_bytes}));
   if (!p.check) return {};
   h.checker = std::make_unique<HeapChecker>(
       HeapChecker::Config{&h.space, &h.sites, &h.objects, h.self, p.races.on() ? &parts_.races : nullptr,
@@ -117,11 +121,11 @@ Status Heap::add_arrays() {
     array->homes = {{array->first_page, bytes >> page_shift, rank}};
     array->data = p.space.base() + offset;
     array->is_heap = true;
+    array->watched = p.races.on() && p.job.nranks > 1;
     array->freed_by = "sms_mfree";
     std::strncpy(array->name, format("the heap of rank %d", rank).c_str(), sizeof array->name - 1);
     for (uint64_t done = 0; done < bytes; done += HeapSpace::attached_bytes)
       HIROBA_TRY(p.transport->attach(offset + done, std::min(bytes - done, HeapSpace::attached_bytes), rank));
-    array->watched = p.races.on() && p.job.nranks > 1;
     const uint64_t sizes = p.layout.heap_classes(rank), sizes_bytes = bytes >> page_shift;
     HIROBA_TRY(p.transport->attach(sizes, sizes_bytes, rank));
     if (p.is_here(rank)) {
@@ -129,13 +133,13 @@ Status Heap::add_arrays() {
       HIROBA_TRY(map_of_node(p, sizes, sizes_bytes));
     }
     if (p.cache != nullptr) HIROBA_TRY(p.cache->copies.add(*array, p.twin_at_fetch));
+    const Array& inserted = *array;
     p.table.insert(std::move(array));
+    if (p.races.on()) p.races.recorder().add(inserted);
   }
   return {};
 }
-    const Array& inserted = *array;
 
-    if (p.races.on()) p.races.recorder().add(inserted);
 Status Heap::at_barrier() {
   if (parts_.layout.heap_bytes == 0) return {};
   heap_->returns.send_all();
@@ -182,7 +186,8 @@ void Heap::place(const Request& request, int home, void*& out) {
   until_sample -= static_cast<int64_t>(std::min<size_t>(bytes, std::numeric_limits<int64_t>::max() / 2));
   const bool sampled = !checked && until_sample < 0;
   const bool may_keep = !checked && home == h.self;
-  if (may_keep && !sampled && bytes <= HeapThreadCache::largest &&
+  const bool any_of_node = request.home == caller || !h.packs.on();  // what threads keep may be at home elsewhere
+  if (may_keep && any_of_node && !sampled && bytes <= HeapThreadCache::largest &&
       request.alignment <= HeapArenas::natural_alignment(bytes)) {
     out = h.caches.take(bytes);
     if (out != nullptr && request.zeroed) std::memset(out, 0, bytes);
@@ -201,6 +206,22 @@ void Heap::place(const Request& request, int home, void*& out) {
   until_sample = sample_bytes;
   h.sites.add(object.site, object.weight, 1);
   h.objects.add(position, object);
+}
+
+// For the caches of threads. What another rank of the node has freed may be used again before this rank has seen what
+// it was: README.md, "Heap", has the reason for the notice.
+void* Heap::fetch_small(size_t bytes) {
+  HeapParts& h = *heap_;
+  if (void* const packed = h.packs.on() ? h.packs.take(HeapArenas::rounded(bytes)) : nullptr; packed != nullptr) {
+    const uint64_t position = h.space.position(packed);
+    const PageRun run = {h.space.page(position), 1};
+    h.note_size(packed, h.packs.size(position), true);
+    if (parts_.cache == nullptr || parts_.cache->writeback.note({&run, 1})) return packed;
+    h.packs.put(packed);
+  }
+  void* const object = h.arenas.allocate(h.self, bytes, 1, false);
+  if (object != nullptr) h.note_size(object, HeapArenas::rounded(bytes), true);
+  return object;
 }
 
 Status Heap::exhausted(const Request& request, int home) const {
@@ -252,7 +273,7 @@ Status Heap::free(void* object, const char* place) {
         format("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position)));
   const FreedObject freed = {position, h.self, h.checker != nullptr ? h.sites.number(place) : 0};
   if (parts_.races.on()) parts_.races.recorder().freed(static_cast<const char*>(object), h.space.size(position), place);
-  if (owner == h.self) return free_own(object, freed);
+  if (owner == h.self || h.packs.has(position)) return free_own(object, freed);
   h.returns.add(owner, freed);
   return h.returns.any() ? drain() : Status();
 }
@@ -262,6 +283,7 @@ Status Heap::free_own(void* object, const FreedObject& freed) {
   if (h.checker != nullptr) return h.checker->freed(freed);
   if (h.objects.may_have(freed.position))
     if (const auto noted = h.objects.take(freed.position); noted) h.forget(*noted);
+  if (h.packs.has(freed.position)) h.caches.set_size(freed.position, h.packs.size(freed.position));
   if (!h.caches.put(object)) h.arenas.free(h.space.home(freed.position), object);
   return {};
 }
@@ -284,7 +306,7 @@ Status Heap::reallocate(void* object, const Request& request, void*& out) {
   HeapParts& h = *heap_;
   const uint64_t position = h.space.position(object);
   if (position >= h.space.bytes() || h.space.owner(position) < 0) return free(object, request.place);  // says why not
-  const bool own = h.space.owner(position) == h.self;
+  const bool own = h.space.owner(position) == h.self && !h.packs.has(position);
   const uint64_t room = own ? HeapArenas::size(object) : h.space.size(position);
   uint64_t bytes = room;
   if (own && h.checker != nullptr) {
@@ -367,8 +389,10 @@ Status Heap::statistics(Statistics& out) {
   const HeapParts& h = *heap_;
   HIROBA_TRY(drain());
   const HeapArenas::Use use = h.arenas.use();
-  out = {use.live - std::min(use.live, h.caches.kept()), use.used, h.returns.counts().objects.load(),
-         h.returns.counts().batches.load()};
+  const int64_t live = static_cast<int64_t>(use.live) + h.packs.taken() - static_cast<int64_t>(h.caches.kept());
+  const bool counts_packs = h.packs.on() && h.self == parts_.job.first_rank_of(parts_.job.node);
+  out = {static_cast<uint64_t>(std::max<int64_t>(0, live)), use.used + (counts_packs ? h.packs.used() : 0),
+         h.returns.counts().objects.load(), h.returns.counts().batches.load()};
   return {};
 }
 

@@ -67,6 +67,7 @@ class Heap {
 
  private:
   void place(const Request& request, int home, void*& out);
+  void* fetch_small(size_t bytes);
   Status free_own(void* object, const FreedObject& freed);
   Status drain();
   void publish_writes(std::span<const FreedObject> objects);

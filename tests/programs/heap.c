@@ -5,7 +5,9 @@
  * fills it. So objects are written, freed and resized by ranks other than those that have allocated them, and memory
  * goes around. At the end all objects are freed, and nothing is left.
  *
- *   heap [--seed N] [--seeds N] [--rounds N] [--slots N] [--threads N]
+ *   heap [--seed N] [--seeds N] [--rounds N] [--slots N] [--threads N] [--packed 1]
+ *
+ * Packed: with option heap-pack, small objects have their home at another rank of the caller's node.
  */
 #include <pthread.h>
 
@@ -23,7 +25,7 @@ typedef struct slot {
 
 typedef struct settings {
   uint64_t seed;
-  int seeds, rounds, slots, threads;
+  int seeds, rounds, slots, threads, packed;
 } settings;
 
 typedef struct actor {
@@ -79,6 +81,7 @@ static void allocate(const actor* a, rng* r, slot* s) {
   }
   if ((uintptr_t)s->object % alignment != 0)
     fail("seed %llu: %p is not aligned to %zu", (unsigned long long)a->seed, (void*)s->object, alignment);
+  if (a->set->packed && s->home == sms_rank) s->home = sms_home(s->object);
   if (sms_home(s->object) != s->home)
     fail("seed %llu: the home of %p is rank %d, not %d", (unsigned long long)a->seed, (void*)s->object,
          sms_home(s->object), s->home);
@@ -161,7 +164,7 @@ static void run(const settings* set, uint64_t seed) {
 }
 
 int main(int argc, char** argv) {
-  settings set = {1, 1, 20, 400, 1};
+  settings set = {1, 1, 20, 400, 1, 0};
   sms_startup(&argc, &argv);
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) fail("%s needs a value", argv[i]);
@@ -171,6 +174,7 @@ int main(int argc, char** argv) {
     else if (strcmp(argv[i], "--rounds") == 0) set.rounds = atoi(value);
     else if (strcmp(argv[i], "--slots") == 0) set.slots = atoi(value);
     else if (strcmp(argv[i], "--threads") == 0) set.threads = atoi(value);
+    else if (strcmp(argv[i], "--packed") == 0) set.packed = atoi(value);
     else fail("unknown option %s", argv[i]);
   }
   if (set.threads < 1 || set.threads > MAX_ACTOR_THREADS) fail("1 to %d threads", MAX_ACTOR_THREADS);

@@ -20,6 +20,28 @@ foreach(line ${heap_tests})
   with(programs.heap.${name} TIMEOUT=30 ${words})
 endforeach()
 
+# Option heap-pack: the same programs, and which ranks' objects share pages.
+set(heap_packed_tests
+  "packed_node 4 1 2 10"
+  "packed 4 2 2 5"
+  "packed_uneven 5 2 1 5 CHAOS=3"
+  "packed_alone 2 2 1 5")
+foreach(line ${heap_packed_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes threads programs)
+  hiroba_run_test(programs.heap.${name} ${ranks} ${nodes} heap --threads ${threads} --seeds ${programs} --packed 1
+    SECONDS 60)
+  with(programs.heap.${name} TIMEOUT=30 HEAP_PACK=yes ${words})
+endforeach()
+test_program(heap_pack heap_pack.c)
+foreach(shape "4 1 yes" "4 2 yes" "5 2 yes" "4 1 no" "4 2 no")
+  separate_arguments(words UNIX_COMMAND ${shape})
+  list(POP_FRONT words ranks nodes packs)
+  set(name programs.heap_pack.${packs}.${ranks}_${nodes})
+  hiroba_run_test(${name} ${ranks} ${nodes} heap_pack ${packs} MATCH right.*)
+  with(${name} TIMEOUT=20 HEAP_PACK=${packs})
+endforeach()
+
 test_program(heap_cpp heap_cpp.cpp)
 foreach(shape "1 1" "2 1" "3 3" "4 2")
   separate_arguments(words UNIX_COMMAND ${shape})

@@ -12,6 +12,7 @@
 
 #include "memory/heap_arenas.hpp"
 #include "memory/heap_objects.hpp"
+#include "memory/heap_packs.hpp"
 #include "memory/heap_returns.hpp"
 #include "memory/heap_sites.hpp"
 #include "memory/heap_space.hpp"
@@ -293,6 +294,65 @@ TEST_F(ThreadCache, AfterTheEndNothingIsKept) {
   caches.reset();
   EXPECT_EQ(nullptr, HeapThreadCache::allocate(48));
   EXPECT_FALSE(HeapThreadCache::free(object));
+}
+
+// Two ranks of one node, which fill pages together.
+class Packs : public HeapRanks {
+ protected:
+  void SetUp() override { start(a, packs[0]), start(b, packs[1]); }
+  void start(Rank& rank, HeapPacks& of) {
+    const auto give_back = [this](void* page, uint64_t) { given_back.insert(page); };
+    const Status started = of.start({layout(), rank.job, memory.memory(), &rank.space, give_back});
+    ASSERT_TRUE(started.ok()) << started.message();
+  }
+  static uint64_t page(const void* object) { return reinterpret_cast<uintptr_t>(object) / page_bytes; }
+
+  HeapPacks packs[2];
+  std::set<void*> given_back;
+};
+
+TEST_F(Packs, ObjectsOfTwoRanksLieSideBySide) {
+  char* const one = static_cast<char*>(packs[0].take(48));
+  char* const two = static_cast<char*>(packs[1].take(48));
+  EXPECT_EQ(one + 48, two);
+  EXPECT_NE(page(one), page(packs[1].take(64))) << "objects of a page have one size";
+  EXPECT_TRUE(packs[0].has(a.space.position(two)));
+  EXPECT_EQ(48U, packs[1].size(b.space.position(one)));
+  EXPECT_FALSE(packs[0].has(a.space.position(a.space.take(0, MiB, 1)))) << "a chunk of other objects";
+  packs[1].put(one);
+  EXPECT_EQ(one, packs[0].take(48)) << "what one has freed the other gets";
+}
+
+TEST_F(Packs, NoPlaceIsGivenOutTwice) {
+  std::set<void*> live;
+  for (const size_t size : {8, 16, 112, 640, 1024})
+    for (int i = 0; i < 1000; ++i) {
+      void* const object = packs[i % 2].take(size);
+      ASSERT_TRUE(live.insert(object).second);
+      ASSERT_EQ(0U, reinterpret_cast<uintptr_t>(object) % 16);
+      ASSERT_LE(reinterpret_cast<uintptr_t>(object) % page_bytes + size, page_bytes);
+    }
+  EXPECT_EQ(1000 * (16 + 16 + 112 + 640 + 1024), packs[0].taken() + packs[1].taken());
+  for (void* const object : live) packs[0].put(object);
+  EXPECT_EQ(0, packs[0].taken() + packs[1].taken());
+}
+
+TEST_F(Packs, FreePagesGiveTheirMemoryBackButForAFew) {
+  std::vector<void*> objects;
+  const uint64_t pages = HeapPacks::most_empty + 10;
+  for (uint64_t i = 0; i < pages * 4; ++i) objects.push_back(packs[0].take(1024));
+  EXPECT_EQ(pages * page_bytes, packs[1].used());
+  for (void* const object : objects) packs[1].put(object);
+  EXPECT_EQ(10U, given_back.size());
+  EXPECT_EQ(HeapPacks::most_empty * page_bytes, packs[0].used());
+  for (uint64_t i = 0; i < pages * 4; ++i) ASSERT_NE(nullptr, packs[0].take(1024));
+  EXPECT_EQ(pages * page_bytes, packs[0].used());
+}
+
+TEST_F(Packs, WithoutRoomThereIsNone) {
+  uint64_t objects = 0;
+  while (packs[objects % 2].take(1024) != nullptr) ++objects;
+  EXPECT_EQ(limit / 1024, objects);
 }
 
 }  // namespace
