@@ -40,6 +40,7 @@ struct RankLog {
   static constexpr uint64_t most_records = uint64_t{1} << 20, most_events = uint64_t{1} << 16;
   uint64_t records, events;
   bool too_many_events;
+  bool heap_left;  // objects of the heap are not watched any more: this rank has used too many pages far apart
   bool blind;  // to what happens on the heap: some of this rank's accesses are not noted, or not all are of one object
   SyncEvent event[most_events];
   AccessRecord record[most_records];

@@ -85,7 +85,7 @@ void AccessRecorder::begin_epoch(uint64_t epoch) {
   epoch_ = epoch;
   twins_.clear();
   close();
-  time_.begin_epoch();
+  config_.time->begin_epoch();
 }
 
 void AccessRecorder::close() {
@@ -204,7 +204,7 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
     context.uc_mcontext.gregs[REG_EFL] |= trap_flag;
   } else {
     open(*array, number, touch.writes, place.at);
-    if (steps.count == 0) time_.spend(begin);
+    if (steps.count == 0) config_.time->spend(begin);
   }
   return true;
 }
@@ -219,7 +219,8 @@ bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word,
                            ? writes && !config_.piece->names(array, number)
                            : word.suspect != 0 || array.is_heap || array.end_page - array.first_page <= small ||
                                  number == run.first || number + 1 == run.first + run.pages;
-  return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps && !time_.hurried();
+  return suspect && !traced_ && steps.count < Steps::most && page(number).steps < most_steps &&
+         !config_.time->hurried();
 }
 
 bool AccessRecorder::on_trap(ucontext_t& context) {
@@ -229,17 +230,17 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
   steps.count = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
   // With the system's part: a virtual machine may take ten times as long to deliver the trap as all else.
-  time_.spend(steps.begin);
+  config_.time->spend(steps.begin);
   return true;
 }
 
 // How many pages to open at once: in order through this rank's own part more and more. What this rank touches of them
 // beyond the first access counts for the page's word only.
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
-  const uint64_t most = time_.hurried() ? 512 : 32;
+  const uint64_t most = config_.time->hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
   const bool named = writes && config_.piece->judges(array);
-  if (run.rank != config_.job.rank && !time_.hurried()) return 1;
+  if (run.rank != config_.job.rank && !config_.time->hurried()) return 1;
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
   uint64_t pages = std::clamp<uint64_t>(stream->pages * 2, 1, most);
@@ -257,7 +258,7 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
 void AccessRecorder::open(const Array& array, uint64_t number, bool writes, const void* place) {
   const uint64_t pages = window(array, number, writes);
   protect(number, pages, writes ? PROT_READ | PROT_WRITE : PROT_READ);
-  const bool twins = writes && !time_.hurried() && config_.job.nranks > 1;
+  const bool twins = writes && !config_.time->hurried() && config_.job.nranks > 1;
   for (uint64_t p = number; p < number + pages; ++p) {
     mark_open(p, writes, place);
     // A page that may be written unseen must say so: its other writers would take the changes for theirs.
@@ -280,8 +281,9 @@ void AccessRecorder::open_unseen(uint64_t first, uint64_t pages) {
 }
 
 // Page by page, so that an element in each is known exactly.
-void AccessRecorder::access(const char* address, size_t bytes, bool writes, const void* place) {
+void AccessRecorder::access(const char* address, size_t bytes, int kind, const void* place) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
+  const bool writes = (kind & AccessRecord::write) != 0, frees = (kind & AccessRecord::frees) != 0;
   const auto wanted = static_cast<uint8_t>(writes ? Page::writing : Page::reading);
   for (size_t done = 0; done < bytes;) {
     const char* const at = address + done;
@@ -291,9 +293,9 @@ void AccessRecorder::access(const char* address, size_t bytes, bool writes, cons
     const Array* const array = config_.arrays->live(number);
     if (array == nullptr || !array->watched || asleep_) continue;
     if (writes && config_.piece->judges(*array)) config_.piece->check(at, here, place);
-    record(at, here, writes ? AccessRecord::write : AccessRecord::read, place);
+    record(at, here, kind, place);
     config_.log->touch(number, epoch_, config_.job.rank, writes);
-    if (page(number).open >= wanted) continue;
+    if (frees || page(number).open >= wanted) continue;
     open(*array, number, writes, place);
   }
 }
@@ -308,19 +310,8 @@ bool AccessRecorder::heap_is_too_scattered(const Array& array) {
   config_.arrays->for_each_live([this](Array& other) {
     if (other.is_heap) remove(other);
   });
-  return config_.log->of(config_.job.rank).blind = heap_left_ = true;
-}
-
-void AccessRecorder::freed(const char* address, size_t bytes, const char* place) {
-  const std::lock_guard<SignalSafeLock> guard(lock_);
-  for (size_t done = 0; done < bytes;) {
-    const char* const at = address + done;
-    const size_t here = std::min(bytes - done, page_bytes - reinterpret_cast<uintptr_t>(at) % page_bytes);
-    const uint64_t number = static_cast<uint64_t>(at - config_.base) >> page_shift;
-    record(at, here, AccessRecord::write | AccessRecord::frees, place);
-    config_.log->touch(number, epoch_, config_.job.rank, true);
-    done += here;
-  }
+  RankLog& log = config_.log->of(config_.job.rank);
+  return log.blind = log.heap_left = true;
 }
 
 // A page that this floor changes shows differences from its twin that no rank of the program has made.

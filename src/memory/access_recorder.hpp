@@ -57,13 +57,13 @@ class AccessRecorder {
     const ArrayTable* arrays = nullptr;
     const AccessLog* log = nullptr;
     Piece* piece = nullptr;
+    RecordingTime* time = nullptr;
   };
   Status start(const Config& config);
 
   // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
   // has a new segment.
   void begin_epoch(uint64_t epoch);
-  RecordingTime& time() { return time_; }
   // Of a single rank, whose accesses are no races, pages are open for reading where others' are closed; and none is
   // closed before a piece of the program has named bytes.
   void close();
@@ -78,13 +78,9 @@ class AccessRecorder {
   // What the program does without touching the page itself.
   void note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket);
   void blur(uint64_t page) { config_.log->blur(page, epoch_); }
-  // An access by the system on the program's behalf: what the pages must be open for.
-  void access(const char* address, size_t bytes, bool writes, const void* place);
-
-  // The program frees an object of the heap: a write of all of it.
-  void freed(const char* address, size_t bytes, const char* place);
-  // Objects of the heap are not watched any more: this rank has used too many pages far apart.
-  bool heap_left() const { return heap_left_; }
+  // An access on the program's behalf, of a kind of AccessRecord: by the system, for which the pages must be open; or
+  // the free of an object of the heap, which is a write of all of it.
+  void access(const char* address, size_t bytes, int kind, const void* place);
 
   // Opens a page for this floor, which is no access of the program's.
   void peek(uint64_t page);
@@ -132,8 +128,7 @@ class AccessRecorder {
   PageTwins twins_;
   Stream streams_[most_streams] = {};
   size_t stream_turn_ = 0;
-  bool traced_ = false, asleep_ = false, heap_left_ = false;
-  RecordingTime time_;
+  bool traced_ = false, asleep_ = false;
   SignalSafeLock lock_;
 };
 

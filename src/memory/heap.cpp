@@ -272,7 +272,9 @@ Status Heap::free(void* object, const char* place) {
     return Status::error(
         format("%p is in the heap of rank %d, but no object begins there", object, h.space.home(position)));
   const FreedObject freed = {position, h.self, h.checker != nullptr ? h.sites.number(place) : 0};
-  if (parts_.races.on()) parts_.races.recorder().freed(static_cast<const char*>(object), h.space.size(position), place);
+  if (parts_.races.on())
+    parts_.races.recorder().access(static_cast<const char*>(object), h.space.size(position),
+                                   AccessRecord::write | AccessRecord::frees, place);
   if (owner == h.self || h.packs.has(position)) return free_own(object, freed);
   h.returns.add(owner, freed);
   return h.returns.any() ? drain() : Status();

@@ -45,7 +45,7 @@ Status start_races(MemoryParts& p) {
   // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
   if (why_not == nullptr) p.twin_at_fetch = p.twin_at_fetch || p.cache != nullptr;
   if (why_not == nullptr) {
-    p.collective.barriers().tell_waits([&p](double seconds) { p.races.recorder().time().leave_out(seconds); });
+    p.collective.barriers().tell_waits([&p](double seconds) { p.races.time().leave_out(seconds); });
     return p.races.start(
         {p.job, p.layout, p.space.base(), &p.table, &p.collective, p.job.node_fds[0], p.layout.extent()});
   }

@@ -36,19 +36,19 @@ Status RaceChecker::start(const Config& config) {
   log_.start(static_cast<char*>(memory), config.layout);
   recorder_ = std::make_unique<AccessRecorder>();
   HIROBA_TRY(piece_.start(config.base, config.layout));
-  return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_, &piece_});
+  return recorder_->start({config.base, config.layout, config.job, config.arrays, &log_, &piece_, &time_});
 }
 
 void RaceChecker::begin_epoch() {
   RankLog& mine = log_.of(config_.job.rank);
-  mine.records = mine.events = 0, mine.too_many_events = false, mine.blind = recorder_->heap_left();
+  mine.records = mine.events = 0, mine.too_many_events = false, mine.blind = mine.heap_left;
   recorder_->begin_epoch(++epoch_);
 }
 
 void RaceChecker::begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context) {
   piece_.begin(std::move(bytes), refuse, context);
   recorder_->close_to_writes();
-  if (recorder_->time().hurried()) open_named();
+  if (time_.hurried()) open_named();
 }
 
 // What a piece has named is open for writing from the beginning, without a fault for each page: twins show what it
@@ -206,7 +206,7 @@ void RaceChecker::describe(Race& race) const {
 }
 
 void RaceChecker::say_heap_left() {
-  if (!recorder_->heap_left() || std::exchange(heap_told_, true)) return;
+  if (!log_.of(config_.job.rank).heap_left || std::exchange(heap_told_, true)) return;
   log_line(
       "check: races on objects of the heap are not looked for any more: this rank has used too many pages of it, "
       "far apart, between two synchronisations");
@@ -246,7 +246,7 @@ void RaceChecker::report(const Race& race, const Array& array) {
 Status RaceChecker::find(const char* call) {
   if (!on()) return {};
   Collective& collective = *config_.collective;
-  recorder_->time().end_epoch();
+  time_.end_epoch();
   say_heap_left();
   HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();

@@ -50,6 +50,7 @@ class RaceChecker {
   void name_objects(std::function<std::string(uint64_t address)> name) { object_name_ = std::move(name); }
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
+  RecordingTime& time() { return time_; }
   uint64_t epoch() const { return epoch_; }
   // In this epoch freed memory of the heap is handed out again: accesses to it cannot be told from those before.
   void heap_reused() { log_.of(config_.job.rank).blind = true; }
@@ -94,6 +95,7 @@ class RaceChecker {
   void say_heap_left();
 
   Config config_;
+  RecordingTime time_;
   AccessLog log_;
   std::unique_ptr<AccessRecorder> recorder_;
   Piece piece_;

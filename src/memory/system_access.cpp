@@ -15,7 +15,9 @@ bool SystemAccess::may_need(const void* address, size_t bytes) const {
 size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
   if (parts_.cache != nullptr)
     bytes = std::min(bytes, static_cast<size_t>(parts_.cache->copies.config().most_at_once()) * page_bytes);
-  if (parts_.races.on()) parts_.races.recorder().access(address, bytes, to_write, calling_place());
+  if (parts_.races.on())
+    parts_.races.recorder().access(address, bytes, to_write ? AccessRecord::write : AccessRecord::read,
+                                   calling_place());
   if (parts_.cache == nullptr && !parts_.touches.used()) return bytes;
   if (parts_.cache != nullptr && parts_.preloads.start_bytes(address, bytes).ok()) parts_.cache->fetches.finish();
   // An access by this thread, as the program would make it, where the preload found no room or the page is watched.

@@ -40,6 +40,7 @@ foreach(nodes 1 2)
   set(name programs.races.far_apart.2.${nodes})
   hiroba_run_test(${name} 2 ${nodes} races far_apart MATCH done)
   set_tests_properties(${name} PROPERTIES
-    PASS_REGULAR_EXPRESSION "races on objects of the heap are not looked for any more" FAIL_REGULAR_EXPRESSION "race on")
+    PASS_REGULAR_EXPRESSION "races on objects of the heap are not looked for any more"
+    FAIL_REGULAR_EXPRESSION "race on")
   with(${name} CHECK=yes TIMEOUT=30)
 endforeach()
