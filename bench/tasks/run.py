@@ -238,7 +238,7 @@ def run() -> int:
     parser.add_argument("--tile", action="append", help="only these tiles, as the programs take them")
     options = parser.parse_args()
     programs = options.build / "bin"
-    rounds = options.rounds or (2 if options.small else 7)
+    rounds = options.rounds or (1 if options.small else 7)
     names = options.app or [name for name in APPS if any(programs.glob(f"{name}_{RIVAL}"))]
 
     around = harness.circumstances()
