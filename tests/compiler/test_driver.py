@@ -411,7 +411,8 @@ class Words(DriverTest):
 
 class Cost(DriverTest):
     def test_thousand_lines(self) -> None:
-        """Over the C compiler alone: 0.3 s is promised; a machine that is busy has 1 s."""
+        """0.3 s over the C compiler alone is promised, of a fast processor; here at most three times what the C
+        compiler takes. Time of the processor, which other tests use meanwhile."""
         loop = MAIN[MAIN.index("#pragma SMint parallel") : MAIN.index("  int wrong")].replace("value(i)", "a[i] + 1")
         body = f'  double x = 3;\n{loop}  if (x > a[2]) puts("many");\n'
         functions = [f"void f{i}(void) {{\n{body}}}\n\n" for i in range(150)]
@@ -425,15 +426,16 @@ class Cost(DriverTest):
         def median(words: list[str]) -> float:
             seconds = []
             for _ in range(3):
-                begun = time.monotonic()
+                begun = os.times()
                 subprocess.run(words, cwd=self.folder, check=True, capture_output=True)
-                seconds.append(time.monotonic() - begun)
+                ended = os.times()
+                seconds.append(sum(ended[2:4]) - sum(begun[2:4]))
             return statistics.median(seconds)
 
         alone = median(["cc", "-c", "plain.i", "-o", "plain.o"])
         ours = median([HIROBACC, "-Iinclude", "-c", "main.c", "-o", "main.o"])
         print(f"1,000 lines: {ours - alone:.2f} s over {alone:.2f} s")
-        self.assertLess(ours - alone, 1.0)
+        self.assertLess(ours - alone, 3 * alone)
 
 
 def examples() -> list[pathlib.Path]:
