@@ -9,6 +9,7 @@
 
 #include "base/limits.hpp"
 #include "memory/parts.hpp"
+#include "memory/sparse.hpp"
 
 namespace hiroba {
 
@@ -71,38 +72,26 @@ Status HomeMoves::map(const Moved& moved) {
 
 // What this rank will push: the ranks of the old node share the work.
 template <typename Visit>
-Status HomeMoves::for_each_share(const Moved& moved, const Visit& visit) const {
+void HomeMoves::for_each_share(const Moved& moved, const Visit& visit) const {
   const Job& job = parts_.job;
   const int first = job.first_rank_of(job.node);
   const auto ranks = static_cast<uint64_t>(job.first_rank_of(job.node + 1) - first);
   const auto me = static_cast<uint64_t>(job.rank - first);
   for (const HomeChange& change : moved.changes) {
     if (!is_here(change.from) || !crosses(change)) continue;
-    HIROBA_TRY(visit(change, (change.first + change.pages * me / ranks) << page_shift,
-                     (change.first + change.pages * (me + 1) / ranks) << page_shift));
+    visit(change, (change.first + change.pages * me / ranks) << page_shift,
+          (change.first + change.pages * (me + 1) / ranks) << page_shift);
   }
-  return {};
-}
-
-template <typename Visit>
-Status HomeMoves::for_each_in_use(uint64_t begin, uint64_t end, const Visit& visit) const {
-  for (uint64_t hole = begin; hole < end;) {
-    const off_t data = lseek(parts_.node_fd(), static_cast<off_t>(hole), SEEK_DATA);
-    if (data < 0 || static_cast<uint64_t>(data) >= end) break;
-    hole = std::min(end, static_cast<uint64_t>(lseek(parts_.node_fd(), data, SEEK_HOLE)));
-    HIROBA_TRY(visit(static_cast<uint64_t>(data), hole));
-  }
-  return {};
 }
 
 // All memory can be put to after this barrier. If all that moves is in use, its new ranks make huge pages of it first.
 Status HomeMoves::prepare(std::span<const Moved> all, const char* call) {
   uint64_t unused = 0;  // bytes of what this rank will push
   for (const Moved& one : all)
-    HIROBA_TRY(for_each_share(one, [&](const HomeChange&, uint64_t begin, uint64_t end) {
+    for_each_share(one, [&](const HomeChange&, uint64_t begin, uint64_t end) {
       unused += end - begin;
-      return for_each_in_use(begin, end, [&](uint64_t from, uint64_t to) { return unused -= to - from, Status(); });
-    }));
+      for_each_data(parts_.node_fd(), begin, end, [&](uint64_t from, uint64_t to) { unused -= to - from; });
+    });
   std::vector<uint64_t> words(static_cast<size_t>(parts_.job.nranks));
   HIROBA_TRY(parts_.collective.barriers().with_words(call, at_new_homes, unused, words));
   if (!parts_.huge_pages.on() || std::any_of(words.begin(), words.end(), [](uint64_t word) { return word > 0; }))
@@ -114,9 +103,13 @@ Status HomeMoves::prepare(std::span<const Moved> all, const char* call) {
 }
 
 Status HomeMoves::push(const Moved& moved) {
-  return for_each_share(moved, [&](const HomeChange& change, uint64_t begin, uint64_t end) {
-    return for_each_in_use(begin, end, [&](uint64_t from, uint64_t to) { return push(change, from, to); });
+  Status status;
+  for_each_share(moved, [&](const HomeChange& change, uint64_t begin, uint64_t end) {
+    for_each_data(parts_.node_fd(), begin, end, [&](uint64_t from, uint64_t to) {
+      if (status.ok()) status = push(change, from, to);
+    });
   });
+  return status;
 }
 
 // Through a mapping of its own: the program's may be closed, or show something else by now.

@@ -38,9 +38,7 @@ class HomeMoves {
   Status take_over(Moved& moved, std::vector<HomeRun>& homes);
   Status map(const Moved& moved);
   template <typename Visit>
-  Status for_each_share(const Moved& moved, const Visit& visit) const;
-  template <typename Visit>
-  Status for_each_in_use(uint64_t begin, uint64_t end, const Visit& visit) const;
+  void for_each_share(const Moved& moved, const Visit& visit) const;
   Status prepare(std::span<const Moved> all, const char* call);
   Status push(const Moved& moved);
   Status push(const HomeChange& change, uint64_t begin, uint64_t end);

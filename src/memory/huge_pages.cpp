@@ -1,11 +1,11 @@
 #include "memory/huge_pages.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/addresses.hpp"
+#include "memory/sparse.hpp"
 
 namespace hiroba {
 
@@ -50,13 +50,10 @@ void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
   for (const HomeRun& run : array.homes) {
     if (run.rank != config_.rank || run.pages << page_shift < huge_page_bytes) continue;
     const Bytes part = {run.first << page_shift, (run.first + run.pages) << page_shift};
-    for (uint64_t hole = part.begin; hole < part.end;) {
-      const off_t data = lseek(config_.fd, static_cast<off_t>(hole), SEEK_DATA);
-      if (data < 0 || static_cast<uint64_t>(data) >= part.end) break;
-      hole = std::min(part.end, static_cast<uint64_t>(lseek(config_.fd, data, SEEK_HOLE)));
-      const Bytes huge = whole({static_cast<uint64_t>(data), hole}, part);
+    for_each_data(config_.fd, part.begin, part.end, [&](uint64_t begin, uint64_t end) {
+      const Bytes huge = whole({begin, end}, part);
       if (huge.begin < huge.end) visit(huge, part);
-    }
+    });
   }
 }
 

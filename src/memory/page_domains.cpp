@@ -1,7 +1,6 @@
 #include "memory/page_domains.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include "base/limits.hpp"
 #include "base/text.hpp"
 #include "memory/layout.hpp"
+#include "memory/sparse.hpp"
 
 namespace hiroba {
 
@@ -83,14 +83,8 @@ Status PageDomains::set_place(uint64_t offset, uint64_t bytes, const MemoryPlace
 
 void PageDomains::for_each_in_use(uint64_t first_page, uint64_t pages,
                                   const std::function<void(uint64_t, uint64_t)>& visit) const {
-  const uint64_t end = (first_page + pages) << page_shift;
-  for (uint64_t at = first_page << page_shift; at < end;) {
-    const off_t data = lseek(config_.fd, static_cast<off_t>(at), SEEK_DATA);
-    if (data < 0 || static_cast<uint64_t>(data) >= end) return;
-    at = std::min(end, static_cast<uint64_t>(lseek(config_.fd, data, SEEK_HOLE)));
-    const uint64_t begin = static_cast<uint64_t>(data);
-    visit(begin >> page_shift, (at - begin) >> page_shift);
-  }
+  for_each_data(config_.fd, first_page << page_shift, (first_page + pages) << page_shift,
+                [&](uint64_t begin, uint64_t end) { visit(begin >> page_shift, (end - begin) >> page_shift); });
 }
 
 // By a mapping for this call: the program's may be closed, and should not be one more that has the pages.

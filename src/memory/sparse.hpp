@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -60,5 +61,16 @@ class SparseFile {
   char* data_ = nullptr;
   uint64_t bytes_ = 0;
 };
+
+// visit(begin, end) for the bytes of a file between `begin` and `end` that have memory.
+template <typename Visit>
+void for_each_data(int fd, uint64_t begin, uint64_t end, const Visit& visit) {
+  while (begin < end) {
+    const off_t data = lseek(fd, static_cast<off_t>(begin), SEEK_DATA);
+    if (data < 0 || static_cast<uint64_t>(data) >= end) return;
+    begin = std::min(end, static_cast<uint64_t>(lseek(fd, data, SEEK_HOLE)));
+    visit(static_cast<uint64_t>(data), begin);
+  }
+}
 
 }  // namespace hiroba
