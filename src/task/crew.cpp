@@ -149,14 +149,14 @@ void Worker::run(Task* task) {
   while (task != nullptr) {
     current_ = task;
     Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
-    if (observer != nullptr) observer->began(index_, *task, ended_);
-    ended_ = nullptr;
+    if (observer != nullptr) observer->began(index_, *task);
     run_body(*task);
     if (observer != nullptr) observer->ended(index_, *task);
     ended_ = task;
     Task* next = nullptr;
     end(*task, next);
     run_inner(next);
+    ended_ = nullptr;
     task = next;
     if (task == nullptr) break;
     crew_.look_outside();
@@ -165,7 +165,6 @@ void Worker::run(Task* task) {
         outer != nullptr || crew_.urgent_count_.load(std::memory_order_relaxed) > 0 || crew_.any_arrived();
     if (other) push(*task), task = nullptr;
   }
-  ended_ = nullptr;
   current_ = outer;
   --nested_;
 }
@@ -223,7 +222,9 @@ void Worker::release(Task& task, Task*& next) {
   if (task.kind == Task::inner) {
     task.next = inner_, inner_ = &task;
   } else if (task.extra == nullptr || acquire(task)) {
-    if (is_urgent(task)) crew_.push_urgent(&task, ended_);
+    Observer* const observer = crew_.observer_.load(std::memory_order_relaxed);
+    if (observer != nullptr && ended_ != nullptr) observer->released(task, *ended_);
+    if (is_urgent(task)) crew_.push_urgent(&task);
     else if (next == nullptr) next = &task;
     else push(task);
   }
@@ -238,7 +239,6 @@ void Worker::release_list(Task* tasks, Task*& next) {
 }
 
 void Worker::push(Task& task) {
-  crew_.observe_release(task, ended_);
   ready_.push_released(&task);
   if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
 }
@@ -392,13 +392,7 @@ bool Crew::any_work() const {
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->ready_.empty(false); });
 }
 
-void Crew::observe_release(const Task& task, const Task* releaser) {
-  Observer* const observer = observer_.load(std::memory_order_relaxed);
-  if (observer != nullptr) observer->released(task, releaser);
-}
-
-void Crew::push_urgent(Task* task, const Task* releaser) {
-  observe_release(*task, releaser);
+void Crew::push_urgent(Task* task) {
   urgent_lock_.lock();
   urgent_.push_back(task);
   std::push_heap(urgent_.begin(), urgent_.end(), by_priority);

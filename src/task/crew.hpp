@@ -35,13 +35,13 @@ class Outside {
   virtual void interrupt() = 0;
 };
 
-// Told what each task does; for traces and times. A task that a thread runs at once after the one that has released it
-// begins with `released_by`; one that waits in a queue is released before.
+// Told what each task does; for traces and times. What could run when it was created, or was released by an event of
+// another rank, begins without having been released.
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void released([[maybe_unused]] const Task& task, [[maybe_unused]] const Task* by) {}
-  virtual void began(int worker, const Task& task, const Task* released_by) = 0;
+  virtual void released([[maybe_unused]] const Task& task, [[maybe_unused]] const Task& by) {}
+  virtual void began(int worker, const Task& task) = 0;
   virtual void ended(int worker, const Task& task) = 0;
 };
 
@@ -109,7 +109,7 @@ class Worker {
   Crew& crew_;
   const int index_;
   Task* current_ = nullptr;
-  const Task* ended_ = nullptr;  // the task whose end releases others at the moment
+  const Task* ended_ = nullptr;  // whose end releases others at the moment
   Task* inner_ = nullptr;        // to run at once
   Ready ready_;
   int nested_ = 0;     // bodies that this thread is in: all but the last one wait
@@ -166,8 +166,7 @@ class Crew {
   bool any_arrived() const { return !arrived_.empty() || !let_go_.empty(); }
   bool any_work() const;
   void look_outside();
-  void observe_release(const Task& task, const Task* releaser);
-  void push_urgent(Task* task, const Task* releaser);
+  void push_urgent(Task* task);
   Task* take_urgent();
 
   Settings settings_;

@@ -61,7 +61,7 @@ void NameCheck::let_go(const Task& task) {
   if (held != held_.end()) held_.erase(held);
 }
 
-void NameCheck::began(int, const Task& task, const Task*) {
+void NameCheck::began(int, const Task& task) {
   memory_->consistency().note_order();
   if (!on_) return;
   leave();

@@ -28,7 +28,7 @@ class NameCheck final : public Observer {
   void hold(const Task& task);
   void let_go(const Task& task);
 
-  void began(int worker, const Task& task, const Task* released_by) override;
+  void began(int worker, const Task& task) override;
   void ended(int worker, const Task& task) override;
 
  private:

@@ -28,28 +28,22 @@ void Trace::start(int rank, int threads, std::string file) {
   of_worker_.resize(static_cast<size_t>(threads));
 }
 
-Trace::Releaser Trace::releaser(const Task* task) {
-  return task != nullptr && task->kind == Task::program ? Releaser{task->label, task->number} : Releaser{};
-}
-
-void Trace::released(const Task& task, const Task* by) {
-  if (by == nullptr) return;
+void Trace::released(const Task& task, const Task& by) {
+  if (by.kind != Task::program) return;
   const std::lock_guard lock(mutex_);
-  in_queues_[&task] = releaser(by);
+  releasers_[&task] = {by.label, by.number};
 }
 
 Trace::Releaser Trace::releaser_of(const Task& task) {
   const std::lock_guard lock(mutex_);
-  const auto found = in_queues_.extract(&task);
+  const auto found = releasers_.extract(&task);
   return found.empty() ? Releaser{} : found.mapped();
 }
 
-void Trace::began(int worker, const Task& task, const Task* released_by) {
-  const Releaser queued = releaser_of(task);
+void Trace::began(int worker, const Task& task) {
   Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
   timeline.running.push_back(timeline.events.size());
-  timeline.events.push_back({task.label, task.number, seconds_now(), 0,
-                             released_by != nullptr ? releaser(released_by) : queued, task.kind == Task::move});
+  timeline.events.push_back({task.label, task.number, seconds_now(), 0, releaser_of(task), task.kind == Task::move});
 }
 
 void Trace::ended(int worker, const Task&) {

@@ -1,7 +1,7 @@
 // Option task-trace: what each thread ran when, and which task released it, as a file for chrome://tracing and
 // Perfetto.
 //
-// Owner: Tasks. began() and ended() are for the threads of the crew, each for itself.
+// Owner: Tasks. released(), began() and ended() are for the threads of the crew.
 #pragma once
 
 #include <mutex>
@@ -18,8 +18,8 @@ class Trace final : public Observer {
  public:
   void start(int rank, int threads, std::string file);
   bool on() const { return !file_.empty(); }
-  void released(const Task& task, const Task* by) override;
-  void began(int worker, const Task& task, const Task* released_by) override;
+  void released(const Task& task, const Task& by) override;
+  void began(int worker, const Task& task) override;
   void ended(int worker, const Task& task) override;
   // Adds this rank's tasks to the file, which the first rank begins and the last one ends: the ranks call it in turn.
   Status write(int nranks) const;
@@ -41,14 +41,13 @@ class Trace final : public Observer {
     std::vector<Event> events;
     std::vector<size_t> running;  // the innermost last: tasks run while others wait for their children
   };
-  static Releaser releaser(const Task* task);
   Releaser releaser_of(const Task& task);
 
   int rank_ = 0;
   std::string file_;
   std::vector<Timeline> of_worker_;
   std::mutex mutex_;
-  std::unordered_map<const Task*, Releaser> in_queues_;  // of tasks that have not begun; under mutex_
+  std::unordered_map<const Task*, Releaser> releasers_;  // of tasks that have not begun; under mutex_
 };
 
 }  // namespace hiroba
