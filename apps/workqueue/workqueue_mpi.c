@@ -10,7 +10,7 @@
 enum { REQUEST, WORK, TOKEN, OVER };
 enum { WHITE, BLACK };
 
-static const double patience = 2e-4; /* seconds that a rank waits awake */
+static const double yielding = 2e-4; /* seconds that a rank waits before it sleeps between looks for messages */
 
 typedef struct rank {
   workqueue* common;
@@ -73,11 +73,11 @@ static void pass_token(rank* r) {
   MPI_Send(&token, 1, MPI_INT, other(r, 1), TOKEN, MPI_COMM_WORLD);
 }
 
-/* Between looks for messages, since a time. Where there are more ranks than cores, a rank that only yields takes whole
- * slices of time from those that it waits for. */
+/* Between looks for messages, of a rank that waits since that time. Where there are more ranks than cores, one that
+ * only yields takes whole time slices from those that it waits for. */
 static void back_off(double since) {
   const struct timespec pause = {0, 50000};
-  if (team_now() - since < patience) sched_yield();
+  if (team_now() - since < yielding) sched_yield();
   else nanosleep(&pause, NULL);
 }
 

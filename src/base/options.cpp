@@ -64,8 +64,7 @@ constexpr std::array table = {
     Option{"huge", OptionKind::flag, "yes", "yes|no",
            "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
            "allocation (with several nodes, only of arrays of which a rank has 24 MiB), cached memory when 2 MiB of it "
-           "are fetched "
-           "again (Linux 6.1; without, this option does nothing)."},
+           "are fetched again (Linux 6.1; without, this option does nothing)."},
     Option{
         "memory", OptionKind::text, "owner", "owner|interleave|touch|domain:N",
         "On machines with several NUMA domains, where home memory lies unless the program says so for an array. owner: "

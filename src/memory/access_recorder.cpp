@@ -74,7 +74,7 @@ void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
           static_cast<unsigned long long>(pages), explain_error(errno).c_str());
 }
 
-// The heap may have ceased to be watched meanwhile.
+// Pages of the heap are open if it is not watched any more.
 void AccessRecorder::protect_as_open(uint64_t number) {
   const Array* const array = config_.arrays->live(number);
   const uint8_t open = array != nullptr && array->watched ? page(number).open : static_cast<uint8_t>(Page::writing);
@@ -99,7 +99,7 @@ void AccessRecorder::close() {
   if (open_.count() > few)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
-      if (open_.full() && !array.is_heap)  // the heap has too many pages; heap_is_too_scattered() comes first
+      if (open_.full() && !array.is_heap)  // of the heap, leave_scattered_heap() acts first
         for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
       protect(array.first_page, array.end_page - array.first_page, closed_);
     });
@@ -190,7 +190,8 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
   if (unseen > 0) return protect(number, 1, PROT_READ | PROT_WRITE), true;
-  if (page(number).open >= wanted || heap_is_too_scattered(*array)) return true;  // or another thread has come first
+  if (page(number).open >= wanted) return true;  // another thread has opened it meanwhile
+  if (leave_scattered_heap(*array)) return true;
   if (touch.writes && config_.piece->judges(*array)) {
     if (place.of_program) config_.piece->check(touch.address, touch.bytes, place.at);
     else blur(number);  // a twin would not show that the piece has not written it
@@ -302,9 +303,9 @@ void AccessRecorder::access(const char* address, size_t bytes, int kind, const v
 
 // ---- the heap ------------------------------------------------------------------------------------------------------
 
-// Objects lie anywhere: a program that walks through very many has more open pages, each a mapping, than a process may
-// have. Then it goes on unseen.
-bool AccessRecorder::heap_is_too_scattered(const Array& array) {
+// Objects lie anywhere, and each page that is open alone is a mapping, whose number Linux limits. True if the heap has
+// just been left open for good: its accesses are not recorded any more.
+bool AccessRecorder::leave_scattered_heap(const Array& array) {
   constexpr uint64_t most = 8192;
   if (!array.is_heap || open_.count() < most) return false;
   config_.arrays->for_each_live([this](Array& other) {

@@ -112,7 +112,7 @@ class AccessRecorder {
   Page& page(uint64_t number);
   void protect(uint64_t first, uint64_t pages, int protection);
   void protect_as_open(uint64_t page);
-  bool heap_is_too_scattered(const Array& array);
+  bool leave_scattered_heap(const Array& array);
   void record(const char* address, size_t bytes, int kind, const void* place);
   PageWord record(const MemoryAccess& touch, uint64_t page, const CodePlace& place);
   bool is_step(const Array& array, uint64_t page, PageWord word, bool writes);

@@ -24,9 +24,9 @@ class Consistency {
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
-  // For messages and locks of floors above that order what this rank did before. A release: before a message is sent to
-  // a rank, or a lock in its memory is given back. An acquire of all that was released to a rank: after a message has
-  // come (to this one), or a lock in its memory was taken.
+  // For messages and locks of floors above. release_to() comes before a message to that rank is sent, or a lock in its
+  // memory is released; acquire_from() acquires all that was released to that rank: after this rank has received a
+  // message, from itself; after it has acquired a lock, from the rank whose memory holds the lock.
   void release_to(int rank);
   void acquire_from(int rank);
   // Forgets every copy, and sends home what was written. For finding out what is used from then on.

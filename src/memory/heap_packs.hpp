@@ -17,7 +17,6 @@ namespace hiroba {
 
 class HeapPacks {
  public:
-  static constexpr size_t largest = 1024;  // bytes of an object
   static constexpr uint32_t most_chunks = 512;
   // Wholly free pages of a node that keep their memory.
   static constexpr uint32_t most_empty = 64;
@@ -81,8 +80,7 @@ class HeapPacks {
   Config config_;
   int keeper_ = -1;
   Table* table_ = nullptr;
-  SparseFile
-      known_;  // what this rank knows of the heap's chunks: 0 nothing, 1 it is not one of these, or its number + 1
+  SparseFile known_;  // by chunk of the heap: 0 not known, 1 not one of these, or its number + 1
   std::atomic<int64_t> taken_{0};
 };
 

@@ -22,8 +22,8 @@ class HugePages {
 
   void at_barrier();
   void gather(Array& array);
-  // Pages that have come to this rank, and are about to be filled by others: empty huge pages, so that each is made by
-  // one fault and what comes need not be copied once more to be gathered.
+  // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
+  // takes one fault, and the bytes are not copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
 
  private:

@@ -64,9 +64,8 @@ class Intervals {
   // A release, and an acquire of what the flags that this rank has read since the last one had been given.
   void sync();
 
-  // Messages and locks of floors above, which order what this rank has done before: a release to the rank that a
-  // message goes to, before it is sent, or that has the lock, before it is given back; and an acquire of what was
-  // released to that rank, when the message has come there, or the lock was taken.
+  // Messages and locks of floors above (Consistency): a release to a rank, and an acquire of all that was released to
+  // one.
   void release_to(int rank);
   void acquire_from(int rank);
 

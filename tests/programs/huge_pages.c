@@ -85,7 +85,8 @@ static void check_ends(long odd) {
   sms_free(kept);
 }
 
-/* What has come to rank 1: by migration, all of its half but a page that nobody writes; or by another distribution. */
+/* Rank 1 becomes the home of the second half: by migration, of all but a page that nobody writes; or by a new
+ * distribution. */
 static void check_moved(bool migrates) {
   enum { PAGES = 16384, STEPS = 8, LEAST = 14 }; /* of 16 huge pages, which are cut where parts meet */
   const int div[] = {2, -1};
