@@ -1,15 +1,22 @@
 """What the tests of hirobacc share: running it in an empty folder, running what it made, and mapping its output back to
 the user's lines. Environment: HIROBACC and HIROBARUN, the two commands; else those of build/dev."""
 
+import contextlib
 import dataclasses
+import io
 import os
 import pathlib
 import re
+import runpy
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import traceback
 import unittest
 from collections.abc import Sequence
+from typing import NoReturn
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -43,6 +50,60 @@ def execute(words: list[str], folder: pathlib.Path, limit: float = 60, env: dict
     return Ended(ended.returncode, ended.stdout.decode(errors="replace"), ended.stderr.decode(errors="replace"))
 
 
+def run_script(words: list[str]) -> int:
+    """Runs the command hirobacc, which is a Python script, in this process. Returns its exit status."""
+    sys.argv = [HIROBACC, *words]
+    try:
+        runpy.run_path(HIROBACC, run_name="__main__")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:  # as the interpreter would, so that a test that looks for tracebacks finds it
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def become_hirobacc(words: list[str], folder: pathlib.Path, limit: float, env: dict[str, str]) -> NoReturn:
+    """What `execute_hirobacc` does in the child, whose streams are those of the command."""
+    signal.setitimer(signal.ITIMER_REAL, limit)  # ends the process
+    os.chdir(folder)
+    for name in [name for name in os.environ if name.startswith("HIROBA_")]:
+        del os.environ[name]
+    os.environ.update({"LC_ALL": "C"} | env)
+    for stream in (sys.stdout, sys.stderr):
+        assert isinstance(stream, io.TextIOWrapper)
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    status = run_script(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status & 255)
+
+
+def execute_hirobacc(
+    words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None
+) -> Ended:
+    """`execute` of the command hirobacc, in a child that has its modules already: to import them takes most of the time
+    of a small compilation, and the tests compile a thousand files. What runs is the script of the command."""
+    if "hiroba.compiler.driver" not in sys.modules:
+        with contextlib.redirect_stdout(io.StringIO()):
+            run_script(["--help"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for number, stream in enumerate((nothing, out.fileno(), err.fileno())):
+                os.dup2(stream, number)
+            become_hirobacc(words, folder, limit, env or {})
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status == -signal.SIGALRM:
+            raise subprocess.TimeoutExpired([HIROBACC, *words], limit)
+        out.seek(0)
+        err.seek(0)
+        return Ended(status, out.read().decode(errors="replace"), err.read().decode(errors="replace"))
+
+
 def lines_of_user(shown: str, file: str) -> str:
     """Of preprocessed text, what came from one file, each line with its number; pieces of one line are joined. Blanks
     mean nothing: the preprocessor spreads lines with macros over several."""
@@ -63,6 +124,8 @@ def lines_of_user(shown: str, file: str) -> str:
 class CompilerTest(unittest.TestCase):
     """Each test has an empty folder, and no test may ever see a traceback of Python."""
 
+    hirobacc = staticmethod(execute_hirobacc)
+
     def setUp(self) -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="compiler-test-"))
         self.addCleanup(shutil.rmtree, self.folder)
@@ -75,7 +138,7 @@ class CompilerTest(unittest.TestCase):
 
     def compile(self, *words: object, env: dict[str, str] | None = None, limit: float = 60) -> Ended:
         """hirobacc in the test's folder."""
-        ended = execute([HIROBACC, *map(str, words)], self.folder, limit, env)
+        ended = self.hirobacc([*map(str, words)], self.folder, limit, env)
         self.assertNotIn("Traceback", ended.stderr)
         return ended
 

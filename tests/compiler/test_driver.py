@@ -49,6 +49,11 @@ int value(int i) {
 
 
 class DriverTest(CompilerTest):
+    @staticmethod
+    def hirobacc(words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None) -> Ended:
+        """As a user runs it: here, the command itself is the subject."""
+        return execute([HIROBACC, *words], folder, limit, env)
+
     def setUp(self) -> None:
         super().setUp()
         if self._testMethodName in OPEN_BUGS:
