@@ -145,9 +145,10 @@ def compete(
     run: Callable[[Contestant], dict[str, Any]] = run_once,
     warm_up: bool = True,
 ) -> Samples:
-    """One run of each to warm up (not counted), then `rounds` rounds, each beginning with another contestant."""
+    """One run of each to warm up (not counted), then `rounds` rounds, each beginning with another contestant. A single
+    round, which is to show that all contestants work, needs no warming up."""
     runs: dict[str, list[dict[str, Any]]] = {contestant.name: [] for contestant in contestants}
-    for turn in range(-1 if warm_up else 0, rounds):
+    for turn in range(-1 if warm_up and rounds > 1 else 0, rounds):
         first = max(turn, 0) % len(contestants)
         for contestant in [*contestants[first:], *contestants[:first]]:
             show_progress(f"{label} round {turn + 1} of {rounds}: {contestant.name}")

@@ -1,7 +1,7 @@
 """`./dev demo barnes_hut`: two clusters of stars meet.
 
-Two Plummer spheres of 20,000 bodies each fall towards each other, on 2 ranks over 2 virtual nodes which share one tree.
-Pictures of the stars at six moments are in out/demo/barnes_hut. Takes about 30 seconds on two cores.
+Two Plummer spheres of 10,000 bodies each fall towards each other, on 2 ranks over 2 virtual nodes which share one tree.
+Pictures of the stars at six moments are in out/demo/barnes_hut. Takes about 20 seconds on two cores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 
-STARS = 20000  # of one cluster
+STARS = 10000  # of one cluster
 DISTANCE, APART, SPEED = 5.0, 1.0, 0.6  # at the start: in the line of flight, beside it; of each cluster
 STEP, MOMENTS, STEPS = 0.025, 6, 50  # STEPS: from one picture to the next
 

@@ -49,7 +49,7 @@ def those_that_end(all_of_them: list[Contestant]) -> tuple[list[Contestant], lis
 def run() -> int:
     options = harness.arguments(__doc__).parse_args()
     programs = options.build / "bench" / "mpitasks"
-    rounds = options.rounds or (2 if options.small else 7)
+    rounds = options.rounds or (1 if options.small else 7)
     around = harness.circumstances()
     print(f"{around['cores']} cores, {around['cpu']}, {around['mpi']}, load {around['load_before']:.2f}")
     print(f"{rounds} rounds; medians of us per block and step, and the distance of the quartiles")

@@ -123,7 +123,7 @@ def releasers(*options: str) -> dict[str, str]:
 
 class TaskTrace(unittest.TestCase):
     def test_a_thread_that_has_created_all_before_it_runs_any(self) -> None:
-        found = releasers("-n", "1")
+        found = releasers("-n", "1", "--threads", "1")
         self.assertEqual({task for task, by in found.items() if by == " "}, {"make 1", "after 10", "child"})
         self.assertLessEqual({(by, task) for task, by in found.items() if by != " "}, EDGES)
 
