@@ -9,9 +9,8 @@ bool Refreshes::is_unwritten(uint64_t page) const {
 
 // Taken away, a page that this rank writes costs a fault and a copy by the kernel when it is written again; one that it
 // reads a fault. Whether the program still reads a page is found out by dropping it now and then: it is fetched again,
-// or is no copy any more that would be brought.
+// or is no copy any more that would be brought. That costs as much as some 20 refreshes.
 bool Refreshes::worth_it(const Array& array, uint64_t page, bool few) {
-  constexpr uint32_t trial = 8;
   const PageStates& states = *copies_.config().states;
   if (states.flag(page, PageStates::active) &&
       (array.tracker->twin_at_fetch() || states.flag(page, PageStates::copied)))

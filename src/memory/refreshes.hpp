@@ -11,7 +11,8 @@ namespace hiroba {
 
 class Refreshes {
  public:
-  static constexpr size_t most = 8;  // under way at a time
+  static constexpr size_t most = 8;      // under way at a time
+  static constexpr uint32_t trial = 32;  // one page in so many is dropped, to see whether it is still used
 
   explicit Refreshes(Copies& copies) : copies_(copies) {}
 

@@ -295,11 +295,18 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
     if (alone) return visit(first, end - first);
     taken.for_each_run(piece.end - piece.first, [&](uint64_t i, uint64_t pages) { visit(piece.first + i, pages); });
   };
+  // Nobody writes closed pages while they are busy, so they need not be frozen: two system calls less.
+  const auto no_writers = [&](uint64_t page, uint64_t pages) {
+    for (uint64_t p = page; p < page + pages; ++p)
+      if (!alone && !copies_.closed.is_closed(p)) return false;
+    return true;
+  };
   Tracker& tracker = *piece.array.tracker;
   Packer packer(*this, piece.array);
   for_each_run([&](uint64_t page, uint64_t pages) {
-    tracker.freeze(copies_.view(page), pages << page_shift, alone);
-    if (!written) return;
+    const bool quiet = no_writers(page, pages);
+    tracker.freeze(copies_.view(page), pages << page_shift, quiet);
+    if (!written || (quiet && !alone)) return;
     PageBits bits;
     tracker.collect(copies_.view(page), pages, bits);
     for (uint64_t i = 0; i < pages; ++i)
@@ -309,7 +316,9 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   if (alone) packer.send();  // nobody fetches before the barrier that follows
   else packer.send_and_fence();
   if (written && copies_.full()) copies_.forget_mappings(piece.array, piece.first, piece.end - piece.first);
-  for_each_run([&](uint64_t page, uint64_t pages) { tracker.discard(copies_.view(page), pages << page_shift, alone); });
+  for_each_run([&](uint64_t page, uint64_t pages) {
+    tracker.discard(copies_.view(page), pages << page_shift, no_writers(page, pages));
+  });
   for (uint64_t page = piece.first; page < piece.end; ++page) {
     if (!taken.test(page - piece.first)) continue;
     copies_.closed.forget(page);

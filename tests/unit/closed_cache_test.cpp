@@ -83,7 +83,7 @@ TEST_P(ClosedCacheTest, FewClosedPagesAreRefreshedInPlace) {
   EXPECT_EQ(4, rank->home_at(first + 1, 9));
   EXPECT_EQ(3, rank->home_at(first + 1)) << "an old word was sent home";
   uint64_t dropped = 0;
-  for (int times = 0; closes() && times < 8; ++times) {
+  for (int times = 0; closes() && times < static_cast<int>(Refreshes::trial); ++times) {
     const Notice again[] = {Notice::make(first + 7, 1)};
     cache().writeback.update(again);
     dropped += is_state(first + 7, PageState::stale) ? 1 : 0;
