@@ -93,15 +93,18 @@ void Graph::prepare(int64_t times) {
 
 void Graph::run() {
   if (times_ <= 0) return;
-  // Each thread gets a part of the tasks that can run first, so that their successors stay with it.
+  // Each thread gets a part of the tasks that can run first, so that their successors stay with it; those that other
+  // tasks exclude, or that are urgent, are released like all others.
   Crew& crew = worker_.crew();
   const auto threads = static_cast<size_t>(crew.threads());
   std::vector<Task*> roots;
   Task* next = nullptr;
-  for (size_t i = 0; i < tasks_.size(); ++i)
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = *tasks_[i];
     if (nodes_[i].within > 0) continue;
-    else if (tasks_[i]->kind == Task::program) roots.push_back(tasks_[i]);
-    else worker_.release(*tasks_[i], next);
+    if (task.kind == Task::program && task.extra == nullptr && task.priority == 0) roots.push_back(&task);
+    else worker_.release(task, next);
+  }
   for (size_t i = roots.size(); i-- > 0;)
     crew.worker(static_cast<int>(i * threads / roots.size())).ready_.push_created(roots[i]);
   crew.wake();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
@@ -77,6 +78,27 @@ void graph_of_everything() {
   uint64_t expected = 0;
   for (uint64_t iteration = 1; iteration <= 10; ++iteration) expected += iteration * (28 + 8);
   check(sum == expected && last == expected, "a graph with children and commutative tasks has a wrong sum");
+}
+
+// A bug of 2026-11: two that nothing comes before ran at once.
+void graph_that_begins_with_commutative_tasks() {
+  int64_t* const sum = static_cast<int64_t*>(sms_alloc(sizeof *sum, 1, 0));
+  std::atomic<int> inside = 0, most = 0;
+  hiroba::graph g([&] {
+    for (int i = 0; i < 4; ++i)
+      hiroba::task(hiroba::commutative(*sum), [&] {
+        most = std::max(most.load(), ++inside);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+        while (std::chrono::steady_clock::now() < end) continue;
+        ++*sum, --inside;
+      });
+  });
+  for (int run = 0; run < 200; ++run) g.run(1);
+  check(most <= 1, "two commutative tasks of a graph ran at once");
+  sms_barrier();
+  check(*sum == 800, "a graph of commutative tasks has a wrong sum");
+  sms_barrier();
+  sms_free(sum);
 }
 
 // Blocks that go from rank to rank, larger than a message, of tasks that end later than their function.
@@ -397,6 +419,7 @@ int main(int argc, char** argv) {
   graph_equals_loop(32, 20);
   graph_equals_loop(5, 3);
   graph_of_everything();
+  graph_that_begins_with_commutative_tasks();
   graph_of_large_blocks();
   graph_that_throws();
   exceptions();
