@@ -1,5 +1,6 @@
 """What the tests of hirobacc share: running it in an empty folder, running what it made, and mapping its output back to
-the user's lines. Environment: HIROBACC and HIROBARUN, the two commands; else those of build/dev."""
+the user's lines. Environment: HIROBACC and HIROBARUN, the two commands; else those of build/dev. The Python must be of
+the version that the build has found, as that of .venv is: hirobacc's parser is compiled for it."""
 
 import contextlib
 import dataclasses
