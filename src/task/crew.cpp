@@ -66,7 +66,7 @@ void Worker::submit(Task& task, int events) {
     const int32_t change = task.edges + events - Task::being_created;
     if (task.blockers.fetch_add(change, std::memory_order_acq_rel) + change != 0) return;
   }
-  if (task.kind == Task::program && task.extra == nullptr && task.priority == 0 && !is_child(task)) {
+  if (task.is_plain() && !is_child(task)) {
     ready_.push_created(&task);
     if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
     return;

@@ -93,8 +93,8 @@ void Graph::prepare(int64_t times) {
 
 void Graph::run() {
   if (times_ <= 0) return;
-  // Each thread gets a part of the tasks that can run first, so that their successors stay with it; those that other
-  // tasks exclude, or that are urgent, are released like all others.
+  // Each thread gets a part of the tasks that can run first, so that their successors stay with it; those
+  // with an exclusion or a priority are released.
   Crew& crew = worker_.crew();
   const auto threads = static_cast<size_t>(crew.threads());
   std::vector<Task*> roots;
@@ -102,7 +102,7 @@ void Graph::run() {
   for (size_t i = 0; i < tasks_.size(); ++i) {
     Task& task = *tasks_[i];
     if (nodes_[i].within > 0) continue;
-    if (task.kind == Task::program && task.extra == nullptr && task.priority == 0) roots.push_back(&task);
+    if (task.is_plain()) roots.push_back(&task);
     else worker_.release(task, next);
   }
   for (size_t i = roots.size(); i-- > 0;)

@@ -121,6 +121,8 @@ struct alignas(256) Task {
 
   // What the list of successors is from the end of the task on.
   static Edge* closed() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
+  // Once nothing blocks it, any thread may run it.
+  bool is_plain() const { return kind == program && extra == nullptr && priority == 0; }
   bool ended() const { return successors.load(std::memory_order_acquire) == closed(); }
   // That has this edge, or this argument.
   static Task& of(void* part) {
