@@ -12,7 +12,7 @@ namespace hiroba {
 class Refreshes {
  public:
   static constexpr size_t most = 8;      // under way at a time
-  static constexpr uint32_t trial = 32;  // one page in so many is dropped, to see whether it is still used
+  static constexpr uint32_t trial = 32;  // pages that could be refreshed, of which one is dropped
 
   explicit Refreshes(Copies& copies) : copies_(copies) {}
 

@@ -296,17 +296,16 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
     taken.for_each_run(piece.end - piece.first, [&](uint64_t i, uint64_t pages) { visit(piece.first + i, pages); });
   };
   // Nobody writes closed pages while they are busy, so they need not be frozen: two system calls less.
-  const auto no_writers = [&](uint64_t page, uint64_t pages) {
-    for (uint64_t p = page; p < page + pages; ++p)
-      if (!alone && !copies_.closed.is_closed(p)) return false;
-    return true;
+  const auto are_closed = [&](uint64_t page, uint64_t pages) {
+    while (pages > 0 && copies_.closed.is_closed(page)) ++page, --pages;
+    return pages == 0;
   };
   Tracker& tracker = *piece.array.tracker;
   Packer packer(*this, piece.array);
   for_each_run([&](uint64_t page, uint64_t pages) {
-    const bool quiet = no_writers(page, pages);
-    tracker.freeze(copies_.view(page), pages << page_shift, quiet);
-    if (!written || (quiet && !alone)) return;
+    const bool closed = !alone && are_closed(page, pages);
+    tracker.freeze(copies_.view(page), pages << page_shift, alone || closed);
+    if (!written || closed) return;
     PageBits bits;
     tracker.collect(copies_.view(page), pages, bits);
     for (uint64_t i = 0; i < pages; ++i)
@@ -317,7 +316,7 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   else packer.send_and_fence();
   if (written && copies_.full()) copies_.forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) {
-    tracker.discard(copies_.view(page), pages << page_shift, no_writers(page, pages));
+    tracker.discard(copies_.view(page), pages << page_shift, alone || are_closed(page, pages));
   });
   for (uint64_t page = piece.first; page < piece.end; ++page) {
     if (!taken.test(page - piece.first)) continue;
