@@ -36,13 +36,18 @@ class Ended:
     stderr: str
 
 
+def environment(more: dict[str, str] | None) -> dict[str, str]:
+    """What a command under test gets: no option of the runtime but those in `more`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HIROBA_")}
+    return kept | {"LC_ALL": "C"} | (more or {})
+
+
 def execute(words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None) -> Ended:
     """Runs a command to its end; what it prints may be in any encoding."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HIROBA_")}
     ended = subprocess.run(
         words,
         cwd=folder,
-        env=kept | {"LC_ALL": "C"} | (env or {}),
+        env=environment(env),
         timeout=limit,
         check=False,
         capture_output=True,
@@ -64,13 +69,13 @@ def run_script(words: list[str]) -> int:
     return 0
 
 
-def become_hirobacc(words: list[str], folder: pathlib.Path, limit: float, env: dict[str, str]) -> NoReturn:
+def become_hirobacc(words: list[str], folder: pathlib.Path, limit: float, env: dict[str, str] | None) -> NoReturn:
     """What `execute_hirobacc` does in the child, whose streams are those of the command."""
     signal.setitimer(signal.ITIMER_REAL, limit)  # ends the process
     os.chdir(folder)
-    for name in [name for name in os.environ if name.startswith("HIROBA_")]:
-        del os.environ[name]
-    os.environ.update({"LC_ALL": "C"} | env)
+    kept = environment(env)
+    os.environ.clear()
+    os.environ.update(kept)
     for stream in (sys.stdout, sys.stderr):
         assert isinstance(stream, io.TextIOWrapper)
         stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -96,7 +101,7 @@ def execute_hirobacc(
             nothing = os.open(os.devnull, os.O_RDONLY)
             for number, stream in enumerate((nothing, out.fileno(), err.fileno())):
                 os.dup2(stream, number)
-            become_hirobacc(words, folder, limit, env or {})
+            become_hirobacc(words, folder, limit, env)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status == -signal.SIGALRM:
             raise subprocess.TimeoutExpired([HIROBACC, *words], limit)
