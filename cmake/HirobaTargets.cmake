@@ -23,4 +23,12 @@ function(hiroba_floor name)
   foreach(u ${F_USES})
     target_link_libraries(hiroba_${name} PUBLIC hiroba_${u})
   endforeach()
+  # Read once, because they take a third of the compiler's time. Each file names what it needs all the same: the preset
+  # asan compiles without.
+  if(name STREQUAL base)
+    target_precompile_headers(hiroba_base PRIVATE <algorithm> <array> <atomic> <functional> <map> <memory> <mutex>
+      <span> <string> <vector>)
+  else()
+    target_precompile_headers(hiroba_${name} REUSE_FROM hiroba_base)
+  endif()
 endfunction()

@@ -20,7 +20,6 @@ program=barnes_hut here=$(dirname "${BASH_SOURCE[0]}")
 parts=({barnes_hut,setup,tree,forces,check,record}.c ../common/{team,options,files,checkpoint,run,memory,volume}.c)
 # shellcheck disable=SC1091 # it is checked by itself
 source "$here/../common/shapes.sh"
-export OMP_WAIT_POLICY=passive # the tests have more threads than cores
 
 cells() { # REPORT
   sed -n 's/.*"tree": "\([0-9a-f]*\)".*/\1/p' "$1"

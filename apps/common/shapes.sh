@@ -11,9 +11,8 @@ common=$(dirname "${BASH_SOURCE[0]}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# More threads than cores, and a job of MPI in every line: OpenMP's threads sleep where they wait, and Open MPI does not
-# look for networks at each start.
-export OMP_WAIT_POLICY=passive OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx
+# A job of MPI in every line: Open MPI does not look for networks at each start.
+export OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx
 
 fail() {
   printf 'test.sh: %s\n' "$*" >&2

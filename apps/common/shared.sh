@@ -2,7 +2,6 @@
 # For tests of applications in the variants serial, omp, mpi and hiroba, in the place of shapes.sh.
 # shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/shapes.sh"
-export OMP_WAIT_POLICY=passive     # the tests have more threads than cores
 export ASAN_OPTIONS=detect_leaks=0 # a run that is refused does not free what it has
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../$program" && pwd)
 # shellcheck disable=SC2034 # for who sources this

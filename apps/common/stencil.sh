@@ -2,7 +2,6 @@
 # For tests of applications over stencil.h, in the place of shapes.sh.
 # shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/shapes.sh"
-export OMP_WAIT_POLICY=passive # the tests have more threads than cores
 
 # The field of a run has the bits of the sequential one.
 same_as_seq() { # SHAPE SIZE ARGUMENTS... -- ARGUMENTS OF THIS SHAPE ONLY...

@@ -2,7 +2,6 @@
 # For tests of applications over tiled.h, in the place of shapes.sh.
 # shellcheck disable=SC1091 # it is checked by itself
 source "$(dirname "${BASH_SOURCE[0]}")/shapes.sh"
-export OMP_WAIT_POLICY=passive     # the tests have more threads than cores
 export ASAN_OPTIONS=detect_leaks=0 # the runtime of GCC does not free all that it has for dependences of tasks
 
 # The bits of the answer of a verified run.
