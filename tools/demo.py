@@ -32,24 +32,26 @@ def from_here(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
-def folders(about: str | None, name: str) -> tuple[Path, Path]:
-    """Reads the command line of a demo. Returns the folder with the programs and, made if absent, that for results."""
+def command_line(about: str | None, name: str) -> tuple[Path, Path, bool]:
+    """Reads that of a demo. Returns the folder with the programs, that for results, which is made if absent, and
+    whether a small version is wanted."""
     preset = os.environ.get("DEV_PRESET", "dev")
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / preset, help="folder with the built programs")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "demo" / name, help="folder for results")
+    parser.add_argument("--small", action="store_true", help="a quick version: checks that everything works")
     options = parser.parse_args()
     folder: Path = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    return options.build.resolve() / "bin", folder
+    return options.build.resolve() / "bin", folder, options.small
 
 
-def main_job(programs: Path, folder: Path) -> Path:
+def main_job(programs: Path, folder: Path, steps: int) -> Path:
     """Runs it before the user's eyes; returns the file with the final field."""
     field = folder / "field.npy"
     command = [
         *(str(programs / "hirobarun"), "-n", str(JOB_RANKS), "--nodes", str(JOB_NODES)),
-        *(str(programs / "stencil_sms"), "--size", str(SIZE), "--steps", str(JOB_STEPS)),
+        *(str(programs / "stencil_sms"), "--size", str(SIZE), "--steps", str(steps)),
         *("--verify", "--progress", "--output", str(field)),
     ]
     shown = " ".join(word.replace(f"{programs}/", "").replace(str(field), from_here(field)) for word in command)
@@ -134,14 +136,14 @@ def rivals_table(samples: Samples, count: int) -> str:
     return harness.table(rows)
 
 
-def draw_slice(field_file: Path, path: Path) -> Path:
+def draw_slice(field_file: Path, steps: int, path: Path) -> Path:
     """The plane through the middle of x at the start and at the end, and its difference from the exact solution."""
     field = np.load(field_file, mmap_mode="r")
     planes = field.shape[0]
     wave = np.arange(planes) * np.pi / (planes - 1)
     middle = planes // 2
     start = np.outer(np.sin(3 * wave), np.sin(2 * wave)) * np.sin(wave[middle])
-    decay = (0.4 + 0.2 * sum(np.cos(mode * np.pi / (planes - 1)) for mode in (1, 2, 3))) ** JOB_STEPS
+    decay = (0.4 + 0.2 * sum(np.cos(mode * np.pi / (planes - 1)) for mode in (1, 2, 3))) ** steps
     end = np.asarray(field[:, :, middle])
     difference = end - decay * start
 
@@ -150,7 +152,7 @@ def draw_slice(field_file: Path, path: Path) -> Path:
     error = float(np.abs(difference).max()) or 1e-16
     pictures = [
         ("at the start", start, "RdBu_r", 1.0),
-        (f"after {JOB_STEPS} steps, computed on {JOB_NODES} nodes", end, "RdBu_r", 1.0),
+        (f"after {steps} steps, computed on {JOB_NODES} nodes", end, "RdBu_r", 1.0),
         ("computed minus exact", difference, "PuOr_r", error),
     ]
     piece = -(-planes // JOB_RANKS)
@@ -229,18 +231,19 @@ Try next
 
 
 def run() -> int:
-    programs, folder = folders(__doc__, "")
-    field = main_job(programs, folder)
+    programs, folder, small = command_line(__doc__, "")
+    steps, rounds = (100, 1) if small else (JOB_STEPS, RIVAL_ROUNDS)
+    field = main_job(programs, folder, steps)
     cores = len(os.sched_getaffinity(0))
     counts = rank_counts(cores)
-    samples = harness.compete(rivals(programs, counts), RIVAL_ROUNDS, "rivals,")
+    samples = harness.compete(rivals(programs, counts), rounds, "rivals,")
     compared = min(max(cores, 2), counts[-1])
     print(
         f"\nIts rivals, on {cores} cores: the same loop, {RIVAL_STEPS} steps, each answer verified; medians of "
-        f"{RIVAL_ROUNDS} rounds\n\n{rivals_table(samples, compared)}\n"
+        f"{rounds} rounds\n\n{rivals_table(samples, compared)}\n"
     )
     pictures = [
-        draw_slice(field, folder / "slice.png"),
+        draw_slice(field, steps, folder / "slice.png"),
         draw_scaling(samples, counts, cores, folder / "scaling.png"),
     ]
     print("\n".join(f"picture: {from_here(picture)}" for picture in pictures))

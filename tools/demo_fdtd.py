@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps" / "fdtd"))
 import harness
 import numpy as np
-from demo import folders, from_here
+from demo import command_line, from_here
 from harness import BenchmarkError
 from matplotlib.animation import PillowWriter
 from matplotlib.axes import Axes
@@ -32,14 +32,14 @@ STEPS, FILM = 6000, 12
 FRAMES = 60  # of the animated film: the first moments
 
 
-def simulate(programs: Path, folder: Path) -> None:
+def simulate(programs: Path, folder: Path, steps: int) -> None:
     """Before the user's eyes."""
     solid = folder / "solid.npy"
     np.save(solid, SHAPE.solid_cells())
     program = "fdtd_smint" if (programs / "fdtd_smint").exists() else "fdtd_sms"
     command = [
         *(str(programs / "hirobarun"), "-n", "2", "--nodes", "2", str(programs / program)),
-        *SHAPE.options(solid, STEPS),
+        *SHAPE.options(solid, steps),
         *("--spacing", str(SPACING), "--film", str(FILM), "--output", str(folder), "--progress"),
     ]
     shown = " ".join(command).replace(f"{programs}/", "").replace(str(folder), from_here(folder))
@@ -144,7 +144,7 @@ def draw_film(film: Reals, folder: Path) -> Path:
     path = folder / "film.gif"
     (folder / "frames").mkdir(exist_ok=True)
     with writer.saving(figure, str(path), dpi=70):
-        for frame in range(min(FRAMES, len(film))):
+        for frame in range(len(film)):
             figure.clear()
             section.draw(figure.subplots(), frame)
             figure.savefig(folder / "frames" / f"{frame:04d}.png", dpi=70)
@@ -161,13 +161,14 @@ Try next
 
 
 def run() -> int:
-    programs, folder = folders(__doc__, "fdtd")
-    simulate(programs, folder)
+    programs, folder, small = command_line(__doc__, "fdtd")
+    steps, frames = (1500, 3) if small else (STEPS, FRAMES)
+    simulate(programs, folder, steps)
     film = np.load(folder / "film.npy")
     pictures = [
         draw_spectrum(folder, folder / "spectrum.png"),
         draw_slices(film, folder / "slices.png"),
-        draw_film(film, folder),
+        draw_film(film[:frames], folder),
     ]
     print("\n" + "\n".join(f"picture: {from_here(picture)}" for picture in pictures))
     print(NEXT.format(folder=from_here(folder)), end="")

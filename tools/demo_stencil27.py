@@ -13,7 +13,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 import harness
 import numpy as np
-from demo import folders, from_here
+from demo import command_line, from_here
 from harness import BenchmarkError, Contestant
 from matplotlib.figure import Figure
 
@@ -86,7 +86,7 @@ def draw(path: Path, speeds: dict[int, float], files: list[Path]) -> Path:
 
 
 def run() -> int:
-    programs, folder = folders(__doc__, "stencil27")
+    programs, folder, _ = command_line(__doc__, "stencil27")
     speeds = depths(programs, folder)
     picture = draw(folder / "stencil27.png", speeds, moments(programs, folder))
     print(f"\npicture: {from_here(picture)}\nTry next: apps/stencil27/README.md, ./dev bench stencil27")

@@ -83,7 +83,7 @@ def absorption(programs: Path) -> None:
 
 # ---- HE1 -------------------------------------------------------------------------------------------------------------
 
-GRIDS = ((12, 4, 3, 1600), (24, 8, 6, 3000), (36, 12, 9, 4500))  # cavity, neck, length of the neck, steps
+GRIDS = ((12, 4, 3, 800), (24, 8, 6, 1500), (36, 12, 9, 2250))  # cavity, neck, length of the neck, steps
 
 
 def resonator(programs: Path) -> None:

@@ -36,6 +36,7 @@ HALO_STEPS, HALO_BODY = {1: 50000, 4: 20000, 16: 10000, 64: 2500}, 1400
 MILLION_STEPS = "31250"  # of 32 columns
 # Find dependences at run time, as Hiroba does.
 DISCOVERING = ("libgomp", "libomp", "starpu", "taskflow")
+BODIES = {"computing": [], "going through memory": ["--memory"]}
 SMALL = ["--width", "8", "--steps", "20", "--repeats", "1"]
 
 
@@ -75,7 +76,7 @@ class Costs:
         show(f"METG(50%): ns, {self.threads} threads", found, "metg")
 
     def patterns(self) -> None:
-        for kind, more in (("computing", []), ("going through memory", ["--memory"])):
+        for kind, more in list(BODIES.items())[: 1 if self.small else None]:
             found = {}
             for graph in self.chosen(PATTERNS):
                 words = ["--body", "1000"] if self.small else ["--metg", "--steps", PATTERN_STEPS, "--repeats", "3"]

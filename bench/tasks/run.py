@@ -249,7 +249,7 @@ def run() -> int:
     for name in names:
         app = APPS[name]
         checked = Checked(app.same_bits)
-        tiles = options.tile or (app.small_tiles if options.small else app.tiles)
+        tiles = options.tile or (app.small_tiles[:1] if options.small else app.tiles)
         for shape in options.shape or SHAPES:
             label = f"{name} {app.small_size if options.small else app.size}, {shape}"
             found = entries(programs, app, *SHAPES[shape])

@@ -14,7 +14,7 @@ WRAPPERS = {"mpi.h": "mpicc", "shmem.h": "oshcc"}
 NOTATION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(SMint|xmp)\b|^shared\b.*::|\]:\[", re.MULTILINE)
 # What hirobacc adds to a program that calls MPI: the header in which each call brings the pages of its buffers first.
 MPI_CALLS = ("-include", str(ROOT / "include/hiroba/mpi_calls.h"))
-FLAGS = ("-O2", "-fopenmp", "-w", "-frandom-seed=1", "-I", str(ROOT / "include/hiroba"))
+FLAGS = ("-O1", "-fopenmp", "-w", "-frandom-seed=1", "-I", str(ROOT / "include/hiroba"))
 
 
 def ours() -> list[pathlib.Path]:
