@@ -78,6 +78,7 @@ class Command(unittest.TestCase):
             if status is not None:
                 self.assertEqual(done.returncode, status, done.stderr)
             self.assertRegex(done.stderr, pattern)
+            self.assertNotIn(".cpp", done.stderr)
             said = [line for line in done.stderr.splitlines() if not line.startswith("hirobarun: rank")]
             self.assertEqual(len(said), 1, f"{words}: not one message:\n{done.stderr}")
 
