@@ -32,18 +32,25 @@ def contestants(programs: Path, threads: int, blocks: int, size: int, steps: int
     return found
 
 
-def those_that_end(all_of_them: list[Contestant]) -> tuple[list[Contestant], list[str]]:
-    """Each runs once; and the names of those that stand still."""
-    good, still = [], []
-    for contestant in all_of_them:
+def compete(everyone: list[Contestant], rounds: int, label: str) -> tuple[Samples, list[str]]:
+    """Of those that end in each round; and the names of those that once stood still."""
+    still: list[str] = []
+
+    def run_once(contestant: Contestant) -> dict[str, Any]:
         try:
-            harness.run_once(contestant, LIMIT)
-            good.append(contestant)
+            return harness.run_once(contestant, LIMIT)
         except BenchmarkError as error:
-            if "not finished" not in str(error):
+            if "not finished" in str(error):
+                still.append(contestant.name)
+            raise
+
+    while True:
+        known = len(still)
+        try:
+            return harness.compete([one for one in everyone if one.name not in still], rounds, label, run_once), still
+        except BenchmarkError:
+            if len(still) == known:
                 raise
-            still.append(contestant.name)
-    return good, still
 
 
 def run() -> int:
@@ -60,8 +67,7 @@ def run() -> int:
         for shape, threads in SHAPES.items():
             label = f"{blocks} blocks of {size} B, {work} us of work, {shape}"
             everyone = contestants(programs, threads, blocks, size, steps, work)
-            able, still = those_that_end(everyone)
-            samples[label] = harness.compete(able, rounds, label, lambda c: harness.run_once(c, LIMIT))
+            samples[label], still = compete(everyone, rounds, label)
             rows.append([label, *(cell(samples[label], name, still) for name in WAYS.values())])
     print(harness.table(rows))
     more: dict[str, Any] = {"rows": rows}
