@@ -165,3 +165,10 @@ class CompilerTest(unittest.TestCase):
             self.assertEqual(
                 (ended.returncode, ended.stdout, ended.stderr), (0, answer, ""), f"{program.name}: {ranks} ranks"
             )
+
+    def check_run(self, program: object, ranks: int, nodes: int) -> Ended:
+        """Under option check; the exit status says whether there were mistakes."""
+        ended = self.launch(ranks, nodes, "--check", program)
+        mistakes = bool(re.search(r"check: race|\d mistakes? found", ended.stderr))
+        self.assertEqual(ended.returncode, int(mistakes), ended.stderr)
+        return ended

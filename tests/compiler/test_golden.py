@@ -35,6 +35,15 @@ class Golden(CompilerTest):
                 binary = self.folder / path.stem
                 self.compiled(*FLAGS, *(GOLDEN / file for file in files), "-o", binary)
                 self.check_answer(binary)
+                if notation in ("mpc", "smint"):
+                    self.check_silent(binary)
+
+    def check_silent(self, binary: pathlib.Path) -> None:
+        """Option check names no race, and the answer stays."""
+        for ranks, nodes in ((2, 1), (3, 2)):
+            ended = self.check_run(binary, ranks, nodes)
+            self.assertEqual(ended.stdout, "OK\n")
+            self.assertNotIn(" race ", ended.stderr)
 
     def check_shown(self, file: pathlib.Path) -> None:
         shown = self.compiled("--show", *FLAGS, file)

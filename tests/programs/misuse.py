@@ -370,7 +370,9 @@ def main(cases: list[Case]) -> int:
     parser = argparse.ArgumentParser(description="Runs every case, and checks what comes of it.")
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder")
     parser.add_argument("--tracking", default="", help="only the cases that depend on it, with this way of tracking")
-    parser.add_argument("--jobs", type=int, default=2, help="cases run at once")
+    parser.add_argument(
+        "--jobs", type=int, default=6, help="cases run at once (default: 6; they wait more than they compute)"
+    )
     parser.add_argument("--show", action="store_true", help="print every message")
     parser.add_argument("cases", nargs="*", help="default: all")
     options = parser.parse_args()
