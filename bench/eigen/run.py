@@ -3,8 +3,8 @@ and time until residuals are 1e-10; two virtual nodes against one.
 
 Before a figure counts, the eigenvalues of each contestant are compared with the exact ones, double ones twice. A rival
 that misses one is left out of that problem's targets, and the table says so. SLEPc is compiled if pkg-config finds it
-(slepc, real numbers; --slepc-complex FOLDER: a folder with the pkg-config file of one with complex numbers). PRIMME is
-used if --primme PYTHON names a Python that has it.
+(slepc, real numbers; --slepc-complex FOLDER:FOLDER: where the pkg-config files of one with complex numbers are).
+PRIMME is used if --primme PYTHON names a Python that has it.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def exact(kind: str, n: int) -> list[float]:
     return sorted(out)[:COUNT]
 
 
-def slepc(build: Path, folder: Path | None) -> Path | None:
-    """SLEPc's program, compiled for real or, with a folder, complex numbers; none without the library."""
+def slepc(build: Path, folders: str | None) -> Path | None:
+    """SLEPc's program, compiled for real or, with folders, complex numbers; none without the library."""
     environment = dict(os.environ)
-    if folder is not None:
-        environment["PKG_CONFIG_PATH"] = f"{folder}:{environment.get('PKG_CONFIG_PATH', '')}"
+    if folders is not None:
+        environment["PKG_CONFIG_PATH"] = f"{folders}:{environment.get('PKG_CONFIG_PATH', '')}"
     done = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "slepc", "petsc"],
         env=environment,
@@ -62,12 +62,13 @@ def slepc(build: Path, folder: Path | None) -> Path | None:
     )
     if done.returncode != 0 or shutil.which("mpicc") is None:
         return None
-    program = build / "bench" / "eigen" / ("slepc" if folder is None else "slepc_complex")
+    program = build / "bench" / "eigen" / ("slepc" if folders is None else "slepc_complex")
     program.parent.mkdir(parents=True, exist_ok=True)
     command = [
         "mpicc",
         "-O3",
         "-march=native",
+        *([] if folders is None else ["-DWANTS_COMPLEX"]),
         str(FOLDER / "slepc.c"),
         *done.stdout.split(),
         "-lm",
@@ -176,7 +177,11 @@ class Bench:
 
 def run() -> int:
     parser = harness.arguments(__doc__)
-    parser.add_argument("--slepc-complex", type=Path, help="folder of the pkg-config file slepc.pc of complex numbers")
+    parser.add_argument(
+        "--slepc-complex",
+        metavar="FOLDER:FOLDER",
+        help="folders of the pkg-config files slepc.pc and petsc.pc of complex numbers",
+    )
     parser.add_argument("--primme", type=Path, help="a Python that has primme and scipy")
     parser.add_argument("--only", action="append", help="KIND:N of a problem; may be given again")
     options = parser.parse_args()

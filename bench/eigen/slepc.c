@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined WANTS_COMPLEX && !defined PETSC_USE_COMPLEX
+#error "this PETSc has real numbers: name the folder of the complex one's petsc.pc, too"
+#endif
+
 static Mat laplace(PetscInt side, int dimensions) {
   PetscInt n = 1, first, last;
   for (int d = 0; d < dimensions; d++) n *= side;
