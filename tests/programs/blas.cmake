@@ -25,8 +25,7 @@ foreach(line ${blas_tests})
   hiroba_run_test(programs.blas.${name} ${ranks} ${nodes} blas --seed ${seed} --count ${calls} MATCH "done .*"
     SECONDS 60)
   with(programs.blas.${name} TIMEOUT=30 ${words})
-  set_property(TEST programs.blas.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads}
-    OMP_WAIT_POLICY=passive)
+  set_property(TEST programs.blas.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 add_test(NAME programs.blas.bits COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_bits.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:blas>)

@@ -18,8 +18,7 @@ foreach(line ${eigen_tests})
   hiroba_run_test(programs.eigen.${name} ${ranks} ${nodes} eigen --seed ${seed} --count ${rounds}
     MATCH "seed.*done .*" SECONDS 60)
   with(programs.eigen.${name} TIMEOUT=30 ${words})
-  set_property(TEST programs.eigen.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads}
-    OMP_WAIT_POLICY=passive)
+  set_property(TEST programs.eigen.${name} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
 endforeach()
 add_test(NAME programs.eigen.bits COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_bits.py
   $<TARGET_FILE:hirobarun> $<TARGET_FILE:eigen> 3)

@@ -26,7 +26,7 @@ foreach(line ${linop_tests})
     hiroba_run_test(${test} ${ranks} ${nodes} ${program} --seed ${seed} --count ${rounds} MATCH "seed.*done .*"
       SECONDS 60)
     with(${test} TIMEOUT=30 ${words})
-    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads} OMP_WAIT_POLICY=passive)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=${threads})
   endforeach()
 endforeach()
 foreach(program linop solvers)
