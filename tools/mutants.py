@@ -31,6 +31,8 @@ WORK = ROOT / "build" / "mutants"
 # The tests (as gtest names them) of each file that has unit tests of its own.
 PARTS = "*NetPartsTest.*"
 CACHE = "*CacheTest.*:*CacheBarrierTest.*:NoticesTest.*:HomeWritesTest.*"
+HEAP = "Heap*.*:Packs.*:ThreadCache.*"
+INTERVALS = "IntervalsTest.*"
 TESTS = {
     "src/transport/net/put_ledger.cpp": PARTS,
     "src/transport/net/arrived_puts.hpp": PARTS + ":ArrivedPuts.*",
@@ -46,6 +48,14 @@ TESTS = {
     "src/memory/writeback.cpp": CACHE,
     "src/memory/notices.hpp": CACHE,
     "src/memory/home_writes.cpp": CACHE,
+    "src/memory/home_runs.cpp": "HomeRunsTest.*",
+    "src/memory/interval_log.cpp": INTERVALS,
+    "src/memory/intervals.cpp": INTERVALS,
+    "src/memory/heap_arenas.cpp": HEAP,
+    "src/memory/heap_packs.cpp": HEAP,
+    "src/memory/heap_returns.cpp": HEAP,
+    "src/memory/heap_space.cpp": HEAP,
+    "src/memory/heap_thread_cache.cpp": HEAP,
     "src/loops/neighbours.cpp": "Neighbours*.*",
     "src/loops/share.cpp": "Share.*:Neighbours*.*",
 }

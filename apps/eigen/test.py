@@ -149,6 +149,7 @@ class Command(unittest.TestCase):
             ("laplace1d:60", "--smallest", 2),
             ("laplace2d:40", "--smallest", 4),  # the second and the third are equal
             ("laplace2d:40", "--smallest", 6, "--precondition", "ilu"),
+            ("ring:200:1", "--smallest", 3, "--precondition", "milu", "--correction", "minres:20"),
             ("laplace2d:30", "--largest", 3, "--correction", "minres:10"),
             ("laplace3d:12", "--smallest", 4, "--precondition", "chebyshev:3"),
             ("ring:200:1", "--smallest", 3),

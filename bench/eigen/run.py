@@ -28,11 +28,12 @@ ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 # kind, points, which rivals (products and time), options of ours
 PROBLEMS = [("laplace2d", 100), ("ring", 1000), ("laplace3d", 100), ("laplace2d", 1000)]
 SMALL = [("laplace2d", 20), ("ring", 60), ("laplace3d", 7)]
-NONE, ILU = ["--precondition", "none"], ["--precondition", "ilu"]
+NONE, ILU, MILU = (["--precondition", how] for how in ("none", "ilu", "milu"))
 WAYS = {
     "hiroba, GD+k": [*NONE, "--correction", "none"],
-    "hiroba, GD+k, ILU": [*ILU, "--correction", "none"],
+    "hiroba, GD+k, MILU": [*MILU, "--correction", "none"],
     "hiroba, JD, ILU": [*ILU, "--correction", "minres:100"],
+    "hiroba, JD, MILU": [*MILU, "--correction", "minres:100"],
 }
 LARGE = 500_000  # rows, from which on only the last way is measured: the others pass through many vectors per step
 SLEPC_WAYS = {"slepc": [], "slepc, GMRES": ["-st_ksp_type", "gmres"]}
@@ -170,7 +171,7 @@ class Bench:
             self.targets.append(Target(f"{title}: time / SLEPc", samples.ratio(fastest, rival), 0.8))
 
     def nodes(self, n: int) -> None:
-        words = WAYS["hiroba, JD, ILU"]
+        words = WAYS["hiroba, JD, MILU"]
         teams = [self.ours(f"{nodes} nodes", "laplace2d", n, words, 2, nodes) for nodes in (1, 2)]
         samples = self.samples["over nodes"] = harness.compete(teams, 1 if n > 500 else self.rounds, "nodes", run_once,
                                                                warm_up=False)  # fmt: skip

@@ -132,9 +132,9 @@ linop<T> jacobi(const linop<T>& matrix, location where = location::current()) {
   return linop<T>((hiroba_linop_jacobi)(matrix.handle()));
 }
 template <typename T>
-linop<T> ilu(const linop<T>& matrix, location where = location::current()) {
+linop<T> ilu(const linop<T>& matrix, double relax = 0, location where = location::current()) {
   hiroba::detail::stand_at(where);
-  return linop<T>((hiroba_linop_ilu)(matrix.handle()));
+  return linop<T>((hiroba_linop_ilu)(matrix.handle(), relax));
 }
 // The matrix ends after it.
 template <typename T>

@@ -52,9 +52,10 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
 // The inverse of the diagonal. Of matrices.
 template <typename T>
 Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out);
-// Incomplete factors without fill-in, of each rank's rows and columns.
+// Incomplete factors of each rank's rows and columns, without fill-in; `relax` (0 to 1) of that is added to the
+// diagonal.
 template <typename T>
-Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out);
+Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std::unique_ptr<Operator<T>>& out);
 // A Chebyshev polynomial in D^-1 A, with D the diagonal, for eigenvalues of that between low and high; estimated, if
 // high is 0. `a` outlives it.
 template <typename T>

@@ -1,5 +1,6 @@
 // Preconditioners of matrices: the diagonal, incomplete factors of each rank's block, Chebyshev polynomials.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -53,15 +54,20 @@ class Jacobi final : public Operator<T> {
   std::vector<T> inverse_;
 };
 
-// L U ~ A in the places of A's entries: L has ones on its diagonal. One thread of each rank solves with them.
+// L U ~ A in the places of A's entries: L has ones on its diagonal. `relax` of the fill-in that is left out is added to
+// the diagonal (Axelsson, Lindskog, On the eigenvalue distribution of a class of preconditioning methods, 1986); of
+// complex numbers the real part, so that the factors of a Hermitian matrix stay Hermitian. Entries in columns of other
+// ranks are left out, too; they count for `of_others`, since with all of them a block that touches no boundary would be
+// singular. One thread of each rank solves with them.
 template <typename T>
 class BlockIlu final : public Operator<T> {
  public:
   BlockIlu(const Rows& rows, LocalRows<T> entries) : rows_(rows), f_(std::move(entries)) {}
   const Rows& rows() const override { return rows_; }
-  std::string what() const override { return "block ILU(0) preconditioner"; }
+  std::string what() const override { return "block ILU preconditioner"; }
 
-  Status factor(int64_t first_row) {
+  // to_diagonal: what is added to the diagonal before; relax: the part of the fill-in.
+  Status factor(int64_t first_row, const std::vector<Real<T>>& to_diagonal, Real<T> relax) {
     const auto n = static_cast<size_t>(f_.rows());
     std::vector<int64_t> place(n, -1);  // of a column in the row at hand
     for (size_t i = 0; i < n; ++i) {
@@ -73,7 +79,9 @@ class BlockIlu final : public Operator<T> {
         if (column(k) == i) diagonal = k;
         largest = std::max(largest, abs_of(value(k)));
       }
-      for (int64_t k = begin; k < end && column(k) < i; ++k) eliminate(k, place);
+      Real<T> left_out = 0;
+      for (int64_t k = begin; k < end && column(k) < i; ++k) left_out += eliminate(k, place);
+      if (diagonal >= 0) value(diagonal) += relax * left_out + to_diagonal[i];
       for (int64_t k = begin; k < end; ++k) place[column(k)] = -1;
       constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
@@ -101,12 +109,17 @@ class BlockIlu final : public Operator<T> {
  private:
   size_t column(int64_t k) const { return static_cast<size_t>(f_.column[static_cast<size_t>(k)]); }
   T& value(int64_t k) { return f_.value[static_cast<size_t>(k)]; }
-  // Entry k of L, and its row of U from the entries of the row at hand.
-  void eliminate(int64_t k, const std::vector<int64_t>& place) {
+  // Entry k of L, and its row of U from the entries of the row at hand. Returns the fill-in that has no place.
+  Real<T> eliminate(int64_t k, const std::vector<int64_t>& place) {
     const size_t above = column(k);
     value(k) = times(value(k), inverse_[above]);
-    for (int64_t u = diagonal_[above] + 1; u < f_.start[above + 1]; ++u)
-      if (const int64_t at = place[column(u)]; at >= 0) value(at) -= times(value(k), value(u));
+    Real<T> left_out = 0;
+    for (int64_t u = diagonal_[above] + 1; u < f_.start[above + 1]; ++u) {
+      const T fill = -times(value(k), value(u));
+      if (const int64_t at = place[column(u)]; at >= 0) value(at) += fill;
+      else left_out += std::real(fill);
+    }
+    return left_out;
   }
   T part(int64_t begin, int64_t end, const T* y) const {
     T sum = 0;
@@ -120,6 +133,23 @@ class BlockIlu final : public Operator<T> {
   std::vector<int64_t> diagonal_;
   std::vector<T> inverse_;
 };
+
+// Of each of this rank's rows, the sum of the entries in columns of other ranks: what A makes of ones, without the
+// block.
+template <typename T>
+Status sums_of_others(const Ranks& ranks, SparseMatrix<T>& a, const LocalRows<T>& block, std::vector<Real<T>>& out) {
+  const int64_t n = block.rows();
+  const Workspace<T> work(n, 2);
+  std::fill_n(work[0], n, T(1));
+  HIROBA_TRY(a.apply(ranks, work[0], work[1]));
+  for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+    T sum = work[1][i];
+    for (auto k = static_cast<size_t>(block.start[i]); k < static_cast<size_t>(block.start[i + 1]); ++k)
+      sum -= block.value[k];
+    out[i] = std::real(sum);
+  }
+  return {};
+}
 
 template <typename T>
 class Chebyshev final : public Operator<T> {
@@ -238,9 +268,19 @@ Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Opera
 }
 
 template <typename T>
-Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out) {
-  auto made = std::make_unique<BlockIlu<T>>(a.rows(), a.own_block());
-  HIROBA_TRY(made->factor(a.rows().begin(ranks.me())));
+Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std::unique_ptr<Operator<T>>& out) {
+  if (!(relax >= 0 && relax <= 1))
+    return Status::error(
+        format("relax is %g; it is the part of the fill-in that is added to the diagonal, 0 to 1", relax));
+  const int64_t settings[] = {std::bit_cast<int64_t>(relax)};
+  HIROBA_TRY(ranks.agree(settings, "parts of the fill-in for the diagonal"));
+  constexpr double of_others = 0.8;
+  LocalRows<T> block = a.own_block();
+  std::vector<Real<T>> others(static_cast<size_t>(block.rows()));
+  if (relax > 0) HIROBA_TRY(sums_of_others(ranks, a, block, others));
+  for (Real<T>& sum : others) sum *= static_cast<Real<T>>(relax * of_others);
+  auto made = std::make_unique<BlockIlu<T>>(a.rows(), std::move(block));
+  HIROBA_TRY(made->factor(a.rows().begin(ranks.me()), others, static_cast<Real<T>>(relax)));
   out = std::move(made);
   return {};
 }
@@ -249,6 +289,8 @@ template <typename T>
 Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double low, double high,
                       std::unique_ptr<Operator<T>>& out) {
   constexpr double span = 30, margin = 1.1;  // of the estimate, which is from below
+  const int64_t settings[] = {degree, std::bit_cast<int64_t>(low), std::bit_cast<int64_t>(high)};
+  HIROBA_TRY(ranks.agree(settings, "degrees or bounds"));
   std::vector<T> inverse;
   HIROBA_TRY(inverse_diagonal(ranks, a, inverse));
   if (degree < 1) return Status::error(format("the degree is %d; it must be at least 1", degree));
@@ -267,9 +309,9 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
-#define HIROBA_INSTANTIATE(T)                                                                       \
-  template Status make_jacobi<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);    \
-  template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&); \
+#define HIROBA_INSTANTIATE(T)                                                                               \
+  template Status make_jacobi<T>(const Ranks&, SparseMatrix<T>&, std::unique_ptr<Operator<T>>&);            \
+  template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, double, std::unique_ptr<Operator<T>>&); \
   template Status make_chebyshev<T>(const Ranks&, SparseMatrix<T>&, int, double, double, std::unique_ptr<Operator<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   hiroba_linop a = hiroba_linop_from_rows(HIROBA_DOUBLE, N, 3, row, (void*)name, 0);
   hiroba_linop broken = hiroba_linop_from_function(HIROBA_DOUBLE, N, not_a_number, &a, a);
   hiroba_linop other = hiroba_linop_from_function(HIROBA_DOUBLE, 7, not_a_number, &a, HIROBA_NO_LINOP);
-  hiroba_linop ilu = hiroba_linop_ilu(a); /* exact, so few steps */
+  hiroba_linop ilu = hiroba_linop_ilu(a, 0); /* exact, so few steps */
   hiroba_eigen how = {.count = 2, .part = HIROBA_SMALLEST, .preconditioner = ilu, .absolute = 1e-10};
   hiroba_solver correction = {.method = IS("correction_method") ? 17 : HIROBA_MINRES};
   double values[2 * N + 2], residuals[N + 1];

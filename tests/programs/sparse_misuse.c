@@ -110,12 +110,15 @@ static void solvers(const char* name) {
     (void)hiroba_solve(wide, b, hiroba_linop_vector(wide), &how);
   }
   if (strcmp(name, "degree") == 0) (void)hiroba_linop_chebyshev(a, 0, 0, 0);
+  if (strcmp(name, "different_bounds") == 0) (void)hiroba_linop_chebyshev(a, 3, 0, sms_rank);
   if (strcmp(name, "bounds") == 0) (void)hiroba_linop_chebyshev(a, 3, 2, 1);
   if (strcmp(name, "used") == 0) {
     (void)hiroba_linop_chebyshev(a, 3, 0, 0);
     hiroba_linop_free(&a);
   }
-  if (strcmp(name, "of_preconditioner") == 0) (void)hiroba_linop_ilu(hiroba_linop_jacobi(a));
+  if (strcmp(name, "of_preconditioner") == 0) (void)hiroba_linop_ilu(hiroba_linop_jacobi(a), 0);
+  if (strcmp(name, "relax") == 0) (void)hiroba_linop_ilu(a, 1.5);
+  if (strcmp(name, "different_relax") == 0) (void)hiroba_linop_ilu(a, sms_rank);
   if (strcmp(name, "no_operator") == 0) (void)hiroba_linop_vector(HIROBA_NO_LINOP);
 }
 
@@ -170,7 +173,7 @@ static void singular_factors(void) {
   rows[N] = N - 2, columns[N] = N - 1, values[N] = 1;
   rows[N + 1] = N - 1, columns[N + 1] = N - 2, values[N + 1] = 1;
   const int64_t count = sms_rank == 0 ? N + 2 : 0;
-  (void)hiroba_linop_ilu(hiroba_linop_from_triplets(HIROBA_DOUBLE, N, count, rows, columns, values, 0));
+  (void)hiroba_linop_ilu(hiroba_linop_from_triplets(HIROBA_DOUBLE, N, count, rows, columns, values, 0), 0);
 }
 
 static void vectors(const char* name) {

@@ -98,9 +98,9 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_jacobi(hiroba_linop matrix) {
   return precondition(call, matrix, [&](auto& a, auto& out) { return make_jacobi(call.ranks(), a, out); });
 }
 
-HIROBA_EXPORT hiroba_linop hiroba_linop_ilu(hiroba_linop matrix) {
+HIROBA_EXPORT hiroba_linop hiroba_linop_ilu(hiroba_linop matrix, double relax) {
   const SparseCall call("hiroba_linop_ilu");
-  return precondition(call, matrix, [&](auto& a, auto& out) { return make_block_ilu(call.ranks(), a, out); });
+  return precondition(call, matrix, [&](auto& a, auto& out) { return make_block_ilu(call.ranks(), a, relax, out); });
 }
 
 HIROBA_EXPORT hiroba_linop hiroba_linop_chebyshev(hiroba_linop matrix, int degree, double low, double high) {
