@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
 #include "memory/page_runs.hpp"
@@ -25,7 +26,7 @@ void HomePolicies::start(const Options& options) {
                : text == "first-touch" ? HomePolicy::first_touch
                                        : HomePolicy::fixed;
   explains_ = parts_.cache != nullptr && (options.flag("stats") || options.flag("explain-placement"));
-  active_ = explains_;
+  if (explains_) activate();
   if (parts_.check && by_option_ != HomePolicy::fixed && parts_.job.rank == 0)
     log_line("check: option homes=%s does nothing, because all accesses are watched to find races", text.c_str());
 }
@@ -42,7 +43,11 @@ void HomePolicies::place_new(Array& array) {
 
 void HomePolicies::set(Array& array, HomePolicy policy) {
   array.home_policy = policy;
-  active_ = active_ || can_move(array);
+  if (can_move(array)) activate();
+}
+
+void HomePolicies::activate() {
+  if (!std::exchange(active_, true)) parts_.cache->writeback.keep_unchanged();
 }
 
 void HomePolicies::forget(const Array& array) {
@@ -80,22 +85,28 @@ bool HomePolicies::before_barrier() {
   return said_ > 0;
 }
 
-// What this rank has written of other nodes' pages. Whether others have, too, their notices say after the barrier.
+// What this rank has written of other nodes' pages, changed or not: both cost it a fault and a comparison. Whether
+// others have, too, their notices say after the barrier.
 void HomePolicies::note_alone() {
   alone_.clear();
-  for (uint64_t i = 0; i < parts_.notices.count(); ++i) {
-    const Notice notice = parts_.notices[i];
-    const Array* const array = parts_.table.live(notice.page());
-    if (array == nullptr || array->is_heap || (!explains_ && !can_move(*array))) continue;
-    const uint64_t end = std::min(array->end_page, notice.page() + notice.pages());
-    for (uint64_t page = notice.page(); page < end;) {
-      const HomeRun& home = array->home(page);
-      const uint64_t stop = std::min(end, home.first + home.pages);
-      if (!parts_.is_here(home.rank)) alone_.push_back({page, stop - page});
-      page = stop;
-    }
-  }
+  for (uint64_t i = 0; i < parts_.notices.count(); ++i)
+    note_written({parts_.notices[i].page(), parts_.notices[i].pages()});
+  std::vector<PageRun>& unchanged = parts_.cache->writeback.unchanged();
+  for (const PageRun& run : unchanged) note_written(run);
+  unchanged.clear();
   merge_runs(alone_);
+}
+
+void HomePolicies::note_written(const PageRun& run) {
+  const Array* const array = parts_.table.live(run.first);
+  if (array == nullptr || array->is_heap || (!explains_ && !can_move(*array))) return;
+  const uint64_t end = std::min(array->end_page, run.first + run.pages);
+  for (uint64_t page = run.first; page < end;) {
+    const HomeRun& home = array->home(page);
+    const uint64_t stop = std::min(end, home.first + home.pages);
+    if (!parts_.is_here(home.rank)) alone_.push_back({page, stop - page});
+    page = stop;
+  }
 }
 
 bool HomePolicies::is_touched(const Array& array) const {

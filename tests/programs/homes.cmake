@@ -22,7 +22,7 @@ foreach(line ${homes_tests})
 endforeach()
 
 test_program(homes_follow homes_follow.c)
-foreach(what migrate first again shared bound)
+foreach(what migrate unchanged first again shared bound)
   foreach(shape "1 1" "2 2" "3 3" "4 2")
     separate_arguments(words UNIX_COMMAND ${shape})
     list(GET words 0 ranks)

@@ -1,7 +1,7 @@
 /* Where homes go: of pages that one rank alone writes, of pages that are first touched, and not of pages that several
  * ranks write in turn.
  *
- * homes_follow --what migrate|stays|first|again|shared|bound */
+ * homes_follow --what migrate|unchanged|stays|first|again|shared|bound */
 #include "programs.h"
 
 enum { pages = 256 };
@@ -57,6 +57,16 @@ static void migrate(void) {
   for (size_t p = 0; p < pages; ++p)
     if ((size_t)sms_home(array + p * PAGE) != p / ((pages + (size_t)sms_nprocs - 1) / (size_t)sms_nprocs))
       fail("page %zu is not where it was distributed", p);
+}
+
+/* Each step writes what is there already, as a program does that computes the same again. */
+static void unchanged(void) {
+  unsigned char* const array = array_of_rank_0(SMS_HOMES_MIGRATING, pages);
+  for (int step = 0; step < 10; ++step) {
+    write_own(array, pages, 1);
+    check_values(array, pages, 1);
+  }
+  expect_homes(array, pages, 1);
 }
 
 static void stays(void) {
@@ -134,6 +144,7 @@ int main(int argc, char** argv) {
   nodes[sms_rank] = sms_node;
   sms_barrier();
   if (strcmp(what, "migrate") == 0) migrate();
+  else if (strcmp(what, "unchanged") == 0) unchanged();
   else if (strcmp(what, "stays") == 0) stays();
   else if (strcmp(what, "first") == 0) first();
   else if (strcmp(what, "again") == 0) again();
