@@ -67,11 +67,7 @@ HeapThreadCache& HeapThreadCaches::make() {
   fresh->begin_ = config_.begin, fresh->bytes_ = config_.bytes;
   fresh->classes_ = classes_.as<std::atomic<uint8_t>>();
   fresh->until_sample = config_.sample;
-  for (size_t number = 0; number < HeapThreadCache::classes; ++number) {
-    const uint64_t size = std::max<uint64_t>(1, HeapSpace::size_of(static_cast<uint8_t>(number)));
-    fresh->bins_[number].most =
-        static_cast<uint32_t>(std::min<uint64_t>(HeapThreadCache::most_objects, HeapThreadCache::most_bytes / size));
-  }
+  for (HeapThreadCache::Bin& bin : fresh->bins_) bin.most = HeapThreadCache::most_objects;
   HeapThreadCache& cache = *fresh;
   HeapThreadEnd::mine().cache = HeapThreadCache::current = &cache;
   const std::lock_guard<std::mutex> guard(lock_);

@@ -53,7 +53,7 @@ class HeapThreadCache {
   friend class HeapThreadCaches;
   friend struct HeapThreadEnd;
   static constexpr size_t classes = 34;  // HeapSpace::class_of, of 8 to 1024 bytes
-  static constexpr uint32_t most_objects = 128, most_bytes = 32 << 10;
+  static constexpr uint32_t most_objects = 128;  // of a class
 
   struct Bin {
     std::atomic<uint32_t> count{0};  // changed by the thread alone
