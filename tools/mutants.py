@@ -51,7 +51,6 @@ TESTS = {
     "src/memory/home_runs.cpp": "HomeRunsTest.*",
     "src/memory/interval_log.cpp": INTERVALS,
     "src/memory/intervals.cpp": INTERVALS,
-    "src/memory/heap_arenas.cpp": HEAP,
     "src/memory/heap_packs.cpp": HEAP,
     "src/memory/heap_returns.cpp": HEAP,
     "src/memory/heap_space.cpp": HEAP,

@@ -19,6 +19,7 @@
 #include "memory/page_at_work.hpp"
 #include "memory/page_states.hpp"
 #include "memory/tracker.hpp"
+#include "memory/unchanged_writes.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
@@ -33,6 +34,7 @@ struct CacheConfig {
   Userfaultfd* view_uffd = nullptr;  // for pages with twins at the first write, if their writes can fault
   Pagemap* pagemap = nullptr;
   NoticeLog* notices = nullptr;
+  UnchangedWrites* unchanged = nullptr;
   PageStates* states = nullptr;
   uint64_t limit_pages = 0;
   uint64_t readahead_pages = 1;

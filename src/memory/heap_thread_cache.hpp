@@ -52,7 +52,7 @@ class HeapThreadCache {
  private:
   friend class HeapThreadCaches;
   friend struct HeapThreadEnd;
-  static constexpr size_t classes = 34;  // HeapSpace::class_of, of 8 to 1024 bytes
+  static constexpr size_t classes = 34;          // HeapSpace::class_of, of 8 to 1024 bytes
   static constexpr uint32_t most_objects = 128;  // of a class
 
   struct Bin {

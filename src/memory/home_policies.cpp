@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/log.hpp"
 #include "memory/page_runs.hpp"
@@ -26,7 +25,8 @@ void HomePolicies::start(const Options& options) {
                : text == "first-touch" ? HomePolicy::first_touch
                                        : HomePolicy::fixed;
   explains_ = parts_.cache != nullptr && (options.flag("stats") || options.flag("explain-placement"));
-  if (explains_) activate();
+  active_ = explains_;
+  if (active_) parts_.unchanged.keep();
   if (parts_.check && by_option_ != HomePolicy::fixed && parts_.job.rank == 0)
     log_line("check: option homes=%s does nothing, because all accesses are watched to find races", text.c_str());
 }
@@ -43,11 +43,7 @@ void HomePolicies::place_new(Array& array) {
 
 void HomePolicies::set(Array& array, HomePolicy policy) {
   array.home_policy = policy;
-  if (can_move(array)) activate();
-}
-
-void HomePolicies::activate() {
-  if (!std::exchange(active_, true)) parts_.cache->writeback.keep_unchanged();
+  if (can_move(array)) active_ = true, parts_.unchanged.keep();
 }
 
 void HomePolicies::forget(const Array& array) {
@@ -91,9 +87,7 @@ void HomePolicies::note_alone() {
   alone_.clear();
   for (uint64_t i = 0; i < parts_.notices.count(); ++i)
     note_written({parts_.notices[i].page(), parts_.notices[i].pages()});
-  std::vector<PageRun>& unchanged = parts_.cache->writeback.unchanged();
-  for (const PageRun& run : unchanged) note_written(run);
-  unchanged.clear();
+  parts_.unchanged.take([this](const PageRun& run) { note_written(run); });
   merge_runs(alone_);
 }
 

@@ -57,7 +57,6 @@ class HomePolicies {
 
   Proposal* mine() const;
   bool can_move(const Array& array) const;
-  void activate();
   void note_alone();
   void note_written(const PageRun& run);
   void say(uint64_t page, uint64_t pages, Kind kind);

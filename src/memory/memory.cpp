@@ -123,7 +123,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
   CacheConfig config;
   config.layout = p.layout, config.job = p.job, config.base = p.space.base(), config.transport = p.transport.get();
   config.arrays = &p.table, config.uffd = &p.uffd, config.pagemap = &p.pagemap, config.notices = &p.notices,
-  config.states = &p.states, config.view_uffd = &p.view_uffd;
+  config.unchanged = &p.unchanged, config.states = &p.states, config.view_uffd = &p.view_uffd;
   config.limit_pages = limit / page_bytes;
   config.readahead_pages = std::max<uint64_t>(1, options.bytes("readahead") / page_bytes);
   config.huge = options.flag("huge");

@@ -43,6 +43,7 @@ struct MemoryParts {
   Pagemap pagemap;
   PageStates states;
   NoticeLog notices;
+  UnchangedWrites unchanged;
   std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
   HomeWrites home_writes;
   HomeMoves home_moves{*this};

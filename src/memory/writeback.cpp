@@ -37,7 +37,7 @@ class Writeback::Packer {
     const size_t words = diff_page(now, twin(page), page << page_shift, out);
     ++compared_;
     if (words == 0) {
-      owner_.note_unchanged(page);
+      owner_.config_.unchanged->add(page);
       return false;
     }
     ++changed_;
@@ -124,11 +124,6 @@ bool Writeback::sending() const {
   const auto under_way = [](const Completion& sent) { return sent.left.load(std::memory_order_relaxed) > 0; };
   return under_way(whole_sent_) ||
          std::any_of(std::begin(outgoing_), std::end(outgoing_), [&](const Outgoing& o) { return under_way(o.sent); });
-}
-
-void Writeback::note_unchanged(uint64_t page) {
-  if (!unchanged_.empty() && page == unchanged_.back().first + unchanged_.back().pages) ++unchanged_.back().pages;
-  else if (unchanged_.size() < unchanged_.capacity()) unchanged_.push_back({page, 1});
 }
 
 // Under the flush lock, before it is released: nothing is under way from then on.

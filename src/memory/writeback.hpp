@@ -45,10 +45,6 @@ class Writeback {
   // The same, but false, and nothing is added, if the log of notices is half full.
   bool note(std::span<const PageRun> runs);
 
-  // From now on keeps which pages this rank has written without changing a byte, for HomePolicies, which empties it.
-  void keep_unchanged() { unchanged_.reserve(most_unchanged); }
-  std::vector<PageRun>& unchanged() { return unchanged_; }
-
   // Reserves room; called before pages are claimed, because evicting takes the flush lock.
   void make_room(uint64_t pages);
 
@@ -56,7 +52,6 @@ class Writeback {
   using Piece = Copies::Piece;
   class Packer;  // changes on their way to a home
   bool sending() const;
-  void note_unchanged(uint64_t page);
   void await_outgoing();
 
   bool take_valid(uint64_t page);
@@ -87,9 +82,6 @@ class Writeback {
   uint32_t outgoing_turn_ = 0, since_progress_ = 0;
   Completion whole_sent_;  // pages that go as they are
   Refreshes refreshes_{copies_};
-  // Never grows beyond what is reserved, because the fault handler must not allocate; of more runs the first are kept.
-  static constexpr size_t most_unchanged = 65536;
-  std::vector<PageRun> unchanged_;
 };
 
 }  // namespace hiroba

@@ -210,6 +210,7 @@ class CacheRank {
     EXPECT_TRUE(!shape.closes || view_uffd_.open_for_writes().ok());
     config.view_uffd = &view_uffd_;
     config.uffd = &uffd_, config.pagemap = &pagemap_, config.notices = &notices, config.states = &states;
+    config.unchanged = &unchanged;
     config.limit_pages = shape.limit_pages, config.readahead_pages = shape.readahead_pages;
     config.huge = shape.huge, config.in_place = shape.in_place;
     cache = std::make_unique<Cache>();
@@ -265,6 +266,7 @@ class CacheRank {
   char* base = nullptr;
   PageStates states;
   NoticeLog notices;
+  UnchangedWrites unchanged;
   std::unique_ptr<Cache> cache;
 
  private:
