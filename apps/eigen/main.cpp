@@ -62,14 +62,12 @@ void print_help() {
       "solution of a correction equation (Jacobi-Davidson, --correction).\n\n");
   options_print(options, option_count);
   std::printf(
-      "\nDefaults: --precondition none --correction none; with --generate and --smallest --precondition milu, and "
-      "from\n"
-      "100,000 rows on --correction minres:100, which suit these matrices. The output says what was taken.\n"
+      "\nDefaults: --precondition none --correction none; with --generate and --smallest --precondition milu, and\n"
+      "from 100,000 rows on --correction minres:100, which suit these matrices. The output says what was taken.\n"
       "\n--generate also makes ring:N[:FLUX] (complex Hermitian) and tridiagonal:N[:BELOW:ABOVE] (general).\n\n"
       "What to try when it takes too many steps\n"
-      "  --precondition ilu              for the smallest eigenvalues of a positive definite matrix; milu for those "
-      "of\n"
-      "                                  Laplace operators and what is near to them: a third of the steps of ilu\n"
+      "  --precondition ilu              for the smallest eigenvalues of a positive definite matrix\n"
+      "  --precondition milu             the same for Laplace operators: a third of the products\n"
       "  --correction minres             fewer restarts and sums over the ranks, some more products\n"
       "  --space 60 --restart 25         fewer steps, more memory\n"
       "  --closest 4 --target 3.5 --correction gmres:60    eigenvalues inside the spectrum\n\n"

@@ -36,15 +36,8 @@ uint64_t HeapPacks::position_of(uint32_t number) const {
 void HeapPacks::link(uint32_t number) {
   Page& page = table_->page[number - 1];
   uint32_t& first = table_->with_room[page.size_class];
-  page.next = first, page.previous = 0;
-  if (first != 0) table_->page[first - 1].previous = number;
+  page.next = first;
   first = number;
-}
-
-void HeapPacks::unlink(uint32_t number) {
-  const Page& page = table_->page[number - 1];
-  if (page.next != 0) table_->page[page.next - 1].previous = page.previous;
-  (page.previous != 0 ? table_->page[page.previous - 1].next : table_->with_room[page.size_class]) = page.next;
 }
 
 // 0: there is none. A page keeps its class: ranks know the size of its objects without a look at the table.
@@ -76,7 +69,7 @@ void* HeapPacks::take(size_t bytes) {
   const auto bit = static_cast<uint64_t>(std::countr_one(*word));
   *word |= uint64_t{1} << bit;
   if (page.taken++ == 0) --(std::exchange(page.given_back, false) ? table_->given_back : table_->empty);
-  if (page.taken == room) unlink(number);
+  if (page.taken == room) table_->with_room[size_class] = page.next;  // it was the first
   taken_.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
   return config_.space->address(position_of(number) + (static_cast<uint64_t>(word - page.places) * 64 + bit) * size);
 }

@@ -53,7 +53,7 @@ class HeapPacks {
 
   struct Page {
     uint64_t places[page_bytes / least / 64];  // a bit each: taken
-    uint32_t next, previous;                   // of the list of pages of its class with free places; numbers from 1
+    uint32_t next;                             // of the list of pages of its class with free places; numbers from 1
     uint16_t taken;
     uint8_t size_class;  // 0: no objects yet; then for good
     bool given_back;     // its memory, while it was wholly free
@@ -75,7 +75,6 @@ class HeapPacks {
   uint64_t position_of(uint32_t number) const;
   uint32_t fresh_page(uint8_t size_class);
   void link(uint32_t number);
-  void unlink(uint32_t number);
 
   Config config_;
   int keeper_ = -1;
