@@ -74,9 +74,9 @@ void hiroba_linop_apply(hiroba_linop a, const void* x, void* y);
 /* The inverse of the diagonal. */
 hiroba_linop hiroba_linop_jacobi(hiroba_linop matrix);
 /* Incomplete factors L U of each rank's rows and columns, without fill-in, of a Hermitian matrix Hermitian. relax, 0 to
- * 1: how much of the fill-in is added to the diagonal. 0: ILU(0). 1: MILU(0), with the row sums of the matrix. For
- * Laplace operators and what is near to them 0.99 saves half of the iterations and more; other matrices may lose by it,
- * or have no such factors. */
+ * 1: how much of the fill-in is added to the diagonal, and 0.8 relax of entries in columns of other ranks. 0: ILU(0).
+ * 1: MILU(0); on one rank it has the row sums of the matrix. For Laplace operators and what is near to them 0.99 saves
+ * half of the iterations and more; other matrices may lose by it, or have no such factors. */
 hiroba_linop hiroba_linop_ilu(hiroba_linop matrix, double relax);
 /* A polynomial in D^-1 A of that degree, which is small for eigenvalues between low and high; D is the diagonal of A,
  * which is positive definite. high 0: from an estimate; low 0: high / 30. The matrix is freed after it. */

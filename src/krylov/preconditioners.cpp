@@ -66,7 +66,7 @@ class BlockIlu final : public Operator<T> {
   const Rows& rows() const override { return rows_; }
   std::string what() const override { return "block ILU preconditioner"; }
 
-  // to_diagonal: what is added to the diagonal before; relax: the part of the fill-in.
+  // to_diagonal: added to the diagonal, besides `relax` of the fill-in.
   Status factor(int64_t first_row, const std::vector<Real<T>>& to_diagonal, Real<T> relax) {
     const auto n = static_cast<size_t>(f_.rows());
     std::vector<int64_t> place(n, -1);  // of a column in the row at hand
@@ -133,23 +133,6 @@ class BlockIlu final : public Operator<T> {
   std::vector<int64_t> diagonal_;
   std::vector<T> inverse_;
 };
-
-// Of each of this rank's rows, the sum of the entries in columns of other ranks: what A makes of ones, without the
-// block.
-template <typename T>
-Status sums_of_others(const Ranks& ranks, SparseMatrix<T>& a, const LocalRows<T>& block, std::vector<Real<T>>& out) {
-  const int64_t n = block.rows();
-  const Workspace<T> work(n, 2);
-  std::fill_n(work[0], n, T(1));
-  HIROBA_TRY(a.apply(ranks, work[0], work[1]));
-  for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
-    T sum = work[1][i];
-    for (auto k = static_cast<size_t>(block.start[i]); k < static_cast<size_t>(block.start[i + 1]); ++k)
-      sum -= block.value[k];
-    out[i] = std::real(sum);
-  }
-  return {};
-}
 
 template <typename T>
 class Chebyshev final : public Operator<T> {
@@ -276,11 +259,14 @@ Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std:
   HIROBA_TRY(ranks.agree(settings, "parts of the fill-in for the diagonal"));
   constexpr double of_others = 0.8;
   LocalRows<T> block = a.own_block();
-  std::vector<Real<T>> others(static_cast<size_t>(block.rows()));
-  if (relax > 0) HIROBA_TRY(sums_of_others(ranks, a, block, others));
-  for (Real<T>& sum : others) sum *= static_cast<Real<T>>(relax * of_others);
+  const LocalRows<T> others = a.others_block();
+  std::vector<Real<T>> to_diagonal(static_cast<size_t>(block.rows()));
+  for (size_t i = 0; i < others.to.size(); ++i)
+    for (auto k = static_cast<size_t>(others.start[i]); k < static_cast<size_t>(others.start[i + 1]); ++k)
+      to_diagonal[static_cast<size_t>(others.to[i])] +=
+          static_cast<Real<T>>(relax * of_others) * std::real(others.value[k]);
   auto made = std::make_unique<BlockIlu<T>>(a.rows(), std::move(block));
-  HIROBA_TRY(made->factor(a.rows().begin(ranks.me()), others, static_cast<Real<T>>(relax)));
+  HIROBA_TRY(made->factor(a.rows().begin(ranks.me()), to_diagonal, static_cast<Real<T>>(relax)));
   out = std::move(made);
   return {};
 }

@@ -112,6 +112,11 @@ LocalRows<T> SparseMatrix<T>::own_block() const {
 }
 
 template <typename T>
+LocalRows<T> SparseMatrix<T>::others_block() const {
+  return parts_->others.entries();
+}
+
+template <typename T>
 Status SparseMatrix<T>::apply(const Ranks& ranks, const T* x, T* y) {
   MatrixParts<T>& p = *parts_;
   if (!p.halo.planned()) HIROBA_TRY(p.halo.plan(ranks, p.rows, p.needed));

@@ -42,6 +42,8 @@ class SparseMatrix final : public Operator<T> {
   const MatrixFacts& facts() const;
   // The entries of this rank's rows and columns, counted from its first; rows in order, columns ascending.
   LocalRows<T> own_block() const;
+  // The others of its rows, if they have any; columns are counted among those that it uses of other ranks.
+  LocalRows<T> others_block() const;
 
  private:
   std::unique_ptr<MatrixParts<T>> parts_;
