@@ -38,6 +38,21 @@ static int64_t total(void) {
   return sms_reduce_int64((int64_t)(after - before), SMS_SUM) - 2 * sms_nprocs * rounds_of(sms_nprocs);
 }
 
+/* A step that sends the difference of the page of `word`, which others do not write. The difference goes along with a
+ * message of the step, unless a thread polls the network just between the two: then it has left in a message of its own,
+ * and the step is taken again. */
+static void expect_with_difference(const char* what, double* word, void (*step)(void), int64_t model) {
+  int64_t measured = model + 1;
+  for (int tries = 0; tries < 10 && measured > model; tries++) {
+    *word += 1; /* fetches the page, if it is not here */
+    begin();
+    step();
+    measured = total();
+    if (measured > model + sms_nprocs) break;
+  }
+  expect(what, measured, model);
+}
+
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
   const int64_t n = sms_nprocs, rounds = rounds_of(sms_nprocs), others = n > 1;
@@ -58,19 +73,11 @@ int main(int argc, char** argv) {
   expect("three faults", total(), 6 * n * others);
   if (seen != 0) fail("scaling: memory was not zero");
 
-  next[0] = sms_rank + 1; /* a page that is here: its difference is sent, and counted with the barrier */
-  begin();
-  sms_sync_drop(); /* first tells the rank before this one; of two ranks that is the next one, too */
-  expect("a barrier with a difference for one home", total(), n * rounds + (n > 2 ? n : 0));
-  seen += last[0];
-  last[0] = sms_rank + 1;
-  begin();
-  sms_sync_drop();
-  expect("a barrier with a difference for whom it tells first", total(), n * rounds);
-  next[0] = sms_rank + 2; /* the page is fetched again */
-  begin();
-  sms_sync(); /* the difference is sent and asked for in one message, and answered */
-  expect("publishing a difference for one home", total(), 2 * n * others);
+  /* sms_sync_drop first tells the rank before this one; of two ranks that is the next one, too. */
+  expect_with_difference("a barrier with a difference for one home", next, sms_sync_drop, n * rounds + (n > 2 ? n : 0));
+  expect_with_difference("a barrier with a difference for whom it tells first", last, sms_sync_drop, n * rounds);
+  /* The difference is sent and asked for in one message, and answered. */
+  expect_with_difference("publishing a difference for one home", next, sms_sync, 2 * n * others);
   /* A flag of the next rank: what this rank has published goes there first, once. */
   int64_t* flags =
       sms_mapalloc((int[]){sms_nprocs * WORDS_IN_PAGE, -1}, (int[]){sms_nprocs, -1}, sizeof *flags, 0, sms_nprocs);
