@@ -39,8 +39,8 @@ static int64_t total(void) {
 }
 
 /* A step that sends the difference of the page of `word`, which others do not write. The difference goes along with a
- * message of the step, unless a thread polls the network just between the two: then it has left in a message of its own,
- * and the step is taken again. */
+ * message of the step, unless a thread polls the network just between the two: then it has left in a message of its
+ * own, and the step is taken again. */
 static void expect_with_difference(const char* what, double* word, void (*step)(void), int64_t model) {
   int64_t measured = model + 1;
   for (int tries = 0; tries < 10 && measured > model; tries++) {
