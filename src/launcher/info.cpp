@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -118,10 +119,39 @@ std::vector<Mapping> shared_mappings(const std::string& process) {
     if (line.find("/memfd:hiroba-node") == std::string::npos) continue;
     if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &begin, &end, &offset) != 3) continue;
     if (begin - offset != shared_base || offset >= space) continue;  // another view, or what the library keeps there
-    if (!out.empty() && out.back().end == begin) out.back().end = end;
-    else out.push_back({begin, end});
+    const uint64_t last = std::min<uint64_t>(end, shared_base + space);
+    if (!out.empty() && out.back().end == begin) out.back().end = last;
+    else out.push_back({begin, last});
   }
   return out;
+}
+
+// Of a mapping, what is in use but for gaps of 1 GiB: the heap reserves far more addresses than it uses. A smaller
+// mapping is returned whole.
+Status parts_in_use(const std::string& process, const Mapping& mapping, std::vector<Mapping>& out) {
+  constexpr uint64_t gap = uint64_t{1} << 30, used = uint64_t{3} << 62;  // present, or swapped out
+  if (mapping.end - mapping.begin < gap) {
+    out.push_back(mapping);
+    return {};
+  }
+  std::ifstream pagemap("/proc/" + process + "/pagemap", std::ios::binary);
+  pagemap.seekg(static_cast<std::streamoff>(mapping.begin / page_bytes * sizeof(uint64_t)));
+  const size_t before = out.size();
+  std::vector<uint64_t> entries(65536);
+  for (uint64_t at = mapping.begin; at < mapping.end;) {
+    const uint64_t count = std::min<uint64_t>(entries.size(), (mapping.end - at) / page_bytes);
+    if (!pagemap.read(reinterpret_cast<char*>(entries.data()), static_cast<std::streamsize>(count * sizeof(uint64_t))))
+      return Status::error(
+          format("info --memory: /proc/%s/pagemap cannot be read; you must be the owner of the process, and allowed "
+                 "to trace it",
+                 process.c_str()));
+    for (uint64_t i = 0; i < count; ++i, at += page_bytes) {
+      if ((entries[i] & used) == 0) continue;
+      if (out.size() == before || at - out.back().end >= gap) out.push_back({at, at});
+      out.back().end = at + page_bytes;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -153,17 +183,20 @@ Status describe_memory_of(const std::string& process, std::string& out) {
   if (mappings.empty())
     return Status::error(
         format("info --memory: process %d has no shared arrays: is it a rank of a job of Hiroba?", pid));
-  for (const Mapping& mapping : mappings) {
+  std::vector<Mapping> parts;
+  for (const Mapping& mapping : mappings) HIROBA_TRY(parts_in_use(process, mapping, parts));
+  for (const Mapping& part : parts) {
     std::vector<void*> pages;
-    for (uint64_t at = mapping.begin; at < mapping.end; at += page_bytes) pages.push_back(reinterpret_cast<void*>(at));
+    for (uint64_t at = part.begin; at < part.end; at += page_bytes) pages.push_back(reinterpret_cast<void*>(at));
     std::vector<int> where(pages.size(), Affinity::absent);
     if (const int error = query_pages(pid, pages, where); error != 0)
       return Status::error(
           format("info --memory: the kernel does not say where the pages of process %d are (move_pages: "
                  "%s); you must be its owner, and allowed to trace it",
                  pid, explain_error(error).c_str()));
-    out += format("array at %p, %s at home on this node\n", pages[0], show_bytes(mapping.end - mapping.begin).c_str()) +
-           show_domains(where);
+    out +=
+        format("shared memory at %p, %s at home on this node\n", pages[0], show_bytes(part.end - part.begin).c_str()) +
+        show_domains(where);
   }
   out += "Not in use: or not touched by this process yet.\n";
   return {};

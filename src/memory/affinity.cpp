@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
@@ -275,10 +276,10 @@ std::string show_domains(std::span<const int> where) {
   const size_t per_sign = (where.size() + width * most_lines - 1) / (width * most_lines);
   text += format("  A sign below is %zu page%s:", per_sign, per_sign == 1 ? "" : "s, where most of them are");
   for (size_t begin = 0, sign = 0; begin < where.size(); begin += per_sign, ++sign) {
-    std::vector<int> some(where.begin() + static_cast<std::ptrdiff_t>(begin),
-                          where.begin() + static_cast<std::ptrdiff_t>(std::min(where.size(), begin + per_sign)));
-    const auto times = [&some](int value) { return std::count(some.begin(), some.end(), value); };
-    const int most = *std::max_element(some.begin(), some.end(), [&](int a, int b) { return times(a) < times(b); });
+    std::map<int, size_t> times;
+    for (const int domain : where.subspan(begin, std::min(per_sign, where.size() - begin))) ++times[domain];
+    const auto fewer = [](const auto& one, const auto& other) { return one.second < other.second; };
+    const int most = std::max_element(times.begin(), times.end(), fewer)->first;
     text += std::string(sign % width == 0 ? "\n  " : "") + sign_of(most);
   }
   return text + "\n";

@@ -154,7 +154,11 @@ Status Arrays::find_first(void* data, Array*& out) const {
 }
 
 Status Arrays::free(void* data, const char* call) {
-  if (Array* known = nullptr; find(data, known).ok()) HIROBA_TRY(in_call(call, unused(*known)));
+  if (Array* known = nullptr; find(data, known).ok()) {
+    if (known->is_heap)
+      return in_call(call, Status::error(format("the address is of an object in %s; sms_mfree frees it", known->name)));
+    HIROBA_TRY(in_call(call, unused(*known)));
+  }
   HIROBA_TRY(parts_.collective.barriers().all(call));
   Array* array = nullptr;
   HIROBA_TRY(in_call(call, find_first(data, array)));

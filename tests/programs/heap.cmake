@@ -62,6 +62,7 @@ set(heap_mistakes
   "product no the product is too large"
   "private no is not from the heap"
   "array no which sms_free gives back"
+  "object no the address is of an object in the heap of rank 0; sms_mfree frees it"
   "rank no rank 77 does not exist"
   "alignment no not a power of two"
   "libc no sms_mfree frees it"

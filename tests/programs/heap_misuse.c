@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   IF("product", 0) sms_calloc((size_t)1 << 40, (size_t)1 << 40);
   IF("private", 0) sms_mfree(&argc);
   IF("array", 0) sms_mfree(table);
+  IF("object", last) sms_free(object);
   IF("inside", last) sms_mfree(table[1] + 8);
   IF("rank", 0) sms_malloc_on(8, 77);
   IF("alignment", 0) sms_aligned_alloc(24, 8);

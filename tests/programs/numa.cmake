@@ -8,6 +8,11 @@ foreach(line ${numa_tests})
   hiroba_run_test(programs.numa.${name} ${ranks} ${nodes} numa MATCH "done: .*" SECONDS 60)
   with(programs.numa.${name} TIMEOUT=30 ${words})
 endforeach()
+test_program(seen_from_outside seen_from_outside.c)
+foreach(ranks 1 2 4)
+  hiroba_run_test(programs.numa.seen_from_outside.${ranks} ${ranks} 1 seen_from_outside $<TARGET_FILE:hiroba_tool>
+    SECONDS 30)
+endforeach()
 test_program(numa_misuse numa_misuse.c)
 add_test(NAME programs.numa.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/numa_misuse.py
   --build ${CMAKE_BINARY_DIR})

@@ -3,39 +3,18 @@
 #include "memory/intervals.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
+
+#include "one_memory.hpp"
 
 namespace hiroba {
 namespace {
 
 using Runs = std::vector<std::pair<uint64_t, uint64_t>>;
-
-class OneMemory final : public Transport {
- public:
-  explicit OneMemory(char* memory) : memory_(memory) {}
-  const char* name() const override { return "one memory"; }
-  Status start(const Config&) override { return {}; }
-  void stop() override {}
-  Status attach(uint64_t, uint64_t, int) override { return {}; }
-  void detach(uint64_t, uint64_t) override {}
-  void put(int, uint64_t to, const void* from, size_t bytes) override { std::memcpy(memory_ + to, from, bytes); }
-  void get(void* to, int, uint64_t from, size_t bytes) override { std::memcpy(to, memory_ + from, bytes); }
-  bool fence() override { return false; }
-  void send(int, int, const void*, size_t) override { FAIL() << "no messages here"; }
-  bool progress() override { return false; }
-  void sleep(double) override {}
-  char* local_address(int, uint64_t offset) const override { return memory_ + offset; }
-  uint64_t compare_swap64(int, uint64_t at, uint64_t expected, uint64_t desired) override {
-    std::atomic_ref(*reinterpret_cast<uint64_t*>(memory_ + at)).compare_exchange_strong(expected, desired);
-    return expected;
-  }
-
- private:
-  char* const memory_;
-};
 
 // What a rank writes, and what it is told to forget.
 struct FakePages final : IntervalPages {
@@ -63,17 +42,13 @@ class IntervalsTest : public testing::Test {
 
   void SetUp() override {
     layout_.space = uint64_t{4} << 20, layout_.nranks = ranks, layout_.nnodes = nodes;
-    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* const at = mmap(nullptr, layout_.extent(), PROT_READ | PROT_WRITE, flags, -1, 0);
-    ASSERT_NE(at, MAP_FAILED);
-    memory_ = static_cast<char*>(at);
-    transport_ = std::make_unique<OneMemory>(memory_);
+    memory_ = std::make_unique<OneMemory>(layout_.extent());
     for (int r = 0; r < ranks; ++r) {
       Intervals::Config config;
       config.job.nranks = ranks, config.job.nnodes = nodes;
       config.job.place_evenly();
       config.job.rank = r, config.job.node = config.job.node_of(r);
-      config.layout = layout_, config.base = memory_, config.transport = transport_.get();
+      config.layout = layout_, config.base = memory_->memory(), config.transport = memory_.get();
       auto pages = std::make_unique<FakePages>();
       pages_[r] = pages.get();
       config.pages = std::move(pages);
@@ -83,7 +58,6 @@ class IntervalsTest : public testing::Test {
     ASSERT_EQ(1, node_of(2));
     ASSERT_EQ(2, node_of(3));
   }
-  void TearDown() override { munmap(memory_, layout_.extent()); }
 
   int node_of(int rank) const {
     Job job;
@@ -110,8 +84,7 @@ class IntervalsTest : public testing::Test {
   }
 
   Layout layout_;
-  char* memory_ = nullptr;
-  std::unique_ptr<OneMemory> transport_;
+  std::unique_ptr<OneMemory> memory_;
   FakePages* pages_[ranks] = {};
   Intervals rank_[ranks];
 };
@@ -233,7 +206,7 @@ TEST_F(IntervalsTest, VectorsInMemoryGrowOnly) {
   const uint64_t at = layout_.flag_vector(3);
   const auto there = [&] {
     Vector out(nodes);
-    std::memcpy(out.data(), memory_ + at, sizeof(uint64_t) * nodes);
+    std::memcpy(out.data(), memory_->memory() + at, sizeof(uint64_t) * nodes);
     return out;
   };
   EXPECT_TRUE(rank_[0].hand_over(Vector{3, 0, 5}, 3, at));
