@@ -126,6 +126,13 @@ std::vector<Mapping> shared_mappings(const std::string& process) {
   return out;
 }
 
+Status unseen(const std::string& process, const std::string& why) {
+  return Status::error(format(
+      "info --memory: the kernel does not say where the pages of process %s are (%s); you must be its owner, and "
+      "allowed to trace it",
+      process.c_str(), why.c_str()));
+}
+
 // Of a mapping, what is in use but for gaps of 1 GiB: the heap reserves far more addresses than it uses. A smaller
 // mapping is returned whole.
 Status parts_in_use(const std::string& process, const Mapping& mapping, std::vector<Mapping>& out) {
@@ -141,10 +148,7 @@ Status parts_in_use(const std::string& process, const Mapping& mapping, std::vec
   for (uint64_t at = mapping.begin; at < mapping.end;) {
     const uint64_t count = std::min<uint64_t>(entries.size(), (mapping.end - at) / page_bytes);
     if (!pagemap.read(reinterpret_cast<char*>(entries.data()), static_cast<std::streamsize>(count * sizeof(uint64_t))))
-      return Status::error(
-          format("info --memory: /proc/%s/pagemap cannot be read; you must be the owner of the process, and allowed "
-                 "to trace it",
-                 process.c_str()));
+      return unseen(process, "its pagemap cannot be read");
     for (uint64_t i = 0; i < count; ++i, at += page_bytes) {
       if ((entries[i] & used) == 0) continue;
       if (out.size() == before || at - out.back().end >= gap) out.push_back({at, at});
@@ -190,10 +194,7 @@ Status describe_memory_of(const std::string& process, std::string& out) {
     for (uint64_t at = part.begin; at < part.end; at += page_bytes) pages.push_back(reinterpret_cast<void*>(at));
     std::vector<int> where(pages.size(), Affinity::absent);
     if (const int error = query_pages(pid, pages, where); error != 0)
-      return Status::error(
-          format("info --memory: the kernel does not say where the pages of process %d are (move_pages: "
-                 "%s); you must be its owner, and allowed to trace it",
-                 pid, explain_error(error).c_str()));
+      return unseen(process, "move_pages: " + explain_error(error));
     out +=
         format("shared memory at %p, %s at home on this node\n", pages[0], show_bytes(part.end - part.begin).c_str()) +
         show_domains(where);

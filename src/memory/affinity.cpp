@@ -255,31 +255,32 @@ char sign_of(int domain) {
   return static_cast<char>(domain < digits ? '0' + domain : domain < digits + letters ? 'a' + domain - digits : '?');
 }
 
+std::map<int, uint64_t> pages_by_domain(std::span<const int> where) {
+  std::map<int, uint64_t> out;
+  for (const int domain : where) ++out[domain];
+  return out;
+}
+
 }  // namespace
 
 std::string show_domains(std::span<const int> where) {
-  std::vector<int> values(where.begin(), where.end());
-  std::sort(values.begin(), values.end());
   std::string text;
-  for (auto at = values.begin(); at != values.end();) {
-    const auto end = std::upper_bound(at, values.end(), *at);
-    const auto pages = static_cast<uint64_t>(end - at);
-    const std::string what = *at == Affinity::absent      ? "not in use"
-                             : *at == Affinity::elsewhere ? "on other nodes"
-                                                          : format("on NUMA domain %d", *at);
+  for (const auto& [domain, pages] : pages_by_domain(where)) {
+    const std::string what = domain == Affinity::absent      ? "not in use"
+                             : domain == Affinity::elsewhere ? "on other nodes"
+                                                             : format("on NUMA domain %d", domain);
     text +=
-        format("  %c  %-18s %10llu page%s, %s\n", sign_of(*at), what.c_str(), static_cast<unsigned long long>(pages),
+        format("  %c  %-18s %10llu page%s, %s\n", sign_of(domain), what.c_str(), static_cast<unsigned long long>(pages),
                pages == 1 ? "" : "s", show_bytes(pages << page_shift).c_str());
-    at = end;
   }
   constexpr size_t width = 64, most_lines = 8;
   const size_t per_sign = (where.size() + width * most_lines - 1) / (width * most_lines);
   text += format("  A sign below is %zu page%s:", per_sign, per_sign == 1 ? "" : "s, where most of them are");
   for (size_t begin = 0, sign = 0; begin < where.size(); begin += per_sign, ++sign) {
-    std::map<int, size_t> times;
-    for (const int domain : where.subspan(begin, std::min(per_sign, where.size() - begin))) ++times[domain];
+    const std::map<int, uint64_t> some =
+        pages_by_domain(where.subspan(begin, std::min(per_sign, where.size() - begin)));
     const auto fewer = [](const auto& one, const auto& other) { return one.second < other.second; };
-    const int most = std::max_element(times.begin(), times.end(), fewer)->first;
+    const int most = std::max_element(some.begin(), some.end(), fewer)->first;
     text += std::string(sign % width == 0 ? "\n  " : "") + sign_of(most);
   }
   return text + "\n";
