@@ -1,0 +1,49 @@
+"""Which declaration an identifier denotes, by C11's scopes and name spaces (6.2.1, 6.2.3) and what GNU C adds to them.
+This is the one place that decides it: shared arrays, variables of tasks and what differs from rank to rank ask here.
+
+    scopes = Scopes(text)
+    scopes.denoted(at)         the declaration of the identifier at this place; None if it is undeclared, or names a
+                               member, a tag, a label or an operand, or is no identifier
+    scopes.visible(name, at)   what a name of the ordinary name space would mean at this place (words of directives)
+    scopes.names_in(words, at) the same for all names of an expression that stands elsewhere, each with its place in it
+    scopes.declared(at)        the declaration whose own identifier stands at this place
+    scopes.uses()              all identifiers that are no declarations themselves, in the order of the text
+
+Two declarations of one object (`extern` in a block, or again at file scope) have the same `entity`, by which objects
+are compared. Places are offsets in the text that was given, so those of the parser's nodes can be used. A text that is
+no C is read as far as it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .scope_reader import read
+from .scope_table import Declaration, Kind
+
+__all__ = ["Declaration", "Kind", "Scopes"]
+
+
+class Scopes:
+    def __init__(self, text: str) -> None:
+        table = read(text)
+        self._denoted = table.denoted
+        self._declared = {declaration.at: declaration for declaration in table.declared}
+        self._named: dict[str, list[Declaration]] = {}
+        for declaration in table.declared:
+            self._named.setdefault(declaration.name, []).append(declaration)
+
+    def denoted(self, at: int) -> Declaration | None:
+        return self._denoted.get(at)
+
+    def declared(self, at: int) -> Declaration | None:
+        return self._declared.get(at)
+
+    def visible(self, name: str, at: int) -> Declaration | None:
+        inside = [d for d in self._named.get(name, ()) if d.begin <= at < d.end]
+        return max(inside, key=lambda declaration: declaration.begin, default=None)
+
+    def names_in(self, words: str, at: int) -> list[tuple[int, Declaration]]:
+        return sorted(read(words, lambda name: self.visible(name, at)).denoted.items(), key=lambda found: found[0])
+
+    def uses(self) -> Iterator[tuple[int, Declaration]]:
+        return ((at, declaration) for at, declaration in self._denoted.items() if at != declaration.at)
