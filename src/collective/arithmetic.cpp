@@ -43,6 +43,15 @@ T combine_integers(T a, T b) {
   }
 }
 
+// The greater, or the less, of two values. A NaN is either, whichever side it is on: so the result over ranks is a NaN
+// if one of them has one. Of equal ones, a. Written so that the loop becomes vector code.
+template <bool greater, typename T>
+T extreme(T a, T b) {
+  const bool first = greater ? a >= b : a <= b;
+  if constexpr (std::is_floating_point_v<T>) return first || a != a ? a : b;
+  else return first ? a : b;
+}
+
 template <Op op, typename T>
 T combine(T a, T b) {
   switch (op) {
@@ -51,8 +60,8 @@ T combine(T a, T b) {
     default: break;
   }
   if constexpr (!is_complex<T>) {
-    if constexpr (op == Op::max || op == Op::first_max || op == Op::last_max) return b > a ? b : a;
-    if constexpr (op == Op::min || op == Op::first_min || op == Op::last_min) return b < a ? b : a;
+    if constexpr (op == Op::max || op == Op::first_max || op == Op::last_max) return extreme<true>(a, b);
+    if constexpr (op == Op::min || op == Op::first_min || op == Op::last_min) return extreme<false>(a, b);
   }
   if constexpr (std::is_same_v<T, bool>) {
     if constexpr (op == Op::bit_and || op == Op::mul) return a && b;

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstring>
 #include <hiroba.hpp>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -71,6 +73,24 @@ void reductions(const team& all) {
     hiroba::ireduce(std::span(lines), std::span(joined), after, n - 1).wait();
     if (me == n - 1) EXPECT(joined.front() == lines_of(n, 0));
   }
+}
+
+// A NaN of any rank is the maximum and the minimum of all, in a lane, eager, by slices, and along a tree.
+template <typename T>
+void extremes_of_nan(const team& all) {
+  const int n = all.size(), me = all.rank();
+  for (int who = 0; who < n; ++who)
+    for (const size_t count : {size_t{1}, size_t{9}, size_t{2000}, size_t{20000}}) {
+      std::vector<T> mine(count, me == who ? std::numeric_limits<T>::quiet_NaN() : T(me)), most(count), least(count);
+      hiroba::allreduce(mine, most, hiroba::max);
+      hiroba::iallreduce(mine, least, hiroba::min).wait();
+      for (size_t i = 0; i < count; ++i)
+        if (!std::isnan(most[i]) || !std::isnan(least[i])) return EXPECT(!"a NaN is lost");
+      hiroba::scan(mine, most, hiroba::max);
+      EXPECT(std::isnan(most.back()) == (me >= who));
+      hiroba::reduce(mine, least, hiroba::min, who);
+      EXPECT(me != who || std::isnan(least.back()));
+    }
 }
 
 void scatters_of_sums(const team& all) {
@@ -222,6 +242,8 @@ int main(int argc, char** argv) {
   if (argc > 1) mistake(argv[1]);
   const team all = team::all();
   reductions(all);
+  extremes_of_nan<float>(all);
+  extremes_of_nan<double>(all);
   scatters_of_sums(all);
   moves(all);
   moves_of_parts(all);

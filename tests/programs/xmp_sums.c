@@ -1,6 +1,8 @@
 /* The cases of xmp_images that compute: compound assignments, reductions; and what moves data to all. */
 #include "xmp_images.h"
 
+#include <math.h>
+
 static void* add_everywhere(void* unused) {
   double ones[N];
   (void)unused;
@@ -96,6 +98,22 @@ void reductions(void) {
       for (int image = 0; image < n; ++image) want = (image * 7 + i) % 5 > want ? (image * 7 + i) % 5 : want;
       EXPECT(values[i], want);
     }
+  }
+  for (int who = 0; who < n; ++who) { /* a NaN of any image is the extreme of all, and is located */
+    double all[2] = {me == who ? NAN : me, me == who ? NAN : me}, first[1] = {all[0]};
+    int where[1] = {me};
+    xmp_reduction(&all[0], 1, XMP_DOUBLE, XMP_MAX, NULL, PLACE);
+    xmp_reduction(&all[1], 1, XMP_DOUBLE, XMP_MIN, NULL, PLACE);
+    xmp_reduction_locate(first, 1, XMP_DOUBLE, XMP_FIRSTMAX, (xmp_location[]){{where, sizeof(int)}}, 1, NULL, PLACE);
+    EXPECT(!isnan(all[0]) + !isnan(all[1]) + !isnan(first[0]), 0);
+    EXPECT(where[0], who);
+    r_own[0] = 3;
+    xmp_sync_all(NULL);
+    if (me == who)
+      xmp_update_element(reals, (me + 1) % n, r_own, XMP_DOUBLE, &(double){NAN}, XMP_DOUBLE, XMP_MAX, PLACE);
+    xmp_sync_all(NULL);
+    EXPECT(isnan(r_own[0]) != 0, me == (who + 1) % n);
+    xmp_sync_all(NULL);
   }
   int32_t bits = 1 << me;
   xmp_reduction(&bits, 1, XMP_INT32, XMP_BITOR, NULL, PLACE);
