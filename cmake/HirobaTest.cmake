@@ -16,3 +16,20 @@ function(hiroba_run_test name ranks nodes program)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${T_SECONDS})
 endfunction()
+
+# hiroba_timing_tests(NAMES...): tests that fail because something takes too long or too short. They run alone, and
+# `./dev test` repeats one that fails once, because the machine may have done something else; no other test is repeated.
+function(hiroba_timing_tests)
+  foreach(name ${ARGN})
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    set_property(TEST ${name} APPEND PROPERTY LABELS timing)
+  endforeach()
+endfunction()
+
+# hiroba_tests_of_all(NAMES...): tests that only `./dev test --all` runs, although nothing else covers the same. (Tests
+# that are others in another shape need no word: tests/sets/covering.py finds them.)
+function(hiroba_tests_of_all)
+  foreach(name ${ARGN})
+    set_property(TEST ${name} APPEND PROPERTY LABELS all)
+  endforeach()
+endfunction()

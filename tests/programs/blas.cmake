@@ -33,6 +33,7 @@ set_tests_properties(programs.blas.bits PROPERTIES TIMEOUT 120)
 add_test(NAME programs.blas.misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/blas_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.blas.misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.blas.misuse)
 # Netlib's own tests, compiled by Debian.
 add_test(NAME programs.blas.netlib COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/netlib.py
   $<TARGET_FILE:hiroba_blas> /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas)

@@ -30,3 +30,4 @@ test_program(eigen_misuse eigen_misuse.c)
 add_test(NAME programs.eigen_misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/eigen_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.eigen_misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.eigen_misuse)

@@ -38,3 +38,4 @@ test_program(sparse_misuse sparse_misuse.c)
 add_test(NAME programs.sparse_misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/sparse_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.sparse_misuse PROPERTIES TIMEOUT 120)
+hiroba_timing_tests(programs.sparse_misuse)

@@ -1,0 +1,116 @@
+"""Runs the sets of tests that `./dev test` is about, and says in one sentence what ran and what to do next.
+
+    run.py [--all] [--hosts] [--list] -- CTEST...
+
+Without options: everything once, which covering.py chooses; without the tests that are for --all only (label all), and
+without those over several test hosts (label hosts). Tests that look at a clock (label timing) run first, alone, and one
+that fails is repeated once; no other test is repeated. CTEST is an invocation of ctest, to which options can be added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from covering import Test, covering
+
+
+@dataclass
+class Results:
+    ran: int = 0
+    skipped: int = 0
+    failed: list[str] = field(default_factory=list)
+    seconds: float = 0
+
+    def read(self, report: Path) -> None:
+        """Adds what ctest writes as JUnit does."""
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            status = case.get("status")
+            self.ran += 1
+            self.skipped += status == "notrun"
+            if status == "fail":
+                self.failed.append(case.get("name", ""))
+
+
+def listed(ctest: list[str]) -> list[Test]:
+    """All tests, in the order of ctest's numbers."""
+    text = subprocess.run([*ctest, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
+    return [Test.of(entry) for entry in json.loads(text)["tests"]]
+
+
+def chosen(tests: list[Test], everything: bool, hosts: bool) -> list[Test]:
+    here = [test for test in tests if hosts or "hosts" not in test.labels]
+    if everything:
+        return here
+    here = [test for test in here if "all" not in test.labels]
+    names = covering(here)
+    return [test for test in here if test.name in names]
+
+
+def run(ctest: list[str], numbers: list[int], options: list[str], results: Results) -> int:
+    """Runs the tests with these numbers. Returns the exit status of ctest."""
+    if not numbers:
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        which = ",".join(map(str, [0, 0, 1, *numbers]))  # test 0, which does not exist, and these
+        words = [*ctest, *options, "--tests-information", which, "--output-junit", str(report)]
+        status = subprocess.run(words, check=False).returncode
+        if report.exists():
+            results.read(report)
+    return status
+
+
+def amount(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def sentence(results: Results, rest: int) -> str:
+    minutes = f"in {amount(max(1, round(results.seconds / 60)), 'minute')}"
+    if results.failed:
+        names = " ".join(results.failed[:5]) + (" .." if len(results.failed) > 5 else "")
+        pattern = results.failed[0].replace(".", "[.]")
+        return (
+            f"{len(results.failed):,} of {amount(results.ran, 'test')} failed {minutes}: {names}; "
+            f"./dev test -R '^{pattern}$' runs the first one again"
+        )
+    skipped = f" ({results.skipped} skipped, because this machine lacks what they need)" if results.skipped else ""
+    passed = f"{amount(results.ran - results.skipped, 'test')} passed {minutes}{skipped}"
+    if rest == 0:
+        return f"{passed}; those over several test hosts, which take ten minutes more, run with --hosts"
+    return f"{passed}; ./dev test --all runs the other {rest:,}: more wires, rank counts and sizes"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="also the tests that repeat what others cover")
+    parser.add_argument("--hosts", action="store_true", help="also those over several test hosts")
+    parser.add_argument("--list", action="store_true", help="print the names of the tests, and run nothing")
+    parser.add_argument("ctest", nargs="+")
+    options = parser.parse_args()
+    tests = listed(options.ctest)
+    number_of = {test.name: number for number, test in enumerate(tests, 1)}
+    wanted = chosen(tests, options.all, options.hosts)
+    if options.list:
+        print("\n".join(test.name for test in wanted))
+        return 0
+    results, begun = Results(), time.monotonic()
+    timing = [number_of[test.name] for test in wanted if "timing" in test.labels]
+    others = [number_of[test.name] for test in wanted if "timing" not in test.labels]
+    status = run(options.ctest, timing, ["--repeat", "until-pass:2"], results)
+    status |= run(options.ctest, others, [], results)
+    results.seconds = time.monotonic() - begun
+    rest = len(chosen(tests, True, False)) - len([test for test in wanted if "hosts" not in test.labels])
+    print(f"dev: {sentence(results, rest)}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

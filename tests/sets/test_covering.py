@@ -1,0 +1,64 @@
+"""The tests that are left out of `./dev test` are those that repeat others, and only those."""
+
+import unittest
+
+from covering import Test, covering
+
+RUN = ["/usr/b/bin/hirobarun", "-n"]
+
+
+def job(name: str, ranks: int, nodes: int, *words: str, environment: tuple[str, ...] = ()) -> Test:
+    return Test(name, [*RUN, str(ranks), "--nodes", str(nodes), *words], list(environment))
+
+
+def app(name: str, *words: str) -> Test:
+    return Test(name, ["/usr/bin/bash", "/usr/s/apps/md/test.sh", "/usr/b/bin", *words])
+
+
+class Covering(unittest.TestCase):
+    def left_out(self, *tests: Test) -> set[str]:
+        chosen = covering(tests)
+        for test in tests:
+            others = [
+                other.covers()[0] for other in tests if other.name in chosen and other.subject() == test.subject()
+            ]
+            self.assertLessEqual(test.covers()[0], set().union(*others), test.name)
+        return {test.name for test in tests} - chosen
+
+    def test_the_same_case_in_another_shape(self) -> None:
+        shapes = [job(f"races.lock.{n}.{m}", n, m, "/usr/b/races", "lock") for n, m in ((2, 1), (2, 2), (3, 1), (3, 3))]
+        self.assertEqual(self.left_out(*shapes), {"races.lock.2.2", "races.lock.3.1"})
+
+    def test_another_case_program_or_variable(self) -> None:
+        first = job("a.b.one", 2, 2, "/usr/b/races", "lock")
+        self.assertEqual(self.left_out(first, job("a.b.two", 2, 2, "/usr/b/races", "queue")), set())
+        self.assertEqual(self.left_out(first, job("a.b.two", 2, 2, "/usr/b/homes", "lock")), set())
+        over_ucx = job("a.b.two", 2, 2, "/usr/b/races", "lock", environment=("HIROBA_TRANSPORT=ucx",))
+        self.assertEqual(self.left_out(first, over_ucx), {"a.b.one"})
+
+    def test_numbers_mean_nothing(self) -> None:
+        tests = [job(f"a.p.{seed}", 2, 2, "/usr/b/p", "--seed", str(seed)) for seed in (1, 2)]
+        self.assertEqual(self.left_out(*tests), {"a.p.2"})
+        caches = [
+            job(f"a.p.{size}", 2, 2, "/usr/b/p", environment=(f"HIROBA_CACHE={size}", "HIROBA_TIMEOUT=3"))
+            for size in ("1M", "256K")
+        ]
+        self.assertEqual(self.left_out(*caches), {"a.p.256K"})
+
+    def test_variants_and_rank_counts_of_an_application(self) -> None:
+        shapes = ["serial", *(f"hiroba-{n}-{t}" for n in (1, 2, 3, 4) for t in (1, 2)), "mpi-2", "mpi-3", "auto-2-1-2"]
+        tests = [app(f"md-same-{shape}", "same", shape) for shape in shapes]
+        chosen = covering(tests)
+        for variant in ("serial", "hiroba", "mpi", "auto"):
+            self.assertTrue(any(f"-{variant}" in name for name in chosen), variant)
+        ranks = {test.covers()[1].ranks for test in tests if test.name in chosen}
+        self.assertEqual(ranks, {1, 2, 3, 4})
+        self.assertLess(len(chosen), 7)
+
+    def test_each_test_of_what_is_not_a_shape(self) -> None:
+        tests = [app(f"md-notices-{n}", "notices", "a.c", old, "0") for n, old in enumerate(("x + 1", "x + 2"))]
+        self.assertEqual(self.left_out(*tests), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
