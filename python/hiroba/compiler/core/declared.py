@@ -6,12 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from .declarators import declarators_of, enclosing, innermost
+from .declarators import enclosing, innermost
+from .scopes import Declaration as Denoted
+from .scopes import Kind, Scopes
 from .shared import Anchor
 from .source import COMPLEX, Node, text_of, walk
 
 ARRAY, POINTER, FUNCTION = "array", "pointer", "function"
 DERIVED = {"array_declarator": ARRAY, "pointer_declarator": POINTER, "function_declarator": FUNCTION}
+HOLDERS = ("declaration", "parameter_declaration", "function_definition", "type_definition")
+VARIABLES = (Kind.OBJECT, Kind.FUNCTION)
 ABSTRACT = {f"abstract_{kind}": word for kind, word in DERIVED.items()}
 
 
@@ -37,32 +41,10 @@ class Type:
 
 
 class Declared:
-    def __init__(self, root: Node, text: str) -> None:
+    def __init__(self, root: Node, text: str, scopes: Scopes) -> None:
         self.root, self.text = root, text  # as the program says it; the parser has not seen _Complex
-
-    @cached_property
-    def _files(self) -> dict[str, list[Node]]:
-        """Declarators at file scope by name, in the order of the text."""
-        out: dict[str, list[Node]] = {}
-        for node in self.root.children:
-            if node.type in ("declaration", "function_definition"):
-                for declarator in node.children_by_field_name("declarator"):
-                    out.setdefault(text_of(innermost(declarator)), []).append(declarator)
-        return out
-
-    @cached_property
-    def _typedefs(self) -> dict[str, list[Node]]:
-        out: dict[str, list[Node]] = {}
-        for node in walk(self.root):
-            if node.type == "type_definition":
-                for declarator in node.children_by_field_name("declarator"):
-                    name = next((n for n in walk(declarator) if n.type == "type_identifier"), None)
-                    out.setdefault(text_of(name), []).append(declarator)
-        return out
-
-    @cached_property
-    def _enumerators(self) -> set[str]:
-        return {text_of(n.child_by_field_name("name")) for n in walk(self.root) if n.type == "enumerator"}
+        self.scopes = scopes
+        self._tops: dict[int, Node | None] = {}  # declarators, by where their identifiers stand
 
     @cached_property
     def _structs(self) -> dict[str, Node]:
@@ -75,26 +57,30 @@ class Declared:
 
     # ---- declarations ----
 
-    def declarator(self, identifier: Node, anchor: Anchor | None = None) -> Node | None:
-        """The declarator that this identifier means: the last one before it in the innermost scope. Words of a
-        directive are looked up at its `anchor`."""
-        name, node, at = text_of(identifier), identifier.parent, identifier.start_byte
+    def denoted(self, identifier: Node, anchor: Anchor | None = None) -> Denoted | None:
+        """What this identifier means. Words of a directive are looked up at its `anchor`."""
         if anchor is not None:
-            node, at = anchor.node, anchor.at
-        while node is not None and node.parent is not None:
-            found = None
-            for declarator in declarators_of(node):
-                own = innermost(declarator)
-                if own is not None and own.start_byte <= at and text_of(own) == name:
-                    found = declarator
-            if found is not None:
-                return found
-            node = node.parent
-        before = [d for d in self._files.get(name, []) if d.start_byte <= at]
-        return before[-1] if before else None
+            return self.scopes.visible(text_of(identifier), anchor.at)
+        return self.scopes.denoted(identifier.start_byte)
+
+    def declarator(self, identifier: Node, anchor: Anchor | None = None) -> Node | None:
+        """The declarator of the variable or function that this identifier means."""
+        denoted = self.denoted(identifier, anchor)
+        return self.top_of(denoted) if denoted is not None and denoted.kind in VARIABLES else None
+
+    def top_of(self, denoted: Denoted) -> Node | None:
+        """The whole declarator."""
+        if denoted.at not in self._tops:
+            end = denoted.at + len(denoted.name)
+            node = self.root.descendant_for_byte_range(denoted.at, end - 1)
+            while node is not None and node.parent is not None and node.parent.type.endswith("declarator"):
+                node = node.parent
+            held = node is not None and node.parent is not None and node.parent.type in HOLDERS
+            self._tops[denoted.at] = node if held else None
+        return self._tops[denoted.at]
 
     def is_declared(self, identifier: Node) -> bool:
-        return self.declarator(identifier) is not None or text_of(identifier) in self._enumerators
+        return self.denoted(identifier) is not None
 
     def constant(self, identifier: Node) -> str | None:
         """The value of a `static const` variable, as C would have it in an extent."""
@@ -126,24 +112,23 @@ class Declared:
                 return node
         return None
 
-    def made_in_block(self, use: Node) -> Node | None:
-        """The type or enumerator that this word means, if a block around it declares that."""
-        made = self._made_in_blocks.get(text_of(use), [])
-        return next((m for m in made if self.is_local(m, use)), None)
+    def made_in_block(self, use: Node) -> int | None:
+        """Where the type or enumerator that this word means is declared, if that is in a block around it."""
+        if use.parent is not None and use.parent.type.endswith("_specifier"):
+            tagged = self._tags_in_blocks.get(text_of(use), [])
+            return next((made.start_byte for made in tagged if self.is_local(made, use)), None)
+        denoted = self.denoted(use)
+        made = denoted is not None and denoted.block and denoted.kind not in VARIABLES
+        return denoted.at if denoted is not None and made else None
 
     @cached_property
-    def _made_in_blocks(self) -> dict[str, list[Node]]:
-        """Types and enumerators that blocks declare, by name."""
+    def _tags_in_blocks(self) -> dict[str, list[Node]]:
+        """Structs, unions and enums that blocks define, by tag."""
         out: dict[str, list[Node]] = {}
         for function in (n for n in self.root.children if n.type == "function_definition"):
             for node in walk(function):
-                name = node.child_by_field_name("name")
-                if node.type == "enumerator" or (node.type.endswith("_specifier") and node.child_by_field_name("body")):
-                    out.setdefault(text_of(name), []).append(node)
-                elif node.type == "type_definition":
-                    for declarator in node.children_by_field_name("declarator"):
-                        names = [n for n in walk(declarator) if n.type == "type_identifier"]
-                        out.setdefault(text_of(names[0]) if names else "", []).append(node)
+                if node.type.endswith("_specifier") and node.child_by_field_name("body"):
+                    out.setdefault(text_of(node.child_by_field_name("name")), []).append(node)
         return out
 
     @staticmethod
@@ -180,14 +165,15 @@ class Declared:
             body = base if base.child_by_field_name("body") is not None else self._structs.get(tag)
             return Type(kinds, f"{base.type.split('_')[0]} {tag or base.id}", body)
         if base.type == "type_identifier":
-            named = [d for d in self._typedefs.get(text_of(base), []) if d.start_byte < base.start_byte]
-            if not named:
+            denoted = self.scopes.denoted(base.start_byte)
+            top = self.top_of(denoted) if denoted is not None and denoted.kind is Kind.TYPE else None
+            name = self.root.descendant_for_byte_range(denoted.at, denoted.at) if denoted is not None else None
+            if top is None or name is None:
                 return Type(kinds, text_of(base))
-            name = next(n for n in walk(named[-1]) if n.type == "type_identifier")
-            definition = enclosing(named[-1], "type_definition")
+            definition = enclosing(top, "type_definition")
             inner = definition.child_by_field_name("type") if definition is not None else None
             inherits = definition is not None and self.is_complex(definition)
-            return self._of_base(kinds + derivation(name, named[-1], DERIVED), inner, inherits)
+            return self._of_base(kinds + derivation(name, top, DERIVED), inner, inherits)
         return Type(kinds, "_Complex " * is_complex + " ".join(text_of(base).split()))
 
     # ---- expressions ----
@@ -198,9 +184,10 @@ class Declared:
             return None
         argument = node.child_by_field_name("argument")
         if node.type == "identifier":
-            declarator = self.declarator(node, anchor)
-            if declarator is None and text_of(node) in self._enumerators:
+            denoted = self.denoted(node, anchor)
+            if denoted is not None and denoted.kind is Kind.ENUMERATOR:
                 return Type((), "int")
+            declarator = self.declarator(node, anchor)
             return self.type_of_declarator(declarator) if declarator is not None else None
         if node.type == "parenthesized_expression" and node.named_children:
             return self.type_of(node.named_children[0], anchor)

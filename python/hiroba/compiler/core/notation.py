@@ -35,7 +35,7 @@ class Unit:
     def parse(self) -> None:
         root = parse(self.found.text)
         self.rewriter = Rewriter(self.source, self.found, root)
-        self.declared = declared = Declared(root, self.source.text)
+        self.declared = declared = Declared(root, self.source.text, self.rewriter.scopes)
         self.rewriter.of_block = lambda node, top: declared.of_block(node, top, constants=False)
 
     @property

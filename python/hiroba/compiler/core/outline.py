@@ -29,8 +29,7 @@ def refuse_types_of_block(source: Source, declared: Declared, statement: Node) -
         if node.type not in ("type_identifier", "identifier"):
             continue
         made = declared.made_in_block(node)
-        outside = made is not None and not statement.start_byte <= made.start_byte < statement.end_byte
-        if outside and (node.type == "type_identifier" or declared.declarator(node) is None):
+        if made is not None and not statement.start_byte <= made < statement.end_byte:
             source.error(
                 node.start_byte,
                 f"`{text_of(node)}` is declared in the function, and the body of a task is a function of its own",

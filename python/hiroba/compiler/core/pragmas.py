@@ -82,7 +82,7 @@ class Rewriting:
         for word in re.finditer(r"[A-Za-z_]\w*", self.text[pragma.words : pragma.end]):
             at = pragma.words + word.start()
             clause = next((c for c in self.clauses if c.begin <= at < c.end), None)
-            shared = self.rewriter.resolve_name(word[0], pragma.node, at) if clause is not None else None
+            shared = self.rewriter.resolve_name(word[0], at) if clause is not None else None
             if clause is None or clause.name in (*LISTS, *COPIES):
                 listed.add(word[0])
             if clause is None or shared is None or not shared.pointer:

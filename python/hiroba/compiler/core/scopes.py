@@ -7,6 +7,7 @@ This is the one place that decides it: shared arrays, variables of tasks and wha
     scopes.visible(name, at)   what a name of the ordinary name space would mean at this place (words of directives)
     scopes.names_in(words, at) the same for all names of an expression that stands elsewhere, each with its place in it
     scopes.declared(at)        the declaration whose own identifier stands at this place
+    scopes.declarations()      all of the text, in its order
     scopes.uses()              all identifiers that are no declarations themselves, in the order of the text
 
 Two declarations of one object (`extern` in a block, or again at file scope) have the same `entity`, by which objects
@@ -15,7 +16,7 @@ no C is read as far as it can be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .scope_reader import read
 from .scope_table import Declaration, Kind
@@ -44,6 +45,9 @@ class Scopes:
 
     def names_in(self, words: str, at: int) -> list[tuple[int, Declaration]]:
         return sorted(read(words, lambda name: self.visible(name, at)).denoted.items(), key=lambda found: found[0])
+
+    def declarations(self) -> Iterable[Declaration]:
+        return self._declared.values()
 
     def uses(self) -> Iterator[tuple[int, Declaration]]:
         return ((at, declaration) for at, declaration in self._denoted.items() if at != declaration.at)

@@ -3,22 +3,17 @@ becomes `(*pointer)`, which means the same in every context (subscripts, sizeof,
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from . import notes
-from .declarators import (
-    array_extents,
-    declarators_of,
-    enclosing,
-    innermost,
-    is_allocation,
-    is_extern,
-    may_be_use,
-    pointed_dims,
-)
+from .declarators import array_extents, enclosing, innermost, is_allocation, pointed_dims
 from .found import Declaration, Found, Map
+from .scopes import Declaration as Denoted
+from .scopes import Scopes
 from .source import HASH_LINE, Node, Source, one_line, text_of, walk
 
 PREFIX = "hiroba_"
@@ -58,8 +53,9 @@ def plural(number: int, word: str) -> str:
 class Rewriter:
     def __init__(self, source: Source, found: Found, root: Node) -> None:
         self.source, self.found, self.root = source, found, root
+        self.scopes = Scopes(found.text)
         self.shared: list[Shared] = []
-        self.by_name: dict[str, list[Shared]] = {}
+        self._of_entity: dict[int, list[Shared]] = {}  # by the place where the object is first declared
         self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
         # What the declaration of a variable needs of the block around it.
         self.of_block: Callable[[Node, Node], Node | None] = lambda node, top: None
@@ -212,7 +208,13 @@ class Rewriter:
 
     def add(self, shared: Shared) -> None:
         self.shared.append(shared)
-        self.by_name.setdefault(shared.name, []).append(shared)
+        declared = self.scopes.declared(shared.at)
+        if declared is None:
+            self.source.error(
+                shared.at, f"the declaration of `{shared.name}` cannot be read as C", "write it in one line"
+            )
+            return
+        self._of_entity.setdefault(declared.entity.at, []).append(shared)
 
     def make_pointer(self, shared: Shared, top: Node, identifier: Node) -> Node | None:
         """Edits a declarator of file scope, and takes away its first value, which is returned."""
@@ -338,79 +340,76 @@ class Rewriter:
 
     def _is_placed(self, use: Node) -> bool:
         """Whether this is the name of a pointer whose map has extents."""
-        if use.type != "identifier":
-            return False
-        for identifier in self.placed:
-            scope = enclosing(identifier, "compound_statement")
-            inside = scope is not None and identifier.start_byte < use.start_byte < scope.end_byte
-            same = text_of(identifier) == text_of(use)
-            if inside and same and not self._hidden(text_of(use), use, use.start_byte, identifier.start_byte):
-                return True
-        return False
+        denoted = self.scopes.denoted(use.start_byte) if use.type == "identifier" else None
+        return denoted is not None and any(identifier.start_byte == denoted.at for identifier in self.placed)
 
     # ---- uses ----
 
-    def rename_all(self) -> None:
-        """Each use of a shared name, unless a local variable or a parameter hides it."""
-        for child in self.root.children:
-            if self.source.of_user(child.start_byte):
-                self._rename(child, [])
-
     def resolve(self, identifier: Node, anchor: Anchor | None = None) -> Shared | None:
         """The shared variable that this identifier means; words of a directive are looked up at its `anchor`."""
-        node, at = (anchor.node, anchor.at) if anchor is not None else (identifier.parent, identifier.start_byte)
-        return self.resolve_name(text_of(identifier), node, at)
+        if anchor is not None:
+            return self.resolve_name(text_of(identifier), anchor.at)
+        return self._of(self.scopes.denoted(identifier.start_byte), identifier.start_byte)
 
-    def resolve_name(self, name: str, node: Node | None, at: int) -> Shared | None:
-        """The shared variable that this name means at a place, in this node."""
-        inside = [s for s in self.by_name.get(name, []) if s.begin < at < s.end]
-        if not inside or self._hidden(name, node, at, max(s.begin for s in inside)):
-            return None
-        return max(inside, key=lambda s: s.begin)
+    def resolve_name(self, name: str, at: int) -> Shared | None:
+        """The shared variable that this name means at a place."""
+        return self._of(self.scopes.visible(name, at), at)
 
-    def _hidden(self, name: str, node: Node | None, at: int, since: int) -> bool:
-        while node is not None:
-            for declarator in declarators_of(node):
-                hides = innermost(declarator)
-                if hides is not None and since < hides.start_byte < at and text_of(hides) == name:
-                    return not is_extern(enclosing(hides, "declaration"))
-            node = node.parent
-        return False
+    def _of(self, denoted: Denoted | None, at: int) -> Shared | None:
+        """The last declaration before `at` that says that the object is shared."""
+        found = self._of_entity.get(denoted.entity.at, ()) if denoted is not None else ()
+        return max((shared for shared in found if shared.at <= at), key=lambda shared: shared.at, default=None)
 
-    def _drop_repeated(self, node: Node) -> None:
-        """`extern double a[];` in a block, of what is shared already."""
-        for declaration in walk(node) if self.by_name else ():
-            if declaration.type != "declaration" or not is_extern(declaration):
+    def rename_all(self) -> None:
+        """Each use of a shared object."""
+        if not self._of_entity:
+            return
+        self._drop_repeated()
+        edits = sorted({(begin, end) for begin, end, _text in self.source.edits if end > begin})
+        for at, denoted in self.scopes.uses():
+            shared = self._of(denoted, at) if denoted.entity.at in self._of_entity else None
+            first = bisect.bisect_left(edits, (at, 0))
+            edited = first < len(edits) and edits[first][0] == at
+            if shared is None or not shared.pointer or edited or not self.source.of_user(at):
                 continue
-            names = [innermost(declarator) for declarator in declaration.children_by_field_name("declarator")]
-            found = [self.resolve(name) for name in names if name is not None]
-            known = [shared if shared is not None and shared.codims == 0 else None for shared in found]
-            if any(known) and enclosing(declaration, "compound_statement") is not None:
-                if not all(known):
-                    text = f"`{next(s.name for s in known if s is not None)}` is shared, and others here are not"
-                    self.source.error(declaration.start_byte, text, "declare them in two declarations")
-                self.source.replace(declaration.start_byte, declaration.end_byte, ";")
-
-    def _rename(self, node: Node, _: list[str]) -> None:
-        self._drop_repeated(node)
-        edited = {begin for begin, end, _text in self.source.edits if end > begin}
-        for use in walk(node):
-            if text_of(use) not in self.by_name or use.start_byte in edited or not may_be_use(use):
-                continue
-            shared = self.resolve(use)
-            if shared is None:
-                continue
-            if not shared.pointer:
-                continue
-            if enclosing(use, "function_definition") is None and enclosing(use, "sizeof_expression") is None:
+            if self._outside(at) and not unevaluated(self.found.text, at):
                 kind = "coarray" if shared.codims else "shared"
                 self.source.error(
-                    use.start_byte,
+                    at,
                     f"{kind} `{shared.name}` has no address before the program starts",
                     "set this pointer in main, after the start",
                 )
                 continue
-            self.source.replace(use.start_byte, use.end_byte, f"(*{self.pointer_at(shared, use.start_byte)})")
+            self.source.replace(at, at + len(shared.name), f"(*{self.pointer_at(shared, at)})")
+
+    def _outside(self, at: int) -> bool:
+        """Whether this place is in no function."""
+        first = bisect.bisect_right(self._functions, (at, at)) - 1
+        return first < 0 or at >= self._functions[first][1]
+
+    @cached_property
+    def _functions(self) -> list[tuple[int, int]]:
+        return [(n.start_byte, n.end_byte) for n in self.root.children if n.type == "function_definition"]
+
+    def _drop_repeated(self) -> None:
+        """`extern double a[];` in a block, of what is shared already."""
+        declared = [d for d in self.scopes.declarations() if d.block and "extern" in d.words]
+        nodes = {}
+        for each in declared:
+            identifier = self.root.descendant_for_byte_range(each.at, each.at + 1)
+            node = enclosing(identifier, "declaration") if identifier is not None else None
+            if node is not None and self._of(each, each.at) is not None:
+                nodes[node.start_byte] = node
+        for node in nodes.values():
+            names = [innermost(declarator) for declarator in node.children_by_field_name("declarator")]
+            found = [self._of(self.scopes.declared(n.start_byte), n.start_byte) for n in names if n is not None]
+            known = [shared if shared is not None and shared.codims == 0 else None for shared in found]
+            if not any(known):
+                continue
+            if not all(known):
+                text = f"`{next(s.name for s in known if s is not None)}` is shared, and others here are not"
+                self.source.error(node.start_byte, text, "declare them in two declarations")
+            self.source.replace(node.start_byte, node.end_byte, ";")
 
     def pointer_at(self, shared: Shared, at: int) -> str:
         """The pointer to a shared variable that is used at a place."""
@@ -425,6 +424,24 @@ def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:
         extents.append(f"(int64_t)(sizeof {element} / sizeof {element}[0])")
         element += "[0]"
     return extents, element
+
+
+UNEVALUATED = re.compile(
+    r"\b(?:sizeof|_?_?[aA]lignof(?:__)?|(?:__)?typeof(?:__|_unqual)?|__builtin_types_compatible_p)\s*\Z"
+)
+
+
+def unevaluated(text: str, at: int) -> bool:
+    """Whether a name stands below sizeof or a word like it, which only want its type."""
+    begin, end = max(text.rfind(";", 0, at), text.rfind("}", 0, at)) + 1, at
+    while begin < end:
+        if UNEVALUATED.search(text, begin, end):
+            return True
+        depth = 0
+        while end > begin and depth >= 0:  # to the bracket around it
+            end -= 1
+            depth += (text[end] == ")") - (text[end] == "(")
+    return False
 
 
 def at_start(name: str, statements: str) -> str:

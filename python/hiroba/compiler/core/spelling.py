@@ -113,7 +113,7 @@ class Spelling:
         array = of.derived[:1] == (ARRAY,)
         if kind.child_by_field_name("body") is not None and enclosing(holder, "function_definition") is not None:
             return "its type is declared in the function"
-        if any(self.declared.made_in_block(n) for n in walk(kind) if n.type.endswith("identifier")):
+        if any(self.declared.made_in_block(n) is not None for n in walk(kind) if n.type.endswith("identifier")):
             return f"its type `{text_of(kind)}` is declared in the function"
         if array and holder.type == "parameter_declaration":
             return "it is a parameter whose type hides that it is a pointer"
@@ -146,5 +146,6 @@ class Spelling:
     def _of_block(self, size: Node) -> bool:
         names = [n for n in walk(size) if n.type == "identifier"]
         return any(
-            self.declared.is_local(self.declared.declarator(n), n) or self.declared.made_in_block(n) for n in names
+            self.declared.is_local(self.declared.declarator(n), n) or self.declared.made_in_block(n) is not None
+            for n in names
         )

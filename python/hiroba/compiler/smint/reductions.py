@@ -117,7 +117,7 @@ class ReductionReader:
             self._error(text, f"reduction of `{text}`", "name variables, arrays, or sections p[base:length]")
             return None
         name = found[1]
-        if self.rewriter.resolve_name(name, self.anchor.node, self.anchor.at) is not None:
+        if self.rewriter.resolve_name(name, self.anchor.at) is not None:
             self._error(
                 name,
                 f"`{name}` is shared, and a reduction combines what each rank has of its own",

@@ -42,8 +42,8 @@ def preload(smint: Smint, directive: Directive) -> None:
             "write for example preload A[0:n][0:m]",
         )
         return
-    shared = smint.rewriter.by_name.get(found[1])
-    base = f"(*{shared[0].pointer})" if shared else found[1]
+    shared = smint.rewriter.resolve_name(found[1], directive.at)
+    base = shared.renamed if shared is not None else found[1]
     ranges = []
     for bracket in re.findall(r"\[([^\]]*)\]", found[2]):
         parts = [p.strip() for p in bracket.split(":")]

@@ -72,7 +72,7 @@ class Tasks(Part):
         anchor, outer = self.anchor(directive), self.around(directive.at)
 
         def renamed(found: re.Match[str]) -> str:
-            shared = self.rewriter.resolve_name(found[0], anchor.node, anchor.at)
+            shared = self.rewriter.resolve_name(found[0], anchor.at)
             if shared is not None and shared.pointer:
                 return f"(*{self.rewriter.pointer_at(shared, anchor.at)})"
             variable = outer.captured.get(found[0]) if outer is not None else None

@@ -104,7 +104,7 @@ def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
         anchor = tasks.anchor(task.directive)
         node = tasks.fragment(task.directive, name) if is_name(name) else None
         top = tasks.declared.declarator(node, anchor) if node is not None else None
-        shared = tasks.rewriter.resolve_name(name, anchor.node, anchor.at)
+        shared = tasks.rewriter.resolve_name(name, anchor.at)
         if top is None:
             at = task.directive.place(name)
             tasks.source.error(at, f"{clause}({name}) does not name a variable", f"write {clause}(x), x a variable")

@@ -32,7 +32,7 @@ def reduced(tasks: Tasks, task: Task) -> dict[str, int]:
         if not one.operator:
             continue
         name, _ = brackets_of(plain(one.section))
-        shared = tasks.rewriter.resolve_name(name, anchor.node, anchor.at)
+        shared = tasks.rewriter.resolve_name(name, anchor.at)
         if shared is None or not shared.pointer:
             out[name] = number
             continue
