@@ -90,10 +90,7 @@ HEADERS = (
 )
 NOTATIONS = {
     "smint": ("#include <smint.h>\n", "#pragma SMint shared ::[NPROCS](0,NPROCS)\ndouble x[40];\n", "", ""),
-    "static": ("#include <smint.h>
-", "#pragma SMint shared ::[NPROCS](0,NPROCS)
-static double x[40];
-", "", ""),
+    "static": ("#include <smint.h>\n", "#pragma SMint shared ::[NPROCS](0,NPROCS)\nstatic double x[40];\n", "", ""),
     "mpc": ("#include <mpc.h>\n", "shared double x[40]::[NPROCS](0,NPROCS);\n", "mpc_init(0, 0);", "mpc_exit();"),
     "coarray": ("#include <xmp.h>\n", "double x[40]:[*];\n", "", ""),
     "coarray by directive": ("#include <xmp.h>\n", "double x[40];\n#pragma xmp coarray x:[*]\n", "", ""),
