@@ -236,7 +236,7 @@ def run() -> int:
     field = main_job(programs, folder, steps)
     cores = len(os.sched_getaffinity(0))
     counts = rank_counts(cores)
-    samples = harness.compete(rivals(programs, counts), rounds, "rivals,")
+    samples = harness.compete(rivals(programs, counts), rounds, "rivals,", warm_up=False)
     compared = min(max(cores, 2), counts[-1])
     print(
         f"\nIts rivals, on {cores} cores: the same loop, {RIVAL_STEPS} steps, each answer verified; medians of "
