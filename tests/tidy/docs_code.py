@@ -17,6 +17,7 @@ ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
 HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
 LIBRARY = HIROBARUN.parent.parent / "lib"
 LINK = [f"-I{INCLUDE}", f"-I{INCLUDE.parent}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba"]
+FIRST = ROOT / "docs" / "first-program.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 # Names that fragments use without declaring them.
@@ -76,6 +77,44 @@ class DocsCode(unittest.TestCase):
             source = (INCLUDE / "hiroba_collective.f90").read_text() + blocks(page, "fortran")[0]
             with tempfile.TemporaryDirectory() as modules:
                 self.run_example(source, page, "f90", ["gfortran", f"-J{modules}", *LINK])
+
+    def test_first_program(self) -> None:
+        """Each change that the page shows makes what the page shows. Three dots stand for anything."""
+        if HIROBACC is None:
+            return
+        program = ""
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "heat.c"
+            for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", FIRST.read_text(), re.MULTILINE | re.DOTALL):
+                if language == "c":
+                    program = text
+                    source.write_text(program)
+                elif language == "diff":
+                    source.write_text(self.changed(program, text))
+                elif not language:
+                    self.check_session(text, folder)
+
+    def changed(self, program: str, change: str) -> str:
+        lines = change.splitlines(keepends=True)
+        old = "".join(line[1:] for line in lines if line[0] in " -")
+        new = "".join(line[1:] for line in lines if line[0] in " +")
+        self.assertEqual(program.count(old), 1, f"{FIRST.name}: {old}")
+        return program.replace(old, new)
+
+    def check_session(self, text: str, folder: str) -> None:
+        """Commands, each with what it prints below it: these lines in this order, others only where dots are."""
+        assert HIROBACC is not None
+        tools = {"hirobacc": str(HIROBACC), "hirobarun": str(HIROBARUN)}
+        for session in re.findall(r"^\$ .*\n(?:(?!\$ ).*\n)*", text, re.MULTILINE):
+            command, _, expected = session.partition("\n")
+            tool, *words = command[2:].split()
+            done = subprocess.run(
+                [tools[tool], *words], cwd=folder, text=True, timeout=60, check=False,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            lines = ["(.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+                     for line in expected.splitlines()]  # fmt: skip
+            self.assertRegex(done.stdout, rf"\A{''.join(lines)}", f"{FIRST.name}: {command}")
 
     def run_example(self, source: str, page: Path, suffix: str = "c", compiler: list[str] | None = None) -> str | None:
         """Whole programs, in the notations of hirobacc if no compiler is given: they run, and end with status 0. What
