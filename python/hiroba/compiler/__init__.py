@@ -6,6 +6,8 @@ notation in C++. They find the notations in registry.py. Each notation is a fold
 notation.py says how it looks and lists its directives, its part.py, if that is long, what it does with a file. Folders
 stand on `core` and do not know each other; tests/tidy checks it.
 
-core/: source.py holds preprocessed text and where it came from, declared.py what C declares; found.py what a notation
-found, notation.py what one is; shared.py rewrites shared variables; affine.py and counted.py read loops; every_rank.py
-warns of what every rank does although one should; pragmas.py corrects directives of OpenMP and OpenACC."""
+core/: source.py holds preprocessed text and where it came from, declared.py what C declares, scopes.py what names mean;
+found.py what a notation found, notation.py what one is; shared.py rewrites shared variables; affine.py and counted.py
+read loops; facts.py reads what functions do, flow.py derives which values differ from rank to rank and what pointers
+point to, and every_rank.py warns of what every rank does although one should; pragmas.py corrects directives of OpenMP
+and OpenACC."""

@@ -57,7 +57,7 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
     if not source.errors:
         for part in parts:
             part.check()
-        EveryRank(unit.rewriter, unit.covered).check()
+        EveryRank(unit.rewriter, unit.flow).check()
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()

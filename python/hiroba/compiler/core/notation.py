@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from .declared import Declared
+from .every_rank import reads_input
 from .expand import Expand, Words
-from .found import Directive, Found, Kind, Line
-from .shared import Anchor, Rewriter
+from .facts import Reader
+from .flow import Flow
+from .found import Directive, Found, Kind, Line, Stands
+from .operations import Key, Surroundings
+from .scopes import Scopes
+from .shared import Anchor, Rewriter, Shared
 from .source import COMPLEX, Node, Source, blank, blank_all, parse
 from .statements import Statements
 from .text import quoted
@@ -30,6 +35,7 @@ class Unit:
         self.source, self.found = source, Found(blank_all(COMPLEX, source.text))
         self.self_starting = self_starting  # its header is for programs whose main starts the job itself
         self.covered: list[tuple[int, int]] = []  # what one rank does, or what is shared out
+        self.same: dict[int, frozenset[str]] = {}  # of which names all ranks have the same behind what begins here
         self.bounds: list[tuple[int, tuple[str, ...]]] = []  # where which variables stand that are the compiler's
 
     def parse(self) -> None:
@@ -41,6 +47,27 @@ class Unit:
     @property
     def root(self) -> Node:
         return self.rewriter.root
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        return Scopes(self.found.text)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What differs from rank to rank. Requires that all notations have rewritten what they cover."""
+        shared: dict[Key, Shared] = {made.entity: s for s in self.rewriter.shared
+                  if not s.codims and (made := self.scopes.declared(s.at)) is not None}  # fmt: skip
+        placed = {made.entity for node in self.rewriter.placed
+                  if (made := self.scopes.declared(node.start_byte)) is not None}  # fmt: skip
+        regions = {begin: self.same.get(begin, frozenset()) for begin, _ in self.covered}
+        alone = sorted(d.at for d in self.found.directives if d.kind.stands is Stands.ALONE)
+        reader = Reader(self.root, self.declared, self.scopes, Surroundings(shared, placed, regions, alone))
+        return Flow(reader.functions(), shared, self.of_system, reads_input)
+
+    def of_system(self, function: str) -> bool:
+        """Whether a function comes with the system, and not with the program."""
+        made = self.scopes.visible(function, len(self.found.text) - 1)
+        return function.startswith("__builtin_") if made is None else not self.source.of_user(made.entity.at)
 
 
 class Part:

@@ -130,6 +130,7 @@ class ParallelFor:
         if self.source.errors:
             return
         names_reduced = [one.name for one in reduced]
+        self.smint.unit.same[loop.start_byte] = frozenset(names_reduced)
         self.smint.own.warn_of_loop(loop, reader, names_reduced, directive.end)
         collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))

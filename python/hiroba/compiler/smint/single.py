@@ -19,6 +19,7 @@ def single(smint: Smint, directive: Directive) -> None:
     copied = copied_names(smint, directive, statement)
     smint.unit.covered.append((statement.start_byte, statement.end_byte))
     smint.own.singles.append((statement.start_byte, statement.end_byte, frozenset(copied)))
+    smint.unit.same[statement.start_byte] = frozenset(copied)
     place = smint.source.place(directive.at)
     copies = "".join(f' smint_copy(&({n}), sizeof({n}), "{place.file}:{place.line}");' for n in copied)
     smint.source.replace(directive.at, directive.end, "{ if (smint_single())")

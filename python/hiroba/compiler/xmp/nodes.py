@@ -87,6 +87,7 @@ def task(xmp: Xmp, directive: Directive) -> None:
         xmp.error(directive, "#pragma xmp task without `on`", "write task on p[0:2]")
     if statement is None or not xmp.statements.stays(directive, statement):
         return
+    xmp.unit.covered.append((statement.start_byte, statement.end_byte))
     xmp.call(directive, f"{{ if (xmp_task_begin({clauses.on}, {xmp.place(directive)})) {{")
     xmp.source.insert(xmp.end(statement), " xmp_task_end(); } }")
 

@@ -1,0 +1,136 @@
+"""What the functions of a file do, in the order in which they do it, as much as flow.py asks: which variables get which
+values, what is read and written through which pointers, what is called, and which conditions decide about it.
+
+Expressions become `Value`s: the variables that a value is computed from, and what it may point to. Statements become
+operations in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+from .scopes import Declaration
+from .source import Node
+
+Key = Hashable  # a variable: its declaration; a member: ("field", name); the result of a call: ("call", its number)
+RANK: Key = "rank"
+RANKS = frozenset(
+    ["sms_rank", "sms_node", "xmp_node_num", "xmpc_node_num", "xmpc_this_image", "smint_single", "xmp_all_node_num"]
+)
+NO_MEMBERS: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`points`: ("to", variable), ("of", variable): what that points to; ("call", number); ("unknown", type)."""
+
+    uses: frozenset[Key] = NO_MEMBERS
+    points: frozenset[tuple[str, Key]] = frozenset()
+
+    def __or__(self, other: Value) -> Value:
+        if other is NOTHING:
+            return self
+        return other if self is NOTHING else Value(self.uses | other.uses, self.points | other.points)
+
+
+NOTHING = Value()
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    node: Node
+
+
+@dataclass(eq=False, slots=True)
+class Set(Operation):
+    key: Key
+    value: Value
+    strong: bool  # nothing is left of what it was
+
+
+@dataclass(eq=False, slots=True)
+class Access(Operation):
+    """A read of memory, or, if it has an operator, a write."""
+
+    target: Value  # `uses`: what decides which element it is
+    operator: str = ""
+    value: Value = NOTHING
+    again: bool = False  # the new value depends on what was there
+    member: str = ""
+    root: Declaration | None = None  # the variable by whose name it is accessed
+    objects: set[Key] = field(default_factory=set)  # set by flow.py
+
+
+@dataclass(eq=False, slots=True)
+class Call(Operation):
+    name: str
+    arguments: list[Value]
+    number: int
+    zeros: frozenset[int] = frozenset()  # arguments that are 0
+    points: list[set[Key]] = field(default_factory=list)  # set by flow.py, as `guard`
+    guard: set[Key] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Branch(Operation):
+    condition: Value
+    then: list[Operation]
+    other: list[Operation]
+    tested: Declaration | None = None  # if the condition is whether this variable is not 0
+
+
+@dataclass(eq=False, slots=True)
+class Loop(Operation):
+    condition: Value
+    test: list[Operation]  # evaluates the condition
+    body: list[Operation]
+    update: list[Operation]
+    body_first: bool = False
+    is_switch: bool = False  # `continue` is not its own
+
+
+@dataclass(eq=False, slots=True)
+class Region(Operation):
+    """What one rank does, or what is shared out, or what ranks do one after the other."""
+
+    body: list[Operation]
+    same: frozenset[Key] = NO_MEMBERS  # variables that all ranks have the same of behind it
+
+
+@dataclass(eq=False, slots=True)
+class Mark(Operation):
+    """A directive that stands alone."""
+
+    at: int
+
+
+@dataclass(eq=False, slots=True)
+class Jump(Operation):
+    kind: str  # return, break, continue, goto
+    value: Value = NOTHING
+    label: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Label(Operation):
+    label: str
+
+
+@dataclass(eq=False)
+class Function:
+    node: Node
+    name: str
+    parameters: list[Declaration | None]
+    body: list[Operation] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    labels: bool = False
+
+
+@dataclass
+class Surroundings:
+    """What directives say of a file."""
+
+    shared: Mapping[Key, object]
+    placed: set[Declaration]  # pointers that get shared arrays where they are declared
+    regions: dict[int, frozenset[str]]  # by where a statement begins: names of which all have the same behind it
+    alone: list[int]  # where directives stand alone, in order
