@@ -48,9 +48,9 @@ class Unit:
     def root(self) -> Node:
         return self.rewriter.root
 
-    @cached_property
+    @property
     def scopes(self) -> Scopes:
-        return Scopes(self.found.text)
+        return self.rewriter.scopes
 
     @cached_property
     def flow(self) -> Flow:
