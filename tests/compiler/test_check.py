@@ -4,7 +4,7 @@ silent over programs that do not."""
 import re
 import unittest
 
-from compiling import CompilerTest, Ended
+from compiling import CompilerTest, Ended, shapes
 
 HEAD = """\
 #include <smint.h>
@@ -35,7 +35,7 @@ class Checked(CompilerTest):
         return [line for line in said if "no lock that both hold" not in line and "found; the exit" not in line]
 
     def silent(self, body: str) -> None:
-        for ranks, nodes in ((1, 1), (2, 1), (2, 2), (3, 2), (4, 4)):
+        for ranks, nodes in shapes(body, ((1, 1), (2, 1), (2, 2), (3, 2), (4, 4))):
             ended = self.run_checked(body, ranks, nodes)
             self.assertEqual(ended.stderr, "", f"{ranks} ranks, {nodes} nodes:\n{body}")
 

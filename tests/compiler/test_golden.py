@@ -5,7 +5,7 @@ import pathlib
 import sys
 import unittest
 
-from compiling import HERE, CompilerTest, execute, lines_of_user
+from compiling import HERE, CompilerTest, execute, lines_of_user, shapes
 
 GOLDEN = HERE / "golden"
 FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
@@ -40,7 +40,7 @@ class Golden(CompilerTest):
 
     def check_silent(self, binary: pathlib.Path) -> None:
         """Option check names no race, and the answer stays."""
-        for ranks, nodes in ((2, 1), (3, 2)):
+        for ranks, nodes in shapes(binary.name, ((2, 1), (3, 2))):
             ended = self.check_run(binary, ranks, nodes)
             self.assertEqual(ended.stdout, "OK\n")
             self.assertNotIn(" race ", ended.stderr)

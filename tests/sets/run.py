@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,8 @@ def main() -> int:
     if options.list:
         print("\n".join(test.name for test in wanted))
         return 0
+    if not options.all:
+        os.environ["TESTS_ONCE"] = "yes"  # for tests that run each of many programs in several shapes
     results, begun = Results(), time.monotonic()
     timing = [number_of[test.name] for test in wanted if "timing" in test.labels]
     others = [number_of[test.name] for test in wanted if "timing" not in test.labels]
