@@ -105,7 +105,8 @@ void hiroba_task_copy_at(void (*function)(void*), const void* value, size_t byte
  * children have ended. */
 void hiroba_taskwait_at(const char* place);
 /* The data is here, and the tasks so far that write it have ended. Every rank makes the call, and may read the data
- * until it creates a task that writes it. In a task: among its children. */
+ * until it creates a task that writes it. In a task: among its children. If a task has failed, the rest is as for
+ * hiroba_taskwait. */
 void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
 
 /* For many ranks: from now on (`on` is 1) a rank may leave out tasks that use none of the shared data that it uses
@@ -175,9 +176,15 @@ enum { HIROBA_TASK_ARGUMENT = 112 };
 void* hiroba_task_create(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
 void hiroba_task_submit(void* argument, void (*body)(void* argument, int run));
 /* In a body: it has failed. `failure` comes back from the wait; children of the same parent that have not begun are not
- * run. hiroba_taskwait_failed waits like hiroba_taskwait and returns the rank that has failed, -1 if none has. */
-void hiroba_task_fail(void* failure);
+ * run. `why` is text for messages. hiroba_taskwait_failed and hiroba_taskwait_on_failed wait like hiroba_taskwait and
+ * hiroba_taskwait_on and return the rank that has failed, -1 if none has; then all tasks of all ranks have ended. All
+ * other waits end the job with a message if a task has failed, and so does hiroba_task_uncaught, for a failure that
+ * such a call has returned. hiroba_taskwait_here does not look for failures, and waits for no other rank. */
+void hiroba_task_fail(void* failure, const char* why);
 int hiroba_taskwait_failed(const char* place, void** failure);
+int hiroba_taskwait_on_failed(const hiroba_access* accesses, int count, const hiroba_task_spec* spec, void** failure);
+void hiroba_taskwait_here(const hiroba_access* accesses, int count, const hiroba_task_spec* spec);
+__attribute__((noreturn)) void hiroba_task_uncaught(void);
 
 #ifdef __cplusplus
 }

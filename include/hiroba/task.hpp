@@ -7,9 +7,11 @@
 //
 // in, out, inout, commutative and concurrent take an object; a pointer and a number of elements; a contiguous range
 // (vector, array, span); or a tile, or an edge of one. A function that captures by value keeps its copies until it has
-// run, on the rank that runs it. What it throws is thrown by taskwait: on other ranks as hiroba::task_failed.
+// run, on the rank that runs it. What it throws is thrown by taskwait: on other ranks as hiroba::task_failed. Other
+// waits (sms_barrier, sms_shutdown) end the job then, with a message, as taskwait does if nobody catches it.
 #pragma once
 
+#include <concepts>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -186,8 +188,10 @@ template <typename F>
 void run_task(F& function) {
   try {
     function();
+  } catch (const std::exception& e) {
+    hiroba_task_fail(new std::exception_ptr(std::current_exception()), e.what());
   } catch (...) {
-    hiroba_task_fail(new std::exception_ptr(std::current_exception()));
+    hiroba_task_fail(new std::exception_ptr(std::current_exception()), "it has thrown what is no std::exception");
   }
 }
 
@@ -209,6 +213,14 @@ void submit_task(void* argument, F&& function) {
       if (run == 2) (void)f.release();
     });
   }
+}
+
+template <typename F>
+bool make_task(task_words& words, F&& function) {
+  words.spec.label = label_of<std::remove_cvref_t<F>>(words);
+  void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec);
+  if (argument != nullptr) submit_task(argument, std::forward<F>(function));
+  return argument != nullptr;
 }
 
 }  // namespace detail
@@ -233,8 +245,8 @@ constexpr detail::with_name name(const char* text, std::source_location where = 
 // A task on another rank has thrown.
 class task_failed : public std::runtime_error {
  public:
-  explicit task_failed(int rank)
-      : std::runtime_error("a task has thrown on rank " + std::to_string(rank)), rank_(rank) {}
+  explicit task_failed(int rank, const std::string& what = "a task has thrown")
+      : std::runtime_error(what + " on rank " + std::to_string(rank)), rank_(rank) {}
   int rank() const { return rank_; }
 
  private:
@@ -250,21 +262,44 @@ bool task(Arguments&&... arguments) {
   constexpr size_t last = sizeof...(Arguments) - 1;
   [&]<size_t... i>(std::index_sequence<i...>) { (words.add(std::get<i>(all)), ...); }(std::make_index_sequence<last>());
   auto&& function = std::get<last>(std::move(all));
-  using Function = std::remove_cvref_t<decltype(function)>;
-  words.spec.label = detail::label_of<Function>(words);
-  void* const argument = hiroba_task_create(words.accesses, words.count, &words.spec);
-  if (argument != nullptr) detail::submit_task(argument, std::forward<decltype(function)>(function));
-  return argument != nullptr;
+  return detail::make_task(words, std::forward<decltype(function)>(function));
+}
+// Of a function alone, which names nothing.
+template <typename F>
+  requires std::invocable<F&>
+bool task(F&& function, std::source_location where = std::source_location::current()) {
+  detail::task_words words;
+  words.where = where;
+  return detail::make_task(words, std::forward<F>(function));
 }
 
 namespace detail {
 
+// What a wait has thrown last, outside of tasks. If nobody catches it, the library's message says which task it was.
+inline std::exception_ptr& last_thrown() {
+  static std::exception_ptr thrown;
+  return thrown;
+}
+
+[[noreturn]] inline void throw_noted(const std::exception_ptr& what) {
+  static std::terminate_handler before = nullptr;
+  static const bool once = (before = std::set_terminate([] {
+                              if (last_thrown() != nullptr && std::current_exception() == last_thrown())
+                                hiroba_task_uncaught();
+                              before();
+                            }),
+                            true);
+  (void)once;
+  if (hiroba_task_inside() == 0) last_thrown() = what;
+  std::rethrow_exception(what);
+}
+
 inline void throw_failure(int rank, void* failure) {
   if (failure != nullptr) {
     const std::unique_ptr<std::exception_ptr> thrown(static_cast<std::exception_ptr*>(failure));
-    std::rethrow_exception(*thrown);
+    throw_noted(*thrown);
   }
-  if (rank >= 0) throw task_failed(rank);
+  if (rank >= 0) throw_noted(std::make_exception_ptr(task_failed(rank)));
 }
 
 }  // namespace detail
@@ -278,16 +313,34 @@ inline void taskwait(std::source_location where = std::source_location::current(
 inline void task_parts(bool on, std::source_location where = std::source_location::current()) {
   hiroba_task_parts_at(on ? 1 : 0, detail::place(where));
 }
+namespace detail {
+
+// The words of a wait for data.
+template <typename... Accesses>
+void add_wait(task_words& words, const Accesses&... accesses) {
+  static_assert(sizeof...(Accesses) <= task_words::most, "at most 19 accesses");
+  (words.add(accesses), ...);
+  words.name = "taskwait";
+  words.spec.label = label_of<std::tuple<Accesses...>>(words);
+}
+// Whether tasks have failed is not looked for.
+inline void wait_here(const task_access& access) {
+  task_words words;
+  add_wait(words, access);
+  hiroba_taskwait_here(words.accesses, words.count, &words.spec);
+}
+
+}  // namespace detail
+
 // Until this data is here.
 template <typename... Accesses>
   requires(sizeof...(Accesses) > 0 && (std::is_base_of_v<detail::task_access, Accesses> && ...))
 void taskwait(const Accesses&... accesses) {
-  static_assert(sizeof...(Accesses) <= detail::task_words::most, "at most 19 accesses");
   detail::task_words words;
-  (words.add(accesses), ...);
-  words.name = "taskwait";
-  words.spec.label = detail::label_of<std::tuple<Accesses...>>(words);
-  hiroba_taskwait_on_at(words.accesses, words.count, &words.spec);
+  detail::add_wait(words, accesses...);
+  void* failure = nullptr;
+  const int rank = hiroba_taskwait_on_failed(words.accesses, words.count, &words.spec, &failure);
+  detail::throw_failure(rank, failure);
 }
 
 // A loop whose iterations each create the same tasks: graph g([&] { ... tasks ... }); g.run(1000);

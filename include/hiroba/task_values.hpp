@@ -23,17 +23,21 @@ template <typename T>
 class future {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "a value goes to other ranks by its bytes");
-  // Waits for the task, running others. Its value, also where another rank has run it. A task may wait for its children
-  // only: else it could wait for a task that waits for it.
-  T get() {
+  // Waits for the task, running others. Its value, also where another rank has run it. If the task has thrown, every
+  // call throws that, on other ranks task_failed; and so if it was not run because another task has thrown. A task may
+  // wait for its children only: else it could wait for a task that waits for it.
+  T get(std::source_location where = std::source_location::current()) {
+    if (!state_->made)
+      sms_abort(1,
+                "future::get of a future without a task; hiroba::async returns one that has a task, on each rank that "
+                "calls it");
     if (hiroba_task_inside() != 0 && !state_->of_child)
       sms_abort(1,
                 "future::get in a task, of a future that the program has made: that task may come after this one and "
                 "wait for it, which would be a cycle. Call get() before the task is created and capture the value, or "
                 "write it to memory that both tasks name");
-    taskwait(in(state_->value));
-    if (sms_nprocs > 1 && !state_->known && !state_->of_child) share();
-    state_->known = true;
+    if (!state_->known) find_out(where);
+    if (state_->thrown != nullptr) detail::throw_noted(state_->thrown);
     return state_->value;
   }
 
@@ -42,15 +46,40 @@ class future {
   friend auto async(Arguments&&... arguments);
   struct state {
     T value = {};
-    bool here = false, known = false;
+    bool made = false, here = false, done = false, known = false;  // done: the task has run here, and has not thrown
     bool of_child = hiroba_task_inside() != 0;
+    std::exception_ptr thrown;
   };
-  // The rank that has it gives it to all; if several have, each keeps its own.
-  void share() {
-    std::vector<unsigned char> bytes(sizeof(T)), result(sizeof(T));
+  void find_out(std::source_location where) {
+    detail::wait_here(in(state_->value, where));
+    bool failed = state_->here && !state_->done;
+    if (sms_nprocs > 1 && !state_->of_child) failed = share(failed);
+    state_->known = true;
+    if (failed) take_exception(where);
+  }
+  // All tasks end. The exception is the task's own, or of the task because of which this one was not run.
+  void take_exception(std::source_location where) {
+    std::exception_ptr of_wait;
+    try {
+      taskwait(where);
+    } catch (...) {
+      of_wait = std::current_exception();
+    }
+    int rank = state_->here ? sms_rank : -1, last = rank;
+    if (sms_nprocs > 1 && !state_->of_child) hiroba_allreduce(&rank, &last, 1, HIROBA_INT, HIROBA_MAX, HIROBA_ALL);
+    if (state_->thrown == nullptr) state_->thrown = of_wait;
+    if (state_->thrown == nullptr)
+      state_->thrown = std::make_exception_ptr(
+          task_failed(last,
+                      state_->here ? "a task was not run, because one before it has thrown," : "a task has thrown"));
+  }
+  // The rank that has it gives it to all; if several have, each keeps its own. Whether the task has failed on any.
+  bool share(bool failed) {
+    std::vector<unsigned char> bytes(sizeof(T) + 1), result(sizeof(T) + 1);
     if (state_->here) std::memcpy(bytes.data(), &state_->value, sizeof(T));
+    bytes[sizeof(T)] = failed ? 1 : 0;
     hiroba_request request;
-    hiroba_iallreduce(bytes.data(), result.data(), static_cast<int64_t>(sizeof(T)), HIROBA_UINT8, HIROBA_BOR,
+    hiroba_iallreduce(bytes.data(), result.data(), static_cast<int64_t>(sizeof(T) + 1), HIROBA_UINT8, HIROBA_BOR,
                       HIROBA_ALL, &request);
     hiroba_task_work_until(
         [](void* r) {
@@ -60,6 +89,7 @@ class future {
         },
         &request);
     if (!state_->here) std::memcpy(&state_->value, result.data(), sizeof(T));
+    return result[sizeof(T)] != 0;
   }
 
   std::shared_ptr<state> state_ = std::make_shared<state>();
@@ -74,9 +104,19 @@ auto async(Arguments&&... arguments) {
   using Value = std::invoke_result_t<decltype(function)>;
   future<Value> result;
   auto state = result.state_;
+  state->made = true;
   state->here = [&]<size_t... i>(std::index_sequence<i...>) {
-    return task(std::get<i>(all)..., concurrent(state->value),
-                [state, f = std::forward<decltype(function)>(function)]() mutable { state->value = f(); });
+    // First and without a place: that of the other words names the task.
+    return task(concurrent(state->value, std::source_location()), std::get<i>(all)...,
+                [state, f = std::forward<decltype(function)>(function)]() mutable {
+                  try {
+                    state->value = f();
+                    state->done = true;
+                  } catch (...) {
+                    state->thrown = std::current_exception();
+                    throw;
+                  }
+                });
   }(std::make_index_sequence<last>());
   return result;
 }

@@ -158,13 +158,30 @@ void not_started(const char* call, const char* begin, const char* end) {
 void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
 void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
 void end_tasks(const char* call) {
-  Tasks::Failed failed;
-  if (process().tasks.any()) require(process().tasks.wait(call, failed));
+  Tasks& tasks = process().tasks;
+  require_outside_task(call);
+  if (tasks.any()) require(tasks.wait(call, nullptr));
 }
 
-void begin_barrier(bool tasks_end) {
+void require_outside_task(const char* call) {
+  if (in_task())
+    end_job(1,
+            "%s in task %s; it is a call of the program, which all ranks make outside of tasks: call it after "
+            "hiroba::taskwait (hiroba_taskwait in C)",
+            call, running_task().c_str());
+}
+
+void require_all_ranks(const char* call) {
+  if (in_lone_task())
+    end_job(1,
+            "%s in task %s, which this rank runs alone, so the call would wait for the other ranks for ever; call it "
+            "outside of tasks, after hiroba::taskwait (hiroba_taskwait in C)",
+            call, running_task().c_str());
+}
+
+void begin_barrier(const char* call, bool tasks_end) {
   Process& p = process();
-  if (tasks_end) end_tasks("a barrier after tasks");
+  if (tasks_end) end_tasks(call);
   p.linear.at_barrier();
   if (p.memory->checking()) require(p.loops.find_races(*p.memory));
 }

@@ -39,11 +39,16 @@ Linear& process_linear();
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
-// Before the program frees shared memory: its tasks end, which may use it. Collective.
+// Before a call of all ranks that frees shared memory, or works on it: the program's tasks end, which may use it. Ends
+// the job in a task. Collective.
 void end_tasks(const char* call);
 // Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
 // (option check). Collective.
-void begin_barrier(bool tasks_end = true);
+void begin_barrier(const char* call, bool tasks_end = true);
+// These end the job with a message that names the call and the task whose body makes it: in any task; or in one that a
+// single rank of several runs, which would wait for the others.
+void require_outside_task(const char* call);
+void require_all_ranks(const char* call);
 
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
 using Hook = std::function<void()>;

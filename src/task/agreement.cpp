@@ -17,6 +17,25 @@ Status Agreement::compare(const char* call, const std::vector<Flow::Made>& made,
   return same ? Status() : find_difference(call, made);
 }
 
+Status Agreement::tell_failed(Collective& collective, const char* call,
+                              const std::function<void(const std::function<bool()>&)>& run_until, bool& failed) const {
+  PlannedOperations& operations = collective.planned();
+  uint32_t mine = failed ? 1 : 0, any = 0;
+  Combine combine;
+  HIROBA_TRY(Combine::make(Type::uint32, Op::max, combine));
+  Started told;
+  Members& all = operations.all();
+  HIROBA_TRY(operations.start(all, plan_allreduce(operations.member_of(all), &mine, &any, 1, combine), call, told));
+  Status agrees;
+  run_until([&] {
+    if (!told.done()) collective.world().drive();
+    agrees = told.agrees();
+    return told.done() || !agrees.ok();
+  });
+  failed = any != 0;
+  return agrees;
+}
+
 Status Agreement::find_difference(const char* call, const std::vector<Flow::Made>& made) {
   HIROBA_TRY(tell(call, made.size()));
   size_t low = 0, high = *std::min_element(words_.begin(), words_.end());  // tasks [0, low) are the same

@@ -113,7 +113,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
     return {};
   }
   task = &tasks_.worker().create(tasks_.domain(), Task::program);
-  task->number = count_;
+  task->number = count_, task->alone = place != everywhere ? 1 : 0;
   Wiring wiring(tasks_.worker(), *task);
   for (const Piece& piece : pieces_) {
     const TaskAccess& access = *piece.access;

@@ -103,7 +103,8 @@ struct alignas(256) Task {
 
   std::atomic<int32_t> blockers{0};  // predecessors that have not ended, and being_created
   Kind kind = program;
-  uint8_t edges = 0;  // used of edge[]
+  uint8_t edges : 7 = 0;  // used of edge[]
+  uint8_t alone : 1 = 0;  // one rank of several runs it
   int16_t priority = 0;
   std::atomic<Edge*> successors{closed()};
   uint64_t serial = 0;  // of the task among all that had this node

@@ -90,10 +90,21 @@ Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> a
   return {};
 }
 
-void take_failure(Domain& domain, int rank, Tasks::Failed& failed) {
-  if (!domain.failed.exchange(false)) return;
-  failed.rank = rank;
-  failed.what = domain.failure.exchange(nullptr);
+// What a domain keeps of a task that has failed.
+struct Failure {
+  void* what;
+  std::string text;
+};
+
+// Calls that cannot hand a failure to the program, where `failed` is null, return it.
+Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* failed) {
+  if (!domain.failed.exchange(false)) return {};
+  const std::unique_ptr<Failure> taken(static_cast<Failure*>(domain.failure.exchange(nullptr)));
+  if (failed != nullptr) return *failed = {rank, taken->what, std::move(taken->text)}, Status();
+  return Status::error(
+      format("%s; %s cannot pass that on: call hiroba::taskwait before it, which throws what the task has thrown (in "
+             "C: hiroba_taskwait_failed)",
+             taken->text.c_str(), call));
 }
 
 // Waits, which is looked at if it is the program that waits; while a task waits, the program does, too, or it will.
@@ -182,8 +193,7 @@ Status Tasks::begin() {
 
 Status Tasks::stop() {
   if (!parts_->begun) return {};
-  Failed failed;
-  HIROBA_TRY(wait("the end of the program", failed));
+  HIROBA_TRY(wait("the end of the program", nullptr));
   parts_->watch.stop();
   parts_->crew.stop();
   if (parts_->trace.on()) HIROBA_TRY(write_in_turn(parts_->trace, *parts_->memory));
@@ -197,14 +207,20 @@ Status Tasks::stop() {
 
 Status Tasks::allow_parts(bool parts) {
   HIROBA_TRY(begin());
-  if (any()) return Status::error("hiroba_task_parts while tasks are under way; call hiroba_taskwait before");
+  if (parts_->flow.any() || parts_->recording != nullptr)
+    return Status::error("hiroba_task_parts while tasks are under way; call hiroba_taskwait before");
   parts_->leave_out = parts;
   parts_->flow.allow_parts(parts);
   return {};
 }
 
-bool Tasks::any() const { return parts_->flow.any(); }
-bool Tasks::inside() const { return running() != nullptr; }
+// A rank that may leave out tasks does not know whether others have created some. A wait in the function of a graph is
+// refused.
+bool Tasks::any() const { return parts_->flow.any() || parts_->leave_out || parts_->recording != nullptr; }
+
+bool in_task() { return running() != nullptr; }
+bool in_lone_task() { return in_task() && running()->alone != 0; }
+std::string running_task() { return in_task() ? name_of(*running()) : "no task"; }
 
 Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, void*& argument) {
   argument = nullptr;
@@ -230,24 +246,24 @@ void Tasks::submit(void* argument, Body body) {
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
-Status Tasks::wait(const char* call, Failed& failed) {
-  failed = {};
+Status Tasks::wait(const char* call, Failed* failed) {
   if (Task* const task = running()) {
+    if (failed != nullptr) *failed = {};
     if (task->extra == nullptr || task->extra->children == nullptr) return {};
     Domain& children = *task->extra->children;
     if (children.at_end != nullptr) children.at_end(children);
     await(call, children, [&] { return children.all_ended(); });
-    take_failure(children, parts_->memory->job().rank, failed);
-    return {};
+    return take_failure(call, children, parts_->memory->job().rank, failed);
   }
   HIROBA_TRY(begin());
   if (Crew::here() == nullptr) return wrong_thread();
+  if (failed != nullptr) *failed = {};
   HIROBA_TRY(wait_for_all(call, failed));
   return synchronise(call);
 }
 
-// All tasks of all ranks have ended; what ranks have copies of stays.
-Status Tasks::wait_for_all(const char* call, Failed& failed) {
+// All tasks of all ranks have ended; what ranks have copies of stays. What has failed before stays in `failed`.
+Status Tasks::wait_for_all(const char* call, Failed* failed) {
   TaskParts& p = *parts_;
   if (p.recording != nullptr)
     return Status::error(format("%s in the function of a graph, which only creates tasks", call));
@@ -255,8 +271,10 @@ Status Tasks::wait_for_all(const char* call, Failed& failed) {
   Domain& domain = p.flow.domain();
   await(call, domain, [&] { return domain.all_ended(); });
   domain.created = 0, domain.ended.store(0);
-  take_failure(domain, p.memory->job().rank, failed);
-  return p.agreement.compare(call, p.flow.made(), failed);
+  HIROBA_TRY(take_failure(call, domain, p.memory->job().rank, failed));
+  Failed none;  // a rank on which a task has failed does not come here
+  HIROBA_TRY(p.agreement.compare(call, p.flow.made(), failed != nullptr ? *failed : none));
+  return {};
 }
 
 // After all tasks of all ranks have ended: shared memory is as after a barrier.
@@ -286,6 +304,21 @@ Status Tasks::wait_for(std::span<const TaskAccess> accesses, const Spec& spec) {
   return {};
 }
 
+Status Tasks::wait_if_failed(const char* call, Failed& failed) {
+  failed = {};
+  TaskParts& p = *parts_;
+  if (Task* const task = running()) {
+    const bool any = task->extra != nullptr && task->extra->children != nullptr && task->extra->children->failed.load();
+    return any ? wait(call, &failed) : Status();
+  }
+  bool any = p.flow.domain().failed.load();
+  if (p.memory->job().nranks > 1) {
+    const auto run_until = [&](const std::function<bool()>& done) { await(call, p.flow.domain(), done); };
+    HIROBA_TRY(p.agreement.tell_failed(p.memory->collective(), call, run_until, any));
+  }
+  return any ? wait(call, &failed) : Status();
+}
+
 // Runs tasks until done().
 template <typename Done>
 void Tasks::await(const char* call, Domain& domain, const Done& done) {
@@ -304,7 +337,7 @@ int Tasks::thread() const { return Crew::here() == nullptr ? 0 : Crew::here()->i
 // ---- graphs --------------------------------------------------------------------------------------------------------
 
 Status Tasks::make_graph(void (*create)(void*), void* context, TaskGraph*& graph) {
-  if (inside()) return Status::error("a graph of tasks in a task; the program itself makes graphs");
+  if (in_task()) return Status::error("a graph of tasks in a task; the program itself makes graphs");
   HIROBA_TRY(begin());
   graph = new TaskGraph{create, context, nullptr};
   return {};
@@ -336,11 +369,11 @@ Status Tasks::record(TaskGraph& graph) {
 // one finds.
 Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
   TaskParts& p = *parts_;
-  HIROBA_TRY(wait(call, failed));
+  HIROBA_TRY(wait(call, &failed));
   if (failed.rank >= 0 || times == 0) return {};
   if (p.chart.on()) {  // it is told of edges when tasks are created
     for (int64_t i = 0; i < times; ++i) graph.create(graph.context);
-    return wait(call, failed);
+    return wait(call, &failed);
   }
   if (graph.recorded == nullptr) HIROBA_TRY(record(graph));
   Graph& recorded = *graph.recorded;
@@ -348,14 +381,14 @@ Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Faile
   recorded.prepare(copies ? times - 1 : times);
   if (copies) {
     graph.create(graph.context);
-    HIROBA_TRY(wait_for_all(call, failed));
+    HIROBA_TRY(wait_for_all(call, &failed));
   }
   HIROBA_TRY(p.agreement.compare(call, recorded.flow().made(), failed));
   if (failed.rank < 0) {
     watched(p, call, recorded.domain(), [&] { recorded.run(); });
-    take_failure(recorded.domain(), p.memory->job().rank, failed);
+    HIROBA_TRY(take_failure(call, recorded.domain(), p.memory->job().rank, &failed));
   }
-  HIROBA_TRY(wait_for_all(call, failed));
+  HIROBA_TRY(wait_for_all(call, &failed));
   return synchronise(call);
 }
 
@@ -379,6 +412,9 @@ Status Tasks::poll(int (*function)(void*), void* context) {
   return {};
 }
 
-void Tasks::fail(void* failure) { running()->domain->fail(failure); }
+void Tasks::fail(void* failure, const char* why) {
+  Task& task = *running();
+  task.domain->fail(new Failure{failure, format("task %s has failed: %s", name_of(task).c_str(), why)});
+}
 
 }  // namespace hiroba

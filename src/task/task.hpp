@@ -54,15 +54,18 @@ class Tasks {
   struct Failed {
     int rank = -1;         // on which a task has failed; -1: none has
     void* what = nullptr;  // that it has handed to fail(), if that is this rank
+    std::string text;      // which task that was, and why
   };
-  Status wait(const char* call, Failed& failed);
+  // For calls that cannot hand a failure to the program `failed` is null: it is a status, of the rank that has failed.
+  Status wait(const char* call, Failed* failed);
   // Until the data is here, and no task so far writes it. Every rank makes the call; in a task it is about its own
-  // tasks.
+  // tasks. It does not say whether tasks have failed.
   Status wait_for(std::span<const TaskAccess> accesses, const Spec& spec);
+  // Whether any task so far has failed; if one has, waits as wait() does. Collective; in a task about its own tasks.
+  Status wait_if_failed(const char* call, Failed& failed);
   // From now on a rank may leave out tasks that use none of the shared data that it uses. Collective; no task is left.
   Status allow_parts(bool parts);
-  bool any() const;     // of the program's tasks may not have ended
-  bool inside() const;  // the caller is the body of a task
+  bool any() const;  // of the program's tasks may not have ended
 
   // create() is called once for each iteration, and makes the same tasks each time. Where that pays, they are recorded
   // when the graph runs first. Collective; run_graph waits, as wait() does, before and after.
@@ -75,8 +78,8 @@ class Tasks {
   void let_go(void* held);
   // Threads call the function between tasks and while they find none, one at a time, until it returns 0.
   Status poll(int (*function)(void* context), void* context);
-  // The body that calls this has failed. Tasks of the same parent that have not begun are not run.
-  void fail(void* failure);
+  // The body that calls this has failed, and why. Tasks of the same parent that have not begun are not run.
+  void fail(void* failure, const char* why);
 
   // Runs other tasks until done(context) is not 0.
   Status work_until(int (*done)(void* context), void* context);
@@ -87,7 +90,7 @@ class Tasks {
   Status begin();
   template <typename Done>
   void await(const char* call, Domain& domain, const Done& done);
-  Status wait_for_all(const char* call, Failed& failed);
+  Status wait_for_all(const char* call, Failed* failed);
   Status synchronise(const char* call);
   Status record(TaskGraph& graph);
 
@@ -95,6 +98,10 @@ class Tasks {
   std::unique_ptr<TaskParts> parts_;
 };
 
+// Whether the caller is the body of a task; of one that a single rank of several runs; which one: "update (main.c:12)".
+bool in_task();
+bool in_lone_task();
+std::string running_task();
 // For the body of a task: where its thread has what is at the address, of the section of that access, a reduction. Null
 // if the task has no such reduction.
 char* part_of_reduction(int access, const char* address);

@@ -2,10 +2,11 @@
 test_program(random_tasks random_tasks.cpp)
 test_program(tasks_features tasks_features.cpp)
 test_program(tasks_misuse tasks_misuse.cpp)
+test_program(tasks_failures tasks_failures.cpp)
 test_program(task_graph task_graph.cpp)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 target_link_libraries(tasks_features PRIVATE OpenMP::OpenMP_CXX)
-foreach(program random_tasks tasks_features tasks_misuse task_graph task_mpi)
+foreach(program random_tasks tasks_features tasks_misuse tasks_failures task_graph task_mpi)
   set_source_files_properties(${program}.cpp PROPERTIES COMPILE_OPTIONS "-fexceptions;-frtti")
 endforeach()
 set(task_tests

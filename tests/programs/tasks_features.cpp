@@ -280,6 +280,64 @@ void futures() {
   sms_free(a);
 }
 
+std::string result_of(hiroba::future<long>& future) {
+  try {
+    return std::to_string(future.get());
+  } catch (const hiroba::task_failed& e) {
+    return "elsewhere " + std::to_string(e.rank());
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+// A bug of 2026-11: the value was 0.
+void futures_that_throw() {
+  const int last = sms_nprocs - 1;
+  long* const a = static_cast<long*>(sms_alloc(sizeof(long), 1, last));
+  const std::string thrown = sms_rank == last ? "spilled" : "elsewhere " + std::to_string(last);
+  const auto spill = [] { return hiroba::async([]() -> long { throw std::runtime_error("spilled"); }); };
+  const auto spill_there = [a] {
+    return hiroba::async(out(*a), []() -> long { throw std::runtime_error("spilled"); });
+  };
+  hiroba::future<long> own = spill(), there = spill_there();
+  check(result_of(own) == "spilled" && result_of(own) == "spilled", "a future of a task that has thrown has a value");
+  there = spill_there();
+  check(result_of(there) == thrown && result_of(there) == thrown,
+        "a future of a task that threw elsewhere has a value");
+  // After a wait; and of a task that was not run.
+  there = spill_there();
+  hiroba::future<long> after = hiroba::async(inout(*a), [] { return 1L; });
+  try {
+    hiroba::taskwait();
+  } catch (const std::runtime_error&) {
+  }
+  check(result_of(there) == thrown, "a future of a task that has thrown has a value after a wait");
+  check(result_of(after).starts_with("elsewhere"), "a future of a task that was not run has a value");
+  // What a wait for data and a future throw leaves nothing behind.
+  there = spill_there();
+  std::string waited;
+  try {
+    hiroba::taskwait(in(*a));
+  } catch (const hiroba::task_failed& e) {
+    waited = "elsewhere " + std::to_string(e.rank());
+  } catch (const std::runtime_error& e) {
+    waited = e.what();
+  }
+  check(waited == thrown, "a wait for data did not throw what a task has thrown");
+  hiroba::task(out(*a), [=] { *a = 3; });
+  hiroba::taskwait(in(*a));
+  check(*a == 3, "a wait for data after an exception has lost a task");
+  // In a task.
+  hiroba::task(out(*a), [=] {
+    hiroba::future<long> child = hiroba::async([]() -> long { throw std::runtime_error("spilled"); });
+    *a = result_of(child) == "spilled" ? 4 : 0;
+  });
+  hiroba::taskwait(in(*a));
+  check(*a == 4, "a future of a child that has thrown has a value");
+  hiroba::taskwait();
+  sms_free(a);
+}
+
 void reductions() {
   const int dim[] = {1000, -1}, div[] = {sms_nprocs, -1};
   long* const a = static_cast<long*>(sms_mapalloc(dim, div, sizeof(long), 0, sms_nprocs));
@@ -428,6 +486,7 @@ int main(int argc, char** argv) {
   loops_and_waits();
   priorities();
   futures();
+  futures_that_throw();
   reductions();
   named_reductions();
   many_parents();

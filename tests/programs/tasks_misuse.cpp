@@ -82,7 +82,7 @@ void fewer() {
 
 void throws() {
   int* const a = numbers(100);
-  hiroba::task(out(a[0]), hiroba::on(0), [] { throw std::runtime_error("spilled"); });
+  hiroba::task(out(a[0]), hiroba::on(0), hiroba::name("boom"), [] { throw std::runtime_error("spilled"); });
   hiroba::taskwait();
 }
 

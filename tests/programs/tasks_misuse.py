@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every case of tasks_misuse.cpp as misuse.py does: at 2 ranks, on one node and on 2 virtual nodes; and those of
-option check in more shapes.
+"""Runs every case of tasks_misuse.cpp and tasks_failures.cpp as misuse.py does: at 2 ranks, on one node and on 2 virtual
+nodes; and those of option check in more shapes.
 
 tasks_misuse.py --build BUILD [--jobs N] [CASE ...]
 """
@@ -11,12 +11,14 @@ from typing import Any
 
 from misuse import Case, main
 
-PLACE = r"tasks_misuse\.cpp:\d+"
+PLACE = r"tasks_(misuse|failures)\.cpp:\d+"
+BOOM = rf"task boom \(\S*{PLACE}\) has failed: spilled"
+NOT_HANDLED = "and the program has not handled that at this wait"
 LATE: dict[str, Any] = {"options": ["--timeout", "2"], "extra_seconds": 4}
 
 
-def everywhere(name: str, *words: str, **more: Any) -> list[Case]:
-    return [Case(name, list(words), binary="tasks_misuse", ranks=2, nodes=nodes, **more) for nodes in (1, 2)]
+def everywhere(name: str, *words: str, binary: str = "tasks_misuse", **more: Any) -> list[Case]:
+    return [Case(name, list(words), binary=binary, ranks=2, nodes=nodes, **more) for nodes in (1, 2)]
 
 
 PROGRAM = pathlib.Path(__file__).with_suffix(".cpp").read_text().splitlines()
@@ -70,6 +72,57 @@ CHECKED = [
     *checked("held_elsewhere", good=True),
 ]
 
+
+
+def failing(name: str, *words: str, **more: Any) -> list[Case]:
+    return everywhere(name, *words, binary="tasks_failures", **more)
+
+
+WAITS = {
+    "barrier": "sms_barrier",
+    "split_barrier": "sms_sync_drop_start",
+    "free": "sms_free",
+    "end": "the end of the program",
+    "wait_in_c": "hiroba_taskwait",
+}
+OF_THE_PROGRAM = {
+    "barrier": "sms_barrier",
+    "alloc": r"sms_alloc\(4, 4, 0\)",
+    "end": "sms_shutdown",
+    "run": r"hiroba_graph_run at \S*" + PLACE,
+    "blas": "hiroba_sscal",
+    "team": "hiroba_team_split",
+}
+OF_ALL_RANKS = {"collective": r"hiroba_allreduce\(sum of 1 int32\)", "reduction": "sms_reduce_double"}
+INNER = rf"task inner \(\S*{PLACE}\)"
+
+FAILURES = [
+    *failing("throws_before_wait_for_data", BOOM, NOT_HANDLED),
+    *failing("throws_before_wait_for_data_in_c", BOOM, NOT_HANDLED),
+    *(
+        case
+        for name, call in WAITS.items()
+        for case in failing(f"throws_before_{name}", BOOM, f"{call} cannot pass that on: call hiroba::taskwait")
+    ),
+    *failing("throws_no_exception", r"task boom \(\S*\) has failed: it has thrown what is no std::exception"),
+    *failing("child_throws_before_end", rf"task task \(\S*{PLACE}\) has failed: spilled"),
+    *failing("throws_in_left_out_task", BOOM),
+    *failing("fails_outside", "hiroba_task_fail outside of a task"),
+    *failing("get_of_nothing", "future::get of a future without a task"),
+    *(
+        case
+        for name, call in OF_THE_PROGRAM.items()
+        for case in failing(f"{name}_in_task", rf"{call} in {INNER}; it is a call of the program")
+    ),
+    *(
+        case
+        for name, call in OF_ALL_RANKS.items()
+        for case in failing(f"{name}_in_task", rf"{call} in {INNER}, which this rank runs alone")
+    ),
+    *failing("barrier_in_graph", "sms_barrier in the function of a graph, which only creates tasks"),
+    *failing("collective_in_task_of_all", good=True),
+]
+
 CASES = [
     *everywhere("outside", PLACE, r"section of 80 bytes", r"\[90\]", "past the end"),
     Case("outside", [PLACE, r"section of 80 bytes"], binary="tasks_misuse", ranks=1, nodes=1),
@@ -81,7 +134,7 @@ CASES = [
     *everywhere("freed_early", good=True),
     *everywhere("different", "different tasks|is not the same in all ranks", "same order"),
     *everywhere("fewer", PLACE, r"19 tasks, and another rank more|task 20 of this rank"),
-    *everywhere("throws", "terminate|Abort|ended by signal|spilled"),
+    *everywhere("throws", BOOM, NOT_HANDLED),
     *everywhere(
         "never_ends", r"timeout", r"thread 0 runs endless \(.*misuse", r"after \(.*\) waits for 1 other\b", **LATE
     ),
@@ -118,6 +171,7 @@ CASES = [
     *everywhere("hold_outside", "hiroba_task_hold outside of a task"),
     *everywhere("no_wait", good=True),
     *CHECKED,
+    *FAILURES,
 ]
 
 if __name__ == "__main__":

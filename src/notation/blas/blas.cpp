@@ -33,6 +33,7 @@ struct Begun {
 
   Begun(const char* call, hiroba_request* out = nullptr) : name(call), request(out) {
     hiroba::collective_of(call);
+    hiroba::end_tasks(call);
     if (request != nullptr) *request = HIROBA_NO_REQUEST;
   }
   Linear& linear() const { return hiroba::process_linear(); }

@@ -404,6 +404,7 @@ HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
   const char* const call = "hiroba_barrier";
   if (team != HIROBA_ALL) return hiroba::perform(call, barrier(call, team));
   static const uint64_t tag = hiroba::Barriers::tag_of(call);
+  hiroba::require_all_ranks(call);
   hiroba::require_at(hiroba::collective_of(call).barriers().all(barrier_here(call), tag), hiroba::prefix());
 }
 HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {

@@ -85,11 +85,13 @@ hiroba_request give(const char* call, std::shared_ptr<CollectiveRequest> request
 }  // namespace
 
 void perform(const char* call, Prepared prepared) {
+  require_all_ranks(prepared.name.text());
   const Call text = {prepared.name, place()};
   require_at(planned_of(call).perform(*prepared.members, std::move(prepared.plan), text), prefix());
 }
 
 hiroba_request start(const char* call, Prepared prepared) {
+  require_all_ranks(prepared.name.text());
   const auto request = std::make_shared<CollectiveRequest>(std::move(prepared), place(), false);
   require_at(request->start(planned_of(call)), prefix());
   return give(call, request);
@@ -192,6 +194,7 @@ HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* c
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
+  hiroba::require_all_ranks("hiroba_start");
   require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), hiroba::prefix());
 }
 

@@ -32,6 +32,7 @@ Members& members_of(hiroba_team team, const char* call) {
 }
 
 void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out) {
+  require_outside_task(name);
   std::unique_ptr<Members> members;
   Members& all = members_of(parent, name);
   require_at(planned_of(name).split(all, color, key, members, {name, place()}), prefix());
@@ -87,6 +88,7 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   if (*team == HIROBA_NO_TEAM) return;
   if (*team != HIROBA_ALL && !hiroba::process_started()) return void(*team = HIROBA_NO_TEAM);
   if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::prefix());
+  hiroba::require_outside_task(call);
   Members& members = members_of(*team, call);
   if (const std::string user = collective_of(call).requests().user_of(&members, &members + 1); !user.empty())
     end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent",

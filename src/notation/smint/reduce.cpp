@@ -60,6 +60,7 @@ SMINT_EXPORT int64_t smint_reduce_int64(int64_t value, smint_operator op) {
 SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_type type, smint_operator op,
                                const char* place) {
   hiroba::Memory& memory = hiroba::process_memory("smint_reduce");
+  hiroba::require_all_ranks("a reduction");
   Type of = Type::int32;
   hiroba::Op with = hiroba::Op::add;
   if (count < 0 || !find_type(type, element, of) || !find_operator(op, with))
@@ -74,6 +75,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
 
 SMINT_EXPORT void smint_copy(void* data, size_t bytes, const char* place) {
   hiroba::Memory& memory = hiroba::process_memory("single copy");
+  hiroba::require_all_ranks("single copy");
   const std::string name = hiroba::format("single copy of %zu bytes at %s", bytes, place);
   std::vector<char> copy(static_cast<char*>(data), static_cast<char*>(data) + bytes);  // `data` may be shared memory
   hiroba::require_at(memory.collective().teams().broadcast(Team::all(memory.job().nranks), 0, copy.data(), bytes,

@@ -13,6 +13,7 @@ template <typename T>
 T reduce_value(T value, Op op, const char* call) {
   constexpr Type type = std::is_same_v<T, double> ? Type::float64 : Type::int64;
   Memory& memory = process_memory(call);
+  require_all_ranks(call);
   Combine combine;
   require_at(Combine::make(type, op, combine), call);
   const std::string name = format("%s(%s)", call, name_of(op));

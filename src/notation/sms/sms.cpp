@@ -52,6 +52,7 @@ void* allocate(Arrays::Request request, const std::string& call, const char* pla
   request.place = place;
   request.freed_by = "sms_free";
   void* out = nullptr;
+  hiroba::require_outside_task(call.c_str());
   const Status status = process_memory(call.c_str()).arrays().allocate(request, out);
   if (!status.ok()) end_job(1, "%s: %s: %s", place, call.c_str(), status.message().c_str());
   return out;
@@ -114,6 +115,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
+  hiroba::require_outside_task("sms_shutdown");
   if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
   hiroba::require(hiroba::report_placement(m));
   hiroba::end_process("sms_shutdown");
@@ -195,6 +197,7 @@ SMS_EXPORT void sms_set_homes(void* array, enum sms_homes policy) {
                       : policy == SMS_HOMES_FIRST_TOUCH ? HomePolicy::first_touch
                                                         : HomePolicy::migrating;
   const std::string call = format("sms_set_homes(%p, %d)", array, static_cast<int>(policy));
+  hiroba::require_outside_task(call.c_str());
   hiroba::require(m.homes().set_policy(array, wanted, call.c_str()));
 }
 
@@ -204,24 +207,25 @@ SMS_EXPORT void sms_promise_preload(const void* array) {
 
 SMS_EXPORT void sms_barrier(void) {
   Memory& m = process_memory("sms_barrier");
-  hiroba::begin_barrier();
+  hiroba::begin_barrier("sms_barrier");
   hiroba::require(m.consistency().barrier("sms_barrier"));
 }
 
 SMS_EXPORT void sms_sync_drop(void) {
   Memory& m = process_memory("sms_sync_drop");
-  hiroba::begin_barrier();
+  hiroba::begin_barrier("sms_sync_drop");
   hiroba::require(m.consistency().sync_drop("sms_sync_drop"));
 }
 
 SMS_EXPORT void sms_sync_drop_start(void) {
   Memory& m = process_memory("sms_sync_drop_start");
-  hiroba::begin_barrier();
+  hiroba::begin_barrier("sms_sync_drop_start");
   hiroba::require(m.consistency().start_sync_drop("sms_sync_drop_start"));
 }
 
 SMS_EXPORT void sms_sync_drop_wait(void) {
   Memory& m = process_memory("sms_sync_drop_wait");
+  hiroba::require_outside_task("sms_sync_drop_wait");
   if (!m.collective().barriers().between())
     end_job(1, "sms_sync_drop_wait without a start; call sms_sync_drop_start before");
   hiroba::require(m.consistency().end_sync_drop());

@@ -112,7 +112,7 @@ HIROBA_EXPORT void hiroba_linop_free(hiroba_linop* a) {
 }
 
 HIROBA_EXPORT hiroba_linop_facts hiroba_linop_look(hiroba_linop a) {
-  const SparseCall call("hiroba_linop_look");
+  const SparseCall call("hiroba_linop_look", SparseCall::one_rank);
   const hiroba_linop_part& part = call.part(a, "the operator");
   hiroba_linop_facts out = part.facts;
   const Rows& rows = part.any->rows();

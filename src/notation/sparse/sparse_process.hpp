@@ -25,7 +25,11 @@ namespace hiroba {
 // A call of sparse.h. Everything that fails in it ends the job with its name and place.
 class SparseCall {
  public:
-  explicit SparseCall(const char* name) : name_(name) { collective_of(name); }
+  enum By { all_ranks, one_rank };  // who makes the call; one of all ranks waits for tasks first
+  explicit SparseCall(const char* name, By by = all_ranks) : name_(name) {
+    collective_of(name);
+    if (by == all_ranks) end_tasks(name);
+  }
   Ranks ranks() const { return {process_memory(name_), {name_, place()}}; }
   [[noreturn]] void fail(const std::string& what) const { end_job(1, "%s: %s: %s", prefix(), name_, what.c_str()); }
   void require(const Status& status) const {

@@ -2,6 +2,8 @@
 #define HIROBA_NO_PLACES
 #include "task.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <type_traits>
 
@@ -107,6 +109,20 @@ Tasks::Spec spec_of(const hiroba_task_spec& spec) {
   return {reinterpret_cast<const TaskLabel*>(spec.label), spec.on, static_cast<int16_t>(spec.priority)};
 }
 
+// What the program has been told of a task that has failed, for the end of the job if it does not handle that.
+std::string& last_failure() {
+  thread_local std::string text;
+  return text;
+}
+
+int tell_program(const Tasks::Failed& failed, const char* place, void** failure) {
+  *failure = failed.what;
+  if (failed.rank >= 0)
+    last_failure() = failed.what != nullptr ? hiroba::format("%s: %s", place, failed.text.c_str())
+                                            : hiroba::format("%s: a task has failed on rank %d", place, failed.rank);
+  return failed.rank;
+}
+
 // What a task of C has as its argument, before what was copied.
 struct Call {
   void (*function)(void*);
@@ -161,41 +177,72 @@ TASK_EXPORT void hiroba_task_copy_at(void (*function)(void*), const void* value,
 TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
   Tasks::Failed failed;
   Tasks& t = tasks("hiroba_taskwait");
-  const bool inside = t.inside();
-  require_at(t.wait("hiroba_taskwait", failed), place);
-  if (!inside) hiroba::begin_barrier(false);  // not before: a rank in it runs no tasks, for which others may wait
-  *failure = failed.what;
-  return failed.rank;
+  const bool inside = hiroba::in_task();
+  require_at(t.wait("hiroba_taskwait", &failed), place);
+  // Not before: a rank in it runs no tasks, for which others may wait.
+  if (!inside) hiroba::begin_barrier("hiroba_taskwait", false);
+  return tell_program(failed, place, failure);
 }
 
 TASK_EXPORT void hiroba_taskwait_at(const char* place) {
-  void* failure = nullptr;
-  (void)hiroba_taskwait_failed(place, &failure);  // only C++ has tasks that fail
+  Tasks& t = tasks("hiroba_taskwait");
+  const bool inside = hiroba::in_task();
+  require_at(t.wait("hiroba_taskwait", nullptr), place);
+  if (!inside) hiroba::begin_barrier("hiroba_taskwait", false);
 }
 
-TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
+TASK_EXPORT void hiroba_taskwait_here(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
   const char* const place = spec->label->place;
   require_at(tasks("hiroba_taskwait_on").wait_for(list(accesses, count, place), spec_of(*spec)), place);
 }
 
+TASK_EXPORT int hiroba_taskwait_on_failed(const hiroba_access* accesses, int count, const hiroba_task_spec* spec,
+                                          void** failure) {
+  const char* const place = spec->label->place;
+  hiroba_taskwait_here(accesses, count, spec);
+  Tasks::Failed failed;
+  Tasks& t = tasks("hiroba_taskwait_on");
+  const bool inside = hiroba::in_task();
+  require_at(t.wait_if_failed("hiroba_taskwait_on", failed), place);
+  if (!inside && failed.rank >= 0) hiroba::begin_barrier("hiroba_taskwait_on", false);
+  return tell_program(failed, place, failure);
+}
+
+TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count, const hiroba_task_spec* spec) {
+  void* failure = nullptr;
+  if (hiroba_taskwait_on_failed(accesses, count, spec, &failure) >= 0) hiroba_task_uncaught();
+}
+
+// The rank on which the task has failed knows more, and ends the job meanwhile.
+TASK_EXPORT void hiroba_task_uncaught(void) {
+  const bool of_another_rank = last_failure().find("a task has failed on rank") != std::string::npos;
+  if (of_another_rank) sleep(2);
+  end_job(1, "%s, and the program has not handled that at this wait (in C++: try and catch)", last_failure().c_str());
+}
+
 TASK_EXPORT void hiroba_task_parts_at(int on, const char* place) {
+  tasks("hiroba_task_parts");
+  hiroba::require_outside_task(hiroba::Call{"hiroba_task_parts", place}.text().c_str());
   require_at(tasks("hiroba_task_parts").allow_parts(on != 0), place);
 }
 
 TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), void* context, const char* place) {
   TaskGraph* graph = nullptr;
+  tasks("a graph of tasks");
+  hiroba::require_outside_task(hiroba::Call{"hiroba_graph_create", place}.text().c_str());
   require_at(tasks("a graph of tasks").make_graph(create, context, graph), place);
   return reinterpret_cast<hiroba_graph*>(graph);
 }
 
 TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void** failure) {
   if (times < 0) end_job(1, "%s: a graph of tasks to be run %lld times", place, static_cast<long long>(times));
+  tasks("hiroba_graph_run");
+  hiroba::require_outside_task(hiroba::Call{"hiroba_graph_run", place}.text().c_str());
   Tasks::Failed failed;
   require_at(
       tasks("hiroba_graph_run").run_graph(reinterpret_cast<TaskGraph&>(*graph), times, "hiroba_graph_run", failed),
       place);
-  *failure = failed.what;
-  return failed.rank;
+  return tell_program(failed, place, failure);
 }
 TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
   hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph));
@@ -227,7 +274,10 @@ TASK_EXPORT void* hiroba_task_hold(void) {
   if (held == nullptr) end_job(1, "hiroba_task_hold outside of a task; the function of a task calls it");
   return held;
 }
-TASK_EXPORT int hiroba_task_inside(void) { return tasks("hiroba_task_inside").inside() ? 1 : 0; }
+TASK_EXPORT int hiroba_task_inside(void) {
+  tasks("hiroba_task_inside");
+  return hiroba::in_task() ? 1 : 0;
+}
 TASK_EXPORT int hiroba_task_thread(void) { return tasks("hiroba_task_thread").thread(); }
 TASK_EXPORT int hiroba_task_threads(void) { return tasks("hiroba_task_threads").threads(); }
 
@@ -239,4 +289,8 @@ TASK_EXPORT void hiroba_task_let_go(void* held) { hiroba::process_tasks().let_go
 TASK_EXPORT void hiroba_task_poll(int (*poll)(void* context), void* context) {
   require_at(tasks("hiroba_task_poll").poll(poll, context), "hiroba_task_poll");
 }
-TASK_EXPORT void hiroba_task_fail(void* failure) { hiroba::process_tasks().fail(failure); }
+TASK_EXPORT void hiroba_task_fail(void* failure, const char* why) {
+  Tasks& t = tasks("hiroba_task_fail");
+  if (!hiroba::in_task()) end_job(1, "hiroba_task_fail outside of a task; the function of a task calls it");
+  t.fail(failure, why != nullptr ? why : "it has called hiroba_task_fail");
+}

@@ -25,7 +25,8 @@ const char* place_of(const Call& call) { return *call.place == '\0' ? call.name 
 
 void synchronise(const Team& set, const Call& call) {
   ImageSync& sync = coarrays(call.name, call.place).image_sync();
-  if (set.is_all(sms_nprocs)) begin_barrier();
+  if (set.is_all(sms_nprocs)) begin_barrier(call.name);
+  else require_all_ranks(call.name);
   require_at(sync.sync_all(set, call), place_of(call));
 }
 

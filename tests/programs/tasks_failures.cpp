@@ -1,0 +1,140 @@
+// Failures of tasks that no wait hands to the program, and calls of all ranks in tasks, by name; tasks_misuse.py checks
+// what comes of them.
+#include <blas.h>
+#include <stdexcept>
+#include <string>
+#include <task_values.hpp>
+
+#include "programs.h"
+
+using hiroba::in;
+using hiroba::out;
+
+namespace {
+
+int* numbers(int count) {
+  const int dim[] = {count, -1}, div[] = {sms_nprocs, -1};
+  return static_cast<int*>(sms_mapalloc(dim, div, sizeof(int), 0, sms_nprocs));
+}
+
+// ---- a failure that no wait hands to the program -------------------------------------------------------------------
+
+int* spill() {
+  int* const a = numbers(100);
+  hiroba::task(out(a[99]), hiroba::name("boom"), [] { throw std::runtime_error("spilled"); });
+  return a;
+}
+
+void throws_before_barrier() { spill(), sms_barrier(); }
+void throws_before_split_barrier() { spill(), sms_sync_drop_start(), sms_sync_drop_wait(); }
+void throws_before_free() { sms_free(spill()); }
+void throws_before_end() { spill(); }
+void throws_before_wait_in_c() { spill(), hiroba_taskwait(); }
+void throws_before_wait_for_data_in_c() {
+  const hiroba_access last = hiroba_use(HIROBA_IN, spill() + 99, sizeof(int));
+  hiroba_taskwait_on(&last, 1);
+}
+void throws_before_wait_for_data() { hiroba::taskwait(in(spill()[99])); }
+void throws_no_exception() {
+  hiroba::task(out(numbers(100)[99]), hiroba::name("boom"), [] { throw 42; });
+  sms_barrier();
+}
+void child_throws_before_end() {
+  hiroba::task(out(numbers(100)[99]), hiroba::name("boom"),
+               [] { hiroba::task([] { throw std::runtime_error("spilled"); }); });
+}
+void throws_in_left_out_task() {  // other ranks know of no task
+  hiroba::task_parts(true);
+  int* const a = numbers(8192);
+  if (sms_rank == sms_nprocs - 1)
+    hiroba::task(out(a[8191]), hiroba::name("boom"), [] { throw std::runtime_error("spilled"); });
+  sms_barrier();
+}
+void fails_outside() { hiroba_task_fail(nullptr, "no reason"); }
+void get_of_nothing() { hiroba::future<int>().get(); }
+
+// ---- calls of all ranks in a task ----------------------------------------------------------------------------------
+
+template <typename Function>
+void in_task(const Function& function) {
+  int* const a = numbers(100);
+  hiroba::task(out(a[0]), hiroba::name("inner"), [=] { function(a); });
+  hiroba::taskwait();
+}
+
+void barrier_in_task() {
+  in_task([](int*) { sms_barrier(); });
+}
+void alloc_in_task() {
+  in_task([](int*) { sms_alloc(4, 4, 0); });
+}
+void end_in_task() {
+  in_task([](int*) { sms_shutdown(); });
+}
+void run_in_task() {
+  hiroba::graph g([] { hiroba::task([] {}); });
+  in_task([&g](int*) { g.run(2); });
+}
+void collective_in_task() {
+  in_task([](int*) {
+    int sum = 1;
+    hiroba_allreduce(HIROBA_IN_PLACE, &sum, 1, HIROBA_INT, HIROBA_SUM, HIROBA_ALL);
+  });
+}
+void reduction_in_task() {
+  in_task([](int*) { sms_reduce_double(1, SMS_SUM); });
+}
+void blas_in_task() {
+  in_task([](int* a) { hiroba_sscal(2, 3, reinterpret_cast<float*>(a), 1); });
+}
+void team_in_task() {
+  in_task([](int*) {
+    hiroba_team team;
+    hiroba_team_split(HIROBA_ALL, 0, 0, &team);
+  });
+}
+void barrier_in_graph() {
+  hiroba::graph g([] { sms_barrier(); });
+  g.run(2);
+}
+void collective_in_task_of_all() {  // each rank runs it, so this is as good as outside
+  int own = 1, sum = 0;
+  hiroba::task(in(own), out(sum), [&] { hiroba_allreduce(&own, &sum, 1, HIROBA_INT, HIROBA_SUM, HIROBA_ALL); });
+  hiroba::taskwait();
+  if (sum != sms_nprocs) fail("a collective operation in a task of all ranks has the sum %d", sum);
+}
+
+const struct {
+  const char* name;
+  void (*run)();
+} cases[] = {{"throws_before_barrier", throws_before_barrier},
+             {"throws_before_split_barrier", throws_before_split_barrier},
+             {"throws_before_free", throws_before_free},
+             {"throws_before_end", throws_before_end},
+             {"throws_before_wait_in_c", throws_before_wait_in_c},
+             {"throws_before_wait_for_data_in_c", throws_before_wait_for_data_in_c},
+             {"throws_before_wait_for_data", throws_before_wait_for_data},
+             {"throws_no_exception", throws_no_exception},
+             {"child_throws_before_end", child_throws_before_end},
+             {"throws_in_left_out_task", throws_in_left_out_task},
+             {"fails_outside", fails_outside},
+             {"get_of_nothing", get_of_nothing},
+             {"barrier_in_task", barrier_in_task},
+             {"alloc_in_task", alloc_in_task},
+             {"end_in_task", end_in_task},
+             {"run_in_task", run_in_task},
+             {"collective_in_task", collective_in_task},
+             {"reduction_in_task", reduction_in_task},
+             {"blas_in_task", blas_in_task},
+             {"team_in_task", team_in_task},
+             {"barrier_in_graph", barrier_in_graph},
+             {"collective_in_task_of_all", collective_in_task_of_all}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  for (const auto& c : cases)
+    if (argc == 2 && c.name == std::string(argv[1])) c.run();
+  sms_shutdown();
+}
