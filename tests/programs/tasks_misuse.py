@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every case of tasks_misuse.cpp and tasks_failures.cpp as misuse.py does: at 2 ranks, on one node and on 2 virtual
-nodes; and those of option check in more shapes.
+"""Runs every case of tasks_misuse.cpp and tasks_failures.cpp as misuse.py does: at 2 ranks, on one node and on 2 nodes
+that are virtual; and those of option check in more shapes.
 
 tasks_misuse.py --build BUILD [--jobs N] [CASE ...]
 """
