@@ -107,6 +107,23 @@ def program(header: str, declaration: str, first: str, last: str) -> str:
     return header + HEADERS + declaration + BEFORE + functions + main
 
 
+# Ways to write main; BODY is what it does. test_scopes.py has more.
+MAINS = {
+    "GNU style": "int\nmain (void)\nBODY",
+    "old parameters without type": "main(argc, argv)\n  char **argv;\nBODY",
+    "a macro, called elsewhere": "int main();\nint f(void) { return\nmain(); }\n#define MAIN int main(void)\nMAIN BODY",
+}
+MAIN_BODY = """{
+  double s = 0;
+#pragma SMint parallel for
+  for (int i = 0; i < 40; i++) x[i] = i;
+#pragma SMint parallel for reduction(+:s)
+  for (int i = 0; i < 40; i++) s += x[i];
+  if (MYPID == 0) printf("%g\\n", s);
+}
+"""
+
+
 class Names(CompilerTest):
     maxDiff = None
 
@@ -123,6 +140,13 @@ class Names(CompilerTest):
                 self.compiled("-w", "-std=gnu17", "--cc", compiler, file, "-o", "ours")
                 got = self.launch(1, 1, self.folder / "ours")
                 self.assertEqual((got.returncode, got.stdout), (0, expected.stdout))
+
+    def test_each_way_to_write_main(self) -> None:
+        for name, shape in MAINS.items():
+            file = self.write("main.c", "".join(NOTATIONS["smint"][:2]) + HEADERS + shape.replace("BODY", MAIN_BODY))
+            with self.subTest(name):
+                self.compiled("-w", "-std=gnu17", file, "-o", "main")
+                self.assertEqual(self.launch(1, 1, self.folder / "main").stdout, "780\n")
 
 
 if __name__ == "__main__":

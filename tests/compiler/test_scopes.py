@@ -91,6 +91,27 @@ def marked(text: str) -> tuple[str, dict[str, int], list[tuple[int, str]]]:
     return text, declared, denoted
 
 
+# Ways to write main; BODY stands for its body.
+MAINS = {
+    "plain": "int main(void) BODY",
+    "GNU style": "int\nmain (void)\nBODY",
+    "BSD style": "int\nmain(int argc, char *argv[])\nBODY",
+    "without type": "main() BODY",
+    "without type, in two lines": "\n  main\n(void)\nBODY",
+    "old parameters": "int main(argc, argv) int argc; char **argv; BODY",
+    "old parameters without type": "main(argc, argv)\n  char **argv;\nBODY",
+    "no value": "void main(void) BODY",
+    "environment": "int main(int argc, char **argv, char **envp) BODY",
+    "name in brackets": "int (main)(void) BODY",
+    "comments": "int /* a */ main /* b */ ( /* c */ void /* d */ ) /* e */ BODY",
+    "attribute before": "__attribute__((noinline)) int main(void) BODY",
+    "attribute of a prototype": "int main(void) __attribute__((cold));\nint main(void) BODY",
+    "calls itself": "int calls;\nint main(void) BODY",
+    "called elsewhere": "int main();\nint other(int n) { return\nmain(n); }\nint main(void) BODY",
+    "a local of this name": "int other(void) { int main = 1; return main; }\nint main(void) BODY",
+}
+
+
 class Denoted(unittest.TestCase):
     def test_each_name_space_and_scope(self) -> None:
         for title, words in TEXTS.items():
@@ -112,6 +133,13 @@ class Denoted(unittest.TestCase):
             self.assertEqual(found.at if found is not None else None, declared[expected])
             inside = [(place, d.at) for place, d in scopes.names_in("s.x[x] + sizeof(struct x)", at)]
             self.assertEqual(inside, [(4, declared[expected])])
+
+    def test_each_way_to_write_main(self) -> None:
+        for title, shape in MAINS.items():
+            with self.subTest(title):
+                text = shape.replace("BODY", "{ int x; return main(); }")
+                main = Scopes(text).function("main")
+                self.assertEqual(main.body if main is not None else None, (shape.index("BODY"), len(text)))
 
     def test_a_long_chain_and_deep_brackets(self) -> None:
         chain = " else ".join(f"if (x[{i}]) {{ int x; x = {i}; }}" for i in range(2000))

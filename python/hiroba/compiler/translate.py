@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from .core import pragmas
 from .core.every_rank import EveryRank
 from .core.notation import Part, Unit, find_directives
-from .core.source import CompileError, Node, Source, text_of, walk
+from .core.source import CompileError, Source
+from .core.tokens import tokens_of
 from .registry import NOTATIONS, STARTS
 
 
@@ -19,8 +20,7 @@ def has_notation(text: str) -> bool:
 def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
     """The C for a compiler, what --explain prints, and what was edited. Raises CompileError after printing what is
     wrong. `preprocess` says what the preprocessor would make of some words at the end of the file."""
-    # The paper's programs say `main()`, which was C once. The parser wants a type.
-    source = Source(re.sub(r"^main[ \t]*\(", "int main(", text, flags=re.MULTILINE))
+    source = Source(with_type_of_main(text))
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
     unit = Unit(source, any(n.self_starting and n.self_starting in text for n in NOTATIONS))
@@ -61,7 +61,7 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()
-    start_in_main(source, unit.root, next(filter(None, (part.start() for part in parts)), ""))
+    start_in_main(unit, next(filter(None, (part.start() for part in parts)), ""))
     end_if_wrong(source)
 
 
@@ -78,22 +78,32 @@ def missing_header(part: Part) -> None:
         raise CompileError
 
 
-def start_in_main(source: Source, root: Node, start: str) -> None:
+def with_type_of_main(text: str) -> str:
+    """The paper's programs say `main()`, which was C once. The parser wants a type."""
+    if re.search(r"^[ \t]*main\s*\(", text, re.MULTILINE) is None:
+        return text
+    tokens, depth = tokens_of(text), 0
+    for i, word in enumerate(tokens.words):
+        depth += (word in ("(", "{", "[")) - (word in (")", "}", "]"))
+        if word == "main" and depth == 0 and tokens.words[i + 1] == "(" and (i == 0 or tokens.words[i - 1] in ";}"):
+            return f"{text[: tokens.places[i]]}int {text[tokens.places[i] :]}"
+    return text
+
+
+def start_in_main(unit: Unit, start: str) -> None:
     """Programs with directives start by themselves; others say mpc_init."""
-    for node in root.children:
-        if node.type != "function_definition":
-            continue
-        declarator, body = node.child_by_field_name("declarator"), node.child_by_field_name("body")
-        if declarator is None or body is None or not re.match(r"main\s*\(", text_of(declarator)):
-            continue
-        calls = {text_of(c.named_children[0]) for c in walk(body) if c.type == "call_expression" and c.named_children}
-        if calls & STARTS:
-            return
-        if not start:
-            source.error(
-                declarator.start_byte,
-                "this program has shared arrays, and main does not start the job",
-                "call mpc_init(&argc, &argv) first, and mpc_exit() at the end",
-            )
-            return
-        source.insert(body.start_byte + 1, f" {start}(0, 0);")
+    source, scopes = unit.source, unit.rewriter.scopes
+    main = scopes.function("main")
+    if main is None or main.body is None:
+        return
+    begin, end = main.body
+    if any(begin <= at < end and denoted.name in STARTS for at, denoted in scopes.uses()):
+        return
+    if not start:
+        source.error(
+            main.at,
+            "this program has shared arrays, and main does not start the job",
+            "call mpc_init(&argc, &argv) first, and mpc_exit() at the end",
+        )
+        return
+    source.insert(begin + 1, f" {start}(0, 0);")

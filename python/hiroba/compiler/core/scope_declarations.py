@@ -53,10 +53,9 @@ class Declarations(Expressions):
             end = self.behind()
             self.behind_declarator()
             kind = Kind.TYPE if "typedef" in words else Kind.FUNCTION if named.function else Kind.OBJECT
-            if named.name:
-                self.table.declare(named.name, named.at, kind, end, words)
-            if kind is Kind.FUNCTION and (self.word() == "{" or (named.old and self.word() not in (";", ",", "="))):
-                self.function(named)
+            made = self.table.declare(named.name, named.at, kind, end, words) if named.name else None
+            if made is not None and self.defines(named):
+                made.body = self.function(named)
                 return
             if self.take("="):
                 self.initializer()
@@ -64,15 +63,20 @@ class Declarations(Expressions):
                 break
         self.take(";")
 
-    def function(self, named: Named) -> None:
-        """The body, and the declarations of old-style parameters before it."""
+    def defines(self, named: Named) -> bool:
+        return named.function and (self.word() == "{" or (named.old and self.word() not in (";", ",", "=")))
+
+    def function(self, named: Named) -> tuple[int, int]:
+        """The body, and the declarations of old-style parameters before it. Returns where the body is."""
         self.table.push(named.parameters)
         while self.word() not in ("{", ""):
             before = self.i
             self.declaration()
             self.i += self.i == before
+        begin = self.here()
         self.statements()
         self.table.pop(self.behind())
+        return begin, self.behind()
 
     def type_name(self) -> None:
         self.specifiers()

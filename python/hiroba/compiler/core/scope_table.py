@@ -25,6 +25,7 @@ class Declaration:
     parameter: bool
     words: frozenset[str]  # static, extern, register, typedef and the like
     entity: Declaration  # the first declaration of the same object or function
+    body: tuple[int, int] | None = None  # of a function that is defined here, from { to behind }
 
     def __init__(self, name: str, at: int, kind: Kind, begin: int, parameter: bool, words: frozenset[str]) -> None:
         self.name, self.at, self.kind, self.begin, self.end = name, at, kind, begin, begin
@@ -68,7 +69,7 @@ class ScopeTable:
 
     def declare(
         self, name: str, at: int, kind: Kind, begin: int, words: frozenset[str] = frozenset(), parameter: bool = False
-    ) -> None:
+    ) -> Declaration:
         made = Declaration(name, at, kind, begin, parameter, words)
         made.block = self.depth > 0
         linked = kind is Kind.FUNCTION or (kind is Kind.OBJECT and (not made.block or "extern" in words))
@@ -77,6 +78,7 @@ class ScopeTable:
         self._add(made)
         self.declared.append(made)
         self.denoted[at] = made
+        return made
 
     def _add(self, declaration: Declaration) -> None:
         self._scopes[-1].append(declaration)

@@ -8,6 +8,7 @@ This is the one place that decides it: shared arrays, variables of tasks and wha
     scopes.names_in(words, at) the same for all names of an expression that stands elsewhere, each with its place in it
     scopes.declared(at)        the declaration whose own identifier stands at this place
     scopes.declarations()      all of the text, in its order
+    scopes.function(name)      the definition of a function at file scope
     scopes.uses()              all identifiers that are no declarations themselves, in the order of the text
 
 Two declarations of one object (`extern` in a block, or again at file scope) have the same `entity`, by which objects
@@ -48,6 +49,9 @@ class Scopes:
 
     def declarations(self) -> Iterable[Declaration]:
         return self._declared.values()
+
+    def function(self, name: str) -> Declaration | None:
+        return next((d for d in self._named.get(name, ()) if d.body is not None and not d.block), None)
 
     def uses(self) -> Iterator[tuple[int, Declaration]]:
         return ((at, declaration) for at, declaration in self._denoted.items() if at != declaration.at)

@@ -46,7 +46,7 @@ class Smint(Part):
 
     def starts_by_header(self) -> bool:
         text = self.source.text
-        is_main = re.search(r"^[^#\n]*\bmain\s*\(", text, re.MULTILINE) is not None
+        is_main = re.search(r"^[^#\n]*\bmain\b[\s)]*\(", text, re.MULTILINE) is not None
         return is_main and "smint_start" in text and not self.unit.self_starting
 
     def start(self) -> str:
