@@ -136,9 +136,11 @@ class Declared:
         """Whether what is made here, before its use, belongs to a block or a function around that."""
         if made is None or made.end_byte > use.start_byte:
             return False
-        around = enclosing(made, "compound_statement", "parameter_declaration")
-        if around is not None and around.type == "parameter_declaration":
-            around = enclosing(around, "function_definition")
+        around = enclosing(made, "compound_statement", "parameter_declaration", "declaration")
+        while around is not None and around.type != "compound_statement" and not is_parameter(around):
+            around = enclosing(around, "compound_statement", "parameter_declaration", "declaration")
+        if is_parameter(around):
+            around = enclosing(made, "function_definition")
         return around is not None and use.start_byte < around.end_byte
 
     def type_of_declarator(self, declarator: Node) -> Type | None:
@@ -149,8 +151,10 @@ class Declared:
         if name is None or holder is None:
             return None
         kinds = derivation(name, declarator, DERIVED)
-        if holder.type == "parameter_declaration" and kinds[:1] == (ARRAY,):
+        if is_parameter(holder) and kinds[:1] == (ARRAY,):
             kinds = (POINTER, *kinds[1:])
+        elif is_parameter(holder) and kinds[:1] == (FUNCTION,):
+            kinds = (POINTER, *kinds)
         return self._of_base(kinds, holder.child_by_field_name("type"), self.is_complex(holder))
 
     def is_complex(self, holder: Node) -> bool:
@@ -251,6 +255,13 @@ class Declared:
             inner = at.child_by_field_name("declarator")
             at = inner or next((c for c in at.named_children if c.type.startswith("abstract_")), None)
         return self._of_base(kinds, descriptor.child_by_field_name("type"))
+
+
+def is_parameter(holder: Node | None) -> bool:
+    """Whether a declaration is that of a parameter, in either style."""
+    outer = holder.parent if holder is not None else None
+    old = outer is not None and outer.type == "function_definition" and holder is not None
+    return holder is not None and (holder.type == "parameter_declaration" or (old and holder.type == "declaration"))
 
 
 def derivation(name: Node, top: Node, words: dict[str, str]) -> tuple[str, ...]:

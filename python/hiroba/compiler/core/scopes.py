@@ -8,8 +8,10 @@ This is the one place that decides it: shared arrays, variables of tasks and wha
     scopes.names_in(words, at) the same for all names of an expression that stands elsewhere, each with its place in it
     scopes.declared(at)        the declaration whose own identifier stands at this place
     scopes.declarations()      all of the text, in its order
+    scopes.named(name)         those of one name
     scopes.function(name)      the definition of a function at file scope
     scopes.uses()              all identifiers that are no declarations themselves, in the order of the text
+    scopes.between(begin, end) those of a part of it
 
 Two declarations of one object (`extern` in a block, or again at file scope) have the same `entity`, by which objects
 are compared. Places are offsets in the text that was given, so those of the parser's nodes can be used. A text that is
@@ -17,7 +19,9 @@ no C is read as far as it can be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import bisect
+from collections.abc import Iterable
+from operator import itemgetter
 
 from .scope_reader import read
 from .scope_table import Declaration, Kind
@@ -30,6 +34,9 @@ class Scopes:
         table = read(text)
         self._denoted = table.denoted
         self._declared = {declaration.at: declaration for declaration in table.declared}
+        self._uses = [
+            (at, denoted) for at, denoted in sorted(table.denoted.items(), key=itemgetter(0)) if at != denoted.at
+        ]
         self._named: dict[str, list[Declaration]] = {}
         for declaration in table.declared:
             self._named.setdefault(declaration.name, []).append(declaration)
@@ -53,5 +60,12 @@ class Scopes:
     def function(self, name: str) -> Declaration | None:
         return next((d for d in self._named.get(name, ()) if d.body is not None and not d.block), None)
 
-    def uses(self) -> Iterator[tuple[int, Declaration]]:
-        return ((at, declaration) for at, declaration in self._denoted.items() if at != declaration.at)
+    def named(self, name: str) -> list[Declaration]:
+        return self._named.get(name, [])
+
+    def between(self, begin: int, end: int) -> list[tuple[int, Declaration]]:
+        first, last = (bisect.bisect_left(self._uses, place, key=lambda use: use[0]) for place in (begin, end))
+        return self._uses[first:last]
+
+    def uses(self) -> list[tuple[int, Declaration]]:
+        return self._uses

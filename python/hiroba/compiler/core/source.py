@@ -17,6 +17,7 @@ LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE
 HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
+TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
 COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # which the parser takes for a name; see Declared
 Node = tree_sitter.Node
 
@@ -204,10 +205,17 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
+def plain_type(found: re.Match[str]) -> str:
+    """typeof of what the parser would not take for a type: a name of a type, as long as that."""
+    if "\n" in found[0] or re.fullmatch(r"\w+[\w\s*.()\[\]]*", found[0]):
+        return found[0]
+    return "hiroba_".ljust(len(found[0]), "_")
+
+
 def parse(text: str) -> Node:
     """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may; and GNU's
     attributes, which the parser does not know in all the places where they may stand."""
-    without = blank_all(ATTRIBUTE, blank_all(HASH_LINE, text))
+    without = TYPEOF.sub(plain_type, blank_all(ATTRIBUTE, blank_all(HASH_LINE, text)))
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
     return parser.parse(without.encode("latin-1")).root_node
 

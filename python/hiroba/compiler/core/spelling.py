@@ -7,13 +7,17 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from .arithmetic import name_of
 from .declarators import enclosing, innermost
-from .declared import ARRAY, Declared
-from .shared import PREFIX
-from .source import Node, one_line, text_of, walk
+from .declared import ARRAY, POINTER, Declared, Type, is_parameter
+from .scopes import Declaration as Denoted
+from .scopes import Kind
+from .shared import PREFIX, Rewriter, unevaluated
+from .source import TYPEOF, Node, one_line, text_of, walk
 
 GIVEN = f"{PREFIX}given"  # what the function of a task gets
 STORAGE = re.compile(r"\b(?:static|extern|register|auto|_Thread_local|__thread|thread_local|inline|shared)\b")
+AUTO_TYPE = re.compile(r"\b__auto_type\b")
 CONST = re.compile(r"\b(?:const|__const|__const__)\b")
 
 
@@ -71,7 +75,7 @@ class Variable:
         """What an initialiser cannot copy."""
         if self.how is not How.COPY or not self.array:
             return ""
-        return f" __builtin_memcpy(&{PREFIX}data.{self.name}, &{{}}, sizeof {PREFIX}data.{self.name});"
+        return f" __builtin_memcpy((void*)&{PREFIX}data.{self.name}, (const void*)&{{}}, sizeof {PREFIX}data.{self.name});"
 
     @property
     def prologue(self) -> str:
@@ -84,7 +88,8 @@ class Variable:
         if self.by_address:
             return f"{self.declared(f'(*const {PREFIX}{self.name})')} = {member};"
         if self.array:
-            return f"{self._writable(self.name)}; __builtin_memcpy(&{self.name}, &{member}, sizeof {self.name});"
+            filled = f"__builtin_memcpy((void*)&{self.name}, (const void*)&{member}, sizeof {self.name});"
+            return f"{self._writable(self.name)}; {filled}"
         return f"{self.declared(self.name)} = {member};"
 
     def _writable(self, name: str) -> str:
@@ -93,11 +98,16 @@ class Variable:
         return CONST.sub("", text) if (self.array or self.how is How.OWN) and "*" not in text else text
 
 
-class Spelling:
-    """`text`: what the C parser sees, without notations; `original` with what it does not see of C, too."""
+class NotSpelledError(Exception):
+    """Why something of a block has no meaning outside of it."""
 
-    def __init__(self, declared: Declared, text: str, original: str) -> None:
-        self.declared, self.text, self.original = declared, text, original
+
+class Spelling:
+    """Texts are those of the program, with what the C parser does not see of it."""
+
+    def __init__(self, declared: Declared, rewriter: Rewriter) -> None:
+        self.declared, self.rewriter = declared, rewriter
+        self.text, self.original = rewriter.found.text, rewriter.source.text
 
     def variable(self, name: str, top: Node, how: How) -> Variable | str:
         """What has to be known of a variable; or why it cannot be captured."""
@@ -107,45 +117,120 @@ class Spelling:
         of = self.declared.type_of_declarator(top)
         if holder is None or identifier is None or kind is None or of is None:
             return "its declaration cannot be read"
-        shape = (top.child_by_field_name("declarator") if top.type == "init_declarator" else top) or top
-        first = holder.child_by_field_name("declarator") or shape
-        words = self.original[holder.start_byte : first.start_byte]
-        array = of.derived[:1] == (ARRAY,)
+        words = set(re.findall(r"\w+", self.original[holder.start_byte : top.start_byte]))
+        if how is How.ADDRESS and "register" in words:
+            return "it is a register variable, which has no address"
         if kind.child_by_field_name("body") is not None and enclosing(holder, "function_definition") is not None:
             return "its type is declared in the function"
         if any(self.declared.made_in_block(n) is not None for n in walk(kind) if n.type.endswith("identifier")):
             return f"its type `{text_of(kind)}` is declared in the function"
-        if array and holder.type == "parameter_declaration":
+        array = of.derived[:1] == (ARRAY,)
+        if is_parameter(holder) and array:
             return "it is a parameter whose type hides that it is a pointer"
-        pieces, extents = self._shape(name, identifier, shape, holder.type == "parameter_declaration")
+        try:
+            specifiers = self._specifiers(holder, top)
+            pieces, extents = self._shape(name, identifier, top, of, is_parameter(holder))
+        except NotSpelledError as why:
+            return str(why)
         if extents and array and how in (How.COPY, How.OWN):
             return "it is an array whose extent is known only at run time"
-        return Variable(name, top, how, array, one_line(STORAGE.sub("", words)), pieces, extents)
+        hidden = "__auto_type" not in words and not of.derived and TYPEOF.search(specifiers) is not None
+        return Variable(name, top, how, array or hidden, specifiers, pieces, extents)
 
-    def _shape(self, name: str, identifier: Node, top: Node, parameter: bool) -> tuple[str, list[str]]:
+    # ---- names of a block, where they are not known ----
+
+    def outside(self, begin: int, end: int, text: str = "") -> str:
+        """Part of a declaration, for a place outside of functions, where only types matter. Variables of the function
+        become expressions of their types."""
+        text = text or self.original
+        pieces, at = [], begin
+        for place, denoted in self.rewriter.scopes.between(begin, end):
+            if begin <= denoted.at < end:
+                continue
+            shared = self.rewriter.resolve_name(denoted.name, place)
+            if shared is not None:
+                new = shared.renamed
+            elif not denoted.block or denoted.entity is not denoted:
+                continue
+            elif denoted.kind is not Kind.OBJECT:
+                raise NotSpelledError(f"`{denoted.name}`, which its declaration uses, is declared in the function")
+            else:
+                new = self._of_type(denoted)
+            pieces += [text[at:place], new]
+            at = place + len(denoted.name)
+        return "".join([*pieces, text[at:end]])
+
+    def _of_type(self, denoted: Denoted) -> str:
+        """An expression that is not evaluated."""
+        top = self.declared.top_of(denoted)
+        variable = self.variable(denoted.name, top, How.ADDRESS) if top is not None else ""
+        if isinstance(variable, str) or variable.extents:
+            raise NotSpelledError(
+                f"its type follows from that of `{denoted.name}`, which is known in the function only"
+            )
+        return f"(*({variable.declared('(*)')})0)"
+
+    def _specifiers(self, holder: Node, top: Node) -> str:
+        """Of a declaration, without storage. What __auto_type stands for is the type of the value."""
+        first = holder.child_by_field_name("declarator") or top
+        words = STORAGE.sub("", self.outside(holder.start_byte, first.start_byte))
+        if AUTO_TYPE.search(words) is not None:
+            value = top.child_by_field_name("value")
+            if value is None:
+                raise NotSpelledError("its type is that of a value which is not there")
+            if any(n.type == "compound_statement" for n in walk(value)):
+                raise NotSpelledError("its type is that of a statement")
+            text = self.outside(value.start_byte, value.end_byte)
+            words = AUTO_TYPE.sub(lambda _: f"__typeof__(((void)0, {text}))", words)  # a comma makes pointers of arrays
+        return one_line(words)
+
+    def _shape(self, name: str, identifier: Node, top: Node, of: Type, parameter: bool) -> tuple[str, list[str]]:
         """Its declarator with {} for the name, and the extents that this block knows."""
         extents: list[str] = []
+        value = top.child_by_field_name("value") if top.type == "init_declarator" else None
+        top = (top.child_by_field_name("declarator") if top.type == "init_declarator" else top) or top
         edits = [(identifier.start_byte, identifier.end_byte, "{}")]
-        node, element = identifier, "{}"
+        node, element, plain = identifier, "{}", True
         while node.id != top.id and node.parent is not None:
             node = node.parent
             size = node.child_by_field_name("size")
-            if node.type == "array_declarator" and parameter and node.child_by_field_name("declarator") == identifier:
+            if node.type == "array_declarator" and plain and parameter:
                 edits = [(identifier.start_byte, node.end_byte, "(*{})")]
+            elif node.type == "function_declarator" and plain and parameter:
+                edits = [(identifier.start_byte, identifier.end_byte, "(*{})")]
+            elif node.type == "array_declarator" and size is None and plain and value is not None:
+                at = next(c.end_byte for c in node.children if c.type == "[")
+                edits.append((at, at, count_of(value, of.inside())))
             elif node.type == "array_declarator" and size is not None and self._of_block(size):
                 edits.append((size.start_byte, size.end_byte, f"{GIVEN}->{PREFIX}{name}_{len(extents)}"))
                 extents.append(f"sizeof {element} / sizeof {element}[0]")
             if node.type in ("array_declarator", "pointer_declarator"):
                 element += "[0]"
+            plain = plain and node.type == "parenthesized_declarator"
         out, at = [], top.start_byte
         for begin, end, new in sorted(edits):
-            out += [self.text[at:begin], new]
+            out += [self.outside(at, begin, self.text), new]
             at = end
-        return one_line("".join([*out, self.text[at : top.end_byte]])), extents
+        return one_line("".join([*out, self.outside(at, top.end_byte, self.text)])), extents
 
     def _of_block(self, size: Node) -> bool:
-        names = [n for n in walk(size) if n.type == "identifier"]
+        """Whether an extent needs the values of a block, not only types."""
         return any(
-            self.declared.is_local(self.declared.declarator(n), n) or self.declared.made_in_block(n) is not None
-            for n in names
+            denoted.block and denoted.entity is denoted and not unevaluated(self.text, at)
+            for at, denoted in self.rewriter.scopes.between(size.start_byte, size.end_byte)
         )
+
+
+def count_of(value: Node, element: Type | None) -> str:
+    """How many elements the first value of an array has."""
+    items = [n for n in value.named_children if n.type != "comment"]
+    number = element is not None and (name_of(element) is not None or element.derived[:1] == (POINTER,))
+    braced = value.type == "initializer_list" and len(items) == 1 and number and element is not None
+    text = items[0] if braced and element is not None and not element.derived else value
+    if text.type in ("string_literal", "concatenated_string"):
+        return f"sizeof({text_of(text)}) / sizeof({text_of(text)}[0])"
+    plain = [n.type not in ("initializer_list", "initializer_pair") for n in items]
+    nested = [n.type == "initializer_list" for n in items]
+    if value.type != "initializer_list" or not items or not (all(nested) or (number and all(plain))):
+        raise NotSpelledError("its extent is that of its first value: write it, as in [10]")
+    return str(len(items))

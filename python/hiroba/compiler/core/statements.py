@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .declarators import enclosing
 from .found import Directive
@@ -53,23 +54,46 @@ class Statements:
         )
         return False
 
+    @cached_property
+    def _jumps(self) -> list[tuple[Node, Node | None]]:
+        """All goto with the statements whose labels they name; none where that is computed."""
+        nodes = [n for n in walk(self.rewriter.root) if n.type in ("goto_statement", "labeled_statement")]
+        labels: dict[tuple[int, str], Node] = {}
+        for node in nodes:
+            if node.type == "labeled_statement":
+                labels[function_at(node), text_of(node.child_by_field_name("label"))] = node
+        jumps = [n for n in nodes if n.type == "goto_statement"]
+        return [(n, labels.get((function_at(n), text_of(n.child_by_field_name("label"))))) for n in jumps]
+
     def _left_by(self, statement: Node, shared_out: bool) -> Node | None:
         """What jumps out of a statement; out of a loop that is shared out also what ends it."""
+        leaving = [
+            n for n, label in self._jumps if inside(n, statement) and (label is None or not inside(label, statement))
+        ]
         loops = ("for_statement", "while_statement", "do_statement")
         for node in walk(statement):
-            if node.type in ("return_statement", "goto_statement"):
-                return node
+            if node.type == "return_statement" and function_at(node) < statement.start_byte:
+                leaving.append(node)
             kinds = {"break_statement": (*loops, "switch_statement"), "continue_statement": loops}.get(node.type)
             if kinds is None:
                 continue
             target = enclosing(node, *kinds)
-            if target is None or target.start_byte < statement.start_byte:
-                return node
-            if shared_out and node.type == "break_statement" and target.id == statement.id:
-                return node
-        return None
+            out = target is None or target.start_byte < statement.start_byte
+            if out or (
+                shared_out and node.type == "break_statement" and target is not None and target.id == statement.id
+            ):
+                leaving.append(node)
+        return min(leaving, key=lambda node: node.start_byte, default=None)
 
     def stays(self, directive: Directive, statement: Node) -> bool:
+        entering = next((n for n, to in self._jumps if to and inside(to, statement) and not inside(n, statement)), None)
+        if entering is not None:
+            self.source.error(
+                entering.start_byte,
+                f"`goto` enters what #pragma {directive.family} {directive.name} stands above",
+                "let the statement begin with what is jumped to",
+            )
+            return False
         leaving = self._left_by(statement, directive.kind.shares_loop)
         if leaving is not None:
             word = text_of(leaving).split()[0].rstrip(";")
@@ -79,3 +103,13 @@ class Statements:
                 "set a variable there, and decide behind it",
             )
         return leaving is None
+
+
+def inside(node: Node, statement: Node) -> bool:
+    return statement.start_byte <= node.start_byte < statement.end_byte
+
+
+def function_at(node: Node) -> int:
+    """Where the function around it begins."""
+    function = enclosing(node, "function_definition")
+    return function.start_byte if function is not None else -1

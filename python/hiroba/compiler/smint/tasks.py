@@ -131,7 +131,7 @@ class TaskLoop:
         """Variables of which the nest has copies: those of the function around, and what the program may change before
         the task runs."""
         source, declared = self.smint.source, self.smint.declared
-        spelling = Spelling(declared, self.smint.found.text, source.text)
+        spelling = Spelling(declared, self.smint.rewriter)
         out = []
         for name, top in reader.outer_names(self.directive.at).items():
             how = self._how(reader, name, top)

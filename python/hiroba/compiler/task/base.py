@@ -24,10 +24,10 @@ class Task:
     captured: dict[str, Variable] = field(default_factory=dict)
     shadows: list[str] = field(default_factory=list)  # C that declares its parts of shared arrays that it reduces
 
-    def replaces(self, node: Node) -> bool:
+    def replaces(self, at: int) -> bool:
         """Whether it is one of the bounds of the loop, which are not those of a task."""
         bounds = [self.loop.first, self.loop.compare] if self.loop is not None else []
-        return any(bound.start_byte <= node.start_byte < bound.end_byte for bound in bounds)
+        return any(bound.start_byte <= at < bound.end_byte for bound in bounds)
 
     def has(self, at: int) -> bool:
         return self.directive.end <= at < self.statement.end_byte

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..core import outline
-from ..core.declarators import declarators_of, innermost, may_be_use
-from ..core.declared import POINTER, Declared
-from ..core.source import Node, text_of, walk
+from ..core.declared import POINTER, VARIABLES, Declared
+from ..core.source import Node
 from ..core.spelling import How, Spelling, Variable
 from . import reductions
 from .base import Task, Tasks
@@ -26,7 +25,7 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
     listed = explicit(tasks, task)
     named = {own_variable(tasks, task.directive, access.section) for access in task.clauses.accesses}
     reduced = reductions.reduced(tasks, task)
-    spelling = Spelling(tasks.declared, tasks.found.text, tasks.source.text)
+    spelling = Spelling(tasks.declared, tasks.rewriter)
     out = {}
     for name, top in tops.items():
         how = listed.get(name) or (How.ADDRESS if name in named else How.COPY)
@@ -37,7 +36,8 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
             continue
         else:
             how = outline.by_storage(tasks.declared, task.statement, top, how)
-        variable = spelling.variable(name, top, how)
+        nested = next((d for d in tasks.rewriter.scopes.named(name) if d.block and d.body and holds(top, d.at)), None)
+        variable = spelling.variable(name, top, how) if nested is None else "it is a function in a function"
         if isinstance(variable, Variable):
             given = reductions.part(reduced[name], "{}") if name in reduced else variable.given
             out[name] = replace(variable, given=given)
@@ -59,38 +59,35 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
 
 def used(tasks: Tasks, task: Task) -> Iterator[tuple[str, Node]]:
     """Names in the statement, in the directives of tasks in it, and in other directives."""
-    for node in walk(task.statement):
-        if may_be_use(node) and not task.replaces(node):
-            top = tasks.declared.declarator(node)
-            if top is not None:
-                yield text_of(node), top
+    begin, end = task.statement.start_byte, task.statement.end_byte
+    for at, denoted in tasks.rewriter.scopes.between(begin, end):
+        if denoted.kind not in VARIABLES or task.replaces(at) or begin <= denoted.at < end:
+            continue
+        top = tasks.declared.top_of(denoted)
+        if top is not None:
+            yield denoted.name, top
+        elif denoted.block:
+            outline.refuse_variable(tasks.source, at, denoted.name, "its declaration cannot be read", "declare it so")
     for at, clauses in tasks.clauses.items():
         if task.has(at):
             directive = next(d for d in tasks.directives if d.at == at)
             for text in clauses.texts():
                 yield from tasks.names(directive, text)
     text = tasks.source.text
-    for line in PRAGMA.finditer(text, task.directive.end, task.statement.end_byte):
+    for line in PRAGMA.finditer(text, task.directive.end, end):
         if line.start() + line[0].index("#") in tasks.clauses:
             continue
-        root = tasks.rewriter.root
         for word in set(re.findall(r"[A-Za-z_]\w*", line[1])):
-            top = declarator_at(tasks, root.descendant_for_byte_range(line.start(), line.start()) or root, word)
+            named = tasks.rewriter.scopes.visible(word, line.start())
+            top = (
+                tasks.declared.top_of(named) if named is not None and named.block and named.kind in VARIABLES else None
+            )
             if top is not None:
                 yield word, top
 
 
-def declarator_at(tasks: Tasks, node: Node, word: str) -> Node | None:
-    """Of a word of a pragma, which is no node: that of the same name in a block around it."""
-    at: Node | None = node
-    while at is not None and at.parent is not None:
-        found = [
-            top for top in declarators_of(at) if text_of(innermost(top)) == word and top.start_byte < node.end_byte
-        ]
-        if found:
-            return found[-1]
-        at = at.parent
-    return None
+def holds(top: Node, at: int) -> bool:
+    return top.start_byte <= at < top.end_byte
 
 
 def is_global(task: Task, top: Node) -> bool:
@@ -119,12 +116,12 @@ def rename(tasks: Tasks, task: Task, variable: Variable) -> None:
     """Uses of what a task has by its address, where no inner task has it otherwise."""
     if not variable.by_address:
         return
-    for node in walk(task.statement):
-        if text_of(node) != variable.name or not may_be_use(node) or tasks.around(node.start_byte) is not task:
+    for at, denoted in tasks.rewriter.scopes.between(task.statement.start_byte, task.statement.end_byte):
+        if denoted.name != variable.name or tasks.around(at) is not task:
             continue
-        top = tasks.declared.declarator(node)
+        top = tasks.declared.top_of(denoted)
         if top is not None and top.id == variable.top.id:
-            tasks.source.replace(node.start_byte, node.end_byte, variable.renamed)
+            tasks.source.replace(at, at + len(variable.name), variable.renamed)
     for line in PRAGMA.finditer(tasks.source.text, task.directive.end, task.statement.end_byte):
         if tasks.around(line.start(1)) is not task or line.start() + line[0].index("#") in tasks.clauses:
             continue
