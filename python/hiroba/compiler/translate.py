@@ -56,6 +56,8 @@ def rewrite(unit: Unit, parts: list[Part]) -> None:
         part.rewrite()
     if not source.errors:
         for part in parts:
+            part.finish()
+        for part in parts:
             part.check()
         EveryRank(unit.rewriter, unit.flow).check()
     unit.rewriter.rename_all()

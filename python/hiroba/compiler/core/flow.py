@@ -47,10 +47,11 @@ class Flow:
         self.shared, self.of_system, self.watched = shared, of_system, watched
         self.members: set[str] = set()  # that hold what differs from rank to rank, in some struct
         self.summaries: dict[str, Summary] = {}
+        self.in_order: list[Function] = []  # callees first
         before, self.recursive = -1, False
         while before != (before := len(self.members)):
-            order = self._callees_first()
-            for function in order * (3 if self.recursive else 1):
+            self.in_order = self._callees_first()
+            for function in self.in_order * (3 if self.recursive else 1):
                 self.summaries[function.name] = Walk(self, function).summary
             for summary in self.summaries.values():
                 self.members |= {key[1] for key, atoms in summary.atoms.items()
@@ -72,6 +73,10 @@ class Flow:
                 stack.append((function, True))
                 stack += [(self.functions[c.name], False) for c in function.calls if c.name in self.functions]
         return list(out.values())
+
+    @staticmethod
+    def is_ours(name: str) -> bool:
+        return name.startswith(OURS)
 
     def is_shared(self, thing: Key) -> bool:
         return thing in self.shared or (isinstance(thing, tuple) and thing[0] in ("placed", "heap"))
@@ -207,6 +212,7 @@ class Walk:
         return state
 
     def _region(self, region: Region, state: State, guard: Atoms) -> State | None:
+        region.guard |= self.guard(state, guard)
         after = self._run(region.body, state, guard | RANK_ONLY)
         if after is not None:
             for key in region.same:

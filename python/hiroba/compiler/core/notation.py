@@ -90,6 +90,9 @@ class Part:
     def rewrite(self) -> None:
         """Edits."""
 
+    def finish(self) -> None:
+        """Edits that depend on what all notations have made of the file."""
+
     def check(self) -> None:
         """Warns of what is likely to be wrong. All edits are made."""
 

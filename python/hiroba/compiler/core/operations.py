@@ -95,6 +95,7 @@ class Region(Operation):
 
     body: list[Operation]
     same: frozenset[Key] = NO_MEMBERS  # variables that all ranks have the same of behind it
+    guard: set[Key] = field(default_factory=set)  # set by flow.py
 
 
 @dataclass(eq=False, slots=True)

@@ -11,6 +11,7 @@ from ..core.notation import Notation, Part, Unit
 from ..core.source import Node
 from . import nesting
 from .later import loops_to_settle
+from .order import Order
 from .own import OwnVariables
 from .wait import wait_for_tasks
 
@@ -63,6 +64,17 @@ class Smint(Part):
             before, behind = each.opening
             opening = before + (" | ".join(each.flags) or "0") + behind
             self.source.replace(each.directive.at, each.directive.end, opening)
+
+    def finish(self) -> None:
+        if self.loops or self.task_loops:
+            Order(self).insert()
+
+    def explain_loop(self, directive: Directive, line: str) -> None:
+        """Adds a line to what --explain says of a loop."""
+        first = f"{self.source.place(directive.at)}: parallel for"
+        at = next((i for i, text in enumerate(self.explain) if text.startswith(first)), None)
+        if at is not None:
+            self.explain[at] += f"\n{line}"
 
     def check(self) -> None:
         self.own.warn_of_singles()
