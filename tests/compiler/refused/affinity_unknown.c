@@ -6,5 +6,5 @@ int main(void) {
   for (int i = 0; i < 10; i++) a[i] = i;
   return 0;
 }
-// expected: 5:37: affinity(b[i]) is no access of this loop with affine subscripts
+// expected: 5:37: affinity(b[i]) is no element of an array with subscripts that are affine in this loop
 // remedy: name one, for example affinity(A[i][0])

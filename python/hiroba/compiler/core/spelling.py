@@ -75,7 +75,9 @@ class Variable:
         """What an initialiser cannot copy."""
         if self.how is not How.COPY or not self.array:
             return ""
-        return f" __builtin_memcpy((void*)&{PREFIX}data.{self.name}, (const void*)&{{}}, sizeof {PREFIX}data.{self.name});"
+        return (
+            f" __builtin_memcpy((void*)&{PREFIX}data.{self.name}, (const void*)&{{}}, sizeof {PREFIX}data.{self.name});"
+        )
 
     @property
     def prologue(self) -> str:

@@ -16,6 +16,7 @@ from ..core.counted import (
     bounds_of,
     declared_names,
     declared_pointers,
+    identifiers,
     read_for,
 )
 from ..core.declarators import innermost
@@ -87,6 +88,7 @@ class LoopReader:
         self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
         self.out = Analysis()
         self.entered: set[int] = set()  # loops that are known already
+        self.beyond: set[str] = set()  # variables of loops for which there is no number
 
     def render(self, node: Node) -> str:
         """An expression as C, with shared names and coindexed objects rewritten."""
@@ -188,7 +190,7 @@ class LoopReader:
         if isinstance(counted, str):
             return
         self.reader.variables.pop(counted.name, None)
-        if len(self.out.loops) >= MAX_LOOPS or self._type_of_bound(counted) in REAL:
+        if self._type_of_bound(counted) in REAL:
             return
         by = self.reader.read(counted.by) if counted.by is not None else Form()
         if by is None or by.factors:
@@ -196,18 +198,31 @@ class LoopReader:
         first, body = self.reader.read(counted.first), loop.child_by_field_name("body")
         if first is None or body is None or counted.name in assigned_names(body):
             return
-        variable = Form(0, "", {len(self.out.loops): "1"})
         self.out.loose = self.out.loose or len(bounds_of(counted)) > 1
         for bound in (self.reader.read(node) for node in bounds_of(counted)):
             if bound is not None and not first.factors and not bound.factors:
-                self.reader.variables[counted.name] = variable
-                self.out.loops.append(self._values(counted, first.value(), past(bound.value(), counted.past)))
+                number = self._number(self._values(counted, first.value(), past(bound.value(), counted.past)))
+                if number >= 0:
+                    self.reader.variables[counted.name] = Form(0, "", {number: "1"})
                 return
             length = add(bound, first, -1) if bound is not None else first
             if not length.factors:  # a block that begins where an outer variable is
-                self.reader.variables[counted.name] = add(first, variable)
-                self.out.loops.append(self._values(counted, "0", past(length.value(), counted.past)))
+                number = self._number(self._values(counted, "0", past(length.value(), counted.past)))
+                if number >= 0:
+                    self.reader.variables[counted.name] = add(first, Form(0, "", {number: "1"}))
                 return
+
+    def _number(self, values: Values) -> int:
+        """Of a loop. One after another, with the same values, have the same number; -1 if there are too many."""
+        around = {k for form in self.reader.variables.values() for k in form.factors}
+        for k, old in enumerate(self.out.loops[len(self.out.shared) :], len(self.out.shared)):
+            if k not in around and (old.first, old.end, old.step) == (values.first, values.end, values.step):
+                return k
+        if len(self.out.loops) == MAX_LOOPS:
+            self.beyond.add(values.name)
+            return -1
+        self.out.loops.append(values)
+        return len(self.out.loops) - 1
 
     def _copies(self, declaration: Node) -> None:
         """`int n = i;`: n stands for i, if nothing changes it."""
@@ -280,7 +295,9 @@ class LoopReader:
             return
         forms = [self._subscript(index) for index in subscripts]
         if any(form is None for form in forms):
-            self.out.irregular.append(f"{text_of(node)}: a subscript is not affine")
+            many = any(identifiers(index) & self.beyond for index in subscripts)
+            why = f"this nest has more than {MAX_LOOPS} different loops" if many else "a subscript is not affine"
+            self.out.irregular.append(f"{text_of(node)}: {why}")
             self._unknown(node, base)
             return
         shared = self.rewriter.resolve(base)

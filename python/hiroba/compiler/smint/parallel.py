@@ -14,6 +14,7 @@ from ..core.found import Directive
 from ..core.notation import meant
 from ..core.source import Node, text_of, walk
 from ..core.text import words_with_brackets
+from .affinity import owner_of
 from .checks import touches
 from .independence import carried_dependence, may_repeat, provably_shared, worth_sharing
 from .loops import Access, Analysis, LoopReader, write_access
@@ -136,7 +137,8 @@ class ParallelFor:
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
         depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, 1))
         analysis.shared = analysis.shared[:depth]
-        owner = self._owner(directive, clauses, analysis, reader)
+        wanted = next((argument for name, argument in clauses if name == "affinity"), "")
+        owner = owner_of(reader, directive, wanted) if wanted else -1
         names = [name for name, _ in clauses]
         repeat = "repeat" in names
         known = not analysis.irregular and not reader.calls
@@ -252,26 +254,6 @@ class ParallelFor:
         keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
         return keep, "".join(f" (void)kept_{p};" for p in pointers)
 
-    def _owner(
-        self, directive: Directive, clauses: list[tuple[str, str]], analysis: Analysis, reader: LoopReader
-    ) -> int:
-        for name, argument in clauses:
-            if name != "affinity":
-                continue
-            wanted = re.sub(r"\s+", "", argument)
-            for i, access in enumerate(analysis.accesses):
-                if re.sub(r"\s+", "", access.text) == wanted:
-                    return i
-            for i, access in enumerate(analysis.accesses):
-                if access.name == wanted.split("[")[0]:
-                    return i
-            self.source.error(
-                directive.place(argument),
-                f"affinity({argument}) is no access of this loop with affine subscripts",
-                "name one, for example affinity(A[i][0])",
-            )
-        return -1
-
     def _how(self, access: Access) -> str:
         """What becomes of an access with affine subscripts."""
         if access.base.startswith("(*"):
@@ -302,6 +284,8 @@ class ParallelFor:
             say("  who: equal parts, because no array is written with an affine subscript")
         for access in analysis.accesses:
             words = " and ".join(["written"] * access.writes + ["read"] * access.reads)
+            if not words:
+                continue
             section = describe(access.low, access.high, analysis)
             say(f"  what: `{access.name}` is {words}: {section}; {self._how(access)}")
         for text in analysis.irregular:

@@ -89,6 +89,8 @@ class TileReader(LoopReader):
     def _begin(self, counted: Counted, loop: Node) -> bool:
         """One more loop, if its bounds are affine."""
         body = loop.child_by_field_name("body")
+        if len(self.spans) >= MAX_LOOPS:
+            self.beyond.add(counted.name)
         if body is None or counted.name in assigned_names(body) or len(self.spans) >= MAX_LOOPS:
             return False
         by = self.reader.read(counted.by) if counted.by is not None else Form()
