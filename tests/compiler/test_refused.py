@@ -21,6 +21,32 @@ UPDATE = "--update" in sys.argv
 # Left out until the bug is mended: file, number of the bug. --update does not touch them.
 OPEN_BUGS: dict[str, str] = {}
 
+MANY = """#include <smint.h>
+#include <task.h>
+#pragma SMint shared ::[NPROCS](0,NPROCS)
+double a[40], b[40];
+int main(void) {
+  int n = 40;
+#pragma SMint paralel for // wrong
+  for (int i = 0; i < 40; i++) a[i] = a[i] * 2;
+#pragma SMint parallel for frist // wrong
+  for (int i = 0; i < 40; i++) a[i] = a[i] * 2;
+#pragma SMint parallel for
+  for (int i = 1; i < 40; i++) a[i] = a[i - 1]; // wrong
+#pragma hiroba task inn(a[0:4]) // wrong
+  b[0] = a[0];
+  for (int i = 0; i < 40; i++) a[i] *= 2; // wrong
+#pragma SMint single
+  { return 1; } // wrong
+#pragma SMint parallel for
+  for (int i = 0; i < n; i++) { if (i == 3) break; n--; } // wrong
+#pragma hiroba task in(a[0:4]) private(zz) // wrong
+  b[0] = a[0];
+#pragma SMint preload // wrong
+  return 0;
+}
+"""
+
 
 def expectations(text: str) -> tuple[str, str, str]:
     """The program without the lines that say what is expected, then these."""
@@ -100,6 +126,26 @@ class Refused(CompilerTest):
             ended = self.refuse(*files, "-o", "program")
             self.assertIn("singel", ended.stderr)
             self.assertFalse((self.folder / "program").exists())
+
+    def test_all_errors_are_reported(self) -> None:
+        """Of all kinds, in the order of the text, each once, without those that follow from others."""
+        self.write("many.c", MANY)
+        wrong = [i for i, line in enumerate(MANY.split("\n"), 1) if line.endswith("// wrong")]
+        ended = self.refuse("-c", "many.c")
+        self.assertEqual([int(at) for at in re.findall(r"(?m)^many\.c:(\d+):\d+: error: ", ended.stderr)], wrong)
+        self.assertEqual(len(re.findall(r"(?m): (error|warning): ", ended.stderr)), len(wrong), ended.stderr)
+
+    def test_at_most_twenty_errors(self) -> None:
+        self.write("many.c", "#include <smint.h>\nint main(void) {\n" + "#pragma SMint singel\n;\n" * 30 + "}\n")
+        ended = self.refuse("-c", "many.c")
+        self.assertEqual(len(re.findall(": error: ", ended.stderr)), 20)
+        self.assertTrue(ended.stderr.endswith("\nhirobacc: 10 more errors in this file\n"), ended.stderr)
+
+    def test_errors_of_all_files(self) -> None:
+        for name in ("one", "two", "three"):
+            self.write(f"{name}.c", "int f(void) { return 0; }\n" if name == "two" else f"#pragma SMint {name}\n")
+        ended = self.refuse("one.c", "two.c", "three.c", "-o", "program")
+        self.assertEqual(re.findall(r"(?m)^(\w+)\.c:1:\d+: error: ", ended.stderr), ["one", "three"])
 
     def test_bad_line_in_users_header(self) -> None:
         """The message points into the header."""

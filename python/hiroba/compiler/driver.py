@@ -297,6 +297,7 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
     if command.stage in ("-c", "-S") and command.output and len(command.sources + command.others) > 1:
         return run([*command.cc, *command.words])  # which one file cannot be; it says so
     replaced: dict[str, list[str]] = {}
+    failed = 0  # the status of the first file that is wrong; the others are compiled, too
     for number, source in enumerate(ours):
         target = (
             command.output if command.stage == "-c" and command.output else str(Path(source).with_suffix(".o").name)
@@ -304,7 +305,8 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
         translation = Translation(command, source, include)
         text = translation.translated(target)
         if text is None:
-            return 1
+            failed = failed or 1
+            continue
         if command.show or command.stage == "-E":
             return show(command, text)
         kind, suffix = ("c", ".c") if is_nvcc(command) else ("cpp-output", ".i")
@@ -319,9 +321,10 @@ def compile_all(command: Command, ours: list[str], include: str, linked: list[st
             out = command.output or str(Path(source).with_suffix(".s" if stage == "-S" else ".o").name)
         input_words = translated if translation.changed else as_it_is
         status = run([*command.cc, stage, *input_words, "-o", out], translation.pointing)
-        if status != 0:
-            return status
+        failed = failed or status
         replaced[source] = [out]
+    if failed:
+        return failed
     if command.stage != "link":
         rest = [s for s in command.sources if s not in ours] + command.others
         flags = without_language(command.flags)

@@ -35,9 +35,11 @@ def refuse_notation(files: list[str]) -> bool:
         at, what = min(found)
         any_found = True
         at += len(code[at:]) - len(code[at:].lstrip())
-        Source(f'# 1 "{file}"\n{text}').error(
+        source = Source(f'# 1 "{file}"\n{text}')
+        source.error(
             at + len(f'# 1 "{file}"\n'),
             f"{what} C, and this is C++, whose compiler would ignore it",
             "put it into a C file, or call the library: sms.h and smint.h, or coarrays by hiroba.hpp",
         )
+        source.diagnostics.print()
     return any_found

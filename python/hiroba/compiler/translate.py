@@ -24,12 +24,15 @@ def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] 
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
     unit = Unit(source, any(n.self_starting and n.self_starting in text for n in NOTATIONS))
-    parts = find(unit, preprocess)
-    if all(part.first_use() is None and not part.starts_by_header() for part in parts):
-        return text, [], source
-    for part in parts:
-        missing_header(part)
-    rewrite(unit, parts)
+    try:
+        parts = find(unit, preprocess)
+        if all(part.first_use() is None and not part.starts_by_header() for part in parts):
+            end_if_wrong(source)
+            return text, [], source
+        missing_headers(parts)
+        rewrite(unit, parts)
+    finally:
+        source.diagnostics.print()
     explained = [line for part in parts for line in part.explain]
     return source.edited() if source.edits else text, explained, source
 
@@ -38,28 +41,33 @@ def find(unit: Unit, preprocess: Callable[[str], str]) -> list[Part]:
     """Each notation's part, which has taken out of the text what is its own."""
     parts = [notation.part(notation, unit) for notation in NOTATIONS]
     find_directives(unit.source, unit.found, NOTATIONS, preprocess)
+    before = unit.source.errors
     for part in parts:
         part.find()
+    unit.found.misdeclared = unit.found.misdeclared or unit.source.errors > before
     unit.found.declarations.sort(key=lambda declaration: declaration.begin)
-    end_if_wrong(unit.source)
     return parts
 
 
 def rewrite(unit: Unit, parts: list[Part]) -> None:
-    source = unit.source
+    """Reports all errors, but of what follows from wrong declarations."""
+    source, before = unit.source, unit.source.errors
     unit.parse()
     for part in parts:
         part.declare()
     unit.rewriter.declare_all()
-    for part in parts:
+    if unit.found.misdeclared or source.errors > before:
         end_if_wrong(source)
+    for end in unit.found.refused:
+        parts[0].cover(end)
+    for part in parts:
         part.rewrite()
     if not source.errors:
         for part in parts:
             part.finish()
         for part in parts:
             part.check()
-        EveryRank(unit.rewriter, unit.flow).check()
+    EveryRank(unit.rewriter, unit.flow).check()
     unit.rewriter.rename_all()
     pragmas.rewrite(unit.rewriter, unit.bounds)
     unit.rewriter.rewrite_memory()
@@ -72,11 +80,15 @@ def end_if_wrong(source: Source) -> None:
         raise CompileError
 
 
-def missing_header(part: Part) -> None:
+def missing_headers(parts: list[Part]) -> None:
     """Ends the translation if a file uses what it has not included."""
-    at, header = part.first_use(), part.notation.header
-    if at is not None and not part.is_included:
-        part.source.error(at, f"this file does not include <{header}>", f"put #include <{header}> at its beginning")
+    missing = False
+    for part in parts:
+        at, header = part.first_use(), part.notation.header
+        if at is not None and not part.is_included:
+            part.source.error(at, f"this file does not include <{header}>", f"put #include <{header}> at its beginning")
+            missing = True
+    if missing:
         raise CompileError
 
 

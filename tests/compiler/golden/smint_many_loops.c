@@ -1,4 +1,4 @@
-/* Loops one after another with the same bounds count once, so a body may have more of them than a table has room for. */
+/* Loops one after another with the same bounds count once, so a body may have more of them than a table has rows. */
 #include <smint.h>
 #include "check.h"
 

@@ -102,3 +102,5 @@ class Found:
     text: str  # for the C parser: what is a notation's is blank
     declarations: list[Declaration] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)  # where lines end that are no directives
+    misdeclared: bool = False  # what is shared is not known, so that what uses it cannot be judged

@@ -76,6 +76,7 @@ class Part:
     def __init__(self, notation: Notation, unit: Unit) -> None:
         self.notation, self.unit, self.source, self.found = notation, unit, unit.source, unit.found
         self.explain: list[str] = []  # what --explain prints
+        self._before = 0  # errors, when the lowering of a directive began
 
     def find(self) -> None:
         """Takes what is no C, and no directive, out of the text that the C parser sees."""
@@ -138,7 +139,21 @@ class Part:
     def lower(self, directives: Iterable[Directive]) -> None:
         for directive in directives:
             if directive.kind.lower is not None:
+                self._before = self.source.errors
                 directive.kind.lower(self, directive)
+                if not self.clean:
+                    self.cover(directive.end)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was wrong yet with the directive that is lowered."""
+        return self.source.errors == self._before
+
+    def cover(self, end: int) -> None:
+        """Nobody can say whether all ranks do what stands below a directive that is wrong."""
+        statement = self.statements.below(end)
+        if statement is not None:
+            self.unit.covered.append((statement.start_byte, statement.end_byte))
 
 
 @dataclass(frozen=True)
@@ -192,10 +207,14 @@ class Notation:
         kind = next((kind for kind in self.directives if kind.name == name), None)
         if name in self.absent:
             source.error(line.at, *self.absent[name])
+            found.refused.append(line.end)
         elif kind is None:
             self._unknown(source, line)
+            found.refused.append(line.end)
         elif kind.take is not None:
+            before = source.errors
             kind.take(source, found, line)
+            found.misdeclared = found.misdeclared or source.errors > before
         else:
             found.directives.append(directive(line, kind, self.family))
             if kind.is_statement:

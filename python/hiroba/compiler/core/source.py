@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import bisect
 import re
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import tree_sitter
 import tree_sitter_c
+
+from .diagnostics import Diagnostics
 
 LINE_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.MULTILINE)
 HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
@@ -23,7 +24,7 @@ Node = tree_sitter.Node
 
 
 class CompileError(Exception):
-    """A message for the user has been printed, or is the text of this exception."""
+    """A message for the user has been reported, or is the text of this exception."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Source:
     text: str
     edits: list[tuple[int, int, str]] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)  # at one place, what begins last stands first
-    errors: int = 0
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
 
@@ -120,8 +121,12 @@ class Source:
             out += [f"{place.line:5d} | {shown}", f"      | {' ' * len(before)}^"]
         if remedy:
             out.append(f"      = {remedy}")
-        print("\n".join(out), file=sys.stderr)
-        self.errors += kind == "error"
+        self.diagnostics.add(kind, at, "\n".join(out))
+
+    @property
+    def errors(self) -> int:
+        """How many have been reported."""
+        return self.diagnostics.errors
 
     def error(self, at: int, message: str, remedy: str = "") -> None:
         self.say("error", at, message, remedy)

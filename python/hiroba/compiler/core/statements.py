@@ -21,19 +21,19 @@ class Statements:
     def source(self) -> Source:
         return self.rewriter.source
 
-    def below(self, directive: Directive) -> Node | None:
-        """The statement below the directive. Lines that begin with # may stand between."""
+    def below(self, end: int) -> Node | None:
+        """The statement below a directive that ends here. Lines that begin with # may stand between."""
         if not self._statements:
             nodes = [n for n in walk(self.rewriter.root) if n.type.endswith("_statement")]
             self._statements = sorted(((n.start_byte, -n.end_byte, n) for n in nodes), key=lambda s: s[:2])
-        next_one = bisect.bisect_left(self._statements, directive.end, key=lambda s: s[0])
+        next_one = bisect.bisect_left(self._statements, end, key=lambda s: s[0])
         best = self._statements[next_one][2] if next_one < len(self._statements) else None
-        between = self.source.text[directive.end : best.start_byte] if best is not None else ";"
+        between = self.source.text[end : best.start_byte] if best is not None else ";"
         return None if HASH_LINE.sub("", between).strip() else best
 
     def statement(self, directive: Directive) -> Node | None:
         """The statement below the directive, which must have one."""
-        best = self.below(directive)
+        best = self.below(directive.end)
         if best is None:
             self.source.error(
                 directive.at,

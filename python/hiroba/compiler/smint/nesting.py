@@ -45,7 +45,7 @@ def check(rewriter: Rewriter, ours: list[Directive], statements: Statements) -> 
     around = [
         (statement.start_byte, statement.end_byte, d)
         for d in ours
-        if d.kind.stands is Stands.ABOVE and (statement := statements.below(d)) is not None
+        if d.kind.stands is Stands.ABOVE and (statement := statements.below(d.end)) is not None
     ]
     for directive in ours:
         at, name = directive.at, shown(directive)

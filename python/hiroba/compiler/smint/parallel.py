@@ -128,7 +128,7 @@ class ParallelFor:
         if "independent" not in [name for name, _ in clauses] and self._collides(loop, reader, analysis):
             return
         reduced = ReductionReader(self.rewriter, self.declared, directive, loop).read(clauses)
-        if self.source.errors:
+        if not self.smint.clean:
             return
         names_reduced = [one.name for one in reduced]
         self.smint.unit.same[loop.start_byte] = frozenset(names_reduced)

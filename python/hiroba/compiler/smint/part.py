@@ -55,8 +55,6 @@ class Smint(Part):
 
     def rewrite(self) -> None:
         nesting.check(self.rewriter, self.directives, self.statements)
-        if self.source.errors:
-            return
         self.lower(self.directives)
         self._settle()
         wait_for_tasks(self)

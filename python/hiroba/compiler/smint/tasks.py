@@ -44,7 +44,7 @@ class TaskLoop:
         if self._depends(reader, sizes):
             return
         variables = self._captured(reader)
-        if not self.smint.source.errors:
+        if self.smint.clean:
             self._write(reader, function, sizes, variables)
 
     def _error(self, at: int, message: str, remedy: str) -> None:
@@ -125,7 +125,7 @@ class TaskLoop:
                 f"tiles in {len(sizes)} loops, and it is not known that iterations of the second one are independent",
                 f"say collapse({wanted}), if they are",
             )
-        return bool(self.smint.source.errors)
+        return not self.smint.clean
 
     def _captured(self, reader: TileReader) -> list[tuple[Variable, Node]]:
         """Variables of which the nest has copies: those of the function around, and what the program may change before

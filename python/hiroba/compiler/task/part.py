@@ -13,7 +13,9 @@ from .words import read
 
 class TaskPart(Tasks):
     def rewrite(self) -> None:
+        wrong: set[int] = set()  # directives that cannot be lowered
         for directive in self.directives:
+            before = self.source.errors
             self.clauses[directive.at] = read(self.source, directive)
             if directive.at < self.source.text.index(self.notation.symbol):
                 header = self.notation.header
@@ -21,12 +23,15 @@ class TaskPart(Tasks):
                 return
             if self.statements.in_function(directive) and directive.name != "taskwait":
                 self._add(directive)
-        if self.source.errors:
-            return
+            if self.source.errors > before:
+                wrong.add(directive.at)
+                self.cover(directive.end)
         for task in self.tasks:
+            before = self.source.errors
             task.captured = capture.captured(self, task)
-        if not self.source.errors:
-            self.lower(self.directives)
+            if self.source.errors > before:
+                wrong.add(task.directive.at)
+        self.lower(d for d in self.directives if d.at not in wrong)
 
     def _add(self, directive: Directive) -> None:
         statement = self.statements.statement(directive)
@@ -40,7 +45,7 @@ class TaskPart(Tasks):
         if statement is None or function is None or not self.statements.stays(directive, statement):
             return
         for other in self.found.directives:
-            below = self.statements.below(other) if directive.at < other.at < statement.end_byte else None
+            below = self.statements.below(other.end) if directive.at < other.at < statement.end_byte else None
             if other.at == statement.start_byte or (below is not None and below.end_byte == statement.end_byte):
                 self.source.error(
                     other.at,

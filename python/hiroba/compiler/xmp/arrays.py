@@ -38,9 +38,9 @@ class Operand:
 
 class Arrays(Lowering):
     def array_assignment(self, node: Node, left: Reference, operator: str, right: Node) -> str:
-        value = bare(right)
+        before, value = self.source.errors, bare(right)
         whole = self.operand(value)
-        if self.source.errors:
+        if self.source.errors > before:
             return "0"
         if whole is None and not self.has_operand(value):
             return self._spread(left, operator, right) if left.remote else self._loops(left, operator, right)

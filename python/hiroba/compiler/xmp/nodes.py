@@ -83,7 +83,7 @@ def task(xmp: Xmp, directive: Directive) -> None:
     words = re.sub(r"\s+nocomm$", "", directive.words, flags=re.IGNORECASE)
     clauses = xmp.clauses(directive, words)
     statement = xmp.statements.statement(directive)
-    if clauses.on == NO_NODES and not xmp.source.errors:
+    if clauses.on == NO_NODES and xmp.clean:
         xmp.error(directive, "#pragma xmp task without `on`", "write task on p[0:2]")
     if statement is None or not xmp.statements.stays(directive, statement):
         return

@@ -66,6 +66,7 @@ class Xmp(XmpWords):
                 self.source.error(
                     node.start_byte, "images are not there before the program starts", "write this in a function"
                 )
+                self.source.replace(node.start_byte, node.end_byte, "0")
             else:
                 self.source.replace(node.start_byte, node.end_byte, text)
         told = sorted(dict.fromkeys(self.lowering.explain))

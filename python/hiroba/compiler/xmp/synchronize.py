@@ -72,7 +72,7 @@ def lock(xmp: Xmp, directive: Directive) -> None:
     clauses = xmp.clauses(directive, rest)
     found = xmp.variable(directive, arguments[0]) if len(arguments) == 1 else None
     if found is None or found[1].shared is None or not found[1].shared.codims or found[1].rank:
-        if not xmp.source.errors:
+        if xmp.clean:
             xmp.error(
                 directive,
                 f"#pragma xmp {directive.name} needs one lock, which is an element of a coarray",

@@ -79,7 +79,7 @@ class XmpWords(Part):
             return None
         lowering, node = found
         ref = lowering.reference(node, whole=True)
-        if ref is None and not self.source.errors:
+        if ref is None and self.clean:
             self.error(directive, f"`{text}` is no variable", "name a variable, an element or a section")
         return (lowering, ref) if ref is not None else None
 
