@@ -9,11 +9,11 @@ PROGRAMS = HERE / "every_rank"
 
 
 class EveryRank(CompilerTest):
-    def check(self, name: str) -> None:
+    def check(self, name: str, mark: str = "every rank", message: str = "every rank does this") -> None:
         lines = (PROGRAMS / name).read_text().split("\n")
-        marked = {number for number, line in enumerate(lines, 1) if "/* every rank */" in line}
+        marked = {number for number, line in enumerate(lines, 1) if f"/* {mark} */" in line}
         ended = self.compile("-c", PROGRAMS / name, "-o", "out.o")
-        said = re.findall(r"\.c:(\d+):\d+: (?:error|warning): every rank does this", ended.stderr)
+        said = re.findall(r"\.c:(\d+):\d+: (?:error|warning): " + message, ended.stderr)
         self.assertEqual(sorted(map(int, said)), sorted(marked), ended.stderr)
         self.assertEqual(ended.returncode, int(bool(marked)))
         self.assertEqual(len(re.findall(": (?:error|warning): ", ended.stderr)), len(marked), ended.stderr)
@@ -24,6 +24,9 @@ class EveryRank(CompilerTest):
 
     def test_what_is_meant(self) -> None:
         self.check("meant.c")
+
+    def test_sums_without_reduction(self) -> None:
+        self.check("sums.c", "own iterations", "each rank gets a `.*` of its own iterations only")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ..core.found import Directive
 from ..core.operations import RANK, Access, Branch, Call, Function, Jump, Key, Loop, Mark, Operation, Region
 from ..core.source import Node
-from .memory import Memory
 
 if TYPE_CHECKING:
     from .part import Smint
@@ -44,7 +43,7 @@ class Place:
 class Order:
     def __init__(self, smint: Smint) -> None:
         self.smint, self.flow, self.source = smint, smint.unit.flow, smint.source
-        self.memory = Memory(smint.unit)
+        self.memory = smint.memory
         self.loops: dict[int, tuple[Directive, Node, bool]] = {
             each.loop.start_byte: (each.directive, each.loop, "SMINT_NOWAIT" in each.flags) for each in smint.loops
         }

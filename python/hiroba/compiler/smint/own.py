@@ -14,6 +14,7 @@ from ..core.pragmas import COPIES, PRAGMA, clauses
 from ..core.shared import Rewriter
 from ..core.source import Node, text_of, walk
 from .loops import LoopReader
+from .private import elements_of_iterations, is_sum
 
 PRIVATE = ("private", "firstprivate", "lastprivate")
 CONDITIONS = ("if_statement", "conditional_expression")
@@ -42,6 +43,15 @@ def is_set(use: Node) -> bool:
     )
 
 
+def whole(use: Node) -> Node:
+    """The element or member that begins with this name, if it is one."""
+    while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
+        if use.parent.child_by_field_name("argument") != use:
+            break
+        use = use.parent
+    return use
+
+
 class OwnVariables:
     def __init__(self, rewriter: Rewriter, declared: Declared) -> None:
         self.rewriter, self.declared = rewriter, declared
@@ -62,8 +72,8 @@ class OwnVariables:
 
     def warn_of_loop(self, loop: Node, reader: LoopReader, reduced: list[str], above: int) -> None:
         """`above`: where the directive stands; between it and the loop are those of OpenMP."""
-        copies = {word for text in self._copies(above, loop) for word in re.findall(r"[A-Za-z_]\w*", text)}
-        seen = {*reader.locals, *reduced, *copies}
+        copies = {word for text in self.copies(above, loop) for word in re.findall(r"[A-Za-z_]\w*", text)}
+        seen, affine = {*reader.locals, *reduced, *copies}, elements_of_iterations(reader)
         for node in walk(loop):
             change = changes(node)
             if change is None:
@@ -78,6 +88,8 @@ class OwnVariables:
             if target.type == "identifier":
                 seen.add(name)
                 self._warn_of_variable(loop, reader, target)
+            elif is_sum(node, target, operator) and target.id not in affine:
+                continue  # private.py says it
             elif self._each_its_own(loop, reader, target, root):
                 seen.add(name)
                 self.rewriter.source.warn(
@@ -88,7 +100,7 @@ class OwnVariables:
                     else f"declare it shared, or add reduction({operator[:-1]}:{name}) to the directive",
                 )
 
-    def _copies(self, above: int, loop: Node) -> list[str]:
+    def copies(self, above: int, loop: Node) -> list[str]:
         """What OpenMP gives each thread or iteration."""
         text = self.rewriter.source.text
         out = []
@@ -193,7 +205,7 @@ class OwnVariables:
                     or text_of(target) in copied
                 ):
                     continue
-                if self.rewriter.resolve(target) is None and self._used_by_all(function, text_of(target), end):
+                if self.rewriter.resolve(target) is None and self.used_by_all(function, text_of(target), end):
                     inside[text_of(target)] = None  # once
                     name = text_of(target)
                     self.rewriter.source.warn(
@@ -202,7 +214,7 @@ class OwnVariables:
                         f"say `single copy({name})`, or declare `{name}` shared, with ::[](0,1), or set it on all",
                     )
 
-    def _used_by_all(self, function: Node, name: str, behind: int) -> bool:
+    def used_by_all(self, function: Node, name: str, behind: int) -> bool:
         """Whether the next use that is not rank 0's only reads it."""
         for use in self.uses(function, name):
             if use.start_byte < behind:
@@ -211,7 +223,7 @@ class OwnVariables:
             while condition is not None and not (condition.type in CONDITIONS and "sms_rank" in identifiers(condition)):
                 condition = condition.parent
             if condition is None and not any(a <= use.start_byte < b for a, b, _ in self.singles):
-                return not is_set(use)
+                return not is_set(whole(use))
         return False
 
 

@@ -19,6 +19,7 @@ from .checks import touches
 from .independence import carried_dependence, may_repeat, provably_shared, worth_sharing
 from .loops import Access, Analysis, LoopReader, write_access
 from .part import SharedLoop, Smint
+from .private import Summed
 from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
 
@@ -133,6 +134,8 @@ class ParallelFor:
         names_reduced = [one.name for one in reduced]
         self.smint.unit.same[loop.start_byte] = frozenset(names_reduced)
         self.smint.own.warn_of_loop(loop, reader, names_reduced, directive.end)
+        private = {word for text in self.smint.own.copies(directive.end, loop) for word in re.findall(r"\w+", text)}
+        self.smint.summed.append(Summed(loop, reader, frozenset({*names_reduced, *private})))
         collapse = max([int(text) for name, text in clauses if name == "collapse" and text.isdigit()], default=0)
         depth = provably_shared(reader, analysis, names_reduced, max(collapse, 1))
         depth = worth_sharing(self.rewriter, analysis, depth, max(collapse, 1))

@@ -11,8 +11,10 @@ from ..core.notation import Notation, Part, Unit
 from ..core.source import Node
 from . import nesting
 from .later import loops_to_settle
+from .memory import Memory
 from .order import Order
 from .own import OwnVariables
+from .private import PrivateMemory, Summed
 from .wait import wait_for_tasks
 
 
@@ -32,6 +34,7 @@ class Smint(Part):
     def __init__(self, notation: Notation, unit: Unit) -> None:
         super().__init__(notation, unit)
         self.loops: list[SharedLoop] = []
+        self.summed: list[Summed] = []
         self.task_loops: list[tuple[Directive, Node]] = []  # whose tiles are tasks
         self.functions: set[str] = set()  # that these have become
         self.tables: dict[int, str] = {}  # private arrays from which their subscripts are read, by declarator
@@ -41,6 +44,10 @@ class Smint(Part):
     @cached_property
     def own(self) -> OwnVariables:
         return OwnVariables(self.rewriter, self.declared)
+
+    @cached_property
+    def memory(self) -> Memory:
+        return Memory(self.unit)
 
     def first_use(self) -> int | None:
         return next((d.at for d in self.found.declarations if d.directive), super().first_use())
@@ -76,6 +83,7 @@ class Smint(Part):
 
     def check(self) -> None:
         self.own.warn_of_singles()
+        PrivateMemory(self).check()
 
     def _settle(self) -> None:
         """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""

@@ -7,5 +7,5 @@ int main(void) {
   for (int i = 0; i < 100; i++) bins[a[i] % 10]++;
   return bins[3];
 }
-// expected: 7:33: `bins` is not shared, so each rank sets elements of its own for its iterations only
-// remedy: declare it shared, or add reduction(+:bins) to the directive
+// expected: 7:33: each rank gets a `bins` of its own iterations only
+// remedy: add reduction(+:bins) to the directive [-Werror=every-rank]

@@ -1,0 +1,198 @@
+"""Private memory that is written where one rank, or each rank for its iterations only, is: elements and members of
+structures, by their names or through pointers. What own.py says of variables, this module says of memory, by what
+core/flow.py knows of pointers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..core.counted import changes, identifiers
+from ..core.declared import ARRAY
+from ..core.every_rank import OPTION
+from ..core.operations import Access, Branch, Call, Function, Key, Loop, Operation, Region
+from ..core.scopes import Declaration
+from ..core.source import Node, text_of, walk
+from .independence import may_repeat
+
+if TYPE_CHECKING:
+    from .loops import LoopReader
+    from .part import Smint
+
+REDUCIBLE = ("+", "-", "*", "&", "|", "^")
+
+
+@dataclass(eq=False)
+class Summed:
+    """A parallel loop, of which private memory may hold sums."""
+
+    loop: Node
+    reader: LoopReader
+    known: frozenset[str]  # reduced, or private by OpenMP
+
+
+def regions(block: list[Operation]) -> list[Region]:
+    out: list[Region] = []
+    for operation in block:
+        if isinstance(operation, Region):
+            out += [operation, *regions(operation.body)]
+        elif isinstance(operation, Branch):
+            out += regions(operation.then) + regions(operation.other)
+        elif isinstance(operation, Loop):
+            out += regions([*operation.test, *operation.body, *operation.update])
+    return out
+
+
+def inside(block: list[Operation]) -> list[Operation]:
+    """All operations of a block, in the order of the text."""
+    out: list[Operation] = []
+    for operation in block:
+        out.append(operation)
+        if isinstance(operation, Branch):
+            out += inside(operation.then) + inside(operation.other)
+        elif isinstance(operation, Loop):
+            out += inside([*operation.test, *operation.body, *operation.update])
+        elif isinstance(operation, Region):
+            out += inside(operation.body)
+    return out
+
+
+def is_sum(change: Node, target: Node, operator: str) -> bool:
+    """Whether the new value is made of the old one."""
+    right = change.child_by_field_name("right")
+    again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
+    return operator != "=" or again
+
+
+def elements_of_iterations(reader: LoopReader) -> set[int]:
+    """Accesses to elements that belong to one iteration each."""
+    made = reader.out.made
+    return {a.node.id for a in reader.out.single if any(made.get(k, k) == 0 for form in a.low for k in form.factors)}
+
+
+class PrivateMemory:
+    def __init__(self, smint: Smint) -> None:
+        self.smint, self.source, self.memory = smint, smint.source, smint.memory
+        self.regions = {
+            region.node.start_byte: (function, region)
+            for function in smint.unit.flow.functions.values()
+            for region in regions(function.body)
+        }
+
+    def check(self) -> None:
+        for summed in self.smint.summed:
+            if summed.loop.start_byte in self.regions:
+                self._check_loop(summed, *self.regions[summed.loop.start_byte])
+        for begin, end, copied in self.smint.own.singles:
+            if begin in self.regions:
+                self._check_single(end, copied, *self.regions[begin])
+
+    def _private(self, function: Function, objects: set[Key]) -> list[Declaration] | None:
+        """The variables that certainly have it; none for what malloc gave. Nothing if it may be shared."""
+        things = self.memory.of(function, objects)
+        known = [t for t in things if isinstance(t, Declaration) or (isinstance(t, tuple) and t[0] == "own")]
+        if not things or len(known) < len(things) or any(map(self.memory.may_be_shared, things)):
+            return None
+        return [thing for thing in things if isinstance(thing, Declaration)]
+
+    # ---- parallel for ----
+
+    def _check_loop(self, summed: Summed, function: Function, region: Region) -> None:
+        begin, end = summed.loop.start_byte, summed.loop.end_byte
+        operations = inside(region.body)
+        affine = elements_of_iterations(summed.reader)
+        told: set[str] = set()
+        for access in operations:
+            if not isinstance(access, Access) or not access.operator or access.root is None:
+                continue
+            change, made = changes(access.node), self._private(function, access.objects)
+            if change is None or made is None or access.root.name in summed.known | told:
+                continue
+            target, operator = change
+            outside = all(not begin <= each.at < end for each in [access.root, *made])
+            if not outside and made and all(not begin <= each.at < end for each in made):
+                outside = self._points_anywhere(access.root, summed.reader.body)
+            if not outside or target.id in affine or not is_sum(access.node, target, operator):
+                continue
+            if self._is_set_before(access, operations) or self._of_a_thread(target):
+                continue
+            if not any(self._is_used_outside(each, begin, end) for each in made or [access.root]):
+                continue
+            told.add(access.root.name)
+            self._say_sum(access, target, operator)
+
+    def _points_anywhere(self, root: Declaration, body: Node) -> bool:
+        """Whether a pointer of the body is `&h[..]` of an element that iterations may share."""
+        for node in walk(body):
+            if node.type == "init_declarator" and root.at in range(node.start_byte, node.end_byte):
+                value = node.child_by_field_name("value")
+                return value is not None and value.type == "pointer_expression" and may_repeat(value, body)
+        return False
+
+    def _is_set_before(self, access: Access, operations: list[Operation]) -> bool:
+        """Whether the iteration itself begins it anew."""
+        for other in operations:
+            if other.node.start_byte >= access.node.start_byte:
+                continue
+            if isinstance(other, Access) and other.operator == "=" and not other.again:
+                if other.objects & access.objects:
+                    return True
+            elif isinstance(other, Call) and any(points & access.objects for points in other.points):
+                return True
+        return False
+
+    def _of_a_thread(self, target: Node) -> bool:
+        """h[omp_get_thread_num()][k] and h[MYPID][k] are sums of parts, which the program adds itself."""
+        calls = any(node.type == "call_expression" for node in walk(target))
+        return calls or "sms_rank" in identifiers(target)
+
+    def _is_used_outside(self, made: Declaration, begin: int, end: int) -> bool:
+        uses = (at for at, each in self.smint.unit.scopes.uses() if each.entity is made)
+        return any(not begin <= at < end for at in uses)
+
+    def _say_sum(self, access: Access, target: Node, operator: str) -> None:
+        assert access.root is not None
+        name, word = access.root.name, operator[:-1] or "+"
+        base = target
+        while base.type in ("subscript_expression", "parenthesized_expression"):
+            base = base.child_by_field_name("argument") or base.named_children[0]
+        of = self.smint.declared.type_of(base) if base.type == "identifier" else None
+        if base.type != "identifier" or word not in REDUCIBLE:
+            remedy = "compute it in a variable of its own, with reduction(op:variable), and assign it behind the loop"
+        elif of is not None and of.derived[:1] == (ARRAY,):
+            remedy = f"add reduction({word}:{name}) to the directive"
+        else:
+            remedy = f"add reduction({word}:{name}[0:n]) to the directive, n its length"
+        shown = name if base.type == "identifier" else " ".join(text_of(target).split())
+        self.source.complain(
+            OPTION, access.node.start_byte, f"each rank gets a `{shown}` of its own iterations only", remedy
+        )
+
+    # ---- single ----
+
+    def _check_single(self, end: int, copied: frozenset[str], function: Function, region: Region) -> None:
+        begin, told = region.node.start_byte, set()
+        for operation in inside(region.body):
+            if isinstance(operation, Access) and operation.operator:
+                objects, node = operation.objects, operation.node
+            elif isinstance(operation, Call):
+                objects, node = self.memory.written_by(operation)[0], operation.node
+            else:
+                continue
+            for made in self._private(function, objects) or []:
+                if made.name in copied or made in told or begin <= made.at < end:
+                    continue
+                said = isinstance(operation, Call) and re.search(rf"&\s*{made.name}\s*[,)]", text_of(node))
+                if not said and self.smint.own.used_by_all(function.node, made.name, end):
+                    told.add(made)
+                    self._say_single(made, node, operation)
+
+    def _say_single(self, made: Declaration, node: Node, operation: Operation) -> None:
+        change = changes(node) if isinstance(operation, Access) else None
+        shown = " ".join(text_of(change[0]).split()) if change is not None else made.name
+        self.source.warn(
+            node.start_byte,
+            f"only rank 0 sets `{shown}` here, and the other ranks go on with what they had",
+            f"say `single copy({made.name})`, or declare `{made.name}` shared, with ::[](0,1), or set it on all",
+        )
