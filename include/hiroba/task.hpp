@@ -12,6 +12,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -24,6 +25,7 @@
 #include <utility>
 
 #include "place.hpp"
+#include "sms.h"
 #include "task.h"
 
 namespace hiroba {
@@ -74,17 +76,38 @@ class tile_view {
   hiroba_section whole_ = {};
 };
 
-// A matrix, in rows, cut into tiles; the last ones may be smaller.
+namespace detail {
+
+[[noreturn]] inline void refuse(const std::source_location& where, const std::string& what) {
+  sms_abort(1, (std::string(place(where)) + ": " + what).c_str());
+  std::abort();  // not reached
+}
+
+}  // namespace detail
+
+// A matrix, in rows, cut into tiles; the last ones may be smaller, and a tile may be larger than the matrix.
 template <typename T>
 class tiles {
  public:
-  tiles(T* data, int64_t rows, int64_t columns, int64_t tile_rows, int64_t tile_columns, int64_t leading = 0)
+  tiles(T* data, int64_t rows, int64_t columns, int64_t tile_rows, int64_t tile_columns, int64_t leading = 0,
+        std::source_location where = std::source_location::current())
       : data_(data),
         rows_(rows),
         columns_(columns),
         tile_rows_(tile_rows),
         tile_columns_(tile_columns),
-        leading_(leading != 0 ? leading : columns) {}
+        leading_(leading != 0 ? leading : columns) {
+    const auto size = [](int64_t m, int64_t n) { return std::to_string(m) + " x " + std::to_string(n); };
+    if (rows < 0 || columns < 0)
+      detail::refuse(where, "a matrix of " + size(rows, columns) + ", cut into tiles; neither may be negative");
+    if (tile_rows < 1 || tile_columns < 1)
+      detail::refuse(where, "tiles of " + size(tile_rows, tile_columns) + " of a matrix of " + size(rows, columns) +
+                                "; each has at least 1 row and 1 column");
+    if (leading_ < columns)
+      detail::refuse(where, "a matrix of " + size(rows, columns) + ", cut into tiles, with " +
+                                std::to_string(leading_) +
+                                " elements from a row to the next; at least as many as it has columns");
+  }
   int64_t rows() const { return (rows_ + tile_rows_ - 1) / tile_rows_; }  // of tiles
   int64_t columns() const { return (columns_ + tile_columns_ - 1) / tile_columns_; }
   // Empty outside of the matrix.
@@ -369,7 +392,10 @@ class graph {
 // body(first, last) in a task for each `grain` iterations of [begin, end); accesses(first, last) is called for each of
 // them and returns what task() gets before its function, as a tuple.
 template <typename Accesses, typename Body>
-void taskloop(int64_t begin, int64_t end, int64_t grain, const Accesses& accesses, const Body& body) {
+void taskloop(int64_t begin, int64_t end, int64_t grain, const Accesses& accesses, const Body& body,
+              std::source_location where = std::source_location::current()) {
+  if (grain < 1)
+    detail::refuse(where, "a loop of tasks of " + std::to_string(grain) + " iterations; each has at least one");
   for (int64_t first = begin; first < end; first += grain) {
     const int64_t last = first + grain < end ? first + grain : end;
     std::apply([&](auto&&... words) { task(words..., [body, first, last] { body(first, last); }); },

@@ -7,16 +7,22 @@
 #include "task/agreement.hpp"
 #include "task/graph.hpp"
 #include "task/name_check.hpp"
+#include "task/nesting_check.hpp"
 #include "task/reductions.hpp"
 #include "task/trace.hpp"
 #include "task/watch.hpp"
 
 namespace hiroba {
 
+// One that was freed stays, without what it was, so that a later use of it is found.
 struct TaskGraph {
   void (*create)(void* context);
   void* context;
   std::unique_ptr<Graph> recorded;
+  bool freed = false;
+  Status usable(const char* call) const {
+    return freed ? Status::error(format("%s: the graph was freed already, by hiroba_graph_free", call)) : Status();
+  }
 };
 
 struct TaskParts {
@@ -29,9 +35,11 @@ struct TaskParts {
   Chart chart;
   std::unique_ptr<Domains> domains;
   NameCheck name_check;
+  NestingCheck nesting_check;
   Agreement agreement;
   bool begun = false, leave_out = false;  // leave_out: allow_parts()
   Graph* recording = nullptr;
+  std::vector<std::unique_ptr<TaskGraph>> freed_graphs;
   std::unique_ptr<Reductions> reductions;  // of the program's sequence
 
   Flow& creating() { return recording != nullptr ? recording->flow() : flow; }
@@ -67,6 +75,7 @@ Reductions::Sequence sequence_of(TaskParts& parts, Task* parent, Tasks& tasks) {
 Children& children_of(TaskParts& parts, Task& parent, Tasks& tasks) {
   Domain& domain = Crew::children_of(parent);
   if (domain.sequence == nullptr) {
+    parts.nesting_check.begin(domain);
     domain.sequence = std::shared_ptr<void>(new Children{{}, Reductions(sequence_of(parts, &parent, tasks))});
     domain.at_end = [](Domain& d) { (void)static_cast<Children*>(d.sequence.get())->reductions.combine(); };
   }
@@ -80,8 +89,10 @@ Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> a
     Domain& domain = *parent->extra->children;
     Directory& directory = static_cast<Children*>(domain.sequence.get())->directory;
     task = &create_local(*Crew::here(), domain, directory, accesses);
+    HIROBA_TRY(parts.nesting_check.created(domain, task, accesses, spec.label));
   } else {
     HIROBA_TRY(parts.creating().create(accesses, spec.on, spec.label, task));
+    HIROBA_TRY(parts.nesting_check.created(parts.creating().domain(), task, accesses, spec.label));
     if (task == nullptr) return {};
   }
   task->label = spec.label, task->priority = spec.priority;
@@ -176,6 +187,7 @@ Status Tasks::begin() {
   if (checking) {
     p.name_check.start(*p.memory);
     p.crew.observe(&p.name_check);
+    if (settings_.threads == 1) p.nesting_check.start(*p.memory);
   }
   if (!settings_.trace.empty()) {
     p.trace.start(p.memory->job().rank, settings.threads, settings_.trace);
@@ -253,6 +265,7 @@ Status Tasks::wait(const char* call, Failed* failed) {
     Domain& children = *task->extra->children;
     if (children.at_end != nullptr) children.at_end(children);
     await(call, children, [&] { return children.all_ended(); });
+    parts_->nesting_check.begin(children);
     return take_failure(call, children, parts_->memory->job().rank, failed);
   }
   HIROBA_TRY(begin());
@@ -281,6 +294,7 @@ Status Tasks::wait_for_all(const char* call, Failed* failed) {
 Status Tasks::synchronise(const char* call) {
   TaskParts& p = *parts_;
   p.flow.clear();
+  p.nesting_check.begin(p.flow.domain());
   p.chart.end_phase();
   p.memory->replicas().close();
   return p.memory->job().nnodes > 1 ? p.memory->consistency().sync_drop(call) : p.memory->consistency().barrier(call);
@@ -343,15 +357,19 @@ Status Tasks::make_graph(void (*create)(void*), void* context, TaskGraph*& graph
   return {};
 }
 
-void Tasks::free_graph(TaskGraph& graph) {
+Status Tasks::free_graph(TaskGraph& graph) {
+  HIROBA_TRY(graph.usable("hiroba_graph_free"));
   if (graph.recorded != nullptr) graph.recorded->discard();
-  delete &graph;
+  graph.recorded.reset(), graph.freed = true;
+  parts_->freed_graphs.emplace_back(&graph);
+  return {};
 }
 
 Status Tasks::record(TaskGraph& graph) {
   TaskParts& p = *parts_;
   graph.recorded = std::make_unique<Graph>(*p.memory, p.crew.worker(0), p.events, p.leave_out);
   p.recording = graph.recorded.get();
+  p.nesting_check.begin(p.recording->domain());
   for (int pass = 0; pass < Graph::passes; ++pass) {
     p.recording->begin_pass(pass);
     p.reductions->begin_pass();
@@ -369,6 +387,7 @@ Status Tasks::record(TaskGraph& graph) {
 // one finds.
 Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
   TaskParts& p = *parts_;
+  HIROBA_TRY(graph.usable(call));
   HIROBA_TRY(wait(call, &failed));
   if (failed.rank >= 0 || times == 0) return {};
   if (p.chart.on()) {  // it is told of edges when tasks are created

@@ -71,7 +71,7 @@ class Tasks {
   // when the graph runs first. Collective; run_graph waits, as wait() does, before and after.
   Status make_graph(void (*create)(void* context), void* context, TaskGraph*& graph);
   Status run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed);
-  void free_graph(TaskGraph& graph);
+  Status free_graph(TaskGraph& graph);
 
   // The task whose body calls this ends only after let_go(), which any thread may call.
   void* hold();

@@ -286,6 +286,7 @@ COARRAYS = [
     coarray_late(
         "async_gmove_never", RANK1, XMP_PLACE, r"async\(4\), gmove at .*misuse\.c:\d+: rank 0 has not arrived"
     ),
+    coarray("request_twice", RANK1, r"xmp_request_wait: this request was waited for already"),
     coarray("async_left", r"nobody has waited for the reduction at .*misuse\.c:\d+", r"wait_async \(4\)"),
     coarray("unlock_by_stranger", RANK1, XMP_PLACE, r"unlock of lock\[1\] of rank 0", r"rank 0 holds it"),
     coarray("unlock_unlocked", RANK1, XMP_PLACE, r"unlock", r"nobody holds it"),

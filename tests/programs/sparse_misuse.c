@@ -120,6 +120,13 @@ static void solvers(const char* name) {
   if (strcmp(name, "relax") == 0) (void)hiroba_linop_ilu(a, 1.5);
   if (strcmp(name, "different_relax") == 0) (void)hiroba_linop_ilu(a, sms_rank);
   if (strcmp(name, "no_operator") == 0) (void)hiroba_linop_vector(HIROBA_NO_LINOP);
+  hiroba_linop copy = a;
+  double* const x = strstr(name, "_of_freed") != NULL ? hiroba_linop_vector(a) : NULL;
+  if (x != NULL) hiroba_linop_free(&a);
+  if (strcmp(name, "product_of_freed") == 0) hiroba_linop_apply(copy, x, x);
+  if (strcmp(name, "look_of_freed") == 0) (void)hiroba_linop_look(copy);
+  if (strcmp(name, "free_of_freed") == 0) hiroba_linop_free(&copy);
+  if (strcmp(name, "preconditioner_of_freed") == 0) solve(matrix("", 0), HIROBA_CG, copy, 50, 1);
 }
 
 static int stop_rank_0(int64_t iteration, double residual, void* context) {

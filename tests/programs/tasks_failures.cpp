@@ -104,10 +104,42 @@ void collective_in_task_of_all() {  // each rank runs it, so this is as good as 
   if (sum != sms_nprocs) fail("a collective operation in a task of all ranks has the sum %d", sum);
 }
 
+// ---- arguments, and what was freed ---------------------------------------------------------------------------------
+
+void tiles_of_nothing() { hiroba::tiles<int>(numbers(100), 10, 10, 0, 5); }
+void tiles_of_less() { hiroba::tiles<int>(numbers(100), 10, 10, 2, -5); }
+void tiles_of_negative() { hiroba::tiles<int>(numbers(100), -10, 10, 2, 5); }
+void tiles_of_close_rows() { hiroba::tiles<int>(numbers(100), 10, 10, 2, 5, 8); }
+void tiles_larger() {
+  const hiroba::tiles<int> tiles(numbers(100), 10, 10, 64, 64);
+  if (tiles.rows() != 1 || tiles.columns() != 1 || tiles.tile(0, 0).rows() != 10) fail("a tile of a matrix is not it");
+}
+void loop_of_nothing() {
+  hiroba::taskloop(0, 10, 0, [](int64_t, int64_t) { return std::tuple<>(); }, [](int64_t, int64_t) {});
+}
+hiroba_graph* freed_graph() {
+  hiroba_graph* const graph = hiroba_graph_create([](void*) {}, nullptr, "here");
+  hiroba_graph_free(graph);
+  return graph;
+}
+void run_of_freed() {
+  void* failure = nullptr;
+  hiroba_graph_run(freed_graph(), 1, "tasks_failures.cpp:1", &failure);
+}
+void free_of_freed() { hiroba_graph_free(freed_graph()); }
+
 const struct {
   const char* name;
   void (*run)();
-} cases[] = {{"throws_before_barrier", throws_before_barrier},
+} cases[] = {{"tiles_of_nothing", tiles_of_nothing},
+             {"tiles_of_less", tiles_of_less},
+             {"tiles_of_negative", tiles_of_negative},
+             {"tiles_of_close_rows", tiles_of_close_rows},
+             {"tiles_larger", tiles_larger},
+             {"loop_of_nothing", loop_of_nothing},
+             {"run_of_freed", run_of_freed},
+             {"free_of_freed", free_of_freed},
+             {"throws_before_barrier", throws_before_barrier},
              {"throws_before_split_barrier", throws_before_split_barrier},
              {"throws_before_free", throws_before_free},
              {"throws_before_end", throws_before_end},

@@ -262,6 +262,75 @@ void parent() {  // what a child names is not named by its parent
   hiroba::taskwait();
 }
 
+// ---- option check: children that use what their parent does not name -----------------------------------------------
+
+// A task of the last part after one of the first part, whose child uses data of the last part.
+template <typename Child, typename After>
+void nested(const Child& child, const After& after) {
+  int* const a = parts();
+  int* const last = a + part * (sms_nprocs - 1) + 100;
+  hiroba::task(inout(a[0]), hiroba::name("parent"), [=] { child(a, last); });
+  after(last);
+  hiroba::taskwait();
+}
+
+void child_writes() {
+  nested([](int*, int* last) { hiroba::task(inout(*last), hiroba::name("child"), [=] { *last = 1; }); },
+         [](int* last) { hiroba::task(inout(*last), hiroba::name("after"), [=] { *last = *last * 10 + 5; }); });
+}
+
+void child_reads() {
+  nested([](int* a, int* last) { hiroba::task(in(*last), out(*a), hiroba::name("child"), [=] { *a = *last; }); },
+         [](int* last) { hiroba::task(out(*last), hiroba::name("after"), [=] { *last = 5; }); });
+}
+
+void grandchild_writes() {
+  nested(
+      [](int* a, int* last) {
+        hiroba::task(in(*a), hiroba::name("middle"),
+                     [=] { hiroba::task(inout(*last), hiroba::name("child"), [=] { *last = 1; }); });
+      },
+      [](int* last) { hiroba::task(inout(*last), hiroba::name("after"), [=] { *last = *last * 10 + 5; }); });
+}
+
+void child_writes_what_is_read() {
+  int* const a = parts();
+  hiroba::task(in(*a), hiroba::on(0), hiroba::name("parent"),
+               [=] { hiroba::task(out(*a), hiroba::name("child"), [=] { *a = 1; }); });
+  hiroba::taskwait();
+}
+
+void child_writes_more() {
+  int* const a = parts();
+  hiroba::task(inout(a, 10), hiroba::name("parent"),
+               [=] { hiroba::task(out(a, 20), hiroba::name("child"), [=] { *a = 1; }); });
+  hiroba::taskwait();
+}
+
+void child_writes_own_memory() {
+  int x[2] = {};
+  hiroba::task(inout(x[0]), hiroba::name("parent"),
+               [&] { hiroba::task(inout(x[1]), hiroba::name("child"), [&] { x[1] = 1; }); });
+  hiroba::task(inout(x[1]), hiroba::name("after"), [&] { x[1] = x[1] * 10 + 5; });
+  hiroba::taskwait();
+}
+
+void children_named() {  // by halves; memory of the parent; data that nobody else uses; data that was waited for
+  int* const a = parts();
+  int* const last = a + part * (sms_nprocs - 1) + 100;
+  hiroba::task(out(*last), [=] { *last = 3; });
+  hiroba::taskwait(in(*last));
+  hiroba::task(inout(a, 10), inout(a + 10, 10), [=] {
+    std::vector<int> own(10);
+    hiroba::task(out(own), in(*last), [&] { own[5] = *last; });
+    hiroba::task(out(a + 5, 10), in(own), [&] { a[5] = own[5]; });
+    hiroba::task(out(a[30]), in(a + 5, 10), [=] { a[30] = a[5]; });
+    hiroba::taskwait();
+  });
+  hiroba::taskwait();
+  if (a[30] != 3) fail("children of a task have made %d of 3", a[30]);
+}
+
 void by_memset() {
   int* const a = parts();
   hiroba::task(out(a + 100, 100), hiroba::name("wrong"), [=] { std::memset(a + 100, 1, 101 * sizeof(int)); });
@@ -389,6 +458,13 @@ const struct {
              {"child", child},
              {"parent", parent},
              {"by_memset", by_memset},
+             {"child_writes", child_writes},
+             {"child_reads", child_reads},
+             {"grandchild_writes", grandchild_writes},
+             {"child_writes_what_is_read", child_writes_what_is_read},
+             {"child_writes_more", child_writes_more},
+             {"child_writes_own_memory", child_writes_own_memory},
+             {"children_named", children_named},
              {"in_graph", in_graph},
              {"all_named", all_named},
              {"held_elsewhere", held_elsewhere}};

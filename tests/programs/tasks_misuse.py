@@ -57,7 +57,19 @@ def writes(name: str, task: str, element: str, code: str, *words: str, how: str 
     return checked(name, wrong, *(words or ["does not name; name it with out"]))
 
 
+def unordered(name: str, child: str, why: str, parent: str = "parent") -> list[Case]:
+    return checked(name, rf"{PLACE}: check: this task {child} and is created in {parent} \(\S*{PLACE}\), which {why}")
+
+
+OTHER = rf"does not name it, and task after \(\S*{PLACE}\) writes it; name it in the parent"
 CHECKED = [
+    *unordered("child_writes", r"writes 4 bytes from \S+\[\d+\] on", OTHER),
+    *unordered("child_reads", r"reads 4 bytes from \S+\[\d+\] on", OTHER),
+    *unordered("grandchild_writes", r"writes 4 bytes from \S+\[\d+\] on", OTHER),
+    *unordered("child_writes_what_is_read", r"writes 4 bytes from \S+\[0\] on", "names it only to read"),
+    *unordered("child_writes_more", r"writes 80 bytes from \S+\[0\] on", "names only a part of it"),
+    *unordered("child_writes_own_memory", "writes 4 bytes of private memory", OTHER),
+    *checked("children_named", good=True),
     *writes("unnamed", "a[mine + 4321] = 2", r"\d+", "a[mine + 4321] = 2"),
     *writes("only_read", "a[19] = a[20] = 1", "19", "a[19] = a[20] = 1", "names only to read"),
     *writes("of_another_rank", "a[0] = a[part", r"\d+", "a[0] = a[part"),
@@ -71,7 +83,6 @@ CHECKED = [
     *checked("all_named", good=True),
     *checked("held_elsewhere", good=True),
 ]
-
 
 
 def failing(name: str, *words: str, **more: Any) -> list[Case]:
@@ -121,6 +132,14 @@ FAILURES = [
     ),
     *failing("barrier_in_graph", "sms_barrier in the function of a graph, which only creates tasks"),
     *failing("collective_in_task_of_all", good=True),
+    *failing("tiles_of_nothing", PLACE + ": tiles of 0 x 5 of a matrix of 10 x 10; each has at least 1 row"),
+    *failing("tiles_of_less", PLACE + ": tiles of 2 x -5 of a matrix of 10 x 10; each has at least 1 row"),
+    *failing("tiles_of_negative", PLACE + ": a matrix of -10 x 10, cut into tiles; neither may be negative"),
+    *failing("tiles_of_close_rows", PLACE + ": a matrix of 10 x 10, cut into tiles, with 8 elements from a row to"),
+    *failing("tiles_larger", good=True),
+    *failing("loop_of_nothing", PLACE + ": a loop of tasks of 0 iterations; each has at least one"),
+    *failing("run_of_freed", "hiroba_graph_run: the graph was freed already, by hiroba_graph_free"),
+    *failing("free_of_freed", "hiroba_graph_free: the graph was freed already"),
 ]
 
 CASES = [

@@ -223,6 +223,14 @@ static void async_left(void) {
   xmp_sync_all(NULL);
 }
 
+static void request_twice(void) {
+  double sum = 1;
+  xmp_request one = xmp_reduction_start(&sum, 1, XMP_DOUBLE, XMP_ADD, NULL, HERE), copy = one;
+  xmp_request_wait(&one);
+  if (guilty()) xmp_request_wait(&copy);
+  xmp_sync_all(NULL);
+}
+
 /* ---- locks and atomics ------------------------------------------------------------------------------------ */
 
 static xmp_coarray* make_lock(void) {
@@ -432,6 +440,7 @@ static const struct {
     CASE(async_test_unknown),
     CASE(async_never),
     CASE(async_gmove_never),
+    CASE(request_twice),
     CASE(async_left)};
 
 int main(int argc, char** argv) {

@@ -1,4 +1,6 @@
 // The entry points of sparse.h that make operators and multiply by them.
+#include <mutex>
+
 #include "notation/sparse/sparse_process.hpp"
 
 using hiroba::AnyOperator;
@@ -38,6 +40,14 @@ hiroba_linop handle_of(hiroba_type type, std::unique_ptr<SparseMatrix<T>> matrix
   out->facts.entries = facts.entries, out->facts.stored = facts.stored, out->facts.fetched = facts.fetched;
   out->facts.format = facts.sell ? HIROBA_SELL : HIROBA_CSR;
   return out;
+}
+
+// Reachable, so that it is no leak.
+void keep_freed(hiroba_linop a) {
+  static std::mutex& lock = *new std::mutex;
+  static std::vector<hiroba_linop>& freed = *new std::vector<hiroba_linop>;
+  const std::lock_guard<std::mutex> guard(lock);
+  freed.push_back(a);
 }
 
 }  // namespace
@@ -92,7 +102,8 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_function(hiroba_type type, int64_t 
   const SparseCall call("hiroba_linop_from_function");
   if (apply == nullptr) call.fail("the function is NULL");
   if (n < 1) call.fail(hiroba::format("n is %lld; it must be at least 1", static_cast<long long>(n)));
-  const Rows rows = like == HIROBA_NO_LINOP ? Rows::equal(n, call.ranks().count()) : like->any->rows();
+  const Rows rows =
+      like == HIROBA_NO_LINOP ? Rows::equal(n, call.ranks().count()) : call.part(like, "`like`").any->rows();
   if (rows.count() != n)
     call.fail(hiroba::format("n is %lld, and `like` has %lld rows", static_cast<long long>(n),
                              static_cast<long long>(rows.count())));
@@ -104,10 +115,12 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_function(hiroba_type type, int64_t 
 HIROBA_EXPORT void hiroba_linop_free(hiroba_linop* a) {
   const SparseCall call("hiroba_linop_free");
   if (a == nullptr || *a == HIROBA_NO_LINOP) return;
-  if ((*a)->users > 0) call.fail("a Chebyshev preconditioner uses this matrix; free the preconditioner first");
-  if ((*a)->used != nullptr) --(*a)->used->users;
-  call.require((*a)->any->release(call.ranks()));
-  delete *a;
+  hiroba_linop_part& part = call.part(*a, "the operator");
+  if (part.users > 0) call.fail("a Chebyshev preconditioner uses this matrix; free the preconditioner first");
+  if (part.used != nullptr) --part.used->users;
+  call.require(part.any->release(call.ranks()));
+  part.any.reset();
+  keep_freed(*a);
   *a = HIROBA_NO_LINOP;
 }
 

@@ -28,7 +28,8 @@ Method method_of(const SparseCall& call, int method) {
 
 void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m) {
   if (m == HIROBA_NO_LINOP) return;
-  if (m->type != a.type) call.fail("the preconditioner has another type of numbers than the operator");
+  if (call.part(m, "the preconditioner").type != a.type)
+    call.fail("the preconditioner has another type of numbers than the operator");
   if (!(m->any->rows() == a.any->rows()))
     call.fail(
         format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator (%lld); make it "

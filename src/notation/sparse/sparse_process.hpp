@@ -10,7 +10,7 @@
 #include "sparse.h"
 #include "sparse/sparse.hpp"
 
-// hiroba_linop points to one.
+// hiroba_linop points to one. One that was freed stays, without `any`, so that a later use of it is found.
 struct hiroba_linop_part {
   hiroba_type type;
   std::unique_ptr<hiroba::AnyOperator> any;
@@ -38,6 +38,7 @@ class SparseCall {
   // The operator of a handle, of which `which` is the argument.
   hiroba_linop_part& part(hiroba_linop a, const char* which) const {
     if (a == HIROBA_NO_LINOP) fail(format("%s is HIROBA_NO_LINOP", which));
+    if (a->any == nullptr) fail(format("%s was freed already, by hiroba_linop_free", which));
     return *a;
   }
   template <typename T>

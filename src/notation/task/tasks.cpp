@@ -235,6 +235,7 @@ TASK_EXPORT hiroba_graph* hiroba_graph_create(void (*create)(void* context), voi
 }
 
 TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char* place, void** failure) {
+  if (graph == nullptr) end_job(1, "%s: hiroba_graph_run of NULL; hiroba_graph_create returns a graph", place);
   if (times < 0) end_job(1, "%s: a graph of tasks to be run %lld times", place, static_cast<long long>(times));
   tasks("hiroba_graph_run");
   hiroba::require_outside_task(hiroba::Call{"hiroba_graph_run", place}.text().c_str());
@@ -245,7 +246,8 @@ TASK_EXPORT int hiroba_graph_run(hiroba_graph* graph, int64_t times, const char*
   return tell_program(failed, place, failure);
 }
 TASK_EXPORT void hiroba_graph_free(hiroba_graph* graph) {
-  hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph));
+  if (graph == nullptr) return;
+  require_at(hiroba::process_tasks().free_graph(reinterpret_cast<TaskGraph&>(*graph)), "hiroba_graph_free");
 }
 
 TASK_EXPORT hiroba_access hiroba_use_reduction(hiroba_op op, hiroba_type type, void* address, int64_t count) {

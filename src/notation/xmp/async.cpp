@@ -1,5 +1,10 @@
 // Started operations: requests, and the numbers of async(id).
 #define SMS_NO_PLACES
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
 using hiroba::coarrays;
@@ -8,13 +13,57 @@ using hiroba::require_at;
 
 namespace hiroba {
 
-xmp_request give(std::unique_ptr<Request> request) { return {request.release()}; }
+namespace {
+
+// Those that the program has, by number; a number is never used again, so that a copy of a request that is over is
+// found.
+struct Given {
+  std::mutex lock;  // guards the rest
+  uint64_t last = 0;
+  std::map<uint64_t, std::unique_ptr<Request>> requests;
+};
+
+Given& given() {
+  static Given& all = *new Given;
+  return all;
+}
+
+uint64_t number_of(const xmp_request& request) { return reinterpret_cast<uintptr_t>(request.state); }
+
+// Of a request that is not complete; ends the job if it is none.
+std::unique_ptr<Request> take(const xmp_request& request, const char* call, const char* place) {
+  Given& all = given();
+  const std::lock_guard<std::mutex> guard(all.lock);
+  const auto found = all.requests.find(number_of(request));
+  if (found == all.requests.end())
+    end_job(1, "%s%s%s: this %s; wait once, and do not copy requests", place, *place == '\0' ? "" : ": ", call,
+            number_of(request) <= all.last ? "request was waited for already" : "is no request");
+  std::unique_ptr<Request> out = std::move(found->second);
+  all.requests.erase(found);
+  return out;
+}
+
+void put_back(const xmp_request& request, std::unique_ptr<Request> taken) {
+  Given& all = given();
+  const std::lock_guard<std::mutex> guard(all.lock);
+  all.requests[number_of(request)] = std::move(taken);
+}
+
+}  // namespace
+
+xmp_request give(std::unique_ptr<Request> request) {
+  if (request == nullptr) return {nullptr};
+  Given& all = given();
+  const std::lock_guard<std::mutex> guard(all.lock);
+  all.requests[++all.last] = std::move(request);
+  return {reinterpret_cast<void*>(static_cast<uintptr_t>(all.last))};
+}
 
 }  // namespace hiroba
 
 XMP_EXPORT void xmp_request_wait(xmp_request* request) {
   if (request->state == nullptr) return;
-  const std::unique_ptr<Request> given(static_cast<Request*>(request->state));
+  const std::unique_ptr<Request> given = hiroba::take(*request, "xmp_request_wait", "");
   if (!hiroba::process_coarrays().started())
     return void(request->state = nullptr);  // the end of the job has completed it
   require_at(coarrays("xmp_request_wait").collective().requests().await(*given, {"xmp_request_wait", ""}),
@@ -24,17 +73,17 @@ XMP_EXPORT void xmp_request_wait(xmp_request* request) {
 
 XMP_EXPORT int xmp_request_test(xmp_request* request) {
   if (request->state == nullptr) return 1;
-  auto* const given = static_cast<Request*>(request->state);
+  std::unique_ptr<Request> given = hiroba::take(*request, "xmp_request_test", "");
   bool complete = false;
   require_at(coarrays("xmp_request_test").collective().requests().test(*given, complete), "xmp_request_test");
-  if (!complete) return 0;
-  delete given;
+  if (!complete) return hiroba::put_back(*request, std::move(given)), 0;
   request->state = nullptr;
   return 1;
 }
 
 XMP_EXPORT void xmp_async(int64_t id, xmp_request request, const char* what, const char* place) {
-  std::unique_ptr<Request> given(static_cast<Request*>(request.state));
+  std::unique_ptr<Request> given;
+  if (request.state != nullptr) given = hiroba::take(request, "xmp_async", place);
   coarrays("xmp_async").collective().requests().keep(id, std::move(given), what, place);
 }
 
