@@ -18,11 +18,12 @@ from harness import BenchmarkError, Contestant
 from matplotlib.figure import Figure
 
 SIZE, STEPS = 192, 64
+SMALL_SIZE, SMALL_STEPS = 64, 16
 DEPTHS = (1, 2, 4, 8)
 MOMENTS = (1, 8, 64)
 
 
-def simulate(programs: Path, steps: int, slice_file: Path, *more: str) -> dict[str, Any]:
+def simulate(programs: Path, size: int, steps: int, slice_file: Path, *more: str) -> dict[str, Any]:
     job: list[str | Path] = [
         programs / "hirobarun",
         "-n",
@@ -33,27 +34,27 @@ def simulate(programs: Path, steps: int, slice_file: Path, *more: str) -> dict[s
         "1",
         programs / "stencil27_sms",
     ]
-    options = ["--size", str(SIZE), "--steps", str(steps), "--slice", str(slice_file), "--json", *more]
+    options = ["--size", str(size), "--steps", str(steps), "--slice", str(slice_file), "--json", *more]
     contestant = Contestant(f"{steps} steps", [*job, *options])
     shown = " ".join(map(str, contestant.command)).replace(f"{programs}/", "")
     print(f"  $ {shown.replace(str(slice_file), from_here(slice_file))}", flush=True)
     return harness.run_once(contestant)
 
 
-def moments(programs: Path, folder: Path) -> list[Path]:
+def moments(programs: Path, folder: Path, size: int) -> list[Path]:
     print("\nHow noise is smoothed, after some steps:")
     files = [folder / f"after-{steps}.npy" for steps in MOMENTS]
     for steps, file in zip(MOMENTS, files, strict=True):
-        simulate(programs, steps, file, "--start", "noise")
+        simulate(programs, size, steps, file, "--start", "noise")
     return files
 
 
-def depths(programs: Path, folder: Path) -> dict[int, float]:
-    print(f"{SIZE}^3 points, {STEPS} steps, on two virtual nodes, with 1 to 8 steps from one exchange to the next:")
+def depths(programs: Path, folder: Path, size: int, steps: int) -> dict[int, float]:
+    print(f"{size}^3 points, {steps} steps, on two virtual nodes, with 1 to 8 steps from one exchange to the next:")
     speeds, answers = {}, set()
     for depth in DEPTHS:
         file = folder / f"depth-{depth}.npy"
-        result = simulate(programs, STEPS, file, "--depth", str(depth), "--verify")
+        result = simulate(programs, size, steps, file, "--depth", str(depth), "--verify")
         counters = result["counters"]
         print(
             f"    {result['glups']:.3f} GLUP/s, error {result['error']:.1g}, {counters['halos']} fetches of planes "
@@ -86,9 +87,10 @@ def draw(path: Path, speeds: dict[int, float], files: list[Path]) -> Path:
 
 
 def run() -> int:
-    programs, folder, _ = command_line(__doc__, "stencil27")
-    speeds = depths(programs, folder)
-    picture = draw(folder / "stencil27.png", speeds, moments(programs, folder))
+    programs, folder, small = command_line(__doc__, "stencil27")
+    size, steps = (SMALL_SIZE, SMALL_STEPS) if small else (SIZE, STEPS)
+    speeds = depths(programs, folder, size, steps)
+    picture = draw(folder / "stencil27.png", speeds, moments(programs, folder, size))
     print(f"\npicture: {from_here(picture)}\nTry next: apps/stencil27/README.md, ./dev bench stencil27")
     return 0
 

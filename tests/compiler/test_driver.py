@@ -6,6 +6,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import time
 import unittest
 
@@ -414,6 +415,7 @@ class Words(DriverTest):
         self.assertNotIn("hirobacc-", self.use("objdump", "--dwarf=info", "main.o").stdout + lines)
 
 
+@unittest.skipUnless("Cost" in sys.argv, "it runs alone, as compiler.cost")
 class Cost(DriverTest):
     def test_thousand_lines(self) -> None:
         """0.3 s over the C compiler alone is promised, of a fast processor; here at most three times what the C
