@@ -114,6 +114,11 @@ typedef struct smint_loop {
  * Otherwise it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins. */
 void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
                  int shared, int flags, const char* place);
+/* Ends the job with a message if an iteration of the outermost loop accesses by `other` an element that another
+ * iteration writes by `written`: for subscripts with the same factors that differ by values known at run time only, as
+ * a[i] and a[i - d]. Not collective; does not block. */
+void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[], int depth,
+                 const char* place);
 int smint_next(smint_loop* loop); /* may block until data has arrived */
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: the
  * first execution with these arrays (those of the accesses that are not affine, in their order: swapped pointers make

@@ -1,6 +1,8 @@
 // Parallel loops of smint.h: translates arguments for the floor of loops.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "process/process.hpp"
@@ -92,6 +94,11 @@ class Opened {
   Loop opened_;
 };
 
+int64_t count_of(const smint_values& v) {
+  const int64_t span = v.step > 0 ? v.end - v.first : v.first - v.end, by = std::abs(v.step);
+  return span > 0 && by > 0 ? (span + by - 1) / by : 0;
+}
+
 }  // namespace
 
 SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
@@ -103,6 +110,29 @@ SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], i
   Opened opened(loop);
   require(hiroba::process_loops().begin(memory(), *opened, std::move(touched), {loops, static_cast<size_t>(depth)},
                                         shared, flags, place));
+}
+
+SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
+                              int depth, const char* place) {
+  int64_t counts[SMINT_LOOPS];
+  for (int k = 0; k < depth; ++k) counts[k] = count_of(values[k]);
+  hiroba::Offset offset;
+  offset.dims = written->dims;
+  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d) {
+    offset.apart[d] = other->low[d] - written->low[d];
+    for (size_t k = 0; k < static_cast<size_t>(depth); ++k)
+      offset.factor[d][k] = written->factor[d][k] * values[k].step;
+  }
+  const int64_t distance = hiroba::carried_distance(offset, {counts, static_cast<size_t>(depth)});
+  if (distance == 0) return;
+  std::string apart;
+  for (size_t d = 0; d < static_cast<size_t>(written->dims); ++d)
+    apart += hiroba::format("[%lld]", static_cast<long long>(offset.apart[d]));
+  require(hiroba::Status::error(hiroba::format(
+      "parallel for at %s: iterations depend on each other: `%s` is written, and the iteration %lld %s uses it as "
+      "`%s`, which is %s away in this run; write into a second array, or do the loop under single",
+      place, written->text, static_cast<long long>(std::abs(distance)), distance > 0 ? "before" : "after", other->text,
+      apart.c_str())));
 }
 
 SMINT_EXPORT int smint_checking(void) { return memory().checking() ? 1 : 0; }

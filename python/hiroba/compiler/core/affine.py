@@ -83,9 +83,14 @@ class Reader:
     `invariant` says whether a name keeps its value; `render` writes an expression as C."""
 
     def __init__(
-        self, variables: dict[str, Form], invariant: Callable[[Node], bool], render: Callable[[Node], str]
+        self,
+        variables: dict[str, Form],
+        invariant: Callable[[Node], bool],
+        render: Callable[[Node], str],
+        tables: bool = False,
     ) -> None:
         self.variables = variables
+        self._tables = tables
         self._invariant = invariant
         self._render = render
 
@@ -116,6 +121,8 @@ class Reader:
         """Other expressions count as one value, if nothing in them changes or has effects."""
         if node.type in ("sizeof_expression", "number_literal", "char_literal"):
             return True
+        if node.type == "subscript_expression" and self._tables:
+            return all(self._is_invariant(child) for child in node.named_children)
         if node.type == "identifier":
             return text_of(node) not in self.variables and self._invariant(node)
         if node.type in ("binary_expression", "parenthesized_expression", "unary_expression", "conditional_expression"):

@@ -32,6 +32,27 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
     return None
 
 
+def apart_at_run_time(analysis: Analysis, loop: Node) -> list[tuple[Access, Access]]:
+    """Writes and other accesses to the same array whose subscripts differ by values that are known at run time only:
+    a[i] and a[i - d]. The run decides whether iterations meet there."""
+    always = [a for a in [*analysis.single, *analysis.beside] if not conditional(a.node, loop)]
+    inner = range(1, len(analysis.loops))
+    out: dict[object, tuple[Access, Access]] = {}
+    for write in [] if analysis.loose else always:
+        if not write.writes or any(sum(k in form.factors for form in write.low) > 1 for k in inner):
+            continue
+        for other in always:
+            if other.base != write.base or len(other.low) != len(write.low):
+                continue
+            pairs = list(zip(write.low, other.low, strict=True))
+            if any(a.factors != b.factors for a, b in pairs) or all(a.text == b.text for a, b in pairs):
+                continue
+            if any(not a.factors and a.text == b.text and a.constant != b.constant for a, b in pairs):
+                continue
+            out.setdefault((write.text, *((f.constant, f.text) for f in other.low)), (write, other))
+    return list(out.values())
+
+
 def conditional(node: Node, loop: Node) -> bool:
     kinds = ("if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement")
     parent = node.parent

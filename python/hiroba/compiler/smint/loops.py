@@ -14,6 +14,7 @@ from ..core.counted import (
     assigned_names,
     assignments,
     bounds_of,
+    changes,
     declared_names,
     declared_pointers,
     identifiers,
@@ -57,6 +58,7 @@ class Values:
 class Analysis:
     accesses: list[Access] = field(default_factory=list)
     single: list[Access] = field(default_factory=list)  # as they stand, before merging
+    beside: list[Access] = field(default_factory=list)  # not affine, but for what private arrays hold: a[i + off[k]]
     loops: list[Values] = field(default_factory=list)
     irregular: list[str] = field(default_factory=list)
     unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
@@ -88,6 +90,8 @@ class LoopReader:
         self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
         self.out = Analysis()
         self.entered: set[int] = set()  # loops that are known already
+        roots = (change[0] for n in walk(loop) if (change := changes(n)) is not None and change[0].type != "identifier")
+        self.changed_memory = {next((text_of(n) for n in walk(r) if n.type == "identifier"), "") for r in roots}
         self.beyond: set[str] = set()  # variables of loops for which there is no number
 
     def render(self, node: Node) -> str:
@@ -295,6 +299,7 @@ class LoopReader:
             return
         forms = [self._subscript(index) for index in subscripts]
         if any(form is None for form in forms):
+            self._beside(node, base, subscripts)
             many = any(identifiers(index) & self.beyond for index in subscripts)
             why = f"this nest has more than {MAX_LOOPS} different loops" if many else "a subscript is not affine"
             self.out.irregular.append(f"{text_of(node)}: {why}")
@@ -322,6 +327,23 @@ class LoopReader:
         )
         self.out.single.append(replace(access))
         self._merge(access)
+
+    def _beside(self, node: Node, base: Node, subscripts: list[Node]) -> None:
+        if not any(n.type == "subscript_expression" for index in subscripts for n in walk(index)):
+            return
+        reader = Reader(self.reader.variables, self._stays, self.render, tables=True)
+        found = [form for index in subscripts if (form := reader.read(index)) is not None]
+        if len(found) == len(subscripts):
+            shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
+            whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
+            self.out.beside.append(Access(text_of(node), whole, text_of(base), node, writes, reads, found, found))
+
+    def _stays(self, name: Node) -> bool:
+        """Whether nothing in the loop changes a private variable or array, so that it can be read before the loop."""
+        of, own = self.declared.type_of(name), self.changed_memory
+        return text_of(name) not in own and (self._invariant(name) if of is None or not of.derived else
+                                             text_of(name) not in self.assigned and text_of(name) not in self.locals
+                                             and self.rewriter.resolve(name) is None)  # fmt: skip
 
     def _by_pointers(self, base: Node, subscripts: int) -> bool:
         """double **rows; double *rows[N]: each row may be anywhere."""

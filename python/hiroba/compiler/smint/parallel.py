@@ -8,6 +8,7 @@ from ..core.affine import Form
 from ..core.arithmetic import name_of
 from ..core.clauses import clauses_of
 from ..core.counted import REAL, Counted, assigned_names, changes, identifiers, read_for
+from ..core.declarators import enclosing, innermost
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.found import Directive
@@ -16,7 +17,8 @@ from ..core.source import Node, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
-from .independence import carried_dependence, may_repeat, provably_shared, worth_sharing
+from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
+from .later import SERIAL
 from .loops import Access, Analysis, LoopReader, write_access
 from .part import SharedLoop, Smint
 from .private import Summed
@@ -160,6 +162,13 @@ class ParallelFor:
         given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
+        if "independent" not in names:
+            for write, other in apart_at_run_time(analysis, loop):
+                before += (
+                    f" smint_apart(&(const smint_access){write_access(write, False)},"
+                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
+                    f' {len(analysis.loops)}, "{place.file}:{place.line}");'
+                )
         opening = (
             f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
             f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
@@ -177,6 +186,14 @@ class ParallelFor:
         line = len(self.smint.explain)
         self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
         self.smint.explain.append(f"  end: {end}")
+
+    def _is_again(self, directive: Directive) -> bool:
+        """Whether it stands in a serial loop, or in a function that one calls."""
+        node = self.rewriter.root.descendant_for_byte_range(directive.at, directive.at)
+        if node is None or node.type in SERIAL or enclosing(node, *SERIAL) is not None:
+            return node is not None
+        function = node if node.type == "function_definition" else enclosing(node, "function_definition")
+        return function is not None and function_name(function) in self.smint.called_again
 
     def _depends(self, loop: Node, analysis: Analysis) -> bool:
         """Says so of an iteration that certainly needs what another one writes."""
@@ -293,11 +310,18 @@ class ParallelFor:
             say(f"  what: `{access.name}` is {words}: {section}; {self._how(access)}")
         for text in analysis.irregular:
             say(f"  what: {text}; left to the page cache")
+        if analysis.irregular and not repeat and self._is_again(directive):
+            say("  hint: the loop is executed again and again; if it uses the same elements each time, `repeat` in its")
+            say("        directive fetches at once what the first execution fetched page by page")
         if repeat:
             say("  repeat: the pages that the first execution uses are fetched at once from then on")
         say("  when: iterations that need nothing from other nodes run first, while the rest is on its way")
         for one in reduced:
             say(f"  reduction: `{one.text}` by {one.operator} over all ranks")
+
+
+def function_name(function: Node) -> str:
+    return text_of(innermost(function.child_by_field_name("declarator") or function))
 
 
 def describe(low: list[Form], high: list[Form], analysis: Analysis) -> str:

@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..core.declarators import enclosing
 from ..core.found import Directive
 from ..core.notation import Notation, Part, Unit
-from ..core.source import Node
+from ..core.source import Node, text_of, walk
 from . import nesting
-from .later import loops_to_settle
+from .later import SERIAL, loops_to_settle
 from .memory import Memory
 from .order import Order
 from .own import OwnVariables
@@ -44,6 +45,12 @@ class Smint(Part):
     @cached_property
     def own(self) -> OwnVariables:
         return OwnVariables(self.rewriter, self.declared)
+
+    @cached_property
+    def called_again(self) -> set[str]:
+        """Functions that serial loops of the file call."""
+        calls = [node for node in walk(self.rewriter.root) if node.type == "call_expression"]
+        return {text_of(c.child_by_field_name("function")) for c in calls if enclosing(c, *SERIAL) is not None}
 
     @cached_property
     def memory(self) -> Memory:
