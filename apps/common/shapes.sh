@@ -123,7 +123,7 @@ interrupt() {
     [[ -s $scratch/out ]] && break
     sleep 0.1
   done
-  sleep 1
+  sleep 0.3
   kill -INT "$(pgrep -P "$job" || echo "$job")"
   wait "$job" || status=$?
   ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"

@@ -23,6 +23,7 @@ OVER_NODES = ("sms", "smint", "")  # whose second number is that of nodes, not o
 # What says nothing of what is tested: how a program is started, where something is, when it has hung.
 STARTERS = re.compile(r"(.*/)?(bash|python3?|hirobarun|mpirun\.\w+|expect\.sh|must_fail\.sh|bin)|-B")
 NOTHING = ("HIROBA_TIMEOUT", "PYTHON")
+WIRE = ("CONFORMANCE_TRANSPORT", "HIROBA_TRANSPORT", "HIROBA_MPI")  # one by all of them
 NUMBER = re.compile(r"\d+(\.\d+)?[KMG]?")
 MANY_RANKS = 5  # from here on all counts are alike
 
@@ -89,11 +90,13 @@ class Test:
             elif not NUMBER.fullmatch(word):
                 words.append(word)
             last = word
+        wire = [setting for setting in self.environment if setting.split("=")[0] in WIRE]
+        words += [" ".join(wire)] if wire else []
         for setting in self.environment:
             name, value = setting.split("=", 1)
             if name == "OMP_NUM_THREADS":
                 shape.threads = int(value)
-            elif name not in NOTHING:
+            elif name not in (*WIRE, *NOTHING):
                 words.append(f"{name}={'N' if NUMBER.fullmatch(value) else value}")
         return {("word", word) for word in words} | set(shape.features()), shape
 

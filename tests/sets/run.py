@@ -73,7 +73,7 @@ def amount(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def sentence(results: Results, rest: int) -> str:
+def sentence(results: Results, rest: int, hosts: bool) -> str:
     minutes = f"in {amount(max(1, round(results.seconds / 60)), 'minute')}"
     if results.failed:
         names = " ".join(results.failed[:5]) + (" .." if len(results.failed) > 5 else "")
@@ -84,6 +84,8 @@ def sentence(results: Results, rest: int) -> str:
         )
     skipped = f" ({results.skipped} skipped, because this machine lacks what they need)" if results.skipped else ""
     passed = f"{amount(results.ran - results.skipped, 'test')} passed {minutes}{skipped}"
+    if rest == 0 and hosts:
+        return f"{passed}; these are all tests but those of ctest -C long"
     if rest == 0:
         return f"{passed}; those over several test hosts, which take ten minutes more, run with --hosts"
     return f"{passed}; ./dev test --all runs the other {rest:,}: more wires, rank counts and sizes"
@@ -111,7 +113,7 @@ def main() -> int:
     status |= run(options.ctest, others, [], results)
     results.seconds = time.monotonic() - begun
     rest = len(chosen(tests, True, False)) - len([test for test in wanted if "hosts" not in test.labels])
-    print(f"dev: {sentence(results, rest)}", file=sys.stderr)
+    print(f"dev: {sentence(results, rest, options.hosts)}", file=sys.stderr)
     return status
 
 

@@ -45,6 +45,14 @@ class Covering(unittest.TestCase):
         ]
         self.assertEqual(self.left_out(*caches), {"a.p.256K"})
 
+    def test_a_wire_is_all_its_variables(self) -> None:
+        wires = (("mpi", "openmpi"), ("mpi", "mpich"), ("armci", "mpich"))
+        tests = [
+            job(f"a.b.{wire}.{mpi}", 2, 2, "/usr/b/p", environment=(f"HIROBA_TRANSPORT={wire}", f"HIROBA_MPI={mpi}"))
+            for wire, mpi in wires
+        ]
+        self.assertEqual(self.left_out(*tests), set())
+
     def test_variants_and_rank_counts_of_an_application(self) -> None:
         shapes = ["serial", *(f"hiroba-{n}-{t}" for n in (1, 2, 3, 4) for t in (1, 2)), "mpi-2", "mpi-3", "auto-2-1-2"]
         tests = [app(f"md-same-{shape}", "same", shape) for shape in shapes]
