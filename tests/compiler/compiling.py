@@ -18,13 +18,14 @@ import traceback
 import unittest
 import zlib
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 HIROBACC = os.environ.get("HIROBACC", str(ROOT / "build/dev/bin/hirobacc"))
 HIROBARUN = os.environ.get("HIROBARUN", str(ROOT / "build/dev/bin/hirobarun"))
 JOBS = ((1, 1), (2, 2), (3, 2))  # ranks, nodes
+Shape = TypeVar("Shape")
 ONCE = "TESTS_ONCE" in os.environ  # set by tests/sets/run.py, unless all tests are wanted
 LINE_MARKER = re.compile(r'# (\d+) "([^"]*)"')
 
@@ -112,7 +113,7 @@ def execute_hirobacc(
         return Ended(status, out.read().decode(errors="replace"), err.read().decode(errors="replace"))
 
 
-def shapes(name: str, every: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+def shapes(name: str, every: Sequence[Shape]) -> Sequence[Shape]:
     """In which shapes the program of this name is run: every one, or where once is enough one of them, not the same
     for all programs."""
     return (every[zlib.crc32(name.encode()) % len(every)],) if ONCE else every

@@ -5,7 +5,7 @@ import os
 import pathlib
 import unittest
 
-from compiling import HERE, HIROBARUN, CompilerTest, execute
+from compiling import HERE, HIROBARUN, CompilerTest, execute, shapes
 
 PLUGIN = pathlib.Path(HIROBARUN).parents[1] / "lib/hiroba/wire-ucx.so"
 PROGRAM = """#include <smint.h>
@@ -252,7 +252,7 @@ class Later(CompilerTest):
         said = self.compile("--explain", "-O1", "middle.c", "-o", "middle").stderr
         self.assertEqual(said.count("waits for those ranks only"), 3, said)
         for threads in ("1", "2"):
-            for ranks, nodes in (("1", "1"), ("2", "1"), ("3", "1"), ("2", "2"), ("4", "2")):
+            for ranks, nodes in shapes(threads, (("1", "1"), ("2", "1"), ("3", "1"), ("2", "2"), ("4", "2"))):
                 job = [HIROBARUN, "-n", ranks, "--nodes", nodes, "--threads", threads, "--timeout", "30", "./middle"]
                 ended = execute(job, self.folder, env=dict(os.environ))
                 self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, {threads} threads: {ended}")
@@ -265,8 +265,8 @@ class Later(CompilerTest):
         ways = [["--cache", "0"], ["--cache", "512K"], ["--tracking", "uffd"], ["--tracking", "mprotect"]]
         ways += [["--twin", "fetch"], ["--twin", "fetch", "--cache", "512K"], ["--cache", "512K", "--chaos", "3"]]
         ways += [["--transport", "ucx", "--cache", cache] for cache in ("0", "512K") if PLUGIN.exists()]
-        for ranks in (2, 3):
-            for way in ways:
+        for way in ways:
+            for ranks in shapes(str(way), (2, 3)):
                 job = [HIROBARUN, "-n", str(ranks), "--nodes", str(ranks), "--threads", "1", *way]
                 ended = execute([*job, "--timeout", "30", "./copies"], self.folder, env=dict(os.environ))
                 if "needs asynchronous write tracking" not in ended.stderr:

@@ -5,12 +5,22 @@ import os
 import pathlib
 import unittest
 
-from compiling import HERE, HIROBARUN, CompilerTest, execute, lines_of_user
+from compiling import HERE, HIROBARUN, CompilerTest, execute, lines_of_user, shapes
 from tile_nests import program
 
 PLUGIN = pathlib.Path(HIROBARUN).parents[1] / "lib/hiroba/wire-ucx.so"
 FLAGS = ("-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror")
 PROGRAMS = ("smint_tasks", "smint_tasks_calls", "smint_tasks_cyclic", "smint_tasks_empty")
+SHAPES = (  # ranks, nodes, threads, seed of chaos
+    (1, 1, 2, 0),
+    (2, 1, 1, 3),
+    (2, 2, 2, 5),
+    (3, 1, 1, 0),
+    (3, 2, 1, 7),
+    (4, 1, 1, 5),
+    (4, 2, 1, 0),
+    (4, 4, 1, 3),
+)
 HEAD = """#include <smint.h>
 #pragma SMint shared ::[NPROCS](0, NPROCS)
 double a[100], b[100];
@@ -23,16 +33,7 @@ class TaskLoops(CompilerTest):
     def test_answers(self) -> None:
         for name in PROGRAMS:
             self.compiled(*FLAGS, HERE / "golden" / f"{name}.c", "-o", name)
-            for ranks, nodes, threads, chaos in (
-                (1, 1, 2, 0),
-                (2, 1, 1, 3),
-                (2, 2, 2, 5),
-                (3, 1, 1, 0),
-                (3, 2, 1, 7),
-                (4, 1, 1, 5),
-                (4, 2, 1, 0),
-                (4, 4, 1, 3),
-            ):
+            for ranks, nodes, threads, chaos in shapes(name, SHAPES):
                 with self.subTest(name, ranks=ranks, nodes=nodes, threads=threads, chaos=chaos):
                     job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", str(threads)]
                     job += ["--chaos", str(chaos), "--timeout", "30", f"./{name}"]
@@ -43,7 +44,7 @@ class TaskLoops(CompilerTest):
         for seed in range(8):
             self.write("nests.c", program(seed))
             self.compiled("-O1", "nests.c", "-o", "nests")
-            for ranks, nodes, threads in ((1, 1, 2), (2, 2, 1), (3, 1, 1), (4, 2, 1)):
+            for ranks, nodes, threads in shapes(str(seed), ((1, 1, 2), (2, 2, 1), (3, 1, 1), (4, 2, 1))):
                 with self.subTest(seed, ranks=ranks, nodes=nodes):
                     job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", str(threads)]
                     job += ["--chaos", str(seed % 6), "--timeout", "30", "./nests"]
@@ -54,7 +55,7 @@ class TaskLoops(CompilerTest):
     def test_over_a_network(self) -> None:
         for name in PROGRAMS:
             self.compiled(*FLAGS, HERE / "golden" / f"{name}.c", "-o", name)
-            for ranks in ("2", "3"):
+            for ranks in shapes(name, ("2", "3")):
                 job = [HIROBARUN, "-n", ranks, "--nodes", ranks, "--transport", "ucx", "--threads", "1"]
                 ended = execute([*job, "--timeout", "30", f"./{name}"], self.folder, env=dict(os.environ))
                 self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
