@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double default_look = 0.25; /* seconds: hirobarun allows 3 s from Ctrl-C to the end */
@@ -12,13 +13,24 @@ enum { looks_per_state = 4 };
 
 static volatile sig_atomic_t asked_to_stop;
 
-static void on_signal(int signal) {
-  (void)signal;
+/* A second signal ends the program at once. What comes together with the first one is the same wish: `timeout` signals
+ * its command, and then the process group of the command; a launcher passes signals on. */
+static void on_signal(int number) {
+  static const double together = 0.5; /* seconds */
+  static struct timespec first;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!asked_to_stop) first = now;
+  const double since = (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+  if (asked_to_stop && since > together) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
   asked_to_stop = 1;
 }
 
 void run_start(run* run, const team* team, int first, int last) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND}; /* twice: at once */
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   run->team = team;

@@ -103,14 +103,6 @@ void stop(const char* what) {
   stopping = false;
 }
 
-void on_signal(int number) {
-  char what[80];
-  std::snprintf(what, sizeof what, "the program crashed by signal %d (%s)", number, sigabbrev_np(number));
-  stop(what);
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
 }  // namespace
 
 Status Debugging::from_option(const std::string& text, int rank, int nranks, Debugging& out) {
@@ -127,11 +119,7 @@ Status Debugging::from_option(const std::string& text, int rank, int nranks, Deb
   return {};
 }
 
-void set_debugging(const Debugging& debugging, int rank) {
-  wanted = debugging, this_rank = rank;
-  if (!wanted.at_crash) return;
-  for (const int number : {SIGABRT, SIGFPE, SIGILL}) signal(number, on_signal);
-}
+void set_debugging(const Debugging& debugging, int rank) { wanted = debugging, this_rank = rank; }
 
 bool debugging() { return wanted.any_rank; }
 

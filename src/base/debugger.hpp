@@ -17,7 +17,7 @@ struct Debugging {
   static Status from_option(const std::string& text, int rank, int nranks, Debugging& out);
 };
 
-// Stores it for this process; with `crash`, SIGABRT, SIGFPE and SIGILL count as crashes from now on.
+// Stores it for this process.
 void set_debugging(const Debugging& debugging, int rank);
 
 bool debugging();  // whether a debugger may stop any rank

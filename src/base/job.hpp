@@ -22,7 +22,10 @@
 
 namespace hiroba {
 
-enum class Phase : uint32_t { launched = 0, started = 1, finished = 2 };
+// leaving: the program has called exit, or returned from main, before its end, and its exit handlers run.
+enum class Phase : uint32_t { launched = 0, started = 1, finished = 2, leaving = 3 };
+// The time that exit handlers have.
+inline constexpr int leaving_seconds = 30;
 
 struct alignas(128) RankBoard {
   std::atomic<Phase> phase;
@@ -33,6 +36,9 @@ struct alignas(128) RankBoard {
   std::atomic<int32_t> domain;    // 1 + the NUMA domain that all its CPUs are on; 0: they are on several
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
   std::atomic<int32_t> locks[4];  // 1 + the numbers of locks that it holds; 0: none
+  // The status with which the program ended, if the system would have kept 0 of it, and the rank has ended with 1; else
+  // 0.
+  std::atomic<int32_t> exit_status;
 
   void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
 };
@@ -53,7 +59,7 @@ class BlockedOnBoard {
 };
 
 struct Board {
-  static constexpr uint64_t magic_value = 0x3361626f72696822;  // changes with the layout
+  static constexpr uint64_t magic_value = 0x3461626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
   // Set by the rank that reports the error which ends the job: reported | the job's exit status.

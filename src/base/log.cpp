@@ -1,5 +1,6 @@
 #include "base/log.hpp"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,8 +9,10 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 
 #include "base/debugger.hpp"
+#include "base/ending.hpp"
 #include "base/job.hpp"
 
 namespace hiroba {
@@ -25,15 +28,29 @@ const char* launcher_word = "";
 
 std::atomic<int> finding_count{0};
 
-void write_line(const char* pattern, va_list arguments) {
+std::atomic<int> exit_status{-1};  // in exit(): what it will return
+
+// A whole line: "hiroba: rank 2: ...".
+struct Line {
   char text[2048];
-  int used = log_rank < 0 ? std::snprintf(text, sizeof text, "hiroba: ")
-                          : std::snprintf(text, sizeof text, "hiroba: rank %d: ", log_rank);
-  const int more = std::vsnprintf(text + used, sizeof text - static_cast<size_t>(used) - 1, pattern, arguments);
-  used = std::min(used + more, static_cast<int>(sizeof text) - 2);
-  text[used++] = '\n';
-  if (write(STDERR_FILENO, text, static_cast<size_t>(used)) < 0) return;  // stderr is closed
-}
+  size_t size = 0;
+
+  Line(const char* pattern, va_list arguments) {
+    int used = log_rank < 0 ? std::snprintf(text, sizeof text, "hiroba: ")
+                            : std::snprintf(text, sizeof text, "hiroba: rank %d: ", log_rank);
+    begin = static_cast<size_t>(used);
+    const int more = std::vsnprintf(text + used, sizeof text - static_cast<size_t>(used) - 2, pattern, arguments);
+    used = std::min(used + more, static_cast<int>(sizeof text) - 3);
+    text[used++] = '\n', text[used] = '\0';
+    size = static_cast<size_t>(used);
+  }
+  void print() const {
+    if (write(STDERR_FILENO, text, size) < 0) return;  // stderr is closed
+  }
+  size_t begin = 0;  // of what the pattern says
+};
+
+void write_line(const char* pattern, va_list arguments) { Line(pattern, arguments).print(); }
 
 }  // namespace
 
@@ -84,21 +101,43 @@ void tell_launcher(int status) {
   if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it has ended
 }
 
+void flush_program_output() {
+  std::cout.flush(), std::clog.flush();
+  flush_stdout();
+  // All units, if the program has Fortran's library.
+  const auto flush_units = reinterpret_cast<void (*)(const int*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
+  if (flush_units != nullptr) flush_units(nullptr);
+  std::fflush(nullptr);
+}
+
+void flush_stdout() {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
+int has_launcher_word() { return launcher_descriptor; }
+
+void leave_by_exit(int status) { exit_status = status; }
+
 void end_job(int status, const char* pattern, ...) {
+  va_list arguments;
+  va_start(arguments, pattern);
+  Line line(pattern, arguments);
+  va_end(arguments);
   if (debugging() && (aborting == nullptr || *aborting == 0)) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, pattern);
-    std::vsnprintf(text, sizeof text, pattern, arguments);
-    va_end(arguments);
-    stop_at_crash(text);
+    line.text[line.size - 1] = '\0';
+    stop_at_crash(line.text + line.begin);
+    line.text[line.size - 1] = '\n';
   }
-  if (first_to_report(status)) {
-    va_list arguments;
-    va_start(arguments, pattern);
-    write_line(pattern, arguments);
-    va_end(arguments);
+  if (exit_status >= 0) status = exit_status;
+  const bool first = first_to_report(status);
+  {
+    constexpr unsigned flush_seconds = 1;
+    const EndWithin limit(flush_seconds, status, first ? line.text : "");
+    flush_program_output();
   }
+  if (first) line.print();
   tell_launcher(status);
   _exit(status);
 }

@@ -115,6 +115,20 @@ std::string source_location(const void* code) {
   return place.empty() ? function : format("%s (%s)", function.c_str(), place.c_str());
 }
 
+std::string calling_location() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  for (int i = 0; i < count; ++i) {
+    const void* const code = static_cast<char*>(frames[i]) - 1;
+    if (is_library(code)) continue;
+    std::string place = source_location(code);
+    // Of this library in a static program; and of the start of a program, in which exit handlers run.
+    const bool ours = place.starts_with("hiroba::") || place.starts_with("_start ");
+    if (!ours) return place;
+  }
+  return "";
+}
+
 void print_stack() {
   void* frames[64];
   const int count = backtrace(frames, 64);

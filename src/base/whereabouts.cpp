@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/status.hpp"
+#include "base/symbols.hpp"
 #include "base/thread.hpp"
 #include "base/wait.hpp"
 
@@ -33,9 +34,10 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
     const Phase phase = at.phase;
     if (phase == Phase::launched) continue;
     const std::string call(at.where, strnlen(at.where, sizeof at.where));
-    const std::string place = phase == Phase::finished ? "after sms_shutdown"
-                              : call.empty()           ? "before its first collective call"
-                                                       : (at.waiting != 0 ? "in " : "after ") + call;
+    const std::string place = phase == Phase::finished  ? "after sms_shutdown"
+                              : phase == Phase::leaving ? "after its call of exit"
+                              : call.empty()            ? "before its first collective call"
+                                                        : (at.waiting != 0 ? "in " : "after ") + call;
     size_t i = 0;
     while (i < places.size() && places[i].first != place) ++i;
     if (i == places.size()) places.push_back({place, {}});
@@ -61,6 +63,32 @@ std::string not_come(Board& board, int rank) {
   if (where.empty()) return format("rank %d has not arrived", rank);
   return format("rank %d has not arrived; it %s %.*s", rank, other.waiting.load() != 0 ? "waits in" : "computes after",
                 static_cast<int>(where.size()), where.data());
+}
+
+namespace {
+constexpr const char* place_mark = " at ";
+bool shows_place(const RankBoard& board) { return std::strstr(board.where, place_mark) != nullptr; }
+}  // namespace
+
+void show_call_place(RankBoard& self) {
+  if (shows_place(self)) return;
+  const std::string place = calling_location();
+  const std::string text = self.where + std::string(place_mark) + (place.empty() ? "the end of the program" : place);
+  self.show(text.c_str());
+}
+
+void await_call_place(const RankBoard& other, const std::function<void()>& ask) {
+  constexpr double most = 1;
+  constexpr useconds_t interval = 10000;
+  for (const double begin = seconds_now(); !shows_place(other) && seconds_now() - begin < most; usleep(interval)) ask();
+}
+
+std::string call_place(Board& board, int rank, bool is_self) {
+  RankBoard& its = board.rank(rank);
+  if (is_self) show_call_place(its);
+  else await_call_place(its, [] {});
+  const char* const place = std::strstr(its.where, place_mark);
+  return place == nullptr ? "" : place;
 }
 
 std::string held_locks(const RankBoard& board) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ std::string whereabouts(Board& board, const std::vector<int>& ranks, size_t most
 
 // That a rank has not arrived, and where it is instead, if its state is on this board.
 std::string not_come(Board& board, int rank);
+
+// Ranks whose collective calls differ: each adds to what its board shows the place in the program of its call, and
+// waits up to a second for the places of others. `ask` is called from time to time meanwhile.
+void show_call_place(RankBoard& self);
+void await_call_place(const RankBoard& other, const std::function<void()>& ask);
+// The text that this adds, for calls that have names of their own: " at main (x.c:7)"; "" if it does not come.
+std::string call_place(Board& board, int rank, bool is_self);
 
 // "lock 3" or "locks 3, 5" if a rank holds some, else "".
 std::string held_locks(const RankBoard& board);

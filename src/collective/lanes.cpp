@@ -83,8 +83,11 @@ Status Lanes::find(const Members& members, const Step& step, int member, uint32_
   const Slot& theirs = slot(members, member, call);
   block = theirs.data + (step.same ? 0 : static_cast<size_t>(members.me) * step.take.bytes_of(member));
   if (std::memcmp(theirs.name, name.text, name_bytes) == 0) return {};
-  return Parcels::calls_differ(
-      format("rank %d is in %s, rank %d is in %s", members.team.rank(member), theirs.name, world_->rank, name.text));
+  const int other = members.team.rank(member);
+  const std::string here = call_place(*world_->board, world_->rank, true);
+  return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other, theirs.name,
+                                      call_place(*world_->board, other, false).c_str(), world_->rank, name.text,
+                                      here.c_str()));
 }
 
 // Of a call in which this rank took nothing from the member, as of a broadcast with two roots.

@@ -33,9 +33,12 @@ bool Started::uses(const void* begin, const void* end) const {
 Status Started::agrees() const {
   for (size_t i = 0; i < running_->count.load(std::memory_order_acquire); ++i) {
     if (!running_->operations[i]) continue;
-    if (const Other* const other = running_->operations[i]->other(); other != nullptr)
-      return Parcels::calls_differ(format("rank %d is in %s, rank %d is in %s", other->rank, other->what,
-                                          running_->rank, running_->what.c_str()));
+    if (const Other* const other = running_->operations[i]->other(); other != nullptr) {
+      const std::string here = call_place(*running_->board, running_->rank, true);
+      return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other->rank, other->what,
+                                          call_place(*running_->board, other->rank, false).c_str(), running_->rank,
+                                          running_->what.c_str(), here.c_str()));
+    }
   }
   return {};
 }

@@ -56,8 +56,10 @@ constexpr const char* footer =
 
 All words after PROGRAM are arguments of the program. hirobarun searches a PROGRAM without a folder in this
 folder first, then in PATH. A program that is linked with MPI is started by that MPI's mpirun, with transport
-mpi. Rank 0 reads standard input. The exit status is that of the first rank that failed, 128 + the signal's
-number if it was killed. Ctrl-C prints where every rank is and ends them all, a second one kills them at once.
+mpi. Rank 0 reads standard input; the others find its end. The exit status is that of the first rank that
+failed, 128 + the signal's number if it was killed. Ctrl-C prints where every rank is and ends them all, within
+3 s; a second one kills them at once. So do SIGTERM, SIGHUP and SIGQUIT. SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and
+others are passed on to the ranks; Ctrl-Z stops the job.
 `hiroba info` shows this machine and the present value of every runtime option.)";
 
 // Breaks a text at spaces so that CLI11's right-hand column stays within help_width.

@@ -34,7 +34,10 @@
 namespace {
 
 // The signal goes to the whole process group, which contains the program: it decides, and guard waits for it.
-constexpr std::array for_the_program = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
+constexpr std::array stopping = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr std::array for_the_program = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE,
+                                        SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
+volatile sig_atomic_t asked_to_end = 0;  // by the user: then the program's end is no failure to report
 constexpr int not_found = 127, not_executable = 126;
 
 std::string rank() {
@@ -58,6 +61,18 @@ int report(const char* how, int number, const char* meaning, int status) {
   return status;
 }
 
+// In the rank's process: rank 0 has the input of hirobarun, which may have handed it over as a descriptor; the others
+// find its end.
+void take_input() {
+  const char* const given = std::getenv("GUARD_INPUT");
+  const int input = given == nullptr ? -1 : std::atoi(given), nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (rank() != "0") dup2(nothing, STDIN_FILENO);
+  else if (input >= 0) dup2(input, STDIN_FILENO);
+  if (input >= 0) close(input);
+  close(nothing);
+  unsetenv("GUARD_INPUT");
+}
+
 // The rank's program.
 int guard_program(int hydra, char** words) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -65,18 +80,23 @@ int guard_program(int hydra, char** words) {
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   for (size_t i = 0; i < before.size(); ++i) sigaction(for_the_program[i], &ignore, &before[i]);
+  struct sigaction note = {};
+  note.sa_handler = [](int) { asked_to_end = 1; };
+  for (const int signal : stopping) sigaction(signal, &note, nullptr);
   const pid_t self = getpid(), program = fork();
   if (program == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != self) _exit(1);
     for (size_t i = 0; i < before.size(); ++i) sigaction(for_the_program[i], &before[i], nullptr);
+    take_input();
     become(words);
   }
   if (program < 0) become(words);  // without guard's checks
   close(STDIN_FILENO), close(STDOUT_FILENO);
+  if (const char* const input = std::getenv("GUARD_INPUT")) close(std::atoi(input));
   int status = 0;
   while (waitpid(program, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+  if (asked_to_end != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return hiroba::exit_status(status);
   // Hydra ends guard, too, if it has detected the failure itself. One message is enough: the end of rank 0 makes others
   // fail.
   usleep(rank() == "0" ? 500000 : 1000000);

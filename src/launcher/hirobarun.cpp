@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/thread.hpp"
+#include "launcher/capacity.hpp"
 #include "launcher/command_line.hpp"
 #include "launcher/ranks.hpp"
 #include "launcher/relay.hpp"
@@ -54,7 +55,10 @@ int launch(Launch wish) {
   if (wish.ranks == 0) return refuse_with(become_program(wish, machine));
   const Refusal no_mpi = start_with_mpi(wish);
   if (!no_mpi.why.ok()) return refuse_with(no_mpi);
-  if (needs_mpirun(wish)) return refuse_with(become_mpirun(wish));
+  const bool by_mpirun = needs_mpirun(wish);
+  const Status can_start = wish.hosts.empty() ? check_capacity(wish.ranks, wish.nodes, by_mpirun ? 0 : 2) : Status();
+  if (!can_start.ok()) return refuse(can_start, cannot_launch);
+  if (by_mpirun) return refuse_with(become_mpirun(wish));
   std::vector<RankPlaces> places;
   const Status placed = place_ranks(wish, machine, places);
   if (!placed.ok()) return refuse(placed, cannot_launch);

@@ -22,6 +22,7 @@
 #include "base/thread.hpp"
 #include "base/wires.hpp"
 #include "launcher/exit_status.hpp"
+#include "launcher/processes.hpp"
 #include "launcher/signals.hpp"
 
 extern char** environ;
@@ -121,6 +122,77 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
              mpirun_of(*mpi).c_str(), mpi->title, mpi->package));
 }
 
+// A child executes mpirun. This process passes signals on to it, and ends with the status of the job: mpirun takes a
+// signal that comes twice, as from timeout, for the wish to end at once, and MPICH's ends with status 0 when a signal
+// ends it.
+class Behind {
+ public:
+  Status start() { return take_signals(signals_); }
+
+  // Open MPI's mpirun kills ranks a second after it is asked to end. So ranks on this machine are asked by this
+  // process, and mpirun is asked only if they do not end.
+  void ask_ranks_first() { asks_ranks_ = signals_.apart; }
+  bool asks_ranks() const { return asks_ranks_; }
+
+  // True in the child, or where there is none, and this process has to execute mpirun.
+  bool becomes_mpirun() {
+    const pid_t parent = getpid();
+    child_ = fork();
+    if (child_ > 0) return false;
+    if (child_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != parent) _exit(cannot_start);
+    }
+    give_back_signals(signals_);
+    return true;
+  }
+
+  int wait() {
+    for (;;) {
+      pollfd source = {signals_.fd, POLLIN, 0};
+      const int ready = poll(&source, 1, milliseconds_left_);
+      if (ready == 0) end_mpirun();
+      signalfd_siginfo info;
+      if (ready <= 0 || read(signals_.fd, &info, sizeof info) != sizeof info) continue;
+      int status = 0;
+      if (meaning_of(static_cast<int>(info.ssi_signo)) != SignalMeaning::child_ended) take(info);
+      else if (waitpid(child_, &status, WNOHANG) == child_)
+        return stops_.signal() != 0 ? 128 + stops_.signal() : exit_status(status);
+    }
+  }
+
+ private:
+  void take(const signalfd_siginfo& info) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    const SignalMeaning meaning = meaning_of(signal);
+    if (meaning == SignalMeaning::stop) {
+      const StopRequests::Request request = stops_.take(signal);
+      if (request == StopRequests::Request::same) return;
+      if (request == StopRequests::Request::first && asks_ranks_) return ask_ranks(signal);
+    }
+    // Open MPI's says that it passes SIGCONT on, which timeout sends, too.
+    if (signal == SIGCONT && !suspended_) return;
+    suspended_ = meaning == SignalMeaning::suspend;
+    if (!ranks_have(signals_, info)) kill(child_, signal);
+    if (suspended_) raise(SIGSTOP);
+  }
+  void ask_ranks(int signal) {
+    for (const Process& process : descendants())
+      if (process.pid != child_) kill(process.pid, signal);
+    milliseconds_left_ = stop_seconds * 1000;
+  }
+  void end_mpirun() {
+    kill(child_, stops_.signal());
+    milliseconds_left_ = -1;
+  }
+
+  Signals signals_;
+  StopRequests stops_;
+  pid_t child_ = -1;
+  bool asks_ranks_ = false, suspended_ = false;
+  int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: nobody waits for them
+};
+
 using Words = std::vector<std::string>;
 
 std::string host_list(const Launch& launch) {
@@ -139,7 +211,7 @@ bool reaches_ranks(const std::string& variable) {
 }
 
 // A rank that is bound to cores gets as many as it has threads.
-Words openmpi_words(const Launch& launch) {
+Words openmpi_words(const Launch& launch, bool asks_ranks) {
   const bool cores = launch.bind.kind == Binding::Kind::core;
   const std::string slot = cores ? format("slot:PE=%d", threads_per_rank()) : "slot";
   Words words = {"--bind-to", launch.bind.text, "--map-by", slot, "--oversubscribe"};
@@ -150,6 +222,8 @@ Words openmpi_words(const Launch& launch) {
     const size_t space = text.find(' ');
     words.insert(words.end(), {"--mca", "oob_tcp_keepalive_" + text.substr(0, space), text.substr(space + 1)});
   }
+  // Ranks that mpirun asks to end have as long as hirobarun's own have, to write a checkpoint.
+  if (!asks_ranks) words.insert(words.end(), {"--mca", "odls_base_sigkill_timeout", std::to_string(stop_seconds)});
   if (!launch.hosts.empty()) words.insert(words.end(), {"--host", host_list(launch)});
   if (launch.tag) words.push_back("--tag-output");
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -177,40 +251,20 @@ Refusal become(Words words) {
           errno == ENOENT ? not_found : cannot_start};
 }
 
-// MPICH's launcher ends with status 0 when a signal ends it. So a child executes it, and this process forwards signals
-// to it, and ends with a status that shows the failure.
-void stay_behind_hydra() {
-  Signals signals;
-  const bool taken = take_signals(signals).ok();
-  const pid_t parent = getpid(), child = taken ? fork() : -1;
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(cannot_start);
-  }
-  if (child <= 0) {  // if fork fails, this process executes it
-    give_back_signals(signals);
-    return;
-  }
-  for (int told = 0;;) {
-    pollfd source = {signals.fd, POLLIN, 0};
-    signalfd_siginfo info;
-    if (poll(&source, 1, -1) < 0 || read(signals.fd, &info, sizeof info) != sizeof info) continue;
-    if (info.ssi_signo != SIGCHLD) {
-      told = static_cast<int>(info.ssi_signo);
-      kill(child, told);
-      continue;
-    }
-    int status = 0;
-    if (waitpid(child, &status, WNOHANG) != child) continue;
-    const int ended = exit_status(status);
-    _exit(ended == 0 && told != 0 ? 128 + told : ended);
-  }
-}
-
 // Under MPICH's launcher a program runs under guard (guard.cpp); "" where the installation is incomplete.
 std::string guard() {
   const std::string path = library_folder() + "/guard";
   return access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
+// Hydra ends a job whose rank 0 reads its input slowly, and leaves the other ranks' input open. So on this machine
+// guard gives rank 0 this process's own input, and Hydra has none.
+void hand_input_to_guard() {
+  constexpr int above_others = 64;
+  const int input = fcntl(STDIN_FILENO, F_DUPFD, above_others), nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0 || nothing < 0) return;
+  setenv("GUARD_INPUT", std::to_string(input).c_str(), 1);
+  dup2(nothing, STDIN_FILENO);
 }
 
 // Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
@@ -250,6 +304,22 @@ bool needs_mpirun(const Launch& launch) {
   return !launch.hosts.empty() || (kind != nullptr && kind->sits_on_mpi());
 }
 
+namespace {
+
+// Open MPI's mpirun explains at length that it does not.
+Status check_root(const Mpi& mpi) {
+  constexpr const char* allow[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
+  const bool refuses = mpi.name == std::string_view("openmpi") && geteuid() == 0 &&
+                       (std::getenv(allow[0]) == nullptr || std::getenv(allow[1]) == nullptr);
+  if (!refuses) return {};
+  return Status::error(
+      format("Open MPI's %s starts no job for root by itself; run as another user, or set %s=1 and "
+             "%s=1 in the environment",
+             mpirun_of(mpi).c_str(), allow[0], allow[1]));
+}
+
+}  // namespace
+
 Refusal become_mpirun(const Launch& wish) {
   Options options;
   const Status read = Options::from_environment(options);
@@ -259,6 +329,8 @@ Refusal become_mpirun(const Launch& wish) {
   const Mpi* mpi = nullptr;
   const Status chosen = choose_mpi(launch, mpi);
   if (!chosen.ok()) return {chosen, not_found};
+  const Status allowed = check_root(*mpi);
+  if (!allowed.ok()) return {allowed, cannot_start};
   const bool with_hydra = mpi == find_mpi("mpich");
   if (transport_of(launch) == "shm")
     return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
@@ -273,12 +345,17 @@ Refusal become_mpirun(const Launch& wish) {
     setenv("OMP_PLACES", "cores", 0), setenv("OMP_PROC_BIND", "close", 0);
   if (launch.nodes > 1) setenv("HIROBA_NODES", std::to_string(launch.nodes).c_str(), 1);
   if (!launch.hosts.empty()) reach_by_agent(launch, with_hydra, options);
-  Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch);
+  Behind behind;
+  const Status started = behind.start();
+  if (!started.ok()) return {started, cannot_start};
+  if (!with_hydra && launch.hosts.empty()) behind.ask_ranks_first();
+  Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch, behind.asks_ranks());
   words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});
   if (with_hydra && !guard().empty()) words.push_back(guard());
   words.insert(words.end(), launch.program.begin(), launch.program.end());
-  if (with_hydra) stay_behind_hydra();
+  if (with_hydra && !guard().empty() && launch.hosts.empty()) hand_input_to_guard();
+  if (!behind.becomes_mpirun()) _exit(behind.wait());
   return become(std::move(words));
 }
 

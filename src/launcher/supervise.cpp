@@ -17,14 +17,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int tick_milliseconds = 100;          // interval of reads of the board
-constexpr milliseconds failure_grace{1000};     // from SIGTERM to SIGKILL after a rank has failed
-constexpr milliseconds stop_grace{3000};        // after a signal by the user: a program may want to save its state
-constexpr milliseconds unkillable_after{2000};  // from SIGKILL to the end of the wait
-constexpr milliseconds abort_grace{1000};       // from the report of an error to the end of the rank that made it
-constexpr milliseconds leftover_grace{300};     // for processes that end by themselves after their rank
-constexpr milliseconds flush_grace{1000};       // for the reader of the output, after a signal by the user
-constexpr int stop_exit_base = 128;             // as in shells: 128 + signal
+constexpr int tick_milliseconds = 100;                               // interval of reads of the board
+constexpr milliseconds failure_grace{1000};                          // from SIGTERM to SIGKILL after a rank has failed
+constexpr milliseconds leaving_grace{(leaving_seconds + 5) * 1000};  // if a rank that leaves does not see to it itself
+constexpr milliseconds stop_grace{stop_seconds * 1000};              // after a signal by the user
+constexpr milliseconds unkillable_after{2000};                       // from SIGKILL to the end of the wait
+constexpr milliseconds abort_grace{1000};    // from the report of an error to the end of the rank that made it
+constexpr milliseconds leftover_grace{300};  // for processes that end by themselves after their rank
+constexpr milliseconds flush_grace{1000};    // for the reader of the output, after a signal by the user
+constexpr int stop_exit_base = 128;          // as in shells: 128 + signal
 
 }  // namespace
 
@@ -56,15 +57,35 @@ void Supervisor::read_signals() {
   signalfd_siginfo info;
   while (read(signals_.fd, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
-    // A terminal sends to its whole foreground group, so ranks have received it, too.
-    if (signal != SIGCHLD) on_stop_signal(signal, info.ssi_code == SI_KERNEL);
+    const bool ranks_have_it = ranks_have(signals_, info);
+    switch (meaning_of(signal)) {
+      case SignalMeaning::child_ended: break;
+      case SignalMeaning::stop: on_stop_signal(signal, ranks_have_it); break;
+      case SignalMeaning::suspend: suspend(ranks_have_it); break;
+      case SignalMeaning::pass_on: pass_on(signal, ranks_have_it); break;
+    }
   }
 }
 
+// Goes on when somebody sends SIGCONT, which is then passed on.
+void Supervisor::suspend(bool ranks_have_it) {
+  if (!ranks_have_it) signal_descendants(SIGTSTP);
+  raise(SIGSTOP);
+}
+
+void Supervisor::pass_on(int signal, bool ranks_have_it) {
+  if (signal == SIGCONT) return signal_descendants(signal);
+  if (state_ != State::running || ranks_have_it) return;
+  passed_on_.insert(signal);
+  for (const Member& member : members_)
+    if (member.alive) kill(member.pid, signal);
+}
+
 void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
-  const bool first = stop_signal_ == 0;
-  if (first) stop_signal_ = signal;
-  if (!first || state_ != State::running) return kill_all();  // the second time, or a failed job's end is too slow
+  const StopRequests::Request request = stops_.take(signal);
+  if (request == StopRequests::Request::same) return;
+  // The second time, or the end of a failed job takes too long.
+  if (request == StopRequests::Request::again || state_ != State::running) return kill_all();
   exit_status_ = stop_exit_base + signal;
   const std::string where = whereabouts(board_, alive());
   if (!where.empty())
@@ -113,8 +134,12 @@ std::string Supervisor::describe_exit(int rank, int wait_status, Phase phase) co
     const int signal = WTERMSIG(wait_status);
     text += format("was killed by signal %d (%s%s)", signal, strsignal(signal),
                    WCOREDUMP(wait_status) ? ", core dumped" : "");
+    if (passed_on_.contains(signal))
+      text += ", which hirobarun was sent and has passed on: a rank ends by it unless it handles it";
   } else {
-    text += format("exited with status %d", WEXITSTATUS(wait_status));
+    const int given = board_.rank(rank).exit_status;
+    text += given != 0 ? format("exited with status %d, of which the system keeps 0", given)
+                       : format("exited with status %d", WEXITSTATUS(wait_status));
   }
   if (phase == Phase::finished) return text + " after sms_shutdown";
   if (phase == Phase::started) {
@@ -160,7 +185,15 @@ void Supervisor::watch_board() {
   if (board_.aborting == 0) return;
   if (!aborting_seen_) aborting_since_ = Clock::now();
   aborting_seen_ = true;
-  if (Clock::now() - aborting_since_ > abort_grace) fail(static_cast<int>(board_.aborting & ~Board::reported), "");
+  if (Clock::now() - aborting_since_ > (some_leave() ? leaving_grace : abort_grace))
+    fail(static_cast<int>(board_.aborting & ~Board::reported), "");
+}
+
+// Whether exit handlers of a rank run, which have a time limit of their own.
+bool Supervisor::some_leave() const {
+  for (const int rank : alive())
+    if (board_.rank(rank).phase == Phase::leaving) return true;
+  return false;
 }
 
 std::vector<int> Supervisor::alive() const {
@@ -208,9 +241,10 @@ void Supervisor::end_what_is_due() {
   if (state_ == State::killing) signal_descendants(SIGKILL);  // also processes that were forked since
   if (state_ == State::running || Clock::now() < due_) return;
   if (state_ == State::asked) {
-    if (stop_signal_ != 0)
+    if (stops_.signal() == 0 && some_leave() && Clock::now() < due_ + leaving_grace) return;
+    if (stops_.signal() != 0)
       forwarder_.message(format("killing rank %s, still running %g s after signal %d (%s)", ranks_alive().c_str(),
-                                stop_grace.count() / 1000.0, stop_signal_, strsignal(stop_signal_)));
+                                stop_grace.count() / 1000.0, stops_.signal(), strsignal(stops_.signal())));
     kill_all();
   } else {
     forwarder_.message(format("rank %s cannot be killed: the kernel holds it (see ps -o pid,wchan); giving up",
@@ -252,7 +286,7 @@ void Supervisor::flush() {
   forwarder_.drain_all();
   while (!forwarder_.flushed()) {
     if (forwarder_.wait(signals_.fd, tick_milliseconds)) read_signals();
-    if (stop_signal_ != 0 && Clock::now() - begun > flush_grace) return;
+    if (stops_.signal() != 0 && Clock::now() - begun > flush_grace) return;
   }
   if (state_ != State::running) return;
   watch_outputs();

@@ -1,12 +1,16 @@
 // Supervises a running job: forwards output, waits for ranks that end, decides whether that is a failure, and ends all
 // processes of the job. Single-threaded; run() blocks until the job is over.
 //
+// Signals: those that ask for the end go to all processes of the job; those that it passes on, such as SIGUSR1, to the
+// ranks alone, which end by them unless they handle them.
+//
 // A job is in one of three states. Running: no failure. Asked to end: ranks have received a signal and have time until
 // due_. Killing: SIGKILL to all descendants, repeated until there is none. The end of ranks after that signal is not
 // reported as a failure.
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +43,8 @@ class Supervisor {
 
   void read_signals();
   void on_stop_signal(int signal, bool ranks_have_it);
+  void suspend(bool ranks_have_it);
+  void pass_on(int signal, bool ranks_have_it);
   void reap();
   void on_exit(int rank, int wait_status);
   std::string describe_exit(int rank, int wait_status, Phase phase) const;
@@ -47,6 +53,7 @@ class Supervisor {
   void watch_outputs();
   void watch_progress();
   std::vector<int> alive() const;
+  bool some_leave() const;
   void fail(int exit_status, const std::string& message);
   void ask_to_end(int signal, std::chrono::milliseconds grace);
   void kill_all();
@@ -64,7 +71,8 @@ class Supervisor {
 
   State state_ = State::running;
   int exit_status_ = 0;
-  int stop_signal_ = 0;  // the user's signal
+  StopRequests stops_;
+  std::set<int> passed_on_;  // signals
   bool gave_up_ = false;
   Clock::time_point due_, aborting_since_;
   bool aborting_seen_ = false;

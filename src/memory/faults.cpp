@@ -1,10 +1,12 @@
 #include "memory/faults.hpp"
 
-// The handler of SIGBUS and SIGSEGV. It may interrupt any code of the program, so what it calls allocates nothing
-// and takes only locks that no holder can fault under; the exception is the way out, when the job is going to end.
+// The handler of SIGBUS and SIGSEGV, and those of other signals that end the program. It may interrupt any code of the
+// program, so what it calls allocates nothing and takes only locks that no holder can fault under; the exception is the
+// way out, when the job is going to end.
 //
 // A program may have handlers of its own, and may install them at any time: sigaction() and signal() of this library
-// stand before the C library's, and keep for these two signals what the program gives as the handler to pass on to.
+// stand before the C library's, and keep for these two signals what the program gives as the handler to pass on to. For
+// the others a handler of the program takes the place of ours.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,10 +14,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <span>
 
 #include "base/debugger.hpp"
+#include "base/ending.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
 #include "memory/parts.hpp"
@@ -57,40 +61,95 @@ bool is_ours(int signal) {
   return std::find(ours.begin(), ours.end(), signal) != ours.end();
 }
 
+// They end the program, and not by an access to memory that could be served.
+constexpr int ending_signals[] = {SIGABRT, SIGFPE, SIGILL, SIGTERM};
+
 const char* kind(int signal) {
-  return signal == SIGBUS ? "bus error" : signal == SIGSEGV ? "segmentation fault" : "trap";
+  switch (signal) {
+    case SIGBUS: return "bus error";
+    case SIGSEGV: return "segmentation fault";
+    case SIGABRT: return "abort was called";
+    case SIGFPE: return "arithmetic error, such as a division by zero";
+    case SIGILL: return "illegal instruction";
+    default: return "trap";
+  }
 }
 
-// What is printed allocates and takes locks, of which the program may hold one: then the alarm ends the process, which
-// has said before what happened.
-void print_crash() {
+bool is_sent(const siginfo_t& info) { return info.si_code <= 0; }  // by kill() or raise(), not by the processor
+
+// A process that the rank has forked is a copy of it, with its buffers, but its end is no end of the job.
+bool is_rank() {
+  const MemoryParts* const p = current.load(std::memory_order_acquire);
+  return p == nullptr || p->board->rank(p->job.rank).pid.load(std::memory_order_relaxed) == getpid();
+}
+
+// What is printed allocates and takes locks, of which the program may hold one. It has said before what happened.
+void print_crash(int signal) {
   constexpr unsigned seconds = 10;
+  const EndWithin limit(seconds, 128 + signal);
+  print_stack();
+}
+
+// By its default action.
+void end_by(int signal, const siginfo_t& info) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
-  system_sigaction()(SIGALRM, &standard, nullptr);
-  alarm(seconds);
-  print_stack();
-  alarm(0);
+  system_sigaction()(signal, &standard, nullptr);
+  // What the processor has refused is repeated on return, so that a core file shows it; nothing else is.
+  if (is_sent(info) || signal == SIGTRAP || info.si_code == BUS_MCEERR_AO) raise(signal);
 }
 
-// Where the program's own handler, if any, takes over; else the crash is reported and the default action ends us.
-void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& previous = wanted(signal);
-  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
-  stop_at_crash(kind(signal));
+// Reports the crash, and leaves the process to the signal's default action, which ends it.
+void crash(int signal, const siginfo_t& info) {
+  if (!is_rank()) return end_by(signal, info);
+  const bool by_itself = info.si_pid == getpid();
+  char what[80];
+  std::snprintf(what, sizeof what, "the program crashed by signal %d (%s)", signal, sigabbrev_np(signal));
+  stop_at_crash(signal == SIGSEGV || signal == SIGBUS ? kind(signal) : what);
   if (first_to_report(128 + signal)) {
-    if (had_bad_access.load())
+    if (is_sent(info) && !by_itself)
+      log_line("the program was ended by signal %d (%s), which process %d has sent; it was here:", signal,
+               strsignal(signal), info.si_pid);
+    else if ((signal == SIGSEGV || signal == SIGBUS) && had_bad_access.load())
       log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
                bad_access.load());
-    else
-      log_line("the program was ended by the signal of a %s, which process %d has sent:", kind(signal), info->si_pid);
-    print_crash();
+    else if (is_sent(info) && signal != SIGABRT)
+      log_line("the program has sent itself signal %d (%s):", signal, strsignal(signal));
+    else log_line("%s; the program crashed here:", kind(signal));
+    print_crash(signal);
   }
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  system_sigaction()(signal, &standard, nullptr);  // the access is repeated on return, and ends the process
-  if (signal == SIGTRAP) raise(signal);            // a trap is not
+  tell_launcher_afterwards(128 + signal);
+  end_by(signal, info);
+}
+
+void handle_crash(int signal, siginfo_t* info, void*) { crash(signal, *info); }
+
+// A launcher ends the ranks of a job that has failed. One that waits in a call of the library has left the C library's
+// functions, so what it has in its buffers is whole.
+void handle_end(int signal, siginfo_t* info, void*) {
+  const MemoryParts* const p = current.load(std::memory_order_acquire);
+  if (p != nullptr && is_rank() && p->board->rank(p->job.rank).waiting.load(std::memory_order_relaxed) != 0) {
+    const EndWithin limit(1, 128 + signal);
+    flush_program_output();
+  }
+  end_by(signal, *info);
+}
+
+using Handler = void (*)(int, siginfo_t*, void*);
+Handler standard_handler(int signal) { return signal == SIGTERM ? handle_end : handle_crash; }
+
+bool is_standard(int signal, const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == standard_handler(signal);
+}
+
+// Where the program's own handler, if any, takes over; else the crash is reported.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction previous = wanted(signal);
+  if ((previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) wanted(signal) = {};
+  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
+  if (previous.sa_handler == SIG_IGN && is_sent(*info)) return;
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  crash(signal, *info);
 }
 
 // Option check: an access to a page that is closed to see it; false if it is no such thing.
@@ -134,7 +193,11 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   if (first_to_report(128 + signal)) {
     if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
     else log_line("%s: %s", kind(signal), p.arrays.explain(address).c_str());
-    print_crash();
+    print_crash(signal);
+  }
+  {
+    const EndWithin limit(1, 128 + signal);
+    flush_program_output();
   }
   tell_launcher(128 + signal);
   _exit(128 + signal);
@@ -144,7 +207,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   MemoryParts* const p = current.load(std::memory_order_acquire);
   ucontext_t& state = *static_cast<ucontext_t*>(context);
-  const bool by_access = info->si_code > 0;  // not sent by kill()
+  const bool by_access = !is_sent(*info);
   if (p != nullptr && signal == SIGTRAP && p->races.on() && p->races.recorder().on_trap(state)) {
     // the one instruction that was to be seen is over
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
@@ -158,12 +221,28 @@ void handle(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
+constexpr std::array crash_signals = {SIGBUS, SIGSEGV, SIGABRT, SIGFPE, SIGILL};
+
+KeptSignals::KeptSignals() {
+  for (size_t i = 0; i < before_.size(); ++i) system_sigaction()(crash_signals[i], nullptr, &before_[i]);
+}
+
+KeptSignals::~KeptSignals() {
+  for (size_t i = 0; i < before_.size(); ++i) system_sigaction()(crash_signals[i], &before_[i], nullptr);
+}
+
 void install_fault_handler(MemoryParts& parts) {
   struct sigaction action = {};
   action.sa_sigaction = handle;
   // NODEFER: the program's own handler may leave with longjmp. ONSTACK: it may want a stack of its own for overflows.
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   for (const int signal : our_signals(parts)) system_sigaction()(signal, &action, &wanted(signal));
+  for (const int signal : ending_signals) {
+    struct sigaction now;
+    system_sigaction()(signal, nullptr, &now);
+    action.sa_sigaction = standard_handler(signal);
+    if (now.sa_handler == SIG_DFL) system_sigaction()(signal, &action, nullptr);
+  }
   current.store(&parts, std::memory_order_release);
 }
 
@@ -172,13 +251,22 @@ MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
 void remove_fault_handler() {
   const MemoryParts* const parts = current.exchange(nullptr);
   for (const int signal : our_signals(*parts)) system_sigaction()(signal, &wanted(signal), nullptr);
+  struct sigaction standard = {}, now;
+  for (const int signal : ending_signals) {
+    system_sigaction()(signal, nullptr, &now);
+    if (is_standard(signal, now)) system_sigaction()(signal, &standard, nullptr);
+  }
 }
 
 }  // namespace hiroba
 
 extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
                                                                 struct sigaction* old) noexcept {
-  if (!hiroba::is_ours(signal)) return hiroba::system_sigaction()(signal, action, old);
+  if (!hiroba::is_ours(signal)) {
+    const int result = hiroba::system_sigaction()(signal, action, old);
+    if (result == 0 && old != nullptr && hiroba::is_standard(signal, *old)) *old = {};  // the program had none
+    return result;
+  }
   struct sigaction& wanted = hiroba::wanted(signal);
   const struct sigaction before = wanted;
   if (action != nullptr) wanted = *action;
@@ -186,9 +274,19 @@ extern "C" __attribute__((visibility("default"))) int sigaction(int signal, cons
   return 0;
 }
 
-extern "C" __attribute__((visibility("default"))) sighandler_t signal(int signal, sighandler_t handler) noexcept {
+static sighandler_t install(int signal, sighandler_t handler, int flags) {
   struct sigaction action = {}, old = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = flags;
   return sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+extern "C" __attribute__((visibility("default"))) sighandler_t signal(int signal, sighandler_t handler) noexcept {
+  return install(signal, handler, SA_RESTART);
+}
+
+// The name of signal() in programs that are compiled as ISO C (-std=c11): System V's meaning.
+extern "C" __attribute__((visibility("default"))) sighandler_t __sysv_signal(int signal,
+                                                                             sighandler_t handler) noexcept {
+  return install(signal, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
 }

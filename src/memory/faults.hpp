@@ -4,9 +4,25 @@
 // Owner: the process; it serves one MemoryParts at a time, between install and remove.
 #pragma once
 
+#include <signal.h>
+
+#include <array>
+
 namespace hiroba {
 
 struct MemoryParts;
+
+// Network libraries install handlers, which print a stack of their own: what the program had before the start of one is
+// in force again at the end of this object.
+class KeptSignals {
+ public:
+  KeptSignals();
+  KeptSignals(const KeptSignals&) = delete;
+  ~KeptSignals();
+
+ private:
+  std::array<struct sigaction, 5> before_;
+};
 
 void install_fault_handler(MemoryParts& parts);
 void remove_fault_handler();

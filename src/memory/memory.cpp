@@ -135,6 +135,7 @@ Status start_cache(MemoryParts& p, const Options& options) {
 }
 
 Status join(MemoryParts& p, const Options& options, const std::function<Status(Transport&, const Job&)>& listen) {
+  const KeptSignals kept;
   HIROBA_TRY(make_transport(options, p.job, p.transport));
   const Job& job = p.job;
   HIROBA_TRY(map_board(job, p.board));

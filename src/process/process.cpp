@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/debugger.hpp"
+#include "base/ending.hpp"
+#include "base/launchers.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
 
@@ -52,19 +54,51 @@ void introduce() {
   set_reporter(job.rank, &board->aborting);
 }
 
-// If a program exits without the end of its job, the others wait for it.
+// With glibc, exit() in an exit handler continues with the remaining handlers, and with the new status.
+
+bool system_keeps(int status) { return status == 0 || (status & 0xff) != 0; }
+
+// If a program exits without the end of its job, the others wait for it. What the program itself has to do at its exit
+// comes after this handler, or has come before it; the shared memory stays usable.
 void left_early(int status, void*) {
   Process& p = process();
   if (p.memory == nullptr) {
-    // With glibc, exit() in an exit handler continues with the remaining handlers.
     if (p.ended && status == 0 && findings() > 0) exit(1);
     return;
   }
-  if (p.memory->board().rank(p.rank).pid != getpid()) return;  // a child that the program forked
-  (void)p.memory.release();                                    // other threads may still use it
-  end_job(status == 0 ? 1 : status & 0xff,
-          "the program ended with status %d, by exit or by returning from main, before %s", status, p.ends_by);
+  RankBoard& self = p.memory->board().rank(p.rank);
+  if (self.pid != getpid()) return;  // a child that the program forked
+  const int kept = (status & 0xff) == 0 ? 1 : status & 0xff;
+  signal(SIGTERM, SIG_IGN);  // by which the launcher ends the ranks of a job that has failed
+  self.phase = Phase::leaving;
+  leave_by_exit(kept);
+  flush_stdout();
+  if (first_to_report(kept))
+    log_line("the program ended with status %d%s, by exit or by returning from main, before %s", status,
+             system_keeps(status) ? "" : ", of which the system keeps 0", p.ends_by);
+  run_exit_hook();
+  if (p.memory->job().nranks > 1) end_at_latest_in(leaving_seconds, kept);
+  tell_launcher_afterwards(kept);
+  if (kept != status) exit(kept);
 }
+
+// Registered before any handler of the program, so it runs after them.
+void check_status(int status, void* pid) {
+  if (system_keeps(status) || reinterpret_cast<intptr_t>(pid) != getpid()) return;
+  Job job;
+  Board* board = nullptr;
+  if (Job::in_environment()) {
+    if (Job::from_environment(job).ok() && map_board(job, board).ok()) board->rank(job.rank).exit_status = status;
+  } else {
+    if (launching_mpi().empty()) return;
+    log_line("the program ended with status %d, of which the system keeps 0; the status of this rank is 1", status);
+  }
+  exit(1);
+}
+
+const int status_checked =
+    on_exit(check_status,
+            reinterpret_cast<void*>(static_cast<intptr_t>(getpid())));  // NOLINT(performance-no-int-to-ptr)
 
 Tasks::Settings task_settings(const Options& options) {
   Tasks::Settings settings;
@@ -103,9 +137,10 @@ void start_process(const char* call, const std::function<void()>& ready) {
   const Job& job = p.memory->job();
   p.rank = job.rank;
   if (job.launched) {
-    setvbuf(stdout, nullptr, _IOLBF, 0);  // the output is a pipe to hirobarun, for which stdio would buffer whole pages
-    prctl(PR_SET_PDEATHSIG, SIGKILL);     // a killed hirobarun leaves no process, also below a wrapper script
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed hirobarun leaves no process, also below a wrapper script
   }
+  // The output is a pipe to the launcher, for which stdio would buffer whole pages, which a rank that is ended loses.
+  if (job.launched || job.nranks > 1) setvbuf(stdout, nullptr, _IOLBF, 0);
   on_exit(left_early, nullptr);
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
   Debugging debugging;

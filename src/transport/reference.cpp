@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/wait.hpp"
+#include "base/whereabouts.hpp"
 #include "transport/strided.hpp"
 #include "transport/transport.hpp"
 
@@ -297,11 +298,20 @@ Status Transport::late(const Config& config, std::span<const int> missing) const
   return Status::error(text);
 }
 
-Status Transport::unequal(const Config& config, int a, int b) const {
+Status Transport::unequal(const Config& config, int a, int b, const std::function<void(int)>& learn) const {
+  const int self = config.job.rank;
+  show_call_place(config.board->rank(self));
+  const auto call = [&](int rank) {
+    if (rank != self)
+      await_call_place(config.board->rank(rank), [&] {
+        if (learn) learn(rank);
+      });
+    return config.board->rank(rank).where;
+  };
   return Status::error(
       format("collective calls differ: rank %d is in %s, rank %d is in %s; every rank must make the same calls in "
              "the same order with the same arguments",
-             a, config.board->rank(a).where, b, config.board->rank(b).where));
+             a, call(a), b, call(b)));
 }
 
 // Messages are delivered by the inner transport, to the handlers that were set here; twice, because its start sets its

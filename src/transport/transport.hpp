@@ -28,6 +28,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -225,7 +226,8 @@ class Transport {
   void start_reference(const Config& config);
   // Where everyone is, for a barrier that rank `self` has waited too long in, or whose tags differ.
   Status late(const Config& config, std::span<const int> missing) const;
-  Status unequal(const Config& config, int a, int b) const;
+  // `learn`: copies what a rank elsewhere says of itself to this rank's board.
+  Status unequal(const Config& config, int a, int b, const std::function<void(int)>& learn = {}) const;
   const Config& config() const { return config_; }
 
  private:

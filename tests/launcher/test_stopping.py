@@ -1,7 +1,10 @@
 """Signals to the launcher, polite and not."""
 
+import fcntl
 import os
+import pathlib
 import signal
+import termios
 import time
 
 from launching import PHASES, PYTHON, LauncherTest, main, marked_processes
@@ -112,6 +115,107 @@ class Stopping(LauncherTest):
         self.wait_for_line(process, "ready")
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(2), 130)
+
+
+# Counts SIGINT and SIGTERM, and ends half a second after the first, as a program that writes a checkpoint does.
+COUNTING = """
+import os, signal, sys, time
+count = 0
+def note(number, frame):
+    global count
+    count += 1
+signal.signal(2, note), signal.signal(15, note)
+reads = len(sys.argv) > 1 and os.environ["HIROBA_JOB"].startswith("0:")
+print("ready", input() if reads else "", flush=True)
+while count == 0: time.sleep(0.01)
+time.sleep(0.5)
+print("signals", count, flush=True)
+"""
+
+
+class Groups(LauncherTest):
+    """A rank gets one signal, whether the launcher, its process group or both are sent it."""
+
+    def count(self, number: int, to_launcher: bool, to_group: bool) -> None:
+        process = self.start("-n", 2, PYTHON, "-c", COUNTING, process_group=0)
+        for _ in range(2):
+            self.wait_for_line(process, "ready")
+        if to_launcher:
+            process.send_signal(number)
+        if to_group:
+            os.killpg(process.pid, number)
+        stdout, stderr = process.communicate(timeout=5)
+        self.assertEqual((process.returncode, stdout, stderr), (128 + number, "signals 1\n" * 2, ""))
+
+    def test_timeout_signals_its_command_and_its_group(self) -> None:
+        self.count(signal.SIGINT, True, True)
+        self.count(signal.SIGTERM, True, True)
+
+    def test_the_group_alone(self) -> None:
+        self.count(signal.SIGTERM, False, True)
+
+    def test_keys_of_a_terminal(self) -> None:
+        """Rank 0 reads from it; Ctrl-C reaches each rank once."""
+        ours, theirs = os.openpty()
+
+        def take_terminal() -> None:
+            os.setsid()
+            fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+        process = self.start("-n", 2, PYTHON, "-c", COUNTING, "read", stdin=theirs, preexec_fn=take_terminal)
+        os.write(ours, b"words\n")
+        lines = [self.wait_for_line(process, "ready") for _ in range(2)]
+        self.assertIn("ready words\n", lines)
+        os.write(ours, b"\x03")
+        stdout, stderr = process.communicate(timeout=5)
+        self.assertEqual((process.returncode, stdout, stderr), (130, "signals 1\n" * 2, ""))
+        os.close(ours), os.close(theirs)
+
+
+class PassingOn(LauncherTest):
+    NAMES = ("USR1", "USR2", "ALRM", "XCPU", "WINCH")
+
+    def test_ranks_get_what_is_no_wish_to_end(self) -> None:
+        traps = "; ".join(f"trap 'echo got {name}; exit 0' {name}" for name in self.NAMES)
+        for name in self.NAMES:
+            process = self.start("-n", 2, "sh", "-c", f"{traps}; echo ready; while :; do sleep 0.02; done")
+            for _ in range(2):
+                self.wait_for_line(process, "ready")
+            process.send_signal(signal.Signals[f"SIG{name}"])
+            stdout, stderr = process.communicate(timeout=5)
+            self.assertEqual((process.returncode, stdout, stderr), (0, f"got {name}\n" * 2, ""))
+
+    def test_a_rank_that_does_not_handle_it_ends_by_it(self) -> None:
+        process = self.start("-n", 2, "sh", "-c", "echo ready; exec sleep 100")
+        for _ in range(2):
+            self.wait_for_line(process, "ready")
+        process.send_signal(signal.SIGUSR1)
+        _, stderr = process.communicate(timeout=5)
+        self.assertEqual(process.returncode, 138)
+        self.assertEqual(stderr.count("\n"), 1, stderr)
+        self.assertRegex(stderr, r"rank [01] .* was killed by signal 10 .*, which hirobarun was sent and has passed on")
+
+    def test_quit(self) -> None:
+        process = self.start("-n", 2, "sh", "-c", "echo ready; exec sleep 100")
+        for _ in range(2):
+            self.wait_for_line(process, "ready")
+        process.send_signal(signal.SIGQUIT)
+        self.assertEqual(process.wait(5), 131)
+
+    def test_ctrl_z_and_fg(self) -> None:
+        process = self.start("-n", 1, "sh", "-c", "echo ready $$; sleep 0.5; echo done")
+        ranks = [int(self.wait_for_line(process, "ready").split()[1]), process.pid]
+        process.send_signal(signal.SIGTSTP)
+        self.wait_for_state(ranks, "T")
+        process.send_signal(signal.SIGCONT)
+        stdout, stderr = process.communicate(timeout=5)
+        self.assertEqual((process.returncode, stdout, stderr), (0, "done\n", ""))
+
+    def wait_for_state(self, pids: list[int], state: str) -> None:
+        deadline = time.monotonic() + 3
+        while any(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != state for pid in pids):
+            self.assertLess(time.monotonic(), deadline, "not stopped")
+            time.sleep(0.01)
 
 
 class KilledLauncher(LauncherTest):

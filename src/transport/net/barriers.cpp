@@ -50,9 +50,9 @@ Status Net::end_barrier(std::span<uint64_t> words) {
     return {};
   }
   if (outcome.complete) {
-    for (const int rank : {outcome.a, outcome.b}) learn_place(rank);
+    const Status status = unequal(config(), outcome.a, outcome.b, [this](int rank) { learn_place(rank); });
     await_others_report();
-    return unequal(config(), outcome.a, outcome.b);
+    return status;
   }
   std::vector<int> missing;
   const uint64_t calls = config().board->rank(job.rank).calls.load();
@@ -67,7 +67,11 @@ Status Net::end_barrier(std::span<uint64_t> words) {
 
 // When ranks of all nodes know what is wrong, those of the first node say it, and the launcher ends the others before
 // they do.
-void Net::await_others_report() { usleep(static_cast<useconds_t>(std::min(config().job.node, 4)) * 500000); }
+void Net::await_others_report() {
+  constexpr useconds_t to_report = 1000000, of_launcher = 500000;
+  const int before = std::min(config().job.node, 4);
+  if (before > 0) usleep(to_report + static_cast<useconds_t>(before) * of_launcher);
+}
 
 // Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
 void Net::learn_place(int rank) {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/ending.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
@@ -33,11 +34,13 @@ Status Engine::start(const Config& config) {
   const auto run = [](void* self) -> void* { return static_cast<Engine*>(self)->run_progress_thread(), nullptr; };
   HIROBA_TRY(start_thread(progress_thread_, "hiroba-progress", run, this));
   has_progress_thread_ = true;
+  set_exit_hook([](void* self) { static_cast<Engine*>(self)->end_progress(); }, this);
   return config_.placement.apply(progress_thread_);
 }
 
 void Engine::stop() {
   if (has_progress_thread_) {
+    set_exit_hook(nullptr, nullptr);
     stopping_.store(true);
     ring();
     wake_progress_thread();
@@ -46,6 +49,11 @@ void Engine::stop() {
   }
   if (bell_fd_ >= 0) close(bell_fd_);
   bell_fd_ = -1;
+}
+
+void Engine::end_progress() {
+  drivers_.fetch_add(1);
+  with_wire([] {});  // it has left the wire
 }
 
 void Engine::release() {
@@ -134,6 +142,8 @@ void Engine::report_stuck() const {
         stuck_seconds);
     print_stack();
   }
+  const EndWithin limit(1, 1);
+  flush_program_output();
   _exit(1);
 }
 

@@ -60,6 +60,9 @@ class Engine {
     release();
   }
 
+  // From here on the progress thread leaves the wire to threads that wait: the exit handlers of its library come.
+  void end_progress();
+
   // Polls unless somebody else does; true if anything happened.
   bool drive(bool as_progress_thread = false);
   // Drives although this thread waits for nothing, until nothing has come for some microseconds.

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/ending.hpp"
 #include "base/host.hpp"
 #include "base/launchers.hpp"
 #include "base/log.hpp"
@@ -81,6 +82,10 @@ void Failures::lose(const std::string& why) {
   if (losing_.exchange(true)) ::sleep(60);  // another thread is at it, and ends this process when it is through
   const bool first = first_to_report(1);
   if (first) log_line("%s", why.c_str());
+  {
+    const EndWithin limit(1, 1);
+    flush_program_output();
+  }
   tell_launcher(1);
   if (first) end_host();
   _exit(1);
