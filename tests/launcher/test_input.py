@@ -17,7 +17,7 @@ except OSError as error: text = str(error).encode()
 os.write(1, f"rank {rank} read {len(text)} {text[:4]}\\n".encode())
 """
 NOT_READING = r"import os; os.write(1, b'not reading\n')"
-WAYS = {"hirobarun": []} | {
+WAYS: dict[str, list[str]] = {"hirobarun": []} | {
     mpi: ["--transport", "mpi", "--mpi", mpi]
     for mpi, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpirun.mpich"))
     if shutil.which(launcher)

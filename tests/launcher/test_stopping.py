@@ -169,7 +169,8 @@ class Groups(LauncherTest):
         os.write(ours, b"\x03")
         stdout, stderr = process.communicate(timeout=5)
         self.assertEqual((process.returncode, stdout, stderr), (130, "signals 1\n" * 2, ""))
-        os.close(ours), os.close(theirs)
+        os.close(ours)
+        os.close(theirs)
 
 
 class PassingOn(LauncherTest):
@@ -203,7 +204,8 @@ class PassingOn(LauncherTest):
         self.assertEqual(process.wait(5), 131)
 
     def test_ctrl_z_and_fg(self) -> None:
-        process = self.start("-n", 1, "sh", "-c", "echo ready $$; sleep 0.5; echo done")
+        program = "import os, time; print('ready', os.getpid(), flush=True); time.sleep(0.5); print('done')"
+        process = self.start("-n", 1, PYTHON, "-c", program)
         ranks = [int(self.wait_for_line(process, "ready").split()[1]), process.pid]
         process.send_signal(signal.SIGTSTP)
         self.wait_for_state(ranks, "T")
