@@ -1,7 +1,10 @@
 """Options, their mistakes, and programs that cannot be started."""
 
 import functools
+import os
 import resource
+import shutil
+import unittest
 
 from launching import LauncherTest, main
 
@@ -135,6 +138,19 @@ class Programs(LauncherTest):
         result = self.launch("-n", 64, "true", preexec_fn=few)
         self.assertNotEqual(result.returncode, 0)
         self.assert_one_message(result, "ulimit -n is 40")
+
+    def test_more_ranks_than_descriptors_allow(self) -> None:
+        usual = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (1024, 1024))
+        result = self.launch("-n", 60000, "true", preexec_fn=usual)
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_message(result, "-n 60000", "ulimit -n is 1024", "give at most 503")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("mpirun.openmpi"), "for root, with Open MPI")
+    def test_open_mpi_as_root(self) -> None:
+        self.environment.pop("OMPI_ALLOW_RUN_AS_ROOT", None)
+        result = self.launch("-n", 2, "--transport", "mpi", "--mpi", "openmpi", "true")
+        self.assertEqual(result.returncode, 1)
+        self.assert_one_message(result, "root", "OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 
     def test_files_too_small_for_shared_memory(self) -> None:
         small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
