@@ -57,7 +57,7 @@ class Order(CompilerTest):
             if (head := re.search(r"waits\.c:(\d+):\d+: parallel for", line)) is not None:
                 loop = int(head[1]) + 1
                 said[loop] = "does not wait"
-            elif (wait := re.match(r"  begin: sms_barrier( before the \w+)?.*still write `(\w+)`", line)) is not None:
+            elif (wait := re.match(r"  begin: sms_barrier( before the \w+)?.*still \w+ `(\w+)`", line)) is not None:
                 said[loop] = f"waits{wait[1] or ' here'}: {wait[2]}"
         self.assertEqual(said, marked)
         self.assertEqual(ended.returncode, 0, ended.stderr)

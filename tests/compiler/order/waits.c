@@ -1,5 +1,5 @@
-/* Shared memory is written outside of directives, and a parallel loop uses it: the loop, or what leads to it, waits for
- * all ranks. Behind each loop stands where, or that there is no wait. */
+/* Shared memory is written outside of directives, and a parallel loop uses it, or it is read there, and the loop writes
+ * it: the loop, or what leads to it, waits for all ranks. Behind each loop stands where, or that there is no wait. */
 #include <smint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,10 +62,17 @@ static void through_pointers(int n) {
   memset(block, 0, n * sizeof(double));
 #pragma SMint parallel for
   for (int i = 0; i < n; i++) block[i] += 1; /* waits here: block */
-  printf("%g %p\n", block[0], (void*)block);
+  printf("%p %g\n", (void*)block, own[1]);
+#pragma SMint parallel for
+  for (int i = 0; i < n; i++) block[i] += 1; /* does not wait */
   double copy = memcmp(block, own, sizeof own);
 #pragma SMint parallel for
+  for (int i = 0; i < n; i++) b[i % N] = block[i]; /* does not wait */
+#pragma SMint parallel for
   for (int i = 0; i < n; i++) block[i] += copy; /* does not wait */
+  copy = block[3];
+#pragma SMint parallel for
+  for (int i = 0; i < n; i++) block[i] += copy; /* waits here: block */
   free(block);
 }
 
@@ -82,6 +89,33 @@ static void around(void) {
     for (int i = 0; i < N; i++) b[i] = a[i]; /* waits here: a */
     if (MYPID == 0) a[t] = 0;
   }
+}
+
+static void while_it_reads(void) {
+  double *from = a, *to = b;
+  while (a[0] < 3) {
+#pragma SMint parallel for
+    for (int i = 0; i < N; i++) a[i] += 1; /* waits here: a */
+  }
+#pragma SMint barrier
+  for (int t = 0; t < 3; t++) {
+#pragma SMint parallel for
+    for (int i = 0; i < N; i++) to[i] = from[i]; /* does not wait */
+    printf("%g\n", to[0]);
+    double* swap = from;
+    from = to;
+    to = swap;
+  }
+}
+
+static double first_of(const double* x) { return x[0]; }
+static void called_readers(void) {
+  double found = first_of(a);
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) b[i] = found; /* does not wait */
+  found = first_of(a);
+#pragma SMint parallel for
+  for (int i = 0; i < N; i++) a[i] = found; /* waits here: a */
 }
 
 static void fill(double* x) {
@@ -138,6 +172,10 @@ int main(int argc, char** argv) {
   through_pointers(100);
 #pragma SMint barrier
   around();
+#pragma SMint barrier
+  while_it_reads();
+#pragma SMint barrier
+  called_readers();
 #pragma SMint barrier
   called();
 #pragma SMint barrier

@@ -46,6 +46,9 @@ class Memory:
             if isinstance(thing, tuple) and thing[0] == "p":
                 bound = self.parameters.get((function.name, thing[1]))
                 out |= bound if bound is not None else {("?", self._type(function.parameters[thing[1]]))}
+            elif isinstance(thing, tuple) and thing[0] == "read":
+                inner = self.of(function, {thing[1]})
+                out |= {("read", each) for each in inner} if len(inner) == 1 else set()
             elif isinstance(thing, tuple) and thing[0] == "g":
                 out |= self.globals.get(thing[1], {("?", self._type(thing[1]))})
             else:
@@ -62,16 +65,23 @@ class Memory:
             self._types[made] = of.base if of is not None else ""
         return self._types[made]
 
+    def one_of(self, function: Function, objects: Iterable[Key]) -> set[Key]:
+        """What of these is certainly written, as what may not be read at the same time."""
+        found = (self.of(function, {thing}) for thing in objects)
+        return {("read", each) for things in found if len(things) == 1 for each in things}
+
     def may_be_shared(self, thing: Key) -> bool:
+        if isinstance(thing, tuple) and thing[0] == "read":
+            return self.flow.is_shared(thing[1])
         return self.flow.is_shared(thing) or (isinstance(thing, tuple) and thing[0] == "?")
 
     def place(self, thing: Key) -> tuple[int, str]:
         """Where it is declared, for an order that is always the same."""
-        declared = self.flow.declaration(thing)
+        declared = self.flow.declaration(plain(thing))
         return (declared.at, "") if declared is not None else (-1, str(thing))
 
     def name(self, thing: Key, cause: Operation) -> str:
-        declared = self.flow.declaration(thing)
+        declared = self.flow.declaration(plain(thing))
         if declared is not None:
             return declared.name
         node = cause.node.child_by_field_name("left") or cause.node.child_by_field_name("argument") or cause.node
@@ -110,12 +120,33 @@ class Memory:
         return out
 
     @staticmethod
+    def read_by(objects: set[Key]) -> set[Key]:
+        """What a read is noted as: only what is certainly this object, because then it is what a loop writes."""
+        return {("read", thing) for thing in objects} if len(objects) == 1 else set()
+
+    def surely_written_in(self, block: list[Operation]) -> set[Key]:
+        out: set[Key] = set()
+        for operation in block:
+            if isinstance(operation, Access) and operation.operator and len(operation.objects) == 1:
+                out |= operation.objects
+            elif isinstance(operation, Branch):
+                out |= self.surely_written_in(operation.then) | self.surely_written_in(operation.other)
+            elif isinstance(operation, Loop):
+                out |= self.surely_written_in([*operation.test, *operation.body, *operation.update])
+            elif isinstance(operation, Region):
+                out |= self.surely_written_in(operation.body)
+        return out
+
+    @staticmethod
     def given(call: Call, things: Iterable[Key]) -> set[Key]:
         """What these objects of a called function are where it is called."""
         out: set[Key] = set()
         for thing in things:
             if isinstance(thing, tuple) and thing[0] == "p":
                 out |= call.points[thing[1]] if thing[1] < len(call.points) else set()
+            elif isinstance(thing, tuple) and thing[0] == "read":
+                inner = Memory.given(call, {thing[1]})
+                out |= {("read", each) for each in inner} if len(inner) == 1 else set()
             else:
                 out.add(thing)
         return out
@@ -148,6 +179,12 @@ class Memory:
                 out |= points
         return out if known else out | self.everywhere, not known
 
+    def read_of(self, call: Call) -> set[Key]:
+        """What a function of the system reads by its parameters."""
+        constant = self._constant(call.name) if self.is_known(call.name) else []
+        return {thing for points, stays in zip(call.points, constant, strict=False) if stays
+                for thing in self.read_by(points)}  # fmt: skip
+
     def _constant(self, name: str) -> list[bool]:
         """Of each parameter of a prototype whether what it points to stays as it is."""
         made = self.unit.scopes.visible(name, len(self.unit.found.text) - 1)
@@ -160,3 +197,8 @@ class Memory:
         begin = text.index("(", begin)
         words = split_list(text[begin + 1 : matching(text, begin) - 1])
         return [re.search(r"\bconst\b", word) is not None for word in words if word.strip() != "..."]
+
+
+def plain(thing: Key) -> Key:
+    """The object, whether it is read or written."""
+    return thing[1] if isinstance(thing, tuple) and thing[0] == "read" else thing

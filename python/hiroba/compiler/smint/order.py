@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..core.found import Directive
-from ..core.operations import RANK, Access, Branch, Call, Function, Jump, Key, Loop, Mark, Operation, Region
+from ..core.operations import RANK, Access, Branch, Call, Function, Jump, Key, Loop, Mark, Operation, Region, Set
 from ..core.source import Node
+from .memory import plain
 
 if TYPE_CHECKING:
     from .part import Smint
 
-Written = dict[Key, Operation]  # shared memory, and one of the operations that have written it
+# Shared memory, and one of the operations that have written it; or, as ("read", it), that have read it.
+Written = dict[Key, Operation]
 ANYTHING: Key = ("?", "")
 MEETINGS = ("barrier", "sync_all", "sms_sync", "taskwait", "sms_shutdown", "mpc_exit", "xmp_finalize")
 
@@ -26,6 +28,7 @@ class Effect:
     """What a function does with what has been written before it is called."""
 
     uses: list[Key] = field(default_factory=list)  # in parallel loops, before the ranks have met in it
+    writes: list[Key] = field(default_factory=list)  # for certain
     loops: list[Region] = field(default_factory=list)
     meets: bool = False  # on all ways through it
     written: Written = field(default_factory=dict)  # and not met since
@@ -93,7 +96,10 @@ class Order:
             where = f" before the call in line {self.source.place(operation.node.start_byte).line}"
         at = self.source.place(place.cause.node.start_byte)
         name = self.memory.name(place.thing, place.cause)
-        text = f"  begin: sms_barrier{where}, because ranks may still write `{name}` at {at.file}:{at.line}, outside of"
+        verb = "read" if isinstance(place.thing, tuple) and place.thing[0] == "read" else "write"
+        text = (
+            f"  begin: sms_barrier{where}, because ranks may still {verb} `{name}` at {at.file}:{at.line}, outside of"
+        )
         text += " directives"
         for region in regions:
             directive, _, _ = self.loops[region.node.start_byte]
@@ -111,6 +117,7 @@ class Path:
         self.breaks: list[Written | None] = []
         self.continues: list[Written | None] = []
         self.ends: Written | None = None
+        self.fresh: set[Key] = set()  # arrays that the function itself has allocated, which nothing before has used
 
     def effect(self) -> Effect:
         marked = self._walk({ANYTHING: Operation(self.function.node)})
@@ -120,7 +127,7 @@ class Path:
         self.order.found |= self.found
         self.order.hoisted |= self.hoisted
         written = {} if after is None else after
-        return Effect(exposed.uses, exposed.loops, marked is None or ANYTHING not in marked, written)
+        return Effect(exposed.uses, exposed.writes, exposed.loops, marked is None or ANYTHING not in marked, written)
 
     def _walk(self, written: Written) -> Written | None:
         self.ends = None
@@ -133,6 +140,13 @@ class Path:
             if isinstance(operation, Access):
                 if operation.operator:
                     written = self._write(operation, operation.objects, written)
+                else:
+                    written = self._write(operation, self.memory.read_by(operation.objects), written)
+            elif isinstance(operation, Set):
+                made = {("placed", operation.key)}
+                if ("to", ("placed", operation.key)) in operation.value.points:
+                    self.fresh |= made
+                    written = {thing: by for thing, by in written.items() if plain(thing) not in made}
             elif isinstance(operation, Call):
                 written = self._call(operation, written, sure)
             elif isinstance(operation, Branch):
@@ -227,25 +241,33 @@ class Path:
         if at not in self.order.loops:
             return self._run(region.body, written, False)
         uses, no_wait = self.memory.used_in(region.body), self.order.loops[at][2]
-        self._need(region, uses, written, no_wait, [region])
+        self._need(region, (uses, self.memory.surely_written_in(region.body)), written, no_wait, [region])
         met = at in self.found
         return written if no_wait and not met else {}
 
     def _need(
-        self, operation: Region | Call, uses: set[Key], written: Written, surely: bool, loops: list[Region]
+        self,
+        operation: Region | Call,
+        used: tuple[set[Key], set[Key]],
+        written: Written,
+        surely: bool,
+        loops: list[Region],
     ) -> bool:
-        """Whether there has to be a barrier before this."""
+        """Whether there has to be a barrier before this, which uses some memory, and writes some for certain."""
+        uses, writes = used
         if ANYTHING in written and any(map(self._may_be_shared, uses)) and not surely:
-            self.exposed.uses += uses
+            self.exposed.uses += uses - self.fresh
+            self.exposed.writes += writes - self.fresh
             self.exposed.loops += loops
         if RANK in operation.guard:
             return False
-        used = self.memory.of(self.function, uses)
+        known, changed = self.memory.of(self.function, uses), self.memory.one_of(self.function, writes)
         for symbol, cause in written.items():
             if symbol == ANYTHING and cause.node.id == self.function.node.id:
                 continue
             for thing in self.memory.of(self.function, {symbol}):
-                if any(self.memory.meet(thing, use, surely) for use in used):
+                was_read = isinstance(thing, tuple) and thing[0] == "read"
+                if thing in changed if was_read else any(self.memory.meet(thing, use, surely) for use in known):
                     self.found.setdefault(operation.node.start_byte, Place(operation, cause, thing))
                     return True
         return False
@@ -254,16 +276,16 @@ class Path:
         name = call.name
         if name in self.order.flow.functions:
             effect = self.order._effect(name)
-            uses = self.memory.given(call, effect.uses)
+            uses = self.memory.given(call, effect.uses), self.memory.given(call, effect.writes)
             if self._need(call, uses, written, False, effect.loops) or effect.meets:
                 written = {}
             return self._write(call, self.memory.given(call, effect.written), written)
         if any(word in name for word in MEETINGS) and self.order.flow.is_ours(name):
             return {}
         things, everywhere = self.memory.written_by(call)
-        if everywhere and sure and self._need(call, self.memory.reached_by(call), written, True, []):
+        if everywhere and sure and self._need(call, (self.memory.reached_by(call), set()), written, True, []):
             written = {}
-        return self._write(call, things, written)
+        return self._write(call, things | self.memory.read_of(call), written)
 
 
 def merge(first: Written | None, second: Written | None) -> Written | None:
