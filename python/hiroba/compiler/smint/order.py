@@ -97,10 +97,8 @@ class Order:
         at = self.source.place(place.cause.node.start_byte)
         name = self.memory.name(place.thing, place.cause)
         verb = "read" if isinstance(place.thing, tuple) and place.thing[0] == "read" else "write"
-        text = (
-            f"  begin: sms_barrier{where}, because ranks may still {verb} `{name}` at {at.file}:{at.line}, outside of"
-        )
-        text += " directives"
+        text = f"  begin: sms_barrier{where}, because ranks may still {verb} `{name}` at {at.file}:{at.line},"
+        text += " outside of directives"
         for region in regions:
             directive, _, _ = self.loops[region.node.start_byte]
             self.smint.explain_loop(directive, text)
