@@ -13,7 +13,7 @@ import sys
 import textwrap
 import unittest
 
-from compiling import HERE, CompilerTest, Ended
+from compiling import HERE, ONCE, CompilerTest, Ended
 
 REFUSED, WARNED = HERE / "refused", HERE / "warned"
 UPDATE = "--update" in sys.argv
@@ -312,7 +312,7 @@ class Refused(CompilerTest):
 
     def test_lines_of_the_c_compilers_messages(self) -> None:
         """Behind every construct, the C compiler's own errors still point at the user's line."""
-        for program in sorted((HERE / "golden").glob("*.c")):
+        for program in sorted((HERE / "golden").glob("*.c"))[:: 3 if ONCE else 1]:
             with self.subTest(program.stem):
                 lines = program.read_text().split("\n")
                 self.write("broken.c", "\n".join([*lines[:-1], "int broken = undeclared_name;", ""]))
