@@ -114,9 +114,10 @@ wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
   grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
 }
 
-# Starts `run ARGUMENTS`, and interrupts it as Ctrl-C does; sets `step` to where it says that it has stopped.
+# Starts `run ARGUMENTS`, and interrupts it as Ctrl-C does, twice, as `timeout` does; sets `step` to where it says that it
+# has stopped.
 interrupt() {
-  local status=0
+  local status=0 target
   run "$@" 2>"$scratch/said" >"$scratch/out" &
   local job=$!
   for _ in $(seq 100); do
@@ -124,7 +125,9 @@ interrupt() {
     sleep 0.1
   done
   sleep 0.3
-  kill -INT "$(pgrep -P "$job" || echo "$job")"
+  target=$(pgrep -P "$job" || echo "$job")
+  kill -INT "$target"
+  kill -INT "$target" 2>/dev/null || true # it may have ended
   wait "$job" || status=$?
   ((status == 130)) || fail "exit status $status, not 130, after Ctrl-C: $(<"$scratch/said")"
   step=$(sed -n 's/.*stopped after step \([0-9]*\); to go on.*/\1/p' "$scratch/said")
