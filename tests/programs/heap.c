@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
     if (i + 1 == argc) fail("%s needs a value", argv[i]);
     const char* const value = argv[i + 1];
     if (strcmp(argv[i], "--seed") == 0) set.seed = strtoull(value, NULL, 10);
-    else if (strcmp(argv[i], "--seeds") == 0) set.seeds = atoi(value);
+    else if (strcmp(argv[i], "--seeds") == 0) set.seeds = (int)tries(atoi(value));
     else if (strcmp(argv[i], "--rounds") == 0) set.rounds = atoi(value);
     else if (strcmp(argv[i], "--slots") == 0) set.slots = atoi(value);
     else if (strcmp(argv[i], "--threads") == 0) set.threads = atoi(value);

@@ -160,7 +160,7 @@ static void run(int steps) {
 
 int main(int argc, char** argv) {
   sms_startup(&argc, &argv);
-  const long seeds = option_number(argc, argv, "--seeds", 20), begin = option_number(argc, argv, "--seed", 1);
+  const long seeds = tries(option_number(argc, argv, "--seeds", 20)), begin = option_number(argc, argv, "--seed", 1);
   const int steps = (int)option_number(argc, argv, "--steps", 24);
   for (seed = (uint64_t)begin; seed < (uint64_t)(begin + seeds); ++seed) run(steps);
   if (sms_rank == 0) printf("homes: right, seeds %ld..%ld\n", begin, begin + seeds - 1);

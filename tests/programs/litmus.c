@@ -65,8 +65,9 @@ static double seconds(void) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = (int)option_number(argc, argv, "--rounds", 1000);
   const char* only = option_text(argc, argv, "--test", "");
+  const long most = option_number(argc, argv, "--rounds", 1000);
+  const int rounds = (int)(*only == '\0' ? tries(most) : most);
   sms_startup(&argc, &argv);
   int found = 0;
   for (size_t t = 0; t < sizeof tests / sizeof tests[0]; ++t) {

@@ -75,6 +75,9 @@ static inline long option_number(int argc, char** argv, const char* name, long f
   return fallback;
 }
 
+/* Of n tries at random, those that are made: a third where `./dev test` wants everything once (tests/sets/run.py). */
+static inline long tries(long n) { return getenv("TESTS_ONCE") != NULL ? (n + 2) / 3 : n; }
+
 static inline const char* option_text(int argc, char** argv, const char* name, const char* fallback) {
   for (int i = 1; i + 1 < argc; ++i)
     if (strcmp(argv[i], name) == 0) return argv[i + 1];

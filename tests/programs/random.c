@@ -122,7 +122,7 @@ static void run_program(const settings* set, uint64_t seed) {
 int main(int argc, char** argv) {
   settings set = {
       .seed = strtoul(option_text(argc, argv, "--seed", "1"), NULL, 0),
-      .seeds = (int)option_number(argc, argv, "--seeds", 1),
+      .seeds = (int)tries(option_number(argc, argv, "--seeds", 1)),
       .phases = (int)option_number(argc, argv, "--phases", 0),
       .threads = (int)option_number(argc, argv, "--threads", 1),
       .scale = (int)option_number(argc, argv, "--scale", 1),

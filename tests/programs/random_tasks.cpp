@@ -286,6 +286,7 @@ int main(int argc, char** argv) {
     if (strcmp(argv[i], "--seeds") == 0) count = strtoull(argv[i + 1], nullptr, 10);
     if (strcmp(argv[i], "--first") == 0) first = strtoull(argv[i + 1], nullptr, 10);
   }
+  count = static_cast<uint64_t>(tries(static_cast<long>(count)));
   for (uint64_t seed = first; seed < first + count; ++seed) run_program(seed);
   sms_shutdown();
 }

@@ -105,7 +105,7 @@ def main() -> int:
         print("\n".join(test.name for test in wanted))
         return 0
     if not options.all:
-        os.environ["TESTS_ONCE"] = "yes"  # for tests that run each of many programs in several shapes
+        os.environ["TESTS_ONCE"] = "yes"  # for tests that run many programs in several shapes, or at random
     results, begun = Results(), time.monotonic()
     timing = [number_of[test.name] for test in wanted if "timing" in test.labels]
     others = [number_of[test.name] for test in wanted if "timing" not in test.labels]
