@@ -129,9 +129,12 @@ class Behind {
  public:
   Status start() { return take_signals(signals_); }
 
-  // Open MPI's mpirun kills ranks a second after it is asked to end. So ranks on this machine are asked by this
-  // process, and mpirun is asked only if they do not end.
-  void ask_ranks_first() { asks_ranks_ = signals_.apart; }
+  // `local`: the ranks are on this machine, so this process signals them itself: an mpirun ends by a signal that it
+  // does not know. Open MPI's kills ranks a second after it is asked to end; so it is asked only if the ranks do not
+  // end.
+  void describe(bool local, bool with_hydra) {
+    local_ = local, with_hydra_ = with_hydra, asks_ranks_ = local && !with_hydra && signals_.apart;
+  }
   bool asks_ranks() const { return asks_ranks_; }
 
   // True in the child, or where there is none, and this process has to execute mpirun.
@@ -173,12 +176,28 @@ class Behind {
     // Open MPI's says that it passes SIGCONT on, which timeout sends, too.
     if (signal == SIGCONT && !suspended_) return;
     suspended_ = meaning == SignalMeaning::suspend;
-    if (!ranks_have(signals_, info)) kill(child_, signal);
+    if (!ranks_have(signals_, info)) {
+      if (meaning == SignalMeaning::pass_on && signal != SIGCONT) pass_on(signal);
+      else kill(child_, signal);
+    }
     if (suspended_) raise(SIGSTOP);
   }
-  void ask_ranks(int signal) {
+  void pass_on(int signal) {
+    if (local_) return signal_ranks(signal);
+    const bool known = signal == SIGUSR1 || (!with_hydra_ && (signal == SIGUSR2 || signal == SIGALRM));
+    if (known) kill(child_, signal);
+    else if (signal != SIGWINCH && signal != SIGURG)
+      std::fprintf(stderr,
+                   "hirobarun: signal %d (%s) is not passed on, because mpirun does not pass it to other hosts\n",
+                   signal, strsignal(signal));
+  }
+  void signal_ranks(int signal) const {
     for (const Process& process : descendants())
-      if (process.pid != child_) kill(process.pid, signal);
+      if (process.pid != child_ && process.name != "hydra_pmi_proxy" && process.name != "guard")
+        kill(process.pid, signal);
+  }
+  void ask_ranks(int signal) {
+    signal_ranks(signal);
     milliseconds_left_ = stop_seconds * 1000;
   }
   void end_mpirun() {
@@ -189,7 +208,7 @@ class Behind {
   Signals signals_;
   StopRequests stops_;
   pid_t child_ = -1;
-  bool asks_ranks_ = false, suspended_ = false;
+  bool local_ = false, with_hydra_ = false, asks_ranks_ = false, suspended_ = false;
   int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: nobody waits for them
 };
 
@@ -348,7 +367,7 @@ Refusal become_mpirun(const Launch& wish) {
   Behind behind;
   const Status started = behind.start();
   if (!started.ok()) return {started, cannot_start};
-  if (!with_hydra && launch.hosts.empty()) behind.ask_ranks_first();
+  behind.describe(launch.hosts.empty(), with_hydra);
   Words words = with_hydra ? mpich_words(launch) : openmpi_words(launch, behind.asks_ranks());
   words.insert(words.begin(), mpirun_of(*mpi));
   words.insert(words.end(), {"-n", std::to_string(launch.ranks)});

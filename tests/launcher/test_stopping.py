@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pathlib
+import shutil
 import signal
 import termios
 import time
@@ -185,6 +186,23 @@ class PassingOn(LauncherTest):
             process.send_signal(signal.Signals[f"SIG{name}"])
             stdout, stderr = process.communicate(timeout=5)
             self.assertEqual((process.returncode, stdout, stderr), (0, f"got {name}\n" * 2, ""))
+
+    def test_ranks_of_mpirun_get_it_too(self) -> None:
+        """MPICH's would end by SIGUSR2."""
+        if os.geteuid() == 0:
+            self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        handling = (
+            "import os, signal\nsignal.signal(12, lambda *_: os._exit(0))\nos.write(1, b'ready\\n')\nsignal.pause()"
+        )
+        for mpi in ("openmpi", "mpich"):
+            if shutil.which(f"mpirun.{mpi}") is None:
+                continue
+            process = self.start("-n", 2, "--transport", "mpi", "--mpi", mpi, PYTHON, "-c", handling)
+            for _ in range(2):
+                self.wait_for_line(process, "ready")
+            process.send_signal(signal.SIGUSR2)
+            _, stderr = process.communicate(timeout=10)
+            self.assertEqual((process.returncode, stderr), (0, ""))
 
     def test_a_rank_that_does_not_handle_it_ends_by_it(self) -> None:
         process = self.start("-n", 2, "sh", "-c", "echo ready; exec sleep 100")
