@@ -114,8 +114,8 @@ wrong_answer() { # PROGRAM... : it ends with 1, and says that it is wrong
   grep -Eq "the answer is wrong|no longer finite" "$scratch/out" || fail "it does not say so: $(<"$scratch/out")"
 }
 
-# Starts `run ARGUMENTS`, and interrupts it as Ctrl-C does, twice, as `timeout` does; sets `step` to where it says that it
-# has stopped.
+# Starts `run ARGUMENTS`, and interrupts it as Ctrl-C does, twice, as `timeout` does; sets `step` to where it says that
+# it has stopped.
 interrupt() {
   local status=0 target
   run "$@" 2>"$scratch/said" >"$scratch/out" &
