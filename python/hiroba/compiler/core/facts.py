@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .declarators import innermost
 from .expressions import Expressions
-from .operations import NOTHING, Branch, Function, Jump, Label, Loop, Mark, Operation, Region, Set, Value
+from .operations import NOTHING, Branch, Function, Jump, Key, Label, Loop, Mark, Operation, Region, Set, Value
 from .source import Node, text_of
 
 
@@ -125,13 +125,17 @@ class Reader(Expressions):
     def _loop(
         self, node: Node, first: Node | None, condition: Node | None, update: Node | None, body_first: bool = False
     ) -> None:
+        declares: list[Key] = []
         if first is not None:
             self._plain_statement(first)
+            names = [innermost(each) for each in first.children_by_field_name("declarator")]
+            made = [self.scopes.declared(name.start_byte) for name in names if name is not None]
+            declares = [each.entity for each in made if each is not None]
         outer, self._block = self._block, []
         tested = self.value(condition)
         test, self._block = self._block, outer
         body = self._inside(node.child_by_field_name("body"))
-        self._block.append(Loop(node, tested, test, body, self._inside(update), body_first))
+        self._block.append(Loop(node, tested, test, body, self._inside(update), body_first, False, tuple(declares)))
 
     def _return_statement(self, node: Node) -> None:
         value = NOTHING

@@ -295,6 +295,10 @@ class Walk:
         after: State | None = None
         for end in ends:
             after = join(after, end, self.default)
+        if after is not None:
+            for key in loop.declares:
+                after.atoms.pop(key, None)
+                after.points.pop(key, None)
         for kind in ("break", "continue"):
             if kind == "break" or not loop.is_switch:
                 self.jumps.pop(kind, None)

@@ -87,6 +87,7 @@ class Loop(Operation):
     update: list[Operation]
     body_first: bool = False
     is_switch: bool = False  # `continue` is not its own
+    declares: tuple[Key, ...] = ()  # variables that nothing behind it can name
 
 
 @dataclass(eq=False, slots=True)

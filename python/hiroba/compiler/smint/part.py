@@ -83,6 +83,10 @@ class Smint(Part):
 
     def explain_loop(self, directive: Directive, line: str) -> None:
         """Adds a line to what --explain says of a loop."""
+        end = next((each.explained for each in self.loops if each.directive is directive), None)
+        if end is not None:
+            self.explain[end] = f"{line}\n{self.explain[end]}"
+            return
         first = f"{self.source.place(directive.at)}: parallel for"
         at = next((i for i, text in enumerate(self.explain) if text.startswith(first)), None)
         if at is not None:
