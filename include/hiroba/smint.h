@@ -74,6 +74,15 @@ enum {
   SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
 };
 
+/* Accesses of a table in which a base is where the pointer to the array is. Not inlined: in a program of many loops it
+ * would be most of what the C compiler works on. */
+static __attribute__((noinline, unused)) const smint_access* smint_resolved(smint_access accesses[],
+                                                                            const smint_access table[], int count) {
+  __builtin_memcpy(accesses, table, (size_t)count * sizeof *accesses);
+  for (int i = 0; i < count; ++i) __builtin_memcpy(&accesses[i].base, table[i].base, sizeof accesses[i].base);
+  return accesses;
+}
+
 /* The values of a loop variable: first, first + step, .. below end (above end, if step < 0). */
 typedef struct smint_values {
   int64_t first, end, step;

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,7 +59,7 @@ class Rewriter:
         self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
         # What the declaration of a variable needs of the block around it.
         self.of_block: Callable[[Node, Node], Node | None] = lambda node, top: None
-        self.kept: list[tuple[int, int, frozenset[str]]] = []  # where copies of some pointers are used instead
+        self._kept: list[tuple[int, int, frozenset[str]]] = []  # where copies of some pointers are used instead
         self.placed: list[Node] = []  # pointers in blocks, whose maps have extents
 
     # ---- declarations ----
@@ -413,8 +413,13 @@ class Rewriter:
 
     def pointer_at(self, shared: Shared, at: int) -> str:
         """The pointer to a shared variable that is used at a place."""
-        kept = any(begin <= at < end and shared.pointer in pointers for begin, end, pointers in self.kept)
+        first = bisect.bisect_right(self._kept, at, key=lambda kept: kept[0]) - 1
+        kept = first >= 0 and at < self._kept[first][1] and shared.pointer in self._kept[first][2]
         return f"kept_{shared.pointer}" if kept else shared.pointer
+
+    def keep(self, begin: int, end: int, pointers: Iterable[str]) -> None:
+        """Copies of these pointers are used in a statement. Such statements do not stand in each other."""
+        bisect.insort(self._kept, (begin, end, frozenset(pointers)), key=lambda kept: kept[0])
 
 
 def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:

@@ -58,6 +58,7 @@ class Source:
     silenced: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        self._edited: set[int] = set()  # where edits begin that are no insertions
         self._starts: list[int] = []  # where the text behind each marker begins
         self._markers: list[tuple[str, int, bool]] = []
         for found in LINE_MARKER.finditer(self.text):
@@ -151,10 +152,12 @@ class Source:
         else:
             text += "\n" * (old.count("\n") - text.count("\n"))
         self.edits.append((begin, end, text))
+        self._edited.add(begin)
 
     def override(self, begin: int, end: int, text: str) -> None:
         """The same, in place of what has been made of parts of it."""
-        self.edits = [edit for edit in self.edits if not (begin <= edit[0] < edit[1] <= end)]
+        if not self._edited.isdisjoint(range(begin, end)):
+            self.edits = [edit for edit in self.edits if not (begin <= edit[0] < edit[1] <= end)]
         self.replace(begin, end, text)
 
     def insert(self, at: int, text: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.source import Node, walk
 from .independence import conditional
-from .loops import Access, Analysis, used_flags, write_access
+from .loops import Access, Analysis, table_of, used_flags
 
 JUMPS = ("break_statement", "continue_statement", "goto_statement")
 
@@ -36,17 +36,15 @@ def exact(
 def touches(analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> str:
     """The call, as C. `locked`: where one rank at a time is, which are no races."""
     known = exact(analysis, loop, locked).values()
-    words = [write_access(access, False, perhaps) for access, perhaps in known]
+    words = []
     for access in analysis.unknown:
         if any(begin <= access.node.start_byte < end for begin, end in locked):
             continue
         flags = [*used_flags(access), "SMINT_ANYWHERE"]
         text = access.text.replace("\\", "\\\\").replace('"', '\\"')
         words.append(f'{{.text = "{text}", .base = (const void*)({access.base}), .flags = {" | ".join(flags)}}}')
-    words = list(dict.fromkeys(words))
-    if not words:
+    touched = table_of([(access, False, perhaps) for access, perhaps in known], "hiroba_touched", words)
+    if touched.count == 0:
         return ""
-    return (
-        f" if (smint_checking()) smint_touches(&hiroba_loop, (const smint_access[]){{{', '.join(words)}}},"
-        f" {len(words)});"
-    )
+    call = f"smint_touches(&hiroba_loop, {touched.given}, {touched.count});"
+    return f" if (smint_checking()) {{ {touched.declared}{call} }}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from ..core.affine import Form
@@ -19,7 +20,7 @@ from .affinity import owner_of
 from .checks import touches
 from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
-from .loops import Access, Analysis, LoopReader, write_access
+from .loops import Access, Analysis, LoopReader, table_of, write_access
 from .part import SharedLoop, Smint
 from .private import Summed
 from .reductions import Reduced, ReductionReader
@@ -156,10 +157,9 @@ class ParallelFor:
             + ["SMINT_DROP"] * drop
         )
         values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
-        accesses = [write_access(a, i == owner) for i, a in enumerate(analysis.accesses)]
+        used = table_of([(a, i == owner, False) for i, a in enumerate(analysis.accesses)], "hiroba_used")
         keep, use = self._local_pointers(loop, analysis)
         before = " ".join(one.prepare() for one in reduced)
-        given = f"(const smint_access[]){{{', '.join(accesses)}}}" if accesses else "(const smint_access*)0"
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         if "independent" not in names:
@@ -170,7 +170,8 @@ class ParallelFor:
                     f' {len(analysis.loops)}, "{place.file}:{place.line}");'
                 )
         opening = (
-            f"{{ smint_loop hiroba_loop; {keep}{before} smint_begin(&hiroba_loop, {given}, {len(accesses)},"
+            f"{{ smint_loop hiroba_loop; {used.declared}{keep}{before}"
+            f" smint_begin(&hiroba_loop, {used.given}, {used.count},"
             f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
         )
         behind = (
@@ -263,14 +264,17 @@ class ParallelFor:
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
         """What stands under `critical` in this loop: the line, and the statement behind it."""
-        inside = [d for d in self.rewriter.found.directives if loop.start_byte <= d.at < loop.end_byte]
-        locked = [d for d in inside if d.kind.one_at_a_time]
+        directives = self.rewriter.found.directives  # in the order of the text
+        first, last = (
+            bisect.bisect_left(directives, at, key=lambda d: d.at) for at in (loop.start_byte, loop.end_byte)
+        )
+        locked = [d for d in directives[first:last] if d.kind.one_at_a_time]
         return [(d.at, s.end_byte) for d in locked if (s := self.smint.statements.statement(d)) is not None]
 
     def _local_pointers(self, loop: Node, analysis: Analysis) -> tuple[str, str]:
         """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
         pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
-        self.rewriter.kept.append((loop.start_byte, loop.end_byte, frozenset(pointers)))
+        self.rewriter.keep(loop.start_byte, loop.end_byte, pointers)
         keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
         return keep, "".join(f" (void)kept_{p};" for p in pointers)
 

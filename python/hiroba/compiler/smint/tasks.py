@@ -256,7 +256,7 @@ class TaskLoop:
             self._head(n, reader.out.shared[n], reader)
         accesses = self._accesses(reader, variables)
         pointers = dict.fromkeys(a.base[2:-1] for a in reader.out.single if a.base.startswith("(*"))
-        smint.rewriter.kept.append((self.loop.start_byte, self.loop.end_byte, frozenset(pointers)))
+        smint.rewriter.keep(self.loop.start_byte, self.loop.end_byte, pointers)
         declared = "".join(f" {variable.prologue}" for variable, _ in variables)
         declared += "".join(f" __typeof__({p}) const kept_{p} = {p}; (void)kept_{p};" for p in pointers)
         members = " ".join([TILE, *(v.members for v, _ in variables if v.members)])
