@@ -4,6 +4,7 @@ the version that the build has found, as that of .venv is: hirobacc's parser is 
 
 import contextlib
 import dataclasses
+import importlib
 import io
 import os
 import pathlib
@@ -93,9 +94,10 @@ def execute_hirobacc(
 ) -> Ended:
     """`execute` of the command hirobacc, in a child that has its modules already: to import them takes most of the time
     of a small compilation, and the tests compile a thousand files. What runs is the script of the command."""
-    if "hiroba.compiler.driver" not in sys.modules:
+    if "hiroba.compiler.translation" not in sys.modules:
         with contextlib.redirect_stdout(io.StringIO()):
             run_script(["--help"])
+        importlib.import_module("hiroba.compiler.translation")
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

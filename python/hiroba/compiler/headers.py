@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from .foreign import COMMENT
+from .plain import header_folders
 from .registry import NOTATIONS
 
 # What a program defines before its first #include, to choose what the C library's headers declare.
@@ -15,20 +16,9 @@ CHOICE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(_\w+_SOURCE|_FILE_OFFSET_BITS)\
 MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
 
 
-def header_folders(include: str) -> list[str]:
-    """Where <xmp.h> and <hiroba/xmp.h> are. They are found like the system's: after the user's, and -MMD does not name
-    them."""
-    outer = str(Path(include).parent)
-    # With the compiler's own folder here, C++'s <cstdlib> would find no <stdlib.h> after its own.
-    return ["-isystem", include, *(["-isystem", outer] if outer != "/usr/include" else [])]
-
-
-def header_words(source: str, include: str) -> list[str]:
-    """Words for the preprocessor: where our headers are, and those that the file uses and does not include."""
-    try:
-        text = Path(source).read_text(encoding="latin-1")
-    except OSError:
-        return header_folders(include)
+def header_words(source: str, text: str, include: str) -> list[str]:
+    """Words for the preprocessor: where our headers are, and those that a file with this text uses and does not
+    include."""
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     words = header_folders(include)
     added = []

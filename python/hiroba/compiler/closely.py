@@ -1,0 +1,31 @@
+"""A second look at a text that plain.py does not take for plain C: without comments and strings, word by word."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from .plain import marks_in, name_at
+
+COMMENT = re.compile(rb'//(?:[^\n\\]|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.DOTALL)
+INCLUDE = re.compile(
+    rb"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:include|import)(?:(?=_next\b)|\b)|__has_include(?:(?=_next\b)|\b)", re.MULTILINE
+)
+FAMILY = re.compile(rb"smint|hiroba|\bxmp(?:\b|_)|\bsms_|\bmpc_init", re.IGNORECASE)
+NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|<:|\?\?\(")
+
+
+def names_closely(text: bytes) -> list[str] | None:
+    """As names_in of plain.py."""
+    text = re.sub(rb"\\[ \t]*\r?\n", b"", text)
+    code = COMMENT.sub(lambda found: found[0] if found[0][:1] == b'"' else b" ", text)
+    bare = COMMENT.sub(b'""', code)
+    if NOTATION.search(bare) or FAMILY.search(code if b"_Pragma" in bare else bare):
+        return None
+    names = marks_in(bare)
+    for found in INCLUDE.finditer(code):
+        name = name_at(code, found.end())
+        if name is None:
+            return None
+        names += [name] if name else []
+    return names

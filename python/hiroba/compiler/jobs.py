@@ -1,0 +1,157 @@
+"""The programs that the C compiler's driver would start for a command: `cc -###` prints them. They have the names of all
+files that it makes, so none has to be guessed here, and a job can be run with another text in place of a source."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Collection
+from dataclasses import dataclass
+
+# A line that begins with a blank is a command; its words are quoted if they have to be, and may have several lines.
+LINE = re.compile(r'^ ((?:[^\n"]|"(?:[^"\\]|\\[\s\S])*")*)$|^([A-Z][A-Z_]+)=([^\n]*)$|^([^\n]*)$', re.MULTILINE)
+WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)', re.DOTALL)
+FOR_PROGRAMS = ("COLLECT_", "OFFLOAD_", "COMPILER_PATH", "LIBRARY_PATH")
+ABOUT = re.compile(
+    r"$|Using built-in specs|Reading specs|Target:|Configured with|Thread model|Supported LTO|InstalledDir|Found cand|"
+    r"Selected|Candidate|Build config|.* version \d|COLLECT_"
+)
+LINKERS = re.compile(r"collect2|ld(?:[.-]\w+)?|mold|lld")
+VALUES = frozenset(
+    "-o -I -D -U -A -include -imacros -isystem -iquote -idirafter -isysroot -iprefix -iwithprefix -iwithprefixbefore "
+    "-imultilib -imultiarch -MD -MMD -MF -MT -MQ -aux-info -auxbase -auxbase-strip -dumpbase -dumpbase-ext -dumpdir "
+    "--param -main-file-name".split()
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a compiler proper is told what to do: options with and without a value that are left out."""
+
+    preprocess: tuple[str, ...]
+    not_preprocessing: frozenset[str]
+    compile: tuple[str, ...]
+    dependencies: frozenset[str]  # and what else is for the preprocessor
+    dependencies_with: frozenset[str]
+    colour: str
+
+
+GCC = Dialect(
+    ("-E", "-fno-working-directory"),
+    frozenset("-E -P -C -CC -version -fpch-preprocess -fworking-directory -dD".split()),
+    ("-fpreprocessed",),
+    frozenset("-MP -MG -v -H".split()),
+    frozenset("-MD -MMD -MF -MT -MQ".split()),
+    "-fdiagnostics-color=always",
+)
+CLANG = Dialect(
+    ("-E",),
+    frozenset("-E -P -C -CC -S -emit-obj -emit-llvm -emit-llvm-bc -emit-llvm-uselists -fsyntax-only".split()),
+    (),
+    frozenset("-MP -MG -H -sys-header-deps -module-file-deps".split()),
+    frozenset("-dependency-file -MT -header-include-file".split()),
+    "-fcolor-diagnostics",
+)
+
+
+class Job:
+    def __init__(self, words: list[str], environment: dict[str, str]) -> None:
+        self.words, self.environment = words, environment
+        at = next((i for i, word in enumerate(words) if os.path.basename(word) == "cc1"), None)
+        self.dialect: Dialect | None = None if at is None else GCC
+        if at is None and "-cc1" in words[1:]:
+            at, self.dialect = words.index("-cc1"), CLANG
+        self.program = at or 0  # where the options begin, behind a wrapper
+        self.output = words[words.index("-o") + 1] if "-o" in words[:-1] else ""
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.words[self.program])
+
+    @property
+    def links(self) -> bool:
+        return LINKERS.fullmatch(self.name) is not None
+
+    def has(self, *words: str) -> bool:
+        return any(word in self.words for word in words)
+
+    def source(self, names: Collection[str]) -> str | None:
+        """Which of these C files it reads."""
+        at = self._input(names)
+        return self.words[at] if at is not None else None
+
+    def _input(self, names: Collection[str]) -> int | None:
+        for at in range(self.program + 1, len(self.words)) if self.dialect is not None else ():
+            before = self.words[at - 1]
+            if self.words[at] in names and before not in VALUES:
+                return at
+        return None
+
+    def preprocessing(self, source: str, file: str, out: str, more: list[str]) -> list[str]:
+        """What makes preprocessed text of a file, which may stand in for the source."""
+        assert self.dialect is not None
+        options = without(self._options(source, file), self.dialect.not_preprocessing, frozenset(["-o"]))
+        return [*self._begin, *self.dialect.preprocess, *more, *options, "-o", out]
+
+    def compiling(self, source: str, file: str) -> list[str]:
+        """What compiles preprocessed text in place of the source, and makes no dependencies again."""
+        assert self.dialect is not None
+        options = without(self._options(source, file), self.dialect.dependencies, self.dialect.dependencies_with)
+        if self.dialect is CLANG:
+            options[options.index("-x", len(options) - 4) + 1] = "cpp-output"
+        return [*self._begin, *self.dialect.compile, *options]
+
+    def without_dependencies(self, words: list[str]) -> list[str]:
+        assert self.dialect is not None
+        return without(words, self.dialect.dependencies, self.dialect.dependencies_with)
+
+    def stripping(self, file: str) -> list[str]:
+        """What makes text without line markers of preprocessed text."""
+        return [*self._begin, "-E", "-P", *([] if self.dialect is CLANG else ["-fpreprocessed", "-quiet"]), file]
+
+    @property
+    def _begin(self) -> list[str]:
+        return self.words[: self.program + 1]
+
+    def _options(self, source: str, file: str) -> list[str]:
+        """With one file in place of another where that is read."""
+        at = self._input([source])
+        assert at is not None
+        return [*self.words[self.program + 1 : at], file, *self.words[at + 1 :]]
+
+
+def without(words: list[str], alone: frozenset[str], with_value: frozenset[str]) -> list[str]:
+    out, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in with_value:
+            skip = True
+        elif word not in alone:
+            out.append(word)
+    return out
+
+
+def jobs_of(cc: list[str], words: list[str], folder: str, *, everything: bool) -> tuple[list[Job], str, int]:
+    """The jobs, in order, with files in `folder` between them; what the driver says, of itself, too, if `everything`;
+    and its status."""
+    environment = {**os.environ, "TMPDIR": folder}
+    done = subprocess.run([*cc, "-###", *words], check=False, capture_output=True, env=environment)
+    jobs, said = [], ""
+    told: dict[str, str] = {}
+    for line in LINE.finditer(os.fsdecode(done.stderr)):
+        if line[1] is not None:
+            found = [bare(word) for word in WORD.finditer(line[1])]
+            if found and not found[0].startswith("("):
+                jobs.append(Job(found, dict(told)))
+        elif line[2] is not None:
+            if line[2].startswith(FOR_PROGRAMS):
+                told[line[2]] = line[3]
+        elif ABOUT.match(line[4]) is None:
+            said += line[4] + "\n"
+    return jobs, os.fsdecode(done.stderr) if everything else said, done.returncode
+
+
+def bare(word: re.Match[str]) -> str:
+    return re.sub(r"\\(.)", r"\1", word[1], flags=re.DOTALL) if word[2] is None else word[2]

@@ -1,0 +1,305 @@
+"""Which commands have nothing of Hiroba's, so that the C compiler gets them unchanged and at once.
+
+A file can have a notation only if one of the texts that the compiler reads for it, without a look at conditions, has a
+word of one, or includes a header of ours, which may be where macros are. Every text is looked at, headers of the system
+too, whose answers are kept in a cache with where the compiler looks for headers. Whatever is not understood, such as
+the name of a header made by a macro, makes a command not plain: then the preprocessor decides. Imports little."""
+
+from __future__ import annotations
+
+import os
+
+from .command import Command, find_program
+
+FAMILIES = (b"smint", b"xmp", b"hiroba", b"sms_", b"mpc_init")  # in lower case, anywhere in a text
+SIGPIPE = 13  # the module that has its name takes long to import
+MARKS = ("_", "#")  # in place of names: a text has _Pragma, or ##; together they can make any directive
+BLANKS = b" \t\n\r\v\f\\"
+# Options that make a difference to where headers are, or to what a text means, and that are not imitated here.
+NOT_PLAIN = (
+    *("-I", "-iprefix", "-iwithprefix", "-include-pch", "-ivfsoverlay", "-F", "-iframework", "-remap", "-traditional"),
+    *("-finput-charset", "-fmodules", "-Wp,-i", "-Wp,-I", "-Wp,-t", "--include", "--imacros", "-trigraphs", "-cxx-is"),
+)
+# Options that decide where the compiler looks for headers of the system.
+PLACES = ("-m", "-B", "-b", "-specs", "--specs", "--sysroot", "-isysroot", "-nostdinc", "-target", "--target", "--gcc-")
+ENVIRONMENT = ("PATH", "CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT", "CCC_OVERRIDE_OPTIONS")
+WRAPPERS = ("OMPI_", "MPICH_", "I_MPI_", "CCACHE_", "SHMEM_")  # what they do, their variables say
+
+
+def is_plain(command: Command, headers: str) -> bool:
+    """`headers`: the folder of ours. False if in doubt."""
+    words = [name for name, _ in command.options]
+    if any(word.startswith(NOT_PLAIN) and word not in ("-I", "-include", "-imacros") for word in words):
+        return False
+    if any(value[:2] in ("-I", "-i", "-t") for value in command.values("-Xpreprocessor", "-Xclang")):
+        return False
+    if any(value[:1] in ("=", "$") or value == "-" for value in command.values("-I", "-isystem", "-iquote")):
+        return False
+    told = [*command.values("-D", "-Xpreprocessor"), *(word for word in words if word.startswith("-Wp,"))]
+    return not any(included_names(os.fsencode(text)) for text in told) and Search(command, headers).is_plain()
+
+
+def header_folders(include: str) -> list[str]:
+    """Where <xmp.h> and <hiroba/xmp.h> are. They are found like the system's: after the user's, and -MMD does not name
+    them."""
+    outer = os.path.dirname(include)
+    # With the compiler's own folder here, C++'s <cstdlib> would find no <stdlib.h> after its own.
+    return ["-isystem", include, *(["-isystem", outer] if outer != "/usr/include" else [])]
+
+
+class Search:
+    """Goes through all texts of a command."""
+
+    def __init__(self, command: Command, headers: str) -> None:
+        self.command, self.headers = command, headers
+        self.ours = {"mpc.h", "mpi.h", *(name for name in os.listdir(headers) if name.endswith(".h"))}
+        self.quoted = command.values("-iquote")
+        self.system = System(command)
+        self.folders = [*command.values("-I"), *command.values("-isystem")]
+        self.marks: set[str] = set()
+        self._found: dict[tuple[str, str], str] = {}
+
+    def is_plain(self) -> bool:
+        system = self.system.folders
+        if system is None:
+            return False
+        self.folders += [*system, *self.command.values("-idirafter")]
+        inside = tuple(folder.rstrip("/") + "/" for folder in system)
+        waiting = [source for source in self.command.sources + self.command.cxx if source == "-" or os.path.isfile(source)]
+        names: list[str] | None = ['"' + name for name in self.command.values("-include", "-imacros")]
+        seen, here = set(), "."
+        while names is not None:
+            for name in names:
+                places = self.places(name[1:], name[0], here)
+                is_ours = os.path.basename(name[1:]) in self.ours and name[0] not in MARKS
+                if is_ours and (not places or name[1:] == "mpi.h"):
+                    return False
+                waiting += places
+            waiting = [path for path in waiting if path not in seen]
+            if not waiting:
+                self.system.keep()
+                return not self.marks.issuperset(MARKS)
+            path = waiting.pop()
+            seen.add(path)
+            names = self.system.names(path) if path.startswith(inside) else names_in(path)
+            here = os.path.dirname(path)
+        return False
+
+    def places(self, name: str, kind: str, here: str) -> list[str]:
+        """The files that a name may mean; of include_next, whose kind is n, each."""
+        if kind in MARKS:
+            self.marks.add(kind)
+            return []
+        if name[:1] == "/":
+            return [name] if os.path.isfile(name) else []
+        if kind == '"':
+            for folder in (here, *self.quoted):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    return [path]
+        if kind == "n":
+            return [path for folder in self.folders if os.path.isfile(path := os.path.join(folder, name))]
+        if (kind, name) not in self._found:
+            paths = (os.path.join(folder, name) for folder in self.folders)
+            self._found[kind, name] = next((path for path in paths if os.path.isfile(path)), "")
+        path = self._found[kind, name]
+        return [path] if path else []
+
+
+def names_in(path: str) -> list[str] | None:
+    """What a file of the user's includes: a name after `"`, `<` or n; None if it may have a notation."""
+    try:
+        text = read_input() if path == "-" else read(path)
+    except OSError:
+        return []  # the compiler says so
+    names = included_names(text)
+    if names is None:
+        from .closely import names_closely
+
+        names = names_closely(text)
+    return names
+
+
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def read_input() -> bytes:
+    """The standard input, which others can read again."""
+    if not os.path.isfile("/dev/stdin"):
+        kept = os.memfd_create("stdin")
+        while piece := os.read(0, 1 << 20):
+            while piece:
+                piece = piece[os.write(kept, piece) :]
+        os.dup2(kept, 0)
+        os.close(kept)
+    size = os.fstat(0).st_size
+    os.lseek(0, 0, os.SEEK_SET)
+    text = b""
+    while len(text) < size and (piece := os.read(0, size - len(text))):
+        text += piece
+    os.lseek(0, 0, os.SEEK_SET)
+    return text
+
+
+def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
+    """The same for a text. Comments count, so None may be wrong. In headers of the system are no notations, but macros
+    and our headers may be."""
+    squeezed = text.translate(None, BLANKS)
+    lower = squeezed.lower()
+    if any(family in lower for family in FAMILIES):
+        return None
+    if not system and (b"shared" in lower or b":[" in squeezed):
+        return None
+    for continued in (b"\\\n", b"\\\r\n"):
+        if continued in text:
+            text = text.replace(continued, b"")
+    names = [] if system else marks_in(text)
+    for word in (b"include", b"import"):
+        at = text.find(word)
+        while at >= 0:
+            if is_directive(text, at):
+                name = name_at(text, at + len(word))
+                if name is None:
+                    return None
+                if name:
+                    names.append(name)
+            at = text.find(word, at + 1)
+    return names
+
+
+def marks_in(text: bytes) -> list[str]:
+    return ["_"] * (b"_Pragma" in text) + ["#"] * (b"##" in text)
+
+
+def is_directive(text: bytes, at: int) -> bool:
+    """Whether a # may stand before this place, in one of its spellings, or `__has_` does."""
+    i = at - 1
+    while i >= 0 and text[i] in b" \t\v\f":
+        i -= 1
+    return i >= 0 and (text[i] in b"#:=" or text[i - 1 : i + 1] == b"*/" or text[max(0, at - 6) : at] == b"__has_")
+
+
+def name_at(text: bytes, at: int) -> str | None:
+    """The name of a header with its kind before it; "" if this is none, None if it is not written here."""
+    kind = ""
+    if text[at : at + 5] == b"_next":
+        at, kind = at + 5, "n"
+    while text[at : at + 1] in (b" ", b"\t", b"("):
+        at += 1
+    first = text[at : at + 1]
+    end = text.find(b'"' if first == b'"' else b">", at + 1, at + 4096)
+    if first in (b'"', b"<"):
+        return (kind or first.decode()) + os.fsdecode(text[at + 1 : end]) if end > 0 else None
+    return None if first.isalpha() or first in (b"_", b"/") else ""
+
+
+class System:
+    """Where a compiler looks for its headers, and which are included there. A cache per compiler has the answers."""
+
+    def __init__(self, command: Command) -> None:
+        self.cc = command.cc
+        options = [f"{name}={value}" if value else name for name, value in command.options if name.startswith(PLACES)]
+        self.options = [word for pair in command.options if pair[0].startswith(PLACES) for word in pair if word]
+        self.key = "\t".join([*self._identity(), *options]).replace("\n", " ")
+        self.file = self._file()
+        self.known: dict[str, tuple[str, list[str] | None]] = {}
+        self.is_new = False
+        self.folders = self._load() or self._ask()
+
+    def _identity(self) -> list[str]:
+        """Which compiler it is, with what it is told by the environment."""
+        out = ["1"]
+        for word in self.cc:
+            path = os.path.realpath(find_program(word) or word)
+            out += [word, path, stamp(path)]
+        told = (f"{k}={v}" for k, v in os.environ.items() if k in ENVIRONMENT or k.startswith(WRAPPERS))
+        return [*out, *sorted(told)]
+
+    def _file(self) -> str:
+        from zlib import crc32
+
+        home = os.environ.get("HOME", "")
+        base = os.environ.get("XDG_CACHE_HOME", "") or (os.path.join(home, ".cache") if home else "")
+        return os.path.join(base, "hiroba", f"headers-{crc32(os.fsencode(self.key)):08x}") if base[:1] == "/" else ""
+
+    def _load(self) -> list[str] | None:
+        """One line each: the key, the folders, and per header its path, its stamp, and its names."""
+        try:
+            lines = os.fsdecode(read(self.file)).split("\n") if self.file else []
+        except OSError:
+            return None
+        if len(lines) < 3 or lines[0] != self.key or lines[-1] != "end":
+            return None
+        for line in lines[2:-1]:
+            path, when, plain, *names = line.split("\t")
+            self.known[path] = (when, names if plain == "+" else None)
+        return lines[1].split("\t")
+
+    def _ask(self) -> list[str] | None:
+        try:
+            said = errors_of([*self.cc, *self.options, "-E", "-v", "-x", "c", os.devnull])
+        except OSError:
+            return None
+        _, begin, rest = os.fsdecode(said).partition("#include <...> search starts here:\n")
+        listed, end, _ = rest.partition("End of search list.")
+        self.is_new = bool(begin and end)
+        return [line.strip() for line in listed.splitlines()] if self.is_new else None
+
+    def names(self, path: str) -> list[str] | None:
+        when = stamp(path)
+        if path in self.known and self.known[path][0] == when:
+            return self.known[path][1]
+        try:
+            names = included_names(read(path), system=True)
+        except OSError:
+            return []
+        if "\n" not in path + "".join(names or []) and "\t" not in path + "".join(names or []):
+            self.known[path] = (when, names)
+            self.is_new = True
+        return names
+
+    def keep(self) -> None:
+        """Writes what is new, if it can; whoever writes last wins, and each file is whole."""
+        if not self.is_new or not self.file:
+            return
+        lines = [self.key, "\t".join(self.folders or [])]
+        for path, (when, names) in self.known.items():
+            lines.append("\t".join([path, when, "-" if names is None else "+", *(names or [])]))
+        part = f"{self.file}.{os.getpid()}"
+        try:
+            os.makedirs(os.path.dirname(self.file), 0o700, exist_ok=True)
+            with open(part, "xb") as file:
+                file.write(os.fsencode("\n".join([*lines, "end"])))
+            os.rename(part, self.file)
+        except OSError:
+            try:
+                os.unlink(part)
+            except OSError:
+                pass
+
+
+def errors_of(words: list[str]) -> bytes:
+    """What a command says on its standard error. To import subprocess takes longer."""
+    end, begin = os.pipe()
+    quiet = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
+    try:
+        environment = {**os.environ, "LC_ALL": "C"}
+        child = os.posix_spawnp(
+            words[0], words, environment, file_actions=[quiet, (os.POSIX_SPAWN_DUP2, begin, 2)], setsigdef=[SIGPIPE]
+        )
+    finally:
+        os.close(begin)
+    with open(end, "rb") as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def stamp(path: str) -> str:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{seen.st_size}.{seen.st_mtime_ns}"

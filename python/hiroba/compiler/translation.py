@@ -1,0 +1,246 @@
+"""Commands whose files have a notation: the jobs of the C compiler's driver are run here, and the compiler proper gets
+the C that was made of a file in its place. Names of files, dependencies and most messages are so the compiler's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import FrameType
+
+from .command import Command
+from .core.source import CompileError
+from .driver import die_of
+from .fallthrough import with_comments
+from .headers import header_words
+from .jobs import CLANG, GCC, Job, jobs_of
+from .link import check
+from .plain import header_folders, read_input
+from .pointing import Pointing
+from .registry import NOTATIONS
+from .translate import translate
+
+SHOWS_MACROS = ("-dM", "-dD", "-dN", "-dI", "-dU", "-M", "-MM", "-fdirectives-only")  # with -E
+HEAD = re.compile(r"[^\s:][^:\n]*:\d+:\d+: (?:warning|error|fatal error): ")
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(BaseException):
+    """By a signal; what was made for a while has to go first."""
+
+
+def translate_all(command: Command, headers: str, linked: list[str]) -> int | list[str]:
+    """Runs the command and returns its status; or returns which words the C compiler needs for it, and for nothing
+    else. `linked`: words for the link."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        raise Stopped(number)
+
+    for number in ENDING:
+        signal.signal(number, stop)
+    try:
+        with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
+            return Compilation(command, headers, linked, folder).run()
+    except Stopped as stopped:
+        die_of(stopped.args[0])
+    finally:
+        for number in ENDING:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def start(words: list[str], job: Job, errors: int | None = None) -> subprocess.CompletedProcess[bytes]:
+    if "-" in words and os.path.isfile("/dev/stdin"):
+        os.lseek(0, 0, os.SEEK_SET)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return subprocess.run(words, check=False, stderr=errors, env={**os.environ, **job.environment})
+
+
+def say(messages: str) -> None:
+    sys.stderr.flush()
+    sys.stderr.buffer.write(messages.encode(errors="surrogateescape"))
+    sys.stderr.flush()
+
+
+class Translation:
+    """One C file: preprocessed, and translated if it has a notation."""
+
+    def __init__(self, job: Job, source: str, headers: str, command: Command, folder: str) -> None:
+        self.job, self.source, self.warnings, self.folder = job, source, command.warnings, folder
+        self.text: str | None = None  # the C for the compiler
+        self.failed = False
+        self.explained: list[str] = []
+        self.messages = ""
+        self.pointing: Pointing | None = None
+        written = read_input() if source == "-" else Path(source).read_bytes()
+        self.original = written.decode("latin-1")
+        self.more = header_words(source, self.original, headers)
+        self.is_json = any(word.startswith("-fdiagnostics-format") for word in job.words)
+
+    @property
+    def colour(self) -> list[str]:
+        assert self.job.dialect is not None
+        given = any("diagnostics-color" in word or "color-diagnostics" in word for word in self.job.words)
+        return [self.job.dialect.colour] if sys.stderr.isatty() and not given else []
+
+    def make(self) -> None:
+        out = f"{self.folder}/{Path(self.source).stem}.i"
+        words = self.job.preprocessing(self.source, self.source, out, [*self.colour, *self.more])
+        done = start(words, self.job, subprocess.PIPE)
+        self.messages = done.stderr.decode(errors="surrogateescape")
+        text = Path(out).read_bytes().decode("latin-1") if os.path.exists(out) else ""
+        if done.returncode != 0:
+            self.failed = any(notation.is_written(each) for notation in NOTATIONS for each in (self.original, text))
+            return
+        try:
+            translated, self.explained, source = translate(text, self.at_end, self.warnings)
+        except CompileError:
+            self.failed = True
+            return
+        if translated is not text:
+            self.text = translated
+            self.pointing = Pointing(source, translated)
+
+    def at_end(self, text: str) -> str:
+        """What the preprocessor makes of a text that stands at the end of the file."""
+        file = Path(self.folder, "end.c")
+        file.write_bytes(text.encode("latin-1"))
+        more = [*self.more, "-imacros", "/dev/stdin" if self.source == "-" else self.source]
+        words = self.job.preprocessing(self.source, str(file), f"{file}.i", more)
+        start(self.job.without_dependencies(words), self.job, subprocess.DEVNULL)
+        out = Path(f"{file}.i")
+        return out.read_bytes().decode("latin-1") if out.exists() else ""
+
+    def compile(self, job: Job, read: str) -> int:
+        """Runs a job that reads a file, with the C in its place."""
+        assert self.text is not None
+        assert job.dialect is not None
+        file = f"{self.folder}/{Path(self.source).stem}.c.i"
+        text = with_comments(self.text) if job.dialect is GCC else self.text
+        Path(file).write_bytes(text.encode("latin-1"))
+        words = [*job.compiling(read, file), *self.colour]
+        if self.is_json:
+            return start(words, job).returncode
+        done = start(words, job, subprocess.PIPE)
+        if done.stderr and self.pointing is not None:
+            say(self.pointing.rewrite(self._once(done.stderr.decode(errors="surrogateescape"))))
+        return done.returncode
+
+    def _once(self, messages: str) -> str:
+        """Without what the preprocessor has already said."""
+        said = {line for line in self.messages.splitlines() if HEAD.match(line)}
+        out, dropping = [], False
+        for line in messages.split("\n"):
+            if HEAD.match(line):
+                dropping = line in said
+            elif not line.startswith(" "):
+                dropping = False
+            out += [] if dropping else [line]
+        return "\n".join(out)
+
+    def preprocess(self, job: Job) -> int:
+        """Does what -E asks for."""
+        assert self.text is not None
+        out = job.output if job.output != "-" else ""
+        if "-P" in job.words:
+            file = f"{self.folder}/{Path(self.source).stem}.c.i"
+            Path(file).write_bytes(self.text.encode("latin-1"))
+            return start([*job.stripping(file), *(["-o", out] if out else [])], job).returncode
+        if out:
+            Path(out).write_bytes(self.text.encode("latin-1"))
+        else:
+            sys.stdout.buffer.write(self.text.encode("latin-1"))
+            sys.stdout.flush()
+        return 0
+
+
+class Compilation:
+    def __init__(self, command: Command, headers: str, linked: list[str], folder: str) -> None:
+        self.command, self.headers, self.linked, self.folder = command, headers, linked, folder
+        self.made: dict[str, Translation] = {}  # by the file that a job reads
+        self.origin: dict[str, str] = {}  # the source of a file that a job writes
+        self.bad: set[str] = set()  # files that no job has written
+
+    def words(self) -> list[str]:
+        words = [word for word in self.command.words if word != "-pipe"]
+        if not self.command.show:
+            return [*words, *self.linked]
+        out, skip = ["-E"], False
+        for word in words:
+            if not skip and word not in ("-o", "-c", "-S", "-E", "-fsyntax-only") and not word.startswith("-M"):
+                out.append(word)
+            skip = word in ("-o", "-MF", "-MT", "-MQ")
+        return out
+
+    def run(self) -> int | list[str]:
+        folders = header_folders(self.headers)
+        if self.command.has("-###"):
+            return folders
+        try:
+            jobs, said, status = jobs_of(self.command.cc, self.words(), self.folder, everything=self.command.has("-v"))
+        except OSError:
+            return folders  # the C compiler is not there, or there are too many words
+        for job in jobs:
+            self._prepare(job)
+        translated = any(made.text is not None or made.failed for made in self.made.values())
+        needs = [made.more for made in self.made.values()]
+        if not (translated or self.command.show) and all(more == needs[0] for more in needs):
+            return needs[0] if needs else folders
+        say(said)
+        for job in jobs:
+            status = self._run(job) or status
+        return status
+
+    def _prepare(self, job: Job) -> None:
+        sources = [name for name in self.command.sources if name == "-" or os.path.isfile(name)]
+        source = job.source(sources)
+        if source is None or source in self.made or (job.has("-E") and job.has(*SHOWS_MACROS)):
+            return
+        folder = f"{self.folder}/{len(self.made)}"
+        os.mkdir(folder)
+        self.made[source] = made = Translation(job, source, self.headers, self.command, folder)
+        made.make()
+        if self.command.explain and made.explained:
+            print("\n".join(made.explained), file=sys.stderr)
+
+    def _run(self, job: Job) -> int:
+        if any(word in self.bad for word in job.words):
+            self.bad.add(job.output)
+            return 1
+        origin = next((self.origin[word] for word in job.words if word in self.origin), "")
+        read = job.source(self.made) or job.source([file for file in self.origin if file.endswith(".i")])
+        status = self._do(job, read)
+        if read is not None or origin:
+            self.origin[job.output] = self.origin.get(read or "", read or origin)
+        if status == 0:
+            return 0
+        if job.output and os.path.isfile(job.output):
+            os.unlink(job.output)
+        self.bad.add(job.output)
+        if status < 0:
+            what = signal.strsignal(-status)
+            say(f"{self.command.cc[0]}: fatal error: {what} signal terminated program {job.name}\n")
+        return status if status > 0 and (job.dialect is CLANG or self.command.has("-pass-exit-codes")) else 1
+
+    def _do(self, job: Job, read: str | None) -> int:
+        made = self.made.get(self.origin.get(read or "", read or ""))
+        if made is None:
+            return 1 if job.links and not self._agree(job) else start(job.words, job).returncode
+        if made.failed:
+            say(made.messages)
+            return 1
+        if made.text is None or (job.has("-E") and job.has(*SHOWS_MACROS)):
+            more = made.more if read == made.source else []
+            return start([*job.words, *more], job).returncode
+        if read == made.source and made.messages.strip() != "[]":
+            say(made.messages)
+        return made.preprocess(job) if job.has("-E") else made.compile(job, read or "")
+
+    def _agree(self, job: Job) -> bool:
+        """Whether the objects of a link do, as far as only a link can see."""
+        files = [word for word in job.words if word.endswith(".o") and word != job.output and os.path.isfile(word)]
+        return check({file: self.origin.get(file, file) for file in files})
