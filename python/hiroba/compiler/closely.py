@@ -15,14 +15,14 @@ FAMILY = re.compile(rb"smint|hiroba|\bxmp(?:\b|_)|\bsms_|\bmpc_init", re.IGNOREC
 NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|<:|\?\?\(")
 
 
-def names_closely(text: bytes) -> list[str] | None:
-    """As names_in of plain.py."""
+def names_closely(text: bytes, *, system: bool) -> list[str] | None:
+    """As included_names of plain.py, which is wrong less often."""
     text = re.sub(rb"\\[ \t]*\r?\n", b"", text)
     code = COMMENT.sub(lambda found: found[0] if found[0][:1] == b'"' else b" ", text)
     bare = COMMENT.sub(b'""', code)
-    if NOTATION.search(bare) or FAMILY.search(code if b"_Pragma" in bare else bare):
+    if (not system and NOTATION.search(bare)) or FAMILY.search(code if b"_Pragma" in bare else bare):
         return None
-    names = marks_in(bare)
+    names = [] if system else marks_in(bare)
     for found in INCLUDE.finditer(code):
         name = name_at(code, found.end())
         if name is None:

@@ -112,11 +112,15 @@ def names_in(path: str) -> list[str] | None:
         text = read_input() if path == "-" else read(path)
     except OSError:
         return []  # the compiler says so
-    names = included_names(text)
+    return names_of(text)
+
+
+def names_of(text: bytes, *, system: bool = False) -> list[str] | None:
+    names = included_names(text, system=system)
     if names is None:
         from .closely import names_closely
 
-        names = names_closely(text)
+        names = names_closely(text, system=system)
     return names
 
 
@@ -186,6 +190,8 @@ def name_at(text: bytes, at: int) -> str | None:
     kind = ""
     if text[at : at + 5] == b"_next":
         at, kind = at + 5, "n"
+    if text[at : at + 1].isalnum():
+        return ""  # #included
     while text[at : at + 1] in (b" ", b"\t", b"("):
         at += 1
     first = text[at : at + 1]
@@ -252,7 +258,7 @@ class System:
         if path in self.known and self.known[path][0] == when:
             return self.known[path][1]
         try:
-            names = included_names(read(path), system=True)
+            names = names_of(read(path), system=True)
         except OSError:
             return []
         if "\n" not in path + "".join(names or []) and "\t" not in path + "".join(names or []):
