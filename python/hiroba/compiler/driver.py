@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 NEEDS_NOTHING = ("-nostdlib", "-nodefaultlibs", "-r", "-no-libc", "--no-standard-libraries")
-MAY_USE_OURS = ("-l", "-L", "-T", "-Xlinker")  # options that may bring objects into a link
+SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
 
 
 class Installation:
@@ -106,8 +106,11 @@ def has_mistakes(command: Command) -> bool:
 
 def stands_alone(command: Command) -> bool:
     """Whether nothing that is linked can use the library: it is all made of plain C files."""
-    options = (name for name, _ in command.options)
-    return not command.others and not any(name.startswith((*MAY_USE_OURS, "-Wl,")) for name in options)
+    given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
+    for name, _ in command.options:
+        given += name.split(",")[1:] if name.startswith("-Wl,") else [name[2:]] if name.startswith("-l") else []
+    brought = (word for word in given if not word.startswith("-") or word.startswith(("-l", "-T", "-R")))
+    return not command.others and SYSTEM_LIBRARIES.issuperset(brought)
 
 
 def link_words(library: str, command: Command) -> list[str]:
@@ -116,7 +119,7 @@ def link_words(library: str, command: Command) -> list[str]:
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
     if is_static:
-        return [f"-L{library}", "-lhiroba"] if os.path.exists(f"{library}/libhiroba.a") else []
+        return [f"-L{library}", "-lhiroba", "-lstdc++", "-lm"] if os.path.exists(f"{library}/libhiroba.a") else []
     if not command.sources and not command.others:
         return []
     only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", "-lhiroba", "-Wl,--pop-state"]

@@ -36,4 +36,4 @@ def header_words(source: str, text: str, include: str) -> list[str]:
         added.append("mpi_calls.h")
     if added:
         words += [f"-D{choice[1]}={choice[2]}" for choice in CHOICE.finditer(text)]
-    return words + [word for header in added for word in ("-include", f"{include}/{header}")]
+    return words + [word for header in added for word in ("-include", f"hiroba/{header}")]

@@ -184,6 +184,8 @@ class Compilation:
             jobs, said, status = jobs_of(self.command.cc, self.words(), self.folder, everything=self.command.has("-v"))
         except OSError:
             return folders  # the C compiler is not there, or there are too many words
+        if status != 0 and not any(job.dialect is GCC for job in jobs):
+            return folders  # it refuses the command
         for job in jobs:
             self._prepare(job)
         translated = any(made.text is not None or made.failed for made in self.made.values())
@@ -198,7 +200,8 @@ class Compilation:
     def _prepare(self, job: Job) -> None:
         sources = [name for name in self.command.sources if name == "-" or os.path.isfile(name)]
         source = job.source(sources)
-        if source is None or source in self.made or (job.has("-E") and job.has(*SHOWS_MACROS)):
+        is_text = not job.has("-traditional-cpp") and not (job.has("-E") and job.has(*SHOWS_MACROS))
+        if source is None or source in self.made or not is_text:
             return
         folder = f"{self.folder}/{len(self.made)}"
         os.mkdir(folder)
@@ -208,13 +211,14 @@ class Compilation:
             print("\n".join(made.explained), file=sys.stderr)
 
     def _run(self, job: Job) -> int:
-        if any(word in self.bad for word in job.words):
+        if any(self._is_missing(word) for word in job.words if word != job.output):
             self.bad.add(job.output)
             return 1
+        self.bad.discard(job.output)  # names of files between jobs are used again
         origin = next((self.origin[word] for word in job.words if word in self.origin), "")
         read = job.source(self.made) or job.source([file for file in self.origin if file.endswith(".i")])
         status = self._do(job, read)
-        if read is not None or origin:
+        if job.output and (read is not None or origin):
             self.origin[job.output] = self.origin.get(read or "", read or origin)
         if status == 0:
             return 0
@@ -225,6 +229,10 @@ class Compilation:
             what = signal.strsignal(-status)
             say(f"{self.command.cc[0]}: fatal error: {what} signal terminated program {job.name}\n")
         return status if status > 0 and (job.dialect is CLANG or self.command.has("-pass-exit-codes")) else 1
+
+    def _is_missing(self, word: str) -> bool:
+        """Whether a job before this one has failed to write it."""
+        return word in self.bad or (word.startswith(self.folder + "/") and not os.path.exists(word))
 
     def _do(self, job: Job, read: str | None) -> int:
         made = self.made.get(self.origin.get(read or "", read or ""))
