@@ -46,9 +46,9 @@ int main(void) {{
   return 0;
 }}
 """
-NOTATION = PLAIN.replace("int main", "#pragma SMint shared ::[NPROCS](0, NPROCS)\nint shared_array[N];\nint main").replace(
-    "  printf", "#pragma SMint parallel for\n  for (int i = 0; i < N; i++) shared_array[i] = i;\n  printf"
-)
+NOTATION = PLAIN.replace(
+    "int main", "#pragma SMint shared ::[NPROCS](0, NPROCS)\nint shared_array[N];\nint main"
+).replace("  printf", "#pragma SMint parallel for\n  for (int i = 0; i < N; i++) shared_array[i] = i;\n  printf")
 FILES = {
     "part.c": '#include "part.h"\nint twice(int n) { return 2 * n; }\n',
     "include/part.h": HEADER,

@@ -62,7 +62,7 @@ def compile_or_link(command: Command, installation: Installation) -> int:
         if isinstance(ended, int):
             return ended
         linked = [*ended, *linked]
-    become(command.cc, [*command.given, *linked])
+    return become(command.cc, [*command.given, *linked])
 
 
 def become(cc: list[str], words: list[str], environment: dict[str, str] | None = None) -> NoReturn:

@@ -1,5 +1,5 @@
-"""The programs that the C compiler's driver would start for a command: `cc -###` prints them. They have the names of all
-files that it makes, so none has to be guessed here, and a job can be run with another text in place of a source."""
+"""The programs that the C compiler's driver would start for a command: `cc -###` prints them. They have the names of
+all files that it makes, so none has to be guessed here, and a job can be run with another text in place of a source."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 # A line that begins with a blank is a command; its words are quoted if they have to be, and may have several lines.
 LINE = re.compile(r'^ ((?:[^\n"]|"(?:[^"\\]|\\[\s\S])*")*)$|^([A-Z][A-Z_]+)=([^\n]*)$|^([^\n]*)$', re.MULTILINE)
@@ -18,39 +19,45 @@ ABOUT = re.compile(
     r"Selected|Candidate|Build config|.* version \d|COLLECT_"
 )
 LINKERS = re.compile(r"collect2|ld(?:[.-]\w+)?|mold|lld")
-VALUES = frozenset(
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+VALUES = words(
     "-o -I -D -U -A -include -imacros -isystem -iquote -idirafter -isysroot -iprefix -iwithprefix -iwithprefixbefore "
     "-imultilib -imultiarch -MD -MMD -MF -MT -MQ -aux-info -auxbase -auxbase-strip -dumpbase -dumpbase-ext -dumpdir "
-    "--param -main-file-name".split()
+    "--param -main-file-name"
 )
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a compiler proper is told what to do: options with and without a value that are left out."""
+    """How a compiler proper is told what to do."""
 
     preprocess: tuple[str, ...]
-    not_preprocessing: frozenset[str]
+    only_compiling: frozenset[str]  # options, which are left out when it preprocesses ...
     compile: tuple[str, ...]
-    dependencies: frozenset[str]  # and what else is for the preprocessor
-    dependencies_with: frozenset[str]
+    only_preprocessing: frozenset[str]  # ... or compiles preprocessed text, such as those of dependencies
+    only_preprocessing_with: frozenset[str]  # the same, which have a value
     colour: str
 
 
 GCC = Dialect(
     ("-E", "-fno-working-directory"),
-    frozenset("-E -P -C -CC -version -fpch-preprocess -fworking-directory -dD".split()),
+    words("-E -P -C -CC -version -fpch-preprocess -fworking-directory -dD"),
     ("-fpreprocessed",),
-    frozenset("-MP -MG -v -H".split()),
-    frozenset("-MD -MMD -MF -MT -MQ".split()),
+    words("-MP -MG -v -H"),
+    words("-MD -MMD -MF -MT -MQ"),
     "-fdiagnostics-color=always",
 )
 CLANG = Dialect(
     ("-E",),
-    frozenset("-E -P -C -CC -S -emit-obj -emit-llvm -emit-llvm-bc -emit-llvm-uselists -fsyntax-only".split()),
+    words("-E -P -C -CC -S -emit-obj -emit-llvm -emit-llvm-bc -emit-llvm-uselists -fsyntax-only"),
     (),
-    frozenset("-MP -MG -H -sys-header-deps -module-file-deps".split()),
-    frozenset("-dependency-file -MT -header-include-file".split()),
+    words("-MP -MG -H -sys-header-deps -module-file-deps"),
+    words("-dependency-file -MT -header-include-file"),
     "-fcolor-diagnostics",
 )
 
@@ -58,7 +65,7 @@ CLANG = Dialect(
 class Job:
     def __init__(self, words: list[str], environment: dict[str, str]) -> None:
         self.words, self.environment = words, environment
-        at = next((i for i, word in enumerate(words) if os.path.basename(word) == "cc1"), None)
+        at = next((i for i, word in enumerate(words) if Path(word).name == "cc1"), None)
         self.dialect: Dialect | None = None if at is None else GCC
         if at is None and "-cc1" in words[1:]:
             at, self.dialect = words.index("-cc1"), CLANG
@@ -67,7 +74,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        return os.path.basename(self.words[self.program])
+        return Path(self.words[self.program]).name
 
     @property
     def links(self) -> bool:
@@ -91,20 +98,22 @@ class Job:
     def preprocessing(self, source: str, file: str, out: str, more: list[str]) -> list[str]:
         """What makes preprocessed text of a file, which may stand in for the source."""
         assert self.dialect is not None
-        options = without(self._options(source, file), self.dialect.not_preprocessing, frozenset(["-o"]))
+        options = without(self._options(source, file), self.dialect.only_compiling, frozenset(["-o"]))
         return [*self._begin, *self.dialect.preprocess, *more, *options, "-o", out]
 
     def compiling(self, source: str, file: str) -> list[str]:
         """What compiles preprocessed text in place of the source, and makes no dependencies again."""
         assert self.dialect is not None
-        options = without(self._options(source, file), self.dialect.dependencies, self.dialect.dependencies_with)
+        options = without(
+            self._options(source, file), self.dialect.only_preprocessing, self.dialect.only_preprocessing_with
+        )
         if self.dialect is CLANG:
             options[options.index("-x", len(options) - 4) + 1] = "cpp-output"
         return [*self._begin, *self.dialect.compile, *options]
 
     def without_dependencies(self, words: list[str]) -> list[str]:
         assert self.dialect is not None
-        return without(words, self.dialect.dependencies, self.dialect.dependencies_with)
+        return without(words, self.dialect.only_preprocessing, self.dialect.only_preprocessing_with)
 
     def stripping(self, file: str) -> list[str]:
         """What makes text without line markers of preprocessed text."""

@@ -36,7 +36,9 @@ def is_plain(command: Command, headers: str) -> bool:
     if any(value[:1] in ("=", "$") or value == "-" for value in command.values("-I", "-isystem", "-iquote")):
         return False
     told = [*command.values("-D", "-Xpreprocessor"), *(word for word in words if word.startswith("-Wp,"))]
-    return not any(included_names(os.fsencode(text)) for text in told) and Search(command, headers).is_plain()
+    if any(included_names(os.fsencode(text)) != [] for text in told):
+        return False
+    return Search(command, headers).is_plain()
 
 
 def header_folders(include: str) -> list[str]:
@@ -65,7 +67,9 @@ class Search:
             return False
         self.folders += [*system, *self.command.values("-idirafter")]
         inside = tuple(folder.rstrip("/") + "/" for folder in system)
-        waiting = [source for source in self.command.sources + self.command.cxx if source == "-" or os.path.isfile(source)]
+        waiting = [
+            source for source in self.command.sources + self.command.cxx if source == "-" or os.path.isfile(source)
+        ]
         names: list[str] | None = ['"' + name for name in self.command.values("-include", "-imacros")]
         seen, here = set(), "."
         while names is not None:

@@ -53,7 +53,7 @@ def translate_all(command: Command, headers: str, linked: list[str]) -> int | li
 
 
 def start(words: list[str], job: Job, errors: int | None = None) -> subprocess.CompletedProcess[bytes]:
-    if "-" in words and os.path.isfile("/dev/stdin"):
+    if "-" in words and Path("/dev/stdin").is_file():
         os.lseek(0, 0, os.SEEK_SET)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -92,7 +92,7 @@ class Translation:
         words = self.job.preprocessing(self.source, self.source, out, [*self.colour, *self.more])
         done = start(words, self.job, subprocess.PIPE)
         self.messages = done.stderr.decode(errors="surrogateescape")
-        text = Path(out).read_bytes().decode("latin-1") if os.path.exists(out) else ""
+        text = Path(out).read_bytes().decode("latin-1") if Path(out).exists() else ""
         if done.returncode != 0:
             self.failed = any(notation.is_written(each) for notation in NOTATIONS for each in (self.original, text))
             return
@@ -198,13 +198,13 @@ class Compilation:
         return status
 
     def _prepare(self, job: Job) -> None:
-        sources = [name for name in self.command.sources if name == "-" or os.path.isfile(name)]
+        sources = [name for name in self.command.sources if name == "-" or Path(name).is_file()]
         source = job.source(sources)
         is_text = not job.has("-traditional-cpp") and not (job.has("-E") and job.has(*SHOWS_MACROS))
         if source is None or source in self.made or not is_text:
             return
         folder = f"{self.folder}/{len(self.made)}"
-        os.mkdir(folder)
+        Path(folder).mkdir()
         self.made[source] = made = Translation(job, source, self.headers, self.command, folder)
         made.make()
         if self.command.explain and made.explained:
@@ -222,8 +222,8 @@ class Compilation:
             self.origin[job.output] = self.origin.get(read or "", read or origin)
         if status == 0:
             return 0
-        if job.output and os.path.isfile(job.output):
-            os.unlink(job.output)
+        if job.output and Path(job.output).is_file():
+            Path(job.output).unlink()
         self.bad.add(job.output)
         if status < 0:
             what = signal.strsignal(-status)
@@ -232,7 +232,7 @@ class Compilation:
 
     def _is_missing(self, word: str) -> bool:
         """Whether a job before this one has failed to write it."""
-        return word in self.bad or (word.startswith(self.folder + "/") and not os.path.exists(word))
+        return word in self.bad or (word.startswith(self.folder + "/") and not Path(word).exists())
 
     def _do(self, job: Job, read: str | None) -> int:
         made = self.made.get(self.origin.get(read or "", read or ""))
@@ -250,5 +250,5 @@ class Compilation:
 
     def _agree(self, job: Job) -> bool:
         """Whether the objects of a link do, as far as only a link can see."""
-        files = [word for word in job.words if word.endswith(".o") and word != job.output and os.path.isfile(word)]
+        files = [word for word in job.words if word.endswith(".o") and word != job.output and Path(word).is_file()]
         return check({file: self.origin.get(file, file) for file in files})
