@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from compiling import HIROBACC, ROOT, CompilerTest, execute
+from compiling import HERE, HIROBACC, ROOT, CompilerTest, execute, execute_hirobacc
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -45,6 +45,13 @@ NOT_PLAIN: dict[str, tuple[str, dict[str, str], str]] = {
     ),
     "under a condition": ("", {}, "#if __has_include(<sms.h>)\nint x;\n#endif\n"),
     "a name by a macro": ("-DNAME='\"a.h\"'", {"a.h": "#include <sms.h>\n"}, "#include NAME\n"),
+    "a name by a macro of a header": (
+        "",
+        {"a.h": "#include <sms.h>\n", "b.h": "# define NAME(x) #x\n"},
+        '#include "b.h"\n#include NAME(a.h)\n',
+    ),
+    "a name on the next line": ("", {"a.h": "#include <sms.h>\n"}, '#\\\ninclude \\\n"a.h"\n'),
+    "a word on two lines": ("", {"a.h": "#include <sms.h>\n"}, '#inc\\\nlude "a.h"\n'),
     "forced": ("-include a.h", {"a.h": "#include <sms.h>\n"}, "int x;\n"),
     "forced in one word": ("-imacrosa.h", {"a.h": "#define S SMint\n"}, "int x;\n"),
     "forced in many": ("--include=b/a.h", {"b/a.h": "#include <sms.h>\n"}, "int x;\n"),
@@ -68,6 +75,7 @@ PLAIN: dict[str, tuple[str, dict[str, str], str]] = {
     "an own header with our name": ("", {"task.h": "int t;\n"}, '#include "task.h"\n'),
     "OpenMP by _Pragma": ("-fopenmp", {}, "#define P(x) _Pragma(#x)\nint f(void) { P(omp barrier) return 0; }\n"),
     "a header that is not there": ("", {}, "#ifdef WINDOWS\n#include <windows.h>\n#endif\n"),
+    "a macro that nobody defines": ("", {}, "#ifdef USER_H\n#include USER_H\n#endif\n"),
     "headers in a circle": ("-I.", {"a.h": "#include <b.h>\n", "b.h": "#include <a.h>\n"}, '#include "a.h"\n'),
 }
 
@@ -134,6 +142,17 @@ class Plain(CompilerTest):
         self.assertLess(fastest(HIROBACC) - fastest("cc"), 0.06)
 
 
+class Registered(unittest.TestCase):
+    def test_what_is_repeated(self) -> None:
+        """To look at a command takes no imports of the notations, so some words stand twice."""
+        execute_hirobacc(["--version"], HERE)  # which finds the parser
+        plain, registry = (importlib.import_module(f"hiroba.compiler.{name}") for name in ("plain", "registry"))
+        for family in (notation.family for notation in registry.NOTATIONS if notation.family):
+            self.assertIn(family.lower().encode(), plain.FAMILIES)
+        option = importlib.import_module("hiroba.compiler.core.every_rank").OPTION
+        self.assertLessEqual({f"-Wno-{option}", f"-Wno-error={option}"}, command.OWN_WARNINGS)
+
+
 class Words(unittest.TestCase):
     def test_response_files(self) -> None:
         """As GCC reads them."""
@@ -192,6 +211,11 @@ class Endings(CompilerTest):
             alone = execute(["cc", name, "-c", "-o", "g.o"], self.folder)
             ours = execute([HIROBACC, name, "-c", "-o", "g.o"], self.folder)
             self.assertEqual((ours.returncode, ours.stderr), (alone.returncode, alone.stderr), name)
+
+    def test_compiler_that_is_this_one(self) -> None:
+        (self.folder / "cc").symlink_to(HIROBACC)
+        status, said = self.ended(f"PATH=$PWD:$PATH {HIROBACC} -c none.c")
+        self.assertEqual((status, said), (1, "hirobacc: `cc` is hirobacc itself; name a C compiler with --cc\n"))
 
     def test_odd_files(self) -> None:
         self.write("dir.c/x", "")

@@ -32,6 +32,9 @@ def main(arguments: list[str], installation: Installation) -> int:
         if command.help:
             print(USAGE, end="", flush=True)
             return 0
+        if os.path.realpath(find_program(command.cc[0]) or "") == installation.command:
+            print(f"hirobacc: `{command.cc[0]}` is hirobacc itself; name a C compiler with --cc", file=sys.stderr)
+            return 1
         if os.path.basename(command.cc[0]).startswith("nvcc"):
             return become_nvcc(command, installation)
         return compile_or_link(command, installation)

@@ -14,6 +14,8 @@ from .command import Command, find_program
 FAMILIES = (b"smint", b"xmp", b"hiroba", b"sms_", b"mpc_init")  # in lower case, anywhere in a text
 SIGPIPE = 13  # the module that has its name takes long to import
 MARKS = ("_", "#")  # in place of names: a text has _Pragma, or ##; together they can make any directive
+MACRO = "?"  # before a name that a macro makes
+LOWER = bytes(range(256)).lower()
 BLANKS = b" \t\n\r\v\f\\"
 # Options that make a difference to where headers are, or to what a text means, and that are not imitated here.
 NOT_PLAIN = (
@@ -59,6 +61,7 @@ class Search:
         self.system = System(command)
         self.folders = [*command.values("-I"), *command.values("-isystem")]
         self.marks: set[str] = set()
+        self.macros: set[str] = set()  # that make names of headers
         self._found: dict[tuple[str, str], str] = {}
 
     def is_plain(self) -> bool:
@@ -71,28 +74,40 @@ class Search:
             source for source in self.command.sources + self.command.cxx if source == "-" or os.path.isfile(source)
         ]
         names: list[str] | None = ['"' + name for name in self.command.values("-include", "-imacros")]
-        seen, here = set(), "."
+        seen: set[str] = set()
+        here = "."
         while names is not None:
             for name in names:
                 places = self.places(name[1:], name[0], here)
-                is_ours = os.path.basename(name[1:]) in self.ours and name[0] not in MARKS
+                is_ours = os.path.basename(name[1:]) in self.ours and name[0] not in (*MARKS, MACRO)
                 if is_ours and (not places or name[1:] == "mpi.h"):
                     return False
                 waiting += places
             waiting = [path for path in waiting if path not in seen]
             if not waiting:
                 self.system.keep()
-                return not self.marks.issuperset(MARKS)
+                return not self.marks.issuperset(MARKS) and not any(map(self.defines_macro, seen))
             path = waiting.pop()
             seen.add(path)
             names = self.system.names(path) if path.startswith(inside) else names_in(path)
             here = os.path.dirname(path)
         return False
 
+    def defines_macro(self, path: str) -> bool:
+        """Whether a text, or an option, defines a macro that makes the name of a header."""
+        if not self.macros:
+            return False
+        squeezed = (read_input() if path == "-" else read(path)).translate(None, BLANKS)
+        options = self.command.values("-D", "-Xpreprocessor") + [name for name, _ in self.command.options]
+        return any(
+            b"define" + os.fsencode(name) in squeezed or any(name in option for option in options)
+            for name in self.macros
+        )
+
     def places(self, name: str, kind: str, here: str) -> list[str]:
         """The files that a name may mean; of include_next, whose kind is n, each."""
-        if kind in MARKS:
-            self.marks.add(kind)
+        if kind in (*MARKS, MACRO):
+            (self.macros if kind == MACRO else self.marks).add(name or kind)
             return []
         if name[:1] == "/":
             return [name] if os.path.isfile(name) else []
@@ -154,25 +169,21 @@ def read_input() -> bytes:
 def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
     """The same for a text. Comments count, so None may be wrong. In headers of the system are no notations, but macros
     and our headers may be."""
-    squeezed = text.translate(None, BLANKS)
-    lower = squeezed.lower()
-    if any(family in lower for family in FAMILIES):
+    squeezed = text.translate(LOWER, BLANKS)
+    if any(family in squeezed for family in FAMILIES):
         return None
-    if not system and (b"shared" in lower or b":[" in squeezed):
+    if not system and (b"shared" in squeezed or b":[" in squeezed):
         return None
-    for continued in (b"\\\n", b"\\\r\n"):
-        if continued in text:
-            text = text.replace(continued, b"")
     names = [] if system else marks_in(text)
     for word in (b"include", b"import"):
+        if text.count(word) != squeezed.count(word):  # a word over two lines, or in capitals
+            text = text.replace(b"\\\n", b"").replace(b"\\\r\n", b"")
         at = text.find(word)
         while at >= 0:
-            if is_directive(text, at):
-                name = name_at(text, at + len(word))
-                if name is None:
-                    return None
-                if name:
-                    names.append(name)
+            name = name_at(text, at + len(word)) if is_directive(text, at) else ""
+            if name is None:
+                return None
+            names += [name] if name else []
             at = text.find(word, at + 1)
     return names
 
@@ -184,25 +195,30 @@ def marks_in(text: bytes) -> list[str]:
 def is_directive(text: bytes, at: int) -> bool:
     """Whether a # may stand before this place, in one of its spellings, or `__has_` does."""
     i = at - 1
-    while i >= 0 and text[i] in b" \t\v\f":
+    while i >= 0 and text[i] in BLANKS:
         i -= 1
     return i >= 0 and (text[i] in b"#:=" or text[i - 1 : i + 1] == b"*/" or text[max(0, at - 6) : at] == b"__has_")
 
 
 def name_at(text: bytes, at: int) -> str | None:
-    """The name of a header with its kind before it; "" if this is none, None if it is not written here."""
+    """The name of a header with its kind before it; "" if this is none, None if that is hard to tell."""
     kind = ""
     if text[at : at + 5] == b"_next":
         at, kind = at + 5, "n"
     if text[at : at + 1].isalnum():
         return ""  # #included
-    while text[at : at + 1] in (b" ", b"\t", b"("):
+    while text[at : at + 1] and text[at] in BLANKS + b"(":
         at += 1
     first = text[at : at + 1]
     end = text.find(b'"' if first == b'"' else b">", at + 1, at + 4096)
     if first in (b'"', b"<"):
         return (kind or first.decode()) + os.fsdecode(text[at + 1 : end]) if end > 0 else None
-    return None if first.isalpha() or first in (b"_", b"/") else ""
+    end = at
+    while text[end : end + 1].isalnum() or text[end : end + 1] == b"_":
+        end += 1
+    if end > at:
+        return MACRO + os.fsdecode(text[at:end])
+    return None if first == b"/" else ""
 
 
 class System:
