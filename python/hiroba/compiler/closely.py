@@ -11,7 +11,7 @@ INCLUDE = re.compile(
     rb"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:include|import)(?:(?=_next\b)|\b)|__has_include(?:(?=_next\b)|\b)", re.MULTILINE
 )
 FAMILY = re.compile(rb"smint|hiroba|\bxmp(?:\b|_)|\bsms_|\bmpc_init", re.IGNORECASE)
-NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|<:|\?\?\(")
+NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|\[[^]\n?]*:|<:|\?\?\(")
 
 
 def names_closely(text: bytes, *, system: bool) -> list[str] | None:

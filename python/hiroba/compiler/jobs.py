@@ -14,18 +14,14 @@ from pathlib import Path
 LINE = re.compile(r'^ ((?:[^\n"]|"(?:[^"\\]|\\[\s\S])*")*)$|^([A-Z][A-Z_]+)=([^\n]*)$|^([^\n]*)$', re.MULTILINE)
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)', re.DOTALL)
 FOR_PROGRAMS = ("COLLECT_", "OFFLOAD_", "COMPILER_PATH", "LIBRARY_PATH")
-ABOUT = re.compile(
-    r"$|Using built-in specs|Reading specs|Target:|Configured with|Thread model|Supported LTO|InstalledDir|Found cand|"
-    r"Selected|Candidate|Build config|.* version \d|COLLECT_"
-)
 LINKERS = re.compile(r"collect2|ld(?:[.-]\w+)?|mold|lld")
 
 
-def words(text: str) -> frozenset[str]:
+def options(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-VALUES = words(
+VALUES = options(
     "-o -I -D -U -A -include -imacros -isystem -iquote -idirafter -isysroot -iprefix -iwithprefix -iwithprefixbefore "
     "-imultilib -imultiarch -MD -MMD -MF -MT -MQ -aux-info -auxbase -auxbase-strip -dumpbase -dumpbase-ext -dumpdir "
     "--param -main-file-name"
@@ -46,18 +42,18 @@ class Dialect:
 
 GCC = Dialect(
     ("-E", "-fno-working-directory"),
-    words("-E -P -C -CC -version -fpch-preprocess -fworking-directory -dD"),
+    options("-E -P -C -CC -version -fpch-preprocess -fworking-directory -dD"),
     ("-fpreprocessed",),
-    words("-MP -MG -v -H"),
-    words("-MD -MMD -MF -MT -MQ"),
+    options("-MP -MG -v -H"),
+    options("-MD -MMD -MF -MT -MQ"),
     "-fdiagnostics-color=always",
 )
 CLANG = Dialect(
     ("-E",),
-    words("-E -P -C -CC -S -emit-obj -emit-llvm -emit-llvm-bc -emit-llvm-uselists -fsyntax-only"),
+    options("-E -P -C -CC -S -emit-obj -emit-llvm -emit-llvm-bc -emit-llvm-uselists -fsyntax-only"),
     (),
-    words("-MP -MG -H -sys-header-deps -module-file-deps"),
-    words("-dependency-file -MT -header-include-file"),
+    options("-MP -MG -H -sys-header-deps -module-file-deps"),
+    options("-dependency-file -MT -header-include-file"),
     "-fcolor-diagnostics",
 )
 
@@ -157,7 +153,7 @@ def jobs_of(cc: list[str], words: list[str], folder: str, *, everything: bool) -
         elif line[2] is not None:
             if line[2].startswith(FOR_PROGRAMS):
                 told[line[2]] = line[3]
-        elif ABOUT.match(line[4]) is None:
+        elif line[4].startswith(tuple(f"{Path(name).name}: " for name in (cc[0], told.get("COLLECT_GCC", cc[0])))):
             said += line[4] + "\n"
     return jobs, os.fsdecode(done.stderr) if everything else said, done.returncode
 

@@ -12,6 +12,10 @@ import os
 from .command import Command, find_program
 
 FAMILIES = (b"smint", b"xmp", b"hiroba", b"sms_", b"mpc_init")  # in lower case, anywhere in a text
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SIGPIPE = 13  # the module that has its name takes long to import
 MARKS = ("_", "#")  # in place of names: a text has _Pragma, or ##; together they can make any directive
 MACRO = "?"  # before a name that a macro makes
@@ -62,7 +66,8 @@ class Search:
         self.folders = [*command.values("-I"), *command.values("-isystem")]
         self.marks: set[str] = set()
         self.macros: set[str] = set()  # that make names of headers
-        self._found: dict[tuple[str, str], str] = {}
+        self._found: dict[tuple[str, str], list[str]] = {}
+        self._inside: dict[str, set[str]] = {}  # what is in a folder
 
     def is_plain(self) -> bool:
         system = self.system.folders
@@ -86,43 +91,52 @@ class Search:
             waiting = [path for path in waiting if path not in seen]
             if not waiting:
                 self.system.keep()
-                return not self.marks.issuperset(MARKS) and not any(map(self.defines_macro, seen))
+                return not self.marks.issuperset(MARKS) and not self.makes_names(seen)
             path = waiting.pop()
             seen.add(path)
             names = self.system.names(path) if path.startswith(inside) else names_in(path)
             here = os.path.dirname(path)
         return False
 
-    def defines_macro(self, path: str) -> bool:
-        """Whether a text, or an option, defines a macro that makes the name of a header."""
-        if not self.macros:
-            return False
-        squeezed = (read_input() if path == "-" else read(path)).translate(None, BLANKS)
-        options = self.command.values("-D", "-Xpreprocessor") + [name for name, _ in self.command.options]
-        return any(
-            b"define" + os.fsencode(name) in squeezed or any(name in option for option in options)
-            for name in self.macros
-        )
+    def makes_names(self, texts: set[str]) -> bool:
+        """Whether one of these texts, or an option, defines a macro that makes the name of a header."""
+        given = self.command.values("-D", "-Xpreprocessor") + [name for name, _ in self.command.options]
+        if any(macro in option for option in given for macro in self.macros):
+            return True
+        macros = [os.fsencode(macro) for macro in self.macros]
+        for path in texts if macros else ():
+            text = read_input() if path == "-" else read(path)
+            if any(macro in text and b"define" + macro in text.translate(None, BLANKS) for macro in macros):
+                return True
+        return False
 
     def places(self, name: str, kind: str, here: str) -> list[str]:
         """The files that a name may mean; of include_next, whose kind is n, each."""
         if kind in (*MARKS, MACRO):
             (self.macros if kind == MACRO else self.marks).add(name or kind)
             return []
-        if name[:1] == "/":
-            return [name] if os.path.isfile(name) else []
         if kind == '"':
             for folder in (here, *self.quoted):
                 path = os.path.join(folder, name)
-                if os.path.isfile(path):
+                if self.system.is_file(path):
                     return [path]
-        if kind == "n":
-            return [path for folder in self.folders if os.path.isfile(path := os.path.join(folder, name))]
         if (kind, name) not in self._found:
-            paths = (os.path.join(folder, name) for folder in self.folders)
-            self._found[kind, name] = next((path for path in paths if os.path.isfile(path)), "")
-        path = self._found[kind, name]
-        return [path] if path else []
+            found = self._in_folders(name)
+            self._found[kind, name] = list(found) if kind == "n" else [path for path in (next(found, None),) if path]
+        return self._found[kind, name]
+
+    def _in_folders(self, name: str) -> Iterator[str]:
+        first = name.split("/", 1)[0]
+        for folder in self.folders:
+            if folder not in self._inside:
+                try:
+                    self._inside[folder] = set(os.listdir(folder))
+                except OSError:
+                    self._inside[folder] = set()
+            if first in self._inside[folder] or first in ("", ".", ".."):
+                path = os.path.join(folder, name)
+                if self.system.is_file(path):
+                    yield path
 
 
 def names_in(path: str) -> list[str] | None:
@@ -172,7 +186,7 @@ def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
     squeezed = text.translate(LOWER, BLANKS)
     if any(family in squeezed for family in FAMILIES):
         return None
-    if not system and (b"shared" in squeezed or b":[" in squeezed):
+    if not system and (b":[" in squeezed or has_shared(text) or has_section(squeezed)):
         return None
     names = [] if system else marks_in(text)
     for word in (b"include", b"import"):
@@ -186,6 +200,23 @@ def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
             names += [name] if name else []
             at = text.find(word, at + 1)
     return names
+
+
+def has_shared(text: bytes) -> bool:
+    """Whether the word stands where a declaration may begin."""
+    at = text.find(b"shared")
+    while at >= 0:
+        before = text[text.rfind(b"\n", 0, at) + 1 : at].rstrip()
+        if not before or before[-1] in b";{}/" or before.endswith((b"extern", b"static")):
+            return True
+        at = text.find(b"shared", at + 1)
+    return False
+
+
+def has_section(squeezed: bytes) -> bool:
+    """Whether there may be one, a[0:9]."""
+    pieces = squeezed.split(b"[")[1:] if b":" in squeezed else []
+    return any(b":" in (index := piece.partition(b"]")[0]) and b"?" not in index for piece in pieces)
 
 
 def marks_in(text: bytes) -> list[str]:
@@ -232,6 +263,7 @@ class System:
         self.file = self._file()
         self.known: dict[str, tuple[str, list[str] | None]] = {}
         self.is_new = False
+        self._stamps: dict[str, str] = {}
         self.folders = self._load() or self._ask()
 
     def _identity(self) -> list[str]:
@@ -273,8 +305,13 @@ class System:
         self.is_new = bool(begin and end)
         return [line.strip() for line in listed.splitlines()] if self.is_new else None
 
+    def is_file(self, path: str) -> bool:
+        if path not in self._stamps:
+            self._stamps[path] = stamp(path)
+        return self._stamps[path] != ""
+
     def names(self, path: str) -> list[str] | None:
-        when = stamp(path)
+        when = self._stamps.get(path) or stamp(path)
         if path in self.known and self.known[path][0] == when:
             return self.known[path][1]
         try:
@@ -324,8 +361,9 @@ def errors_of(words: list[str]) -> bytes:
 
 
 def stamp(path: str) -> str:
+    """What changes when a file does; empty for none."""
     try:
         seen = os.stat(path)
-    except OSError:
-        return "-"
-    return f"{seen.st_size}.{seen.st_mtime_ns}"
+    except (OSError, ValueError):  # a name may have a null character
+        return ""
+    return f"{seen.st_size}.{seen.st_mtime_ns}" if seen.st_mode & 0o170000 == 0o100000 else ""
