@@ -10,7 +10,7 @@ COMMENT = re.compile(rb'//(?:[^\n\\]|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^
 INCLUDE = re.compile(
     rb"^[ \t]*(?:#|%:|\?\?=)[ \t]*(?:include|import)(?:(?=_next\b)|\b)|__has_include(?:(?=_next\b)|\b)", re.MULTILINE
 )
-FAMILY = re.compile(rb"smint|hiroba|\bxmp(?:\b|_)|\bsms_|\bmpc_init", re.IGNORECASE)
+FAMILY = re.compile(rb"smint|hiroba|\bxmp(?:\b|_)|\bsms_|\bmpc_init")
 NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|\[[^]\n?]*:|<:|\?\?\(")
 
 
@@ -19,7 +19,7 @@ def names_closely(text: bytes, *, system: bool) -> list[str] | None:
     text = re.sub(rb"\\[ \t]*\r?\n", b"", text)
     code = COMMENT.sub(lambda found: found[0] if found[0][:1] == b'"' else b" ", text)
     bare = COMMENT.sub(b'""', code)
-    if (not system and NOTATION.search(bare)) or FAMILY.search(code if b"_Pragma" in bare else bare):
+    if (not system and NOTATION.search(bare)) or FAMILY.search((code if b"_Pragma" in bare else bare).lower()):
         return None
     names = [] if system else marks_in(bare)
     for found in INCLUDE.finditer(code):

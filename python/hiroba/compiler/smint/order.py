@@ -69,6 +69,8 @@ class Order:
                 self._explain(place, f" before the loop in line {self.source.place(node.start_byte).line}")
 
     def _effect(self, name: str) -> Effect:
+        if name not in self.flow.functions:
+            return Effect()
         if name not in self.effects:
             self.effects[name] = None  # of a call in itself nothing is known yet
             self.effects[name] = Path(self, self.flow.functions[name]).effect()
