@@ -75,7 +75,7 @@ void Net::await_others_report() {
 
 // Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
 void Net::learn_place(int rank) {
-  if (here(rank)) return;
+  if (config().board->rank(rank).pid != 0) return;  // its own board is this one
   static Channel::Answer answer;  // may come when nobody waits for it any more
   answer.here.store(0);
   Head h = head_of(Frame::ask_place);
