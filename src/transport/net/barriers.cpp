@@ -76,7 +76,7 @@ void Net::await_others_report() {
 // Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
 void Net::learn_place(int rank) {
   if (config().board->rank(rank).pid != 0) return;  // its own board is this one
-  static Channel::Answer answer;  // may come when nobody waits for it any more
+  static Channel::Answer answer;                    // may come when nobody waits for it any more
   answer.here.store(0);
   Head h = head_of(Frame::ask_place);
   h.completion = reinterpret_cast<uint64_t>(&answer);
