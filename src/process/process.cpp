@@ -198,6 +198,18 @@ void end_tasks(const char* call) {
   if (tasks.any()) require(tasks.wait(call, nullptr));
 }
 
+void require_unused(const char* call, const char* place, const char* which, const void* data, size_t bytes,
+                    bool to_write) {
+  const Process& p = process();
+  if (in_task() || !p.tasks.use(data, bytes, to_write)) return;
+  Array* array = nullptr;
+  const bool shared = p.memory->arrays().find(data, array).ok();
+  end_job(
+      1, "%s: %s: tasks that have not ended use %s, %zu bytes%s%s; call hiroba::taskwait before (hiroba_taskwait in C)",
+      place, call, which, bytes, shared ? " from " : "",
+      shared ? element_name(*array, static_cast<const char*>(data) - array->data).c_str() : "");
+}
+
 void require_outside_task(const char* call) {
   if (in_task())
     end_job(1,

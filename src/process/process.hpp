@@ -45,6 +45,10 @@ void end_tasks(const char* call);
 // Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
 // (option check). Collective.
 void begin_barrier(const char* call, bool tasks_end = true);
+// Ends the job with a message that names the call if it reads, or writes, what tasks use that have not ended; `which`
+// is the argument. In a task it does nothing.
+void require_unused(const char* call, const char* place, const char* which, const void* data, size_t bytes,
+                    bool to_write);
 // These end the job with a message that names the call and the task whose body makes it: in any task; or in one that a
 // single rank of several runs, which would wait for the others.
 void require_outside_task(const char* call);

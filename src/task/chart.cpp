@@ -53,7 +53,7 @@ void Chart::add(const Task& task, Node::Kind kind, std::string id, std::string t
 void Chart::task(const Task& task) {
   const bool child = task.domain->parent != nullptr;
   const std::string id = child ? format("r%d_c%zu", rank_, order_.size())
-                               : format("r%d_%llu", rank_, static_cast<unsigned long long>(task.number));
+                               : format("r%d_%llu", rank_, static_cast<unsigned long long>(task.number & ~Task::lone));
   add(task, Node::program, id, format("%s\n%s", task.label->name, base_name(task.label->place)));
 }
 

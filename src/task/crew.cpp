@@ -54,7 +54,6 @@ Task& Worker::create(Domain& domain, Task::Kind kind) {
   task->kind = kind;
   task->edges = 0;
   task->priority = 0;
-  task->alone = domain.parent != nullptr ? domain.parent->alone : 0;
   task->domain = &domain;
   task->label = nullptr;
   ++domain.created;

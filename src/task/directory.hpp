@@ -87,6 +87,13 @@ class Directory {
   }
   // Edges for one more task, and what it changes.
   void use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring);
+  // Entries that may share bytes with the section.
+  template <typename Visit>
+  void for_each_near(const TaskSection& section, const Visit& visit) const {
+    const char* const begin = section.address;
+    const char* const from = reinterpret_cast<uintptr_t>(begin) > longest_ ? begin - longest_ : nullptr;
+    for (auto i = by_begin_.lower_bound(from); i != by_begin_.end() && i->first < section.end(); ++i) visit(*i->second);
+  }
   // Edges only.
   static void after_writers(const Entry& entry, Wiring& wiring);
   static void after_all(const Entry& entry, Wiring& wiring);

@@ -113,7 +113,7 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
     return {};
   }
   task = &tasks_.worker().create(tasks_.domain(), Task::program);
-  task->number = count_, task->alone = place != everywhere ? 1 : 0;
+  task->number = count_ | (place != everywhere ? Task::lone : 0);
   Wiring wiring(tasks_.worker(), *task);
   for (const Piece& piece : pieces_) {
     const TaskAccess& access = *piece.access;
@@ -151,6 +151,18 @@ void Flow::allow_parts(bool parts) {
   parts_ = parts;
   count_ = 0;  // in all ranks
   tasks_.number_events(!parts);
+}
+
+bool Flow::uses(const TaskSection& bytes, bool to_write) const {
+  bool used = false, copied = false;
+  directory_.for_each_near(bytes, [&](const Entry& entry) { copied = copied || sharing_.has_copy(entry, bytes); });
+  directory_.for_each_near(bytes, [&](const Entry& entry) {
+    if (used || !overlap(entry.section, bytes)) return;
+    const bool here =
+        entry.writer.pending() || ((to_write || entry.mode != TaskAccess::in) && entry.users.any_pending());
+    used = here || sharing_.uses(entry, to_write, copied);
+  });
+  return used;
 }
 
 void Flow::clear() {

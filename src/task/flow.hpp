@@ -28,6 +28,8 @@ class Flow {
     uint64_t history;
   };
   const std::vector<Made>& made() const { return made_; }
+  // Whether tasks so far use these bytes, and are not known to have ended: so that they may not be read, or written.
+  bool uses(const TaskSection& bytes, bool to_write) const;
 
  private:
   static constexpr int everywhere = -2, unsaid = -1;

@@ -77,7 +77,6 @@ void NestingCheck::begin(const Domain& domain) {
 
 Status NestingCheck::created(const Domain& domain, const Task* task, std::span<const TaskAccess> accesses,
                              const TaskLabel* label) {
-  if (memory_ == nullptr) return {};
   Named named = {{}, label, &domain, ++order_};
   for (const TaskAccess& access : accesses) {
     if (access.section.empty()) continue;

@@ -19,6 +19,7 @@ namespace hiroba {
 class NestingCheck {
  public:
   void start(const Memory& memory) { memory_ = &memory; }
+  bool on() const { return memory_ != nullptr; }
   // All tasks of the sequence have ended, or there are none yet.
   void begin(const Domain& domain);
   // The next task of that sequence; null if another rank runs it. A status if it is a child that uses more than it may,

@@ -103,8 +103,7 @@ struct alignas(256) Task {
 
   std::atomic<int32_t> blockers{0};  // predecessors that have not ended, and being_created
   Kind kind = program;
-  uint8_t edges : 7 = 0;  // used of edge[]
-  uint8_t alone : 1 = 0;  // one rank of several runs it
+  uint8_t edges = 0;  // used of edge[]
   int16_t priority = 0;
   std::atomic<Edge*> successors{closed()};
   uint64_t serial = 0;  // of the task among all that had this node
@@ -117,7 +116,9 @@ struct alignas(256) Task {
   Edge edge[most_edges] = {};
 
   TaskExtra* extra = nullptr;
-  uint64_t number = 0;  // of the program's task: in the order of creation, the same in every rank
+  // Of the program's task: in the order of creation, the same in every rank; `lone`, if one rank of several runs it.
+  static constexpr uint64_t lone = uint64_t{1} << 63;
+  uint64_t number = 0;
   alignas(16) unsigned char argument[argument_bytes] = {};
 
   // What the list of successors is from the end of the task on.

@@ -1,5 +1,7 @@
 #include "task/sharing.hpp"
 
+#include <algorithm>
+
 namespace hiroba {
 
 bool RankSet::any_but(int rank) const {
@@ -26,6 +28,22 @@ void Sharing::renew(Entry& entry) const {
   entry.forget_tasks();
   entry.shares->written_by(Shares::nobody);
   entry.shares->copies.clear();
+}
+
+bool Sharing::has_copy(const Entry& entry, const TaskSection& bytes) const {
+  if (entry.shares == nullptr || entry.epoch != epoch_) return false;
+  const std::vector<Shares::Copy>& copies = entry.shares->copies;
+  return std::any_of(copies.begin(), copies.end(), [&](const Shares::Copy& copy) {
+    return copy.rank == rank_ && copy.valid && covers(copy.section, bytes) && !copy.mover.pending();
+  });
+}
+
+bool Sharing::uses(const Entry& entry, bool to_write, bool copied) const {
+  if (entry.shares == nullptr || entry.epoch != epoch_) return false;
+  const Shares& shares = *entry.shares;
+  if (reach(rank_, shares.home) != Reach::same) return to_write || !copied;
+  const bool written = shares.writer != Shares::nobody && shares.writer != rank_ && !shares.signalled.has(rank_);
+  return written || (to_write && shares.readers.any_but(rank_));
 }
 
 // ---- what one access means -----------------------------------------------------------------------------------------

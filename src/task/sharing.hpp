@@ -68,6 +68,11 @@ class Sharing {
   // `rank` runs the task; `wiring` is the task's, if that is this rank. Called twice for each access of a task: first
   // for all of them what the task waits for, then what comes `after` the task.
   void use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring, bool after);
+  // Whether this rank has a copy of what tasks have made of these bytes of other memory.
+  bool has_copy(const Entry& entry, const TaskSection& bytes) const;
+  // Whether tasks of other ranks have written the entry, or used it, and this rank does not know that they have ended;
+  // of other memory that it has a copy.
+  bool uses(const Entry& entry, bool to_write, bool copied) const;
   // All tasks of all ranks have ended, so nothing that is known about entries counts any more.
   void clear() { ++epoch_; }
 

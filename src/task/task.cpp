@@ -89,10 +89,11 @@ Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> a
     Domain& domain = *parent->extra->children;
     Directory& directory = static_cast<Children*>(domain.sequence.get())->directory;
     task = &create_local(*Crew::here(), domain, directory, accesses);
-    HIROBA_TRY(parts.nesting_check.created(domain, task, accesses, spec.label));
+    if (parts.nesting_check.on()) HIROBA_TRY(parts.nesting_check.created(domain, task, accesses, spec.label));
   } else {
     HIROBA_TRY(parts.creating().create(accesses, spec.on, spec.label, task));
-    HIROBA_TRY(parts.nesting_check.created(parts.creating().domain(), task, accesses, spec.label));
+    if (parts.nesting_check.on())
+      HIROBA_TRY(parts.nesting_check.created(parts.creating().domain(), task, accesses, spec.label));
     if (task == nullptr) return {};
   }
   task->label = spec.label, task->priority = spec.priority;
@@ -229,9 +230,18 @@ Status Tasks::allow_parts(bool parts) {
 // A rank that may leave out tasks does not know whether others have created some. A wait in the function of a graph is
 // refused.
 bool Tasks::any() const { return parts_->flow.any() || parts_->leave_out || parts_->recording != nullptr; }
+bool Tasks::use(const void* address, size_t bytes, bool to_write) const {
+  return bytes > 0 && parts_->flow.any() && Crew::here() != nullptr &&
+         parts_->flow.uses(TaskSection(const_cast<void*>(address), bytes), to_write);
+}
 
 bool in_task() { return running() != nullptr; }
-bool in_lone_task() { return in_task() && running()->alone != 0; }
+// Children run where the task does that the program has created. Recorded tasks do not tell.
+bool in_lone_task() {
+  const Task* task = running();
+  while (task != nullptr && task->domain->parent != nullptr) task = task->domain->parent;
+  return task != nullptr && task->domain->replay == nullptr && (task->number & Task::lone) != 0;
+}
 std::string running_task() { return in_task() ? name_of(*running()) : "no task"; }
 
 Status Tasks::create(std::span<const TaskAccess> accesses, const Spec& spec, void*& argument) {
@@ -346,7 +356,7 @@ Status Tasks::work_until(int (*done)(void*), void* context) {
   return {};
 }
 
-int Tasks::thread() const { return Crew::here() == nullptr ? 0 : Crew::here()->index(); }
+int thread_of_task() { return Crew::here() == nullptr ? 0 : Crew::here()->index(); }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------
 

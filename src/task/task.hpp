@@ -66,6 +66,9 @@ class Tasks {
   // From now on a rank may leave out tasks that use none of the shared data that it uses. Collective; no task is left.
   Status allow_parts(bool parts);
   bool any() const;  // of the program's tasks may not have ended
+  // Whether tasks of the program so far use these bytes, and may not have ended. For the program's thread, outside of
+  // tasks.
+  bool use(const void* address, size_t bytes, bool to_write) const;
 
   // create() is called once for each iteration, and makes the same tasks each time. Where that pays, they are recorded
   // when the graph runs first. Collective; run_graph waits, as wait() does, before and after.
@@ -83,7 +86,6 @@ class Tasks {
 
   // Runs other tasks until done(context) is not 0.
   Status work_until(int (*done)(void* context), void* context);
-  int thread() const;  // the number of the calling one; 0 outside of tasks
   int threads() const { return settings_.threads; }
 
  private:
@@ -102,6 +104,7 @@ class Tasks {
 bool in_task();
 bool in_lone_task();
 std::string running_task();
+int thread_of_task();  // the number of the calling thread; 0 outside of tasks
 // For the body of a task: where its thread has what is at the address, of the section of that access, a reduction. Null
 // if the task has no such reduction.
 char* part_of_reduction(int access, const char* address);

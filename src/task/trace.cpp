@@ -31,7 +31,7 @@ void Trace::start(int rank, int threads, std::string file) {
 void Trace::released(const Task& task, const Task& by) {
   if (by.kind != Task::program) return;
   const std::lock_guard lock(mutex_);
-  releasers_[&task] = {by.label, by.number};
+  releasers_[&task] = {by.label, by.number & ~Task::lone};
 }
 
 Trace::Releaser Trace::releaser_of(const Task& task) {
@@ -43,7 +43,8 @@ Trace::Releaser Trace::releaser_of(const Task& task) {
 void Trace::began(int worker, const Task& task) {
   Timeline& timeline = of_worker_[static_cast<size_t>(worker)];
   timeline.running.push_back(timeline.events.size());
-  timeline.events.push_back({task.label, task.number, seconds_now(), 0, releaser_of(task), task.kind == Task::move});
+  timeline.events.push_back(
+      {task.label, task.number & ~Task::lone, seconds_now(), 0, releaser_of(task), task.kind == Task::move});
 }
 
 void Trace::ended(int worker, const Task&) {

@@ -1,9 +1,13 @@
 // Failures of tasks that no wait hands to the program, and calls of all ranks in tasks, by name; tasks_misuse.py checks
 // what comes of them.
 #include <blas.h>
+
+#include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <task_values.hpp>
+#include <thread>
 
 #include "programs.h"
 
@@ -104,6 +108,47 @@ void collective_in_task_of_all() {  // each rank runs it, so this is as good as 
   if (sum != sms_nprocs) fail("a collective operation in a task of all ranks has the sum %d", sum);
 }
 
+// ---- calls that use what tasks have not made yet -------------------------------------------------------------------
+
+void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+
+void reduced_too_early(const int* data) {
+  int sum = 0;
+  hiroba_allreduce(data, &sum, 1, HIROBA_INT, HIROBA_SUM, HIROBA_ALL);
+}
+void private_too_early() {
+  int own = 0;
+  hiroba::task(out(own), [&] { pause(), own = 1; });
+  reduced_too_early(&own);
+}
+void shared_too_early() {
+  int* const a = numbers(100);
+  hiroba::task(out(a, 100), [=] { pause(), a[99] = 1; });
+  reduced_too_early(a + 99);
+}
+void written_too_early() {
+  int own = 0, other = 1;
+  hiroba::task(in(own), [&] { pause(); });
+  hiroba_bcast(sms_rank == 0 ? &other : &own, 1, HIROBA_INT, 0, HIROBA_ALL);
+}
+void after_wait_for_data() {
+  int* const a = numbers(100);
+  int own = 0, sum = 0;
+  hiroba::task(out(a, 100), [=] { a[99] = 1; });
+  hiroba::task(out(a[0]), [=] { pause(); });
+  hiroba::task(out(own), [&] { own = 1; });
+  hiroba::taskwait(in(a[99]), in(own));
+  for (const int* const each : {const_cast<const int*>(a + 99), const_cast<const int*>(&own)}) {
+    hiroba_allreduce(each, &sum, 1, HIROBA_INT, HIROBA_SUM, HIROBA_ALL);
+    if (sum != sms_nprocs) fail("the sum of what was waited for is %d", sum);
+  }
+}
+void blas_after_tasks() {
+  float* const x = reinterpret_cast<float*>(numbers(100));
+  for (int i = 0; i < 100; i += 10) hiroba::task(out(x + i, 10), [=] { pause(), std::fill(x + i, x + i + 10, 1.0F); });
+  if (const float sum = hiroba_sasum(100, x, 1); sum != 100) fail("the sum of what tasks write is %g", sum);
+}
+
 // ---- arguments, and what was freed ---------------------------------------------------------------------------------
 
 void tiles_of_nothing() { hiroba::tiles<int>(numbers(100), 10, 10, 0, 5); }
@@ -131,7 +176,12 @@ void free_of_freed() { hiroba_graph_free(freed_graph()); }
 const struct {
   const char* name;
   void (*run)();
-} cases[] = {{"tiles_of_nothing", tiles_of_nothing},
+} cases[] = {{"private_too_early", private_too_early},
+             {"shared_too_early", shared_too_early},
+             {"written_too_early", written_too_early},
+             {"after_wait_for_data", after_wait_for_data},
+             {"blas_after_tasks", blas_after_tasks},
+             {"tiles_of_nothing", tiles_of_nothing},
              {"tiles_of_less", tiles_of_less},
              {"tiles_of_negative", tiles_of_negative},
              {"tiles_of_close_rows", tiles_of_close_rows},

@@ -27,19 +27,20 @@ size_t elements(int64_t count, const char* call) {
 
 // `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE; so a buffer of nothing, which may be NULL, is not null.
 template <typename Pointer>
-Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call) {
+Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call, bool to_write = false) {
   static char nothing[1];
   if (data == HIROBA_IN_PLACE) return nullptr;
+  hiroba::require_unused(call, hiroba::prefix(), which, data, bytes, to_write);
   if (data != nullptr) return data;
   if (bytes > 0) end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::prefix(), call, which, bytes);
   return nothing;
 }
 
 // Where results go.
-void* target(void* data, size_t bytes, const char* which, const char* call) {
+void* target(void* data, size_t bytes, const char* which, const char* call, bool to_write = true) {
   if (data == HIROBA_IN_PLACE)
     end_job(1, "%s: %s: %s is HIROBA_IN_PLACE; it stands for the other buffer", hiroba::prefix(), call, which);
-  return buffer(data, bytes, which, call);
+  return buffer(data, bytes, which, call, to_write);
 }
 
 void require_apart(const void* send, size_t send_bytes, const void* recv, size_t recv_bytes, const char* call) {
@@ -154,7 +155,7 @@ Prepared bcast(const char* call, void* data, int64_t count, hiroba_type type, in
   require_root(members, root, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
   return {&members, moved(call, count, type, " from rank ", root),
-          plan_bcast(member_of(members), root, target(data, bytes, "buffer", call), bytes)};
+          plan_bcast(member_of(members), root, target(data, bytes, "buffer", call, members.me != root), bytes)};
 }
 
 Prepared gather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, int root,
@@ -165,7 +166,7 @@ Prepared gather(const char* call, const void* send, void* recv, int64_t count, h
   require_at_root(send, members, root, call);
   send = buffer(send, bytes, "send", call);
   if (members.me == root) {
-    recv = target(recv, bytes, "recv", call);
+    recv = target(recv, bytes * static_cast<size_t>(members.team.count), "recv", call);
     require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
   }
   return {&members, moved(call, count, type, " to rank ", root),
@@ -180,7 +181,7 @@ Prepared scatter(const char* call, const void* send, void* recv, int64_t count, 
   require_at_root(recv, members, root, call);
   recv = buffer(recv, bytes, "recv", call);
   if (members.me == root) {
-    send = target(const_cast<void*>(send), bytes, "send", call);
+    send = target(const_cast<void*>(send), bytes * static_cast<size_t>(members.team.count), "send", call, false);
     require_apart(send, bytes * static_cast<size_t>(members.team.count), recv, bytes, call);
   }
   return {&members, moved(call, count, type, " from rank ", root),
@@ -190,8 +191,9 @@ Prepared scatter(const char* call, const void* send, void* recv, int64_t count, 
 Prepared allgather(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_team team) {
   Members& members = members_of(team, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
-  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
-  require_apart(send, bytes, recv, bytes * static_cast<size_t>(members.team.count), call);
+  const size_t all = bytes * static_cast<size_t>(members.team.count);
+  send = buffer(send, bytes, "send", call), recv = target(recv, all, "recv", call);
+  require_apart(send, bytes, recv, all, call);
   return {&members, moved(call, count, type), plan_allgather(member_of(members), send, recv, bytes)};
 }
 
@@ -199,7 +201,7 @@ Prepared alltoall(const char* call, const void* send, void* recv, int64_t count,
   Members& members = members_of(team, call);
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
   const size_t all = bytes * static_cast<size_t>(members.team.count);
-  send = buffer(send, bytes, "send", call), recv = target(recv, bytes, "recv", call);
+  send = buffer(send, all, "send", call), recv = target(recv, all, "recv", call);
   require_apart(send, all, recv, all, call);
   return {&members, moved(call, count, type), plan_alltoall(member_of(members), send, recv, bytes)};
 }
@@ -232,7 +234,7 @@ Prepared scatterv(const char* call, const void* send, const int64_t counts[], co
                                                : elements(count, call) * bytes_of_type(type, call);
   recv = buffer(recv, bytes, "recv", call);
   if (members.me == root) {
-    send = target(const_cast<void*>(send), extent_of(parts), "send", call);
+    send = target(const_cast<void*>(send), extent_of(parts), "send", call, false);
     require_own(bytes, parts, members, "takes", call);
     require_blocks_apart(send, parts, recv, BlockTable{{bytes}, {0}}, call);
   }
@@ -354,7 +356,7 @@ Prepared neighbor_alltoall(const char* call, const void* send, int nto, const in
   const size_t bytes = elements(count, call) * bytes_of_type(type, call);
   const size_t out = elements(nto, call) * bytes, in = elements(nfrom, call) * bytes;
   require_list(to, nto, "ranks to send to", call), require_list(from, nfrom, "ranks to receive from", call);
-  send = target(const_cast<void*>(send), out, "send", call), recv = target(recv, in, "recv", call);
+  send = target(const_cast<void*>(send), out, "send", call, false), recv = target(recv, in, "recv", call);
   require_apart(send, out, recv, in, call);
   const std::span<const int> gives(to, static_cast<size_t>(nto)), takes(from, static_cast<size_t>(nfrom));
   for (const std::span<const int> list : {gives, takes})

@@ -103,6 +103,7 @@ int64_t count_of(const smint_values& v) {
 
 SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
                               int depth, int shared, int flags, const char* place) {
+  hiroba::end_tasks("parallel for");
   std::vector<Access> touched(static_cast<size_t>(count));
   std::transform(accesses, accesses + count, touched.begin(), access_of);
   hiroba::Values loops[SMINT_LOOPS];

@@ -68,6 +68,7 @@ SMINT_EXPORT void smint_reduce(void* data, int64_t count, size_t element, smint_
                     place, static_cast<long long>(count), element, static_cast<int>(type), static_cast<int>(op));
   hiroba::Combine combine;
   hiroba::require_at(hiroba::Combine::make(of, with, combine), place);
+  hiroba::require_unused("a reduction", place, "its data", data, static_cast<size_t>(count) * element, true);
   hiroba::require_at(memory.collective().teams().reduce(Team::all(memory.job().nranks), static_cast<char*>(data), count,
                                                         combine, {"smint_reduce", place}),
                      place);

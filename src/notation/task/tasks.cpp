@@ -280,7 +280,10 @@ TASK_EXPORT int hiroba_task_inside(void) {
   tasks("hiroba_task_inside");
   return hiroba::in_task() ? 1 : 0;
 }
-TASK_EXPORT int hiroba_task_thread(void) { return tasks("hiroba_task_thread").thread(); }
+TASK_EXPORT int hiroba_task_thread(void) {
+  tasks("hiroba_task_thread");
+  return hiroba::thread_of_task();
+}
 TASK_EXPORT int hiroba_task_threads(void) { return tasks("hiroba_task_threads").threads(); }
 
 TASK_EXPORT void hiroba_task_work_until(int (*done)(void* context), void* context) {
