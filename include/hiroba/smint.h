@@ -43,6 +43,9 @@ void smint_declare(smint_array* array);
 void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
                      const char* place);
 
+/* sms_set_scalar; returns the array. */
+void* smint_scalars(void* array, size_t bytes);
+
 /* True on rank 0, after all ranks have made the call and their writes are visible to it. A barrier must follow. */
 int smint_single(void);
 /* Every rank gets rank 0's bytes. Collective; orders execution only. At most 128 MiB. */

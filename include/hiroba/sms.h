@@ -76,6 +76,14 @@ void sms_free(void* array);
  * Not collective. */
 void sms_name(void* array, const char* name);
 
+/* What is one value where ranks write the array between two synchronisations: `bytes` bytes, 1, 2, 4 or 8, at an
+ * address that is divisible by them. Of two ranks that write the same value, that of one remains; ranks that write
+ * different values of one page never disturb each other. The default is the size of an element if that is 2, 4 or 8,
+ * else 1. To be called if elements of such a size are structures of which different ranks write different members (with
+ * the size of the smallest member), or if larger elements, or bytes, are numbers that ranks may write at a time. Every
+ * rank calls it before it writes the array. */
+void sms_set_scalar(void* array, size_t bytes);
+
 /* When the unmodified copy of a page ("twin") is made, for this array: see docs/memory-model.md. Collective; the
  * default is the option HIROBA_TWIN. */
 enum sms_twin { SMS_TWIN_DEFAULT = 0, SMS_TWIN_AT_FETCH = 1, SMS_TWIN_AT_WRITE = 2 };
@@ -235,9 +243,11 @@ typedef struct sms_statistics {
   /* For all arrays together only: what this rank has sent over the network, for any purpose. */
   uint64_t messages_sent;
   uint64_t message_bytes;
+  uint64_t home_faults; /* pages of this node, copied by others, that this rank has written; each once between two
+                           synchronisations, by a fault that the kernel handles */
 } sms_statistics;
 
-/* Of this rank: for one array, or for all with NULL. */
+/* Of this rank: for one array, or with NULL for all, with those that were freed. */
 void sms_stats(const void* array, sms_statistics* out);
 
 /* ---- allocation sites -------------------------------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <mutex>
+
 #include "coarray/parts.hpp"
 
 namespace hiroba {
@@ -56,8 +59,12 @@ Status CoarrayLocks::lock(const Section& lock, const Call& call) {
 }
 
 // The same order for shared arrays, which is kept beside the flags of the rank that has the lock.
-void CoarrayLocks::took(const Place& lock) const {
+void CoarrayLocks::took(const Place& lock) {
   set_holder(lock, this_thread(parts_.world->rank));
+  {
+    const std::lock_guard<SignalSafeLock> guard(held_lock_);
+    held_.push_back(lock);
+  }
   parts_.pass_order(lock, false, true);
   parts_.memory->consistency().acquire_from(lock.rank);
 }
@@ -82,7 +89,21 @@ Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
   parts_.pass_order(place, true, false);
   parts_.memory->consistency().release_to(place.rank);
   set_holder(place, 0);
+  {
+    const std::lock_guard<SignalSafeLock> guard(held_lock_);
+    const auto same = [&](const Place& one) { return one.rank == place.rank && one.offset == place.offset; };
+    if (const auto found = std::find_if(held_.begin(), held_.end(), same); found != held_.end()) held_.erase(found);
+  }
   TicketLock(*parts_.world, place.rank, place.offset).release();
+  return {};
+}
+
+Status CoarrayLocks::none_held(const char* call) const {
+  const std::lock_guard<SignalSafeLock> guard(held_lock_);
+  for (const Place& lock : held_)
+    if (const Array* const array = parts_.memory->arrays().at(parts_.world->base + lock.offset); array != nullptr)
+      return Status::error(format("%s while this image still holds a lock in %s on rank %d; give it back before", call,
+                                  array->parts.name.c_str(), lock.rank));
   return {};
 }
 

@@ -4,7 +4,10 @@
 // Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, driving progress.
 #pragma once
 
+#include <vector>
+
 #include "base/status.hpp"
+#include "base/wait.hpp"
 #include "coarray/section.hpp"
 #include "collective/collective.hpp"
 
@@ -20,14 +23,18 @@ class CoarrayLocks {
   Status lock(const Section& lock, const Call& call);
   Status try_lock(const Section& lock, bool& taken);
   Status unlock(const Section& lock, const Call& call);
+  // An error that names one if any thread of this rank holds locks.
+  Status none_held(const char* call) const;
 
  private:
   Status locate(const Section& lock, Place& out) const;
   uint64_t holder_of(const Place& lock) const;
   void set_holder(const Place& lock, uint64_t holder) const;
-  void took(const Place& lock) const;
+  void took(const Place& lock);
 
   CoarrayParts& parts_;
+  mutable SignalSafeLock held_lock_;
+  std::vector<Place> held_;  // by threads of this rank
 };
 
 }  // namespace hiroba

@@ -19,9 +19,13 @@ uint64_t Barriers::tag_of(const char* call) {
 
 // Every call for all ranks passes here: it is counted and named on the board. What the others call, the exchange
 // compares.
+Status Barriers::none_between(const char* call) const {
+  if (split_ == nullptr) return {};
+  return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
+}
+
 Status Barriers::come(const char* call) {
-  if (split_ != nullptr)
-    return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
+  HIROBA_TRY(none_between(call));
   RankBoard& self = world_->board->rank(world_->rank);
   self.show(call);
   const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;

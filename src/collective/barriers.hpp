@@ -28,7 +28,8 @@ class Barriers {
   // A barrier in two halves, between which this rank makes no other call for all ranks.
   Status start_split(const char* call, uint64_t tag);
   bool between() const { return split_ != nullptr; }
-  Status end_split();  // after a start
+  Status none_between(const char* call) const;  // an error if one is not ended
+  Status end_split();                           // after a start
   // Waits only for `others`, each of which names this rank in turn. Every rank makes the call.
   Status some(const char* call, std::span<const int> others);
 

@@ -39,7 +39,16 @@ enum class HomePolicy : uint8_t { fixed, first_touch, migrating };
 // Counts for sms_stats; relaxed, so sums are exact only while nothing runs.
 struct Counters {
   std::atomic<uint64_t> faults{0}, fetched{0}, preloaded{0}, bytes_fetched{0}, diffed{0}, bytes_sent{0}, evicted{0},
-      invalidated{0}, refreshed{0}, notices{0}, cached{0};
+      invalidated{0}, refreshed{0}, notices{0}, cached{0}, home_faults{0};
+
+  // Those of another array that is no more.
+  void add(const Counters& o) {
+    const auto more = [](std::atomic<uint64_t>& sum, const std::atomic<uint64_t>& n) { sum += n; };
+    more(faults, o.faults), more(fetched, o.fetched), more(preloaded, o.preloaded);
+    more(bytes_fetched, o.bytes_fetched), more(diffed, o.diffed), more(bytes_sent, o.bytes_sent);
+    more(evicted, o.evicted), more(invalidated, o.invalidated), more(refreshed, o.refreshed);
+    more(notices, o.notices), more(home_faults, o.home_faults);
+  }
 };
 
 inline void count(std::atomic<uint64_t>& counter, uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
@@ -69,6 +78,7 @@ struct ArrayTouches;
 struct Array {
   GuardedParts parts;
   Distribution distribution;
+  uint8_t scalar = 1;       // 1, 2, 4 or 8: so many bytes at an address divisible by it are one value
   char* data = nullptr;     // the first element
   uint64_t first_page = 0;  // pages that hold it, numbered from the start of the address range
   uint64_t end_page = 0;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,8 +16,36 @@
 
 namespace hiroba {
 
+namespace {
+
+// Elements of the size of numbers are taken for numbers, all others for bytes.
+uint8_t scalar_of(uint64_t element_bytes) {
+  return element_bytes <= 8 && std::has_single_bit(element_bytes) ? static_cast<uint8_t>(element_bytes) : 1;
+}
+
+Status check_runs(const std::vector<HomeRun>& homes) {
+  constexpr size_t most_runs = 16384;
+  if (homes.size() <= most_runs) return {};
+  return Status::error(
+      format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
+             "instead",
+             homes.size(), most_runs));
+}
+
+}  // namespace
+
 Status in_call(const char* call, Status status) {
   return status.ok() ? std::move(status) : Status::error(call + (": " + status.message()));
+}
+
+Status Arrays::set_scalar(void* data, size_t bytes, const char* call) {
+  Array* array = nullptr;
+  HIROBA_TRY(in_call(call, find_first(data, array)));
+  if (bytes != 1 && scalar_of(bytes) != bytes)
+    return Status::error(format("%s: values of an array have 1, 2, 4 or 8 bytes", call));
+  if (array->is_heap) return Status::error(format("%s: the address is of an object in %s", call, array->name));
+  array->scalar = static_cast<uint8_t>(bytes);
+  return {};
 }
 
 Status Arrays::allocate(const Request& request, void*& out) {
@@ -42,6 +71,7 @@ Status Arrays::allocate(const Request& request, void*& out) {
   std::strncpy(array->name, request.place, sizeof array->name - 1);
   array->watched = parts_.races.on() && request.watched;
   array->freed_by = request.freed_by;
+  array->scalar = scalar_of(request.element_bytes);
   if (request.parts.guard > 0) array->parts = request.parts;
   HIROBA_TRY(check_room(*array, array->homes));
   HIROBA_TRY(map_homes(*array));
@@ -67,15 +97,6 @@ Status Arrays::close_guards(const Array& array) const {
                                   parts.name.c_str(), explain_error(errno).c_str()));
   }
   return {};
-}
-
-Status Arrays::check_runs(const std::vector<HomeRun>& homes) {
-  constexpr size_t most_runs = 16384;
-  if (homes.size() <= most_runs) return {};
-  return Status::error(
-      format("this distribution cuts the array into %zu page runs, more than %zu mappings; divide an outer dimension "
-             "instead",
-             homes.size(), most_runs));
 }
 
 // Attaches every home run, and maps those whose home is this node.
@@ -153,6 +174,14 @@ Status Arrays::find_first(void* data, Array*& out) const {
              static_cast<unsigned long long>(static_cast<char*>(data) - out->data), out->name));
 }
 
+void FreedCounters::add(const Array& array) {
+  constexpr size_t most_names = 256;
+  const bool known = by_name.size() < most_names || by_name.count(array.name) != 0;
+  Sum& sum = by_name[known ? array.name : "other arrays"];
+  ++sum.arrays;
+  sum.counters.add(array.counters);
+}
+
 Status Arrays::free(void* data, const char* call) {
   if (Array* known = nullptr; find(data, known).ok()) {
     if (known->is_heap)
@@ -167,6 +196,7 @@ Status Arrays::free(void* data, const char* call) {
   HIROBA_TRY(in_call(call, check_ends(*array)));
   const uint64_t offset = array->first_page << page_shift, bytes = (array->end_page - array->first_page) << page_shift;
   array->freed = true, ++changes_;
+  freed.add(*array);
   parts_.home_policies.forget(*array);
   if (parts_.cache != nullptr) {
     const PageRun all = {array->first_page, array->end_page - array->first_page};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,17 @@ struct MemoryParts;
 
 // A failure, after the name of the call in which it was met.
 Status in_call(const char* call, Status status);
+
+// What arrays have counted that were freed, by name; of names that come late together.
+struct FreedCounters {
+  struct Sum {
+    uint64_t arrays = 0;
+    Counters counters;
+  };
+  std::map<std::string, Sum> by_name;
+
+  void add(const Array& array);
+};
 
 class Arrays {
  public:
@@ -41,10 +53,13 @@ class Arrays {
   Status redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call);
   // Of what has a part for each rank, homes do not change.
   Status check_movable(const Array& array) const;
+  FreedCounters freed;
   uint64_t changes() const { return changes_; }  // arrays that were freed or have got other homes, so far
   void homes_changed() { ++changes_; }
   enum class Twin { by_option, at_fetch, at_write };
   Status set_twin(void* data, Twin twin, const char* call);
+  // What this rank writes to the array is published by values of so many bytes.
+  Status set_scalar(void* data, size_t bytes, const char* call);
   // From now on this rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
   // `call` is kept.
   Status preload_only(const void* data, const char* call);
@@ -68,7 +83,6 @@ class Arrays {
   Status find_first(void* data, Array*& out) const;
   Status distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,
                     std::vector<HomeRun>& homes) const;
-  static Status check_runs(const std::vector<HomeRun>& homes);
   Status map_homes(const Array& array);
   Status close_guards(const Array& array) const;
   Status check_room(const Array& array, const std::vector<HomeRun>& homes) const;

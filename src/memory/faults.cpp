@@ -22,6 +22,7 @@
 #include "base/ending.hpp"
 #include "base/log.hpp"
 #include "base/symbols.hpp"
+#include "memory/ended_memory.hpp"
 #include "memory/parts.hpp"
 
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
@@ -32,6 +33,7 @@ namespace {
 
 // A signal handler has no argument of ours, so this is where it finds what it serves: one per process.
 std::atomic<MemoryParts*> current{nullptr};
+std::atomic<const EndedMemory*> ended{nullptr};               // after the end
 struct sigaction previous_bus, previous_segv, previous_trap;  // what the program wants
 // The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
 // the address.
@@ -203,6 +205,18 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   _exit(128 + signal);
 }
 
+// After the end.
+[[noreturn]] void refuse_ended(const EndedMemory& was, int signal, const void* address) {
+  const std::string text = was.explain(address);
+  stop_at_crash(text.c_str());
+  if (first_to_report(128 + signal)) {
+    log_line("%s: %s", kind(signal), text.c_str());
+    print_crash();
+  }
+  tell_launcher(128 + signal);
+  _exit(128 + signal);
+}
+
 void handle(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   MemoryParts* const p = current.load(std::memory_order_acquire);
@@ -210,6 +224,9 @@ void handle(int signal, siginfo_t* info, void* context) {
   const bool by_access = !is_sent(*info);
   if (p != nullptr && signal == SIGTRAP && p->races.on() && p->races.recorder().on_trap(state)) {
     // the one instruction that was to be seen is over
+  } else if (const EndedMemory* const was = ended.load(std::memory_order_acquire);
+             was != nullptr && by_access && signal != SIGTRAP && was->contains(info->si_addr)) {
+    refuse_ended(*was, signal, info->si_addr);
   } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
     if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
     pass_on(signal, info, context);
@@ -248,9 +265,12 @@ void install_fault_handler(MemoryParts& parts) {
 
 MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
 
-void remove_fault_handler() {
-  const MemoryParts* const parts = current.exchange(nullptr);
-  for (const int signal : our_signals(*parts)) system_sigaction()(signal, &wanted(signal), nullptr);
+void remove_fault_handler(const char* call) {
+  const MemoryParts& parts = *current.load();
+  auto was = std::make_unique<const EndedMemory>(parts.arrays, parts.space, call);
+  ended.store(was.release(), std::memory_order_release);  // for good: any thread may use it at any time
+  current.store(nullptr);
+  if (parts.races.on()) system_sigaction()(SIGTRAP, &wanted(SIGTRAP), nullptr);
   struct sigaction standard = {}, now;
   for (const int signal : ending_signals) {
     system_sigaction()(signal, nullptr, &now);

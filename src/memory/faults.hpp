@@ -25,7 +25,8 @@ class KeptSignals {
 };
 
 void install_fault_handler(MemoryParts& parts);
-void remove_fault_handler();
+// From then on an access to what was shared memory ends the process with a message that names `call`, the end.
+void remove_fault_handler(const char* call);
 MemoryParts* served_memory();  // null if none
 
 }  // namespace hiroba

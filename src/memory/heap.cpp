@@ -146,10 +146,11 @@ Status Heap::at_barrier() {
   return drain();
 }
 
-Status Heap::stop() {
-  if (parts_.layout.heap_bytes == 0) return {};
+// Only the checker wants to know of what others have freed last.
+Status Heap::finish() {
+  if (heap_->checker == nullptr) return {};
   HIROBA_TRY(drain());
-  return heap_->checker != nullptr ? heap_->checker->finish() : Status();
+  return heap_->checker->finish();
 }
 
 // ---- allocation ----------------------------------------------------------------------------------------------------
@@ -387,9 +388,9 @@ void Heap::give_back(void* address, uint64_t bytes) {
             static_cast<off_t>(bytes));
 }
 
-Status Heap::statistics(Statistics& out) {
+Status Heap::statistics(Statistics& out, bool exact) {
   const HeapParts& h = *heap_;
-  HIROBA_TRY(drain());
+  if (exact) HIROBA_TRY(drain());
   const HeapArenas::Use use = h.arenas.use();
   const int64_t live = static_cast<int64_t>(use.live) + h.packs.taken() - static_cast<int64_t>(h.caches.kept());
   const bool counts_packs = h.packs.on() && h.self == parts_.job.first_rank_of(parts_.job.node);

@@ -53,7 +53,8 @@ class Heap {
     uint64_t returned = 0, batches = 0;  // objects of other ranks that it has freed, and in how many batches
   };
   // After what others have freed by now is free.
-  Status statistics(Statistics& out);
+  // `exact`: what others have freed by now is no more in use; that may ask other nodes.
+  Status statistics(Statistics& out, bool exact);
   // For people: what an address of the heap is.
   std::string explain(const void* address) const;
 
@@ -63,7 +64,7 @@ class Heap {
   void listen(Transport& transport);  // before it starts
   Status start(const Options& options);
   Status at_barrier();  // what this rank has freed of others is on its way to them
-  Status stop();        // after a barrier of all, which came after at_barrier()
+  Status finish();      // before the last barrier; option check says what was not freed
 
  private:
   void place(const Request& request, int home, void*& out);

@@ -41,8 +41,11 @@ void HomeWrites::remove(std::span<const PageRun> runs) {
 bool HomeWrites::collect(NoticeLog& notices) {
   if (!exact()) return registrations() == 0;
   for (const PageRun& run : protected_)
-    pagemap_->written_runs(base_ + (run.first << page_shift), run.pages,
-                           [&](uint64_t first, uint64_t pages) { notices.add(run.first + first, pages); });
+    pagemap_->written_runs(base_ + (run.first << page_shift), run.pages, [&](uint64_t first, uint64_t pages) {
+      notices.add(run.first + first, pages);
+      if (Array* const array = arrays_->live(run.first + first); array != nullptr)
+        count(array->counters.home_faults, pages);
+    });
   protect_new(notices);
   return true;
 }

@@ -1,6 +1,9 @@
-// Which cache lines of a page differ from its twin, by the widest instructions that the processor has. Thread-safe.
+// Which cache lines of a page differ from its twin, and in which bytes, by the widest instructions that the processor
+// has. Thread-safe.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,24 +16,37 @@ constexpr size_t line_bytes = 64;
 // Bit b stands for cache line b of the page.
 struct Lines {
   uint64_t changed = 0;  // differ from the twin
-  uint64_t whole = 0;    // differ in every byte
+  uint64_t whole = 0;    // differ in every scalar
 };
 
-using CompareLines = Lines (*)(const char* page, const char* twin);
+struct LineComparison {
+  // Of scalars of 1, 2, 4 and 8 bytes.
+  std::array<Lines (*)(const char* page, const char* twin), 4> lines;
+  // Of one line: bit b is set if its byte b differs. What was compared is in the twin then.
+  uint64_t (*take)(const char* line, char* twin);
+
+  Lines compare(const char* page, const char* twin, size_t scalar) const {
+    return lines[static_cast<size_t>(std::countr_zero(scalar))](page, twin);
+  }
+};
 
 // All that run on this processor, the fastest first.
-std::span<const CompareLines> line_comparisons();
+std::span<const LineComparison> line_comparisons();
+
+// The mask of bytes of a line, with all bytes of a scalar that has any.
+inline uint64_t whole_scalars(uint64_t mask, size_t scalar) {
+  switch (scalar) {
+    case 2: return ((mask | mask >> 1) & 0x5555555555555555) * 3;
+    case 4: mask |= mask >> 1; return ((mask | mask >> 2) & 0x1111111111111111) * 15;
+    case 8: mask |= mask >> 1, mask |= mask >> 2; return ((mask | mask >> 4) & 0x0101010101010101) * 255;
+    default: return mask;
+  }
+}
 
 inline uint64_t word_at(const char* at) {
   uint64_t word;
   std::memcpy(&word, at, sizeof word);
   return word;
-}
-
-// Is not 0 if a byte of the word is.
-inline uint64_t zero_bytes(uint64_t word) {
-  constexpr uint64_t low = 0x0101010101010101, high = 0x8080808080808080;
-  return (word - low) & ~word & high;
 }
 
 }  // namespace hiroba

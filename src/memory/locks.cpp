@@ -70,6 +70,23 @@ Status Locks::check_not_shared(int id, const char* call) const {
              call, id, id));
 }
 
+Status Locks::none_held(const char* call) const {
+  std::vector<int> held;
+  for (size_t index = 0; index < holds_.size(); ++index)
+    if (holds_[index].thread.load(std::memory_order_relaxed) != 0) held.push_back(static_cast<int>(index));
+  const std::lock_guard guard(shares_lock_);
+  for (const Share& share : shares_) held.push_back(share.id);
+  if (held.empty()) return {};
+  constexpr int locks = static_cast<int>(Layout::locks);
+  if (held[0] >= locks) return Status::error(format("%s in what is called once (number %d)", call, held[0] - locks));
+  std::string text;
+  constexpr size_t most = 4;
+  for (size_t i = 0; i < std::min(held.size(), most); ++i) text += format("%s%d", i == 0 ? "" : ", ", held[i]);
+  if (held.size() > most) text += format(" and %zu more", held.size() - most);
+  return Status::error(format("%s while this rank still holds lock%s %s; give %s back before", call,
+                              held.size() == 1 ? "" : "s", text.c_str(), held.size() == 1 ? "it" : "them"));
+}
+
 std::string Locks::who_holds(int index, int id, const char* call) const {
   const uint64_t at = parts_.layout.lock(index) + Layout::lock_holder;
   const uint64_t word = parts_.transport->fetch_add64(parts_.layout.lock_rank(index), at, 0);

@@ -32,6 +32,9 @@ class Locks {
   Status try_lock_shared(int id, bool& taken, const char* call);
   Status unlock_shared(int id, const char* call);
 
+  // An error that names them if any thread of this rank holds locks, alone or shared.
+  Status none_held(const char* call) const;
+
   static Status check_id(int id, const char* call);
   // Whether the calling thread holds it alone.
   bool holds(int id) const;

@@ -219,17 +219,22 @@ Status Memory::start(const Options& options, const char* call,
   return {};
 }
 
+// Everything remote is complete before the last barrier: after it other ranks may be gone, and this one only takes down
+// what is its own. What the program has left under way, and what only it can end, is an error.
 Status Memory::stop(const char* call) {
   MemoryParts& p = *parts_;
+  HIROBA_TRY(p.collective.barriers().none_between(call));
   p.preloads.wait();
   HIROBA_TRY(p.heap.at_barrier());
   HIROBA_TRY(p.collective.barriers().all(call, at_shutdown));
   HIROBA_TRY(p.collective.planned().agree(p.collective.planned().all(), {call, ""}));
   HIROBA_TRY(p.races.find(call));
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
+  HIROBA_TRY(p.heap.finish());
   HIROBA_TRY(p.arrays.check_ends());
-  HIROBA_TRY(p.heap.stop());
-  remove_fault_handler();
+  HIROBA_TRY(p.collective.barriers().all(call, at_last));
+  remove_fault_handler(call);
+  p.space.keep_closed();
   p.still_watch.stop();
   HIROBA_TRY(p.collective.stop());
   p.board->rank(p.job.rank).phase = Phase::finished;

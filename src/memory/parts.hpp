@@ -22,6 +22,7 @@ namespace hiroba {
 enum BarrierTag : uint64_t {
   at_startup = 1,
   at_shutdown,
+  at_last,
   at_barrier,
   at_sync_drop,
   at_check,

@@ -136,13 +136,21 @@ std::vector<Race> RaceChecker::compare() {
   return out;
 }
 
+// Of the number in which this byte is, which is merged as a whole.
+uint64_t RaceChecker::end_of_value(uint64_t byte) const {
+  const Array* const array = config_.arrays->live(byte >> page_shift);
+  return array == nullptr ? byte + 1 : byte / array->scalar * array->scalar + array->scalar;
+}
+
 void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out) {
   const auto mine = [this](const AccessRecord& r) {  // each page is one rank's to compare
     return r.page() % static_cast<uint64_t>(config_.job.nranks) == static_cast<uint64_t>(config_.job.rank);
   };
   for (auto a = items.begin(); a != items.end(); ++a) {
     if (!mine(a->record)) continue;
-    for (auto b = a + 1; b != items.end() && b->record.address < a->record.end(); ++b) {
+    const uint64_t value_end = a->record.writes() ? end_of_value(a->record.end() - 1) : a->record.end();
+    for (auto b = a + 1; b != items.end() && b->record.address < value_end; ++b) {
+      if (b->record.address >= a->record.end() && !b->record.writes()) continue;
       const bool atomic = (a->record.kind & b->record.kind & AccessRecord::atomic) != 0;
       if (a->rank == b->rank || atomic || (!a->record.writes() && !b->record.writes())) continue;
       if (order.ordered(a->rank, a->record.segment, b->rank, b->record.segment)) continue;
@@ -187,6 +195,7 @@ void RaceChecker::add(const Item& a, const Item& b, uint64_t address, bool near,
   if (!found_.insert({array->first_page, a.record.place, b.record.place}).second) return;
   Race race = {};
   race.address = address, race.near = near;
+  race.apart = !near && address >= a.record.end();
   race.side[0].rank = a.rank, race.side[0].kind = a.record.kind, race.side[0].place = a.record.place;
   race.side[1].rank = b.rank, race.side[1].kind = b.record.kind, race.side[1].place = b.record.place;
   out.push_back(race);
@@ -237,8 +246,10 @@ void RaceChecker::report(const Race& race, const Array& array) {
       "that both hold; %s",
       race.object[0] == '\0' ? array.name : race.object, a.rank, verb(a), what.c_str(),
       race.near ? "near" : relation(a), place(a), b.rank, verb(b), relation(b), place(b),
-      freed ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
-            : "put a barrier between the two, or a lock around both");
+      freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
+      : race.apart ? "these are different bytes of one value, of which one write remains: if they are members of a "
+                     "structure, declare the smallest by sms_set_scalar"
+                   : "put a barrier between the two, or a lock around both");
 }
 
 // ---- of all ranks --------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ struct Race {
   };
   uint64_t address;  // an offset from the start of the address range
   bool near;         // the first side's place is the nearest known write to the page
+  bool apart;        // they write different bytes of one value
   Side side[2];
   char object[200];  // of the heap; "": not known
 };
@@ -85,6 +86,7 @@ class RaceChecker {
   std::vector<Item> in_conflict() const;
   bool blind_to_heap() const;
   void open_named();
+  uint64_t end_of_value(uint64_t byte) const;
   void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);

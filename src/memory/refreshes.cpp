@@ -34,7 +34,8 @@ void Refreshes::finish() {
     const UsingPage using_page(copies_.at_work, refresh.page);
     const char* const now = refresh.unwritten ? copies_.bytes_of(refresh.page)
                                               : refresh.array->tracker->content(copies_.view(refresh.page));
-    merge_page(refresh.fresh, copies_.twin(*refresh.array, refresh.page), const_cast<char*>(now));
+    merge_page(refresh.fresh, copies_.twin(*refresh.array, refresh.page), refresh.array->scalar,
+               const_cast<char*>(now));
     copies_.config().states->clear_flag(refresh.page, PageStates::active);
     copies_.config().states->release(refresh.page, PageState::valid);
     count(refresh.array->counters.refreshed, 1);

@@ -32,7 +32,9 @@ std::string mapped_at(const char* begin, uint64_t bytes) {
 }  // namespace
 
 Space::~Space() {
-  if (base_ != nullptr) munmap(base_, extent_);
+  if (base_ == nullptr) return;
+  constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (!stays_ || mmap(base_, extent_, PROT_NONE, kind, -1, 0) == MAP_FAILED) munmap(base_, extent_);
 }
 
 Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {

@@ -27,7 +27,11 @@ class Space {
   // arrays.
   Status reserve(uint64_t shared, uint64_t extent, uint64_t heap = 0);
 
+  // After its end the addresses stay reserved, and each access to them faults.
+  void keep_closed() { stays_ = true; }
+
   char* base() const { return base_; }
+  uint64_t bytes() const { return shared_; }
   uint64_t offset(const void* address) const {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base_);
   }
@@ -49,6 +53,7 @@ class Space {
   Status no_room(uint64_t bytes) const;
 
   char* base_ = nullptr;
+  bool stays_ = false;
   static constexpr uint64_t stagger_bytes = uint64_t{68} << 10, stagger_steps = 16;
 
   uint64_t shared_ = 0, arrays_ = 0, extent_ = 0, next_ = unit, takes_ = 0;

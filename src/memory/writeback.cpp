@@ -34,7 +34,7 @@ class Writeback::Packer {
     uint64_t* const out = room();
     const UsingPage using_page(copies_.at_work, page);
     const char* const now = array_.tracker->content(copies_.view(page));
-    const size_t words = diff_page(now, twin(page), page << page_shift, out);
+    const size_t words = diff_page(now, twin(page), page << page_shift, array_.scalar, out);
     ++compared_;
     if (words == 0) {
       owner_.config_.unchanged->add(page);
@@ -91,7 +91,7 @@ class Writeback::Packer {
     } else {
       for (uint64_t done = 0; done < bytes; done += page_bytes) {
         uint64_t* const out = room();
-        out[0] = (offset + done) << 16 | page_bytes;
+        out[0] = Packed::head(offset + done, page_bytes);
         std::memcpy(out + 1, twin(whole_.first) + done, page_bytes);
         used_ += 1 + page_bytes / sizeof *out;
       }

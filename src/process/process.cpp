@@ -28,7 +28,7 @@ struct Process {
   bool ended = false;
   bool forked = false;  // a child that a rank has forked: a copy of all this, and no rank
   const char* ends_by = "sms_shutdown";
-  std::vector<Hook> start, end;
+  std::vector<Hook> start, end, early_end;
 };
 
 // Constructors of the program may register hooks, before those of this library have run.
@@ -76,6 +76,7 @@ void left_early(int status, void*) {
   if (first_to_report(kept))
     log_line("the program ended with status %d%s, by exit or by returning from main, before %s", status,
              system_keeps(status) ? "" : ", of which the system keeps 0", p.ends_by);
+  run(p.early_end);
   run_exit_hook();
   if (p.memory->job().nranks > 1) end_at_latest_in(leaving_seconds, kept);
   tell_launcher_afterwards(kept);
@@ -151,11 +152,17 @@ void start_process(const char* call, const std::function<void()>& ready) {
   run(p.start);
 }
 
+// From the upper floors down, each completes what it has under way with other ranks; the last barrier is in
+// Memory::stop(), and after it nothing remote happens.
 void end_process(const char* call) {
   Process& p = process();
   require(p.memory->collective().requests().none_left());
   require(p.tasks.stop());
-  if (p.coarrays.started()) require(p.coarrays.stop());
+  require(p.memory->locks().none_held(p.ends_by));  // before others that want one are waited for
+  if (p.coarrays.started()) {
+    require(p.coarrays.locks().none_held(p.ends_by));
+    require(p.coarrays.stop());
+  }
   require(p.memory->stop(call));
   p.memory.reset();
   p.ended = true;
@@ -192,6 +199,7 @@ void not_started(const char* call, const char* begin, const char* end) {
 
 void at_start(Hook hook) { process().start.push_back(std::move(hook)); }
 void at_end(Hook hook) { process().end.push_back(std::move(hook)); }
+void at_early_end(Hook hook) { process().early_end.push_back(std::move(hook)); }
 void end_tasks(const char* call) {
   Tasks& tasks = process().tasks;
   require_outside_task(call);

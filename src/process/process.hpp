@@ -56,7 +56,8 @@ void require_all_ranks(const char* call);
 
 // ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
 using Hook = std::function<void()>;
-void at_start(Hook hook);  // at the end of the start
-void at_end(Hook hook);    // after the end
+void at_start(Hook hook);      // at the end of the start
+void at_end(Hook hook);        // after the end
+void at_early_end(Hook hook);  // if the program exits before it; other ranks may be gone
 
 }  // namespace hiroba

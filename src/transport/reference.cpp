@@ -195,7 +195,7 @@ void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& bo
 }
 
 void Transport::put_packed(int rank, std::span<const PackedWord> pieces) {
-  for_each_piece(pieces, [&](uint64_t to, const PackedWord* data, size_t bytes) { put(rank, to, data, bytes); });
+  for_each_run(pieces, [&](uint64_t to, const void* data, size_t bytes) { put(rank, to, data, bytes); });
 }
 
 void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Piggyback* piggyback) {

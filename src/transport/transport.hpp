@@ -37,6 +37,7 @@
 #include "base/job.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "transport/packed.hpp"
 #include "transport/two_sided.hpp"
 
 namespace hiroba {
@@ -55,19 +56,6 @@ struct Strided {
   ptrdiff_t local_stride[max_dims] = {};
   ptrdiff_t remote_stride[max_dims] = {};
 };
-
-// A sequence of pieces for put_packed: each a head word (offset << 16 | bytes, bytes in 1..65535) followed by the
-// bytes, padded to whole words. Offsets need 48 bits.
-using PackedWord = uint64_t;
-// Calls visit(offset, data, bytes) for each.
-template <typename Visit>
-void for_each_piece(std::span<const PackedWord> pieces, const Visit& visit) {
-  for (size_t i = 0; i < pieces.size();) {
-    const size_t bytes = pieces[i] & 0xffff;
-    visit(pieces[i] >> 16, &pieces[i + 1], bytes);
-    i += 1 + (bytes + 7) / 8;
-  }
-}
 
 // What accumulate() adds.
 enum class Number : uint8_t { int32, int64, float32, float64 };
@@ -143,7 +131,7 @@ class Transport {
     (void)completion;
     put(rank, to, from, bytes);
   }
-  // Scatters pieces to memory of one rank; a piece does not cross attached ranges.
+  // Scatters pieces (packed.hpp) to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);
   // The same, but the pieces must stay as they are until the completion; so that the next can be prepared meanwhile.
   virtual void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) {

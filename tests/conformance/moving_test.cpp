@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
@@ -296,6 +297,31 @@ TEST_F(Moving, PackedPieces) {
     for (size_t i = 0; i < bytes; ++i)
       expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
     at += bytes;
+  }
+  t.transport->put_packed(t.right(), pieces);
+  t.transport->fence();
+  t.meet();
+  EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));
+}
+
+// Any bytes of pages, and no others.
+TEST_F(Moving, MaskedPieces) {
+  std::mt19937_64 random(4);
+  std::vector<char> expected(1 << 16, 1);
+  std::memset(t.mine(), 1, expected.size());
+  t.meet();
+  std::vector<PackedWord> pieces;
+  for (size_t at = 0; at < expected.size(); at += Packed::page) {
+    std::array<char, Packed::page> bytes;
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    std::array<uint64_t, Packed::lines> masks;
+    for (uint64_t& mask : masks) mask = random() % 4 == 0 ? ~uint64_t{0} : random() & random();
+    const uint64_t lines = random() | 1;
+    for (size_t i = 0; i < bytes.size(); ++i)
+      if ((lines >> i / 64 & 1) != 0 && (masks[i / 64] >> i % 64 & 1) != 0) expected[at + i] = bytes[i];
+    const size_t first = pieces.size();
+    pieces.resize(first + most_masked_words);
+    pieces.resize(first + pack_masked(t.at(t.right(), at), bytes.data(), lines, masks.data(), &pieces[first]));
   }
   t.transport->put_packed(t.right(), pieces);
   t.transport->fence();

@@ -264,6 +264,12 @@ static void lock_shared_twice(void) {
 static void lock_what_it_shares(void) {
   if (guilty()) sms_lock_shared(3), sms_lock(3);
 }
+static void held_at_end(void) {
+  if (guilty()) sms_lock(3), sms_lock(70);
+}
+static void shared_at_end(void) {
+  if (guilty()) sms_lock_shared(3);
+}
 static void wait_without_lock(void) {
   if (guilty()) sms_wait(8, 3);
 }
@@ -311,6 +317,11 @@ static void after_stats(void) {
   sms_statistics all;
   sms_stats(NULL, &all);
 }
+static double* volatile kept; /* from before the end */
+static char* volatile kept_object;
+static void after_load(void) { kept[0] = kept[999]; }
+static void after_store(void) { kept[7] = 1; }
+static void after_object(void) { kept_object[5] = 1; }
 
 /* ---- addresses ------------------------------------------------------------------------------------------- */
 
@@ -435,6 +446,8 @@ static const misuse cases[] = {
     CASE(unlock_unshared),
     CASE(lock_shared_twice),
     CASE(lock_what_it_shares),
+    CASE(held_at_end),
+    CASE(shared_at_end),
     CASE(wait_without_lock),
     CASE(wait_with_shared_lock),
     CASE(wait_with_other_lock),
@@ -450,6 +463,9 @@ static const misuse cases[] = {
     {"after_barrier", after_barrier, AFTER},
     {"after_alloc", after_alloc, AFTER},
     {"after_stats", after_stats, AFTER},
+    {"after_load", after_load, AFTER},
+    {"after_store", after_store, AFTER},
+    {"after_object", after_object, AFTER},
     CASE(preload_past),
     CASE(preload_stride_past),
     CASE(preload_negative),
@@ -474,6 +490,7 @@ int main(int argc, char** argv) {
   if (found->when == BEFORE) found->run();
   sms_startup(&argc, &argv);
   if (found->when == INSIDE) found->run();
+  if (found->when == AFTER) kept = sms_alloc(sizeof *kept, 1000, 0), kept_object = sms_malloc(24);
   sms_barrier();
   sms_shutdown();
   if (found->when == AFTER) found->run();

@@ -155,6 +155,8 @@ LOCKS = [
     refused("unlock_unshared", RANK1, r"sms_unlock_shared\(3\)", r"does not share"),
     refused("lock_shared_twice", RANK1, r"sms_lock_shared\(3\)", r"not recursive"),
     refused("lock_what_it_shares", RANK1, r"sms_lock\(3\)", r"shares lock 3"),
+    refused("held_at_end", RANK1, r"sms_shutdown while this rank still holds locks 3, 70; give them back before"),
+    refused("shared_at_end", RANK1, r"sms_shutdown while this rank still holds lock 3; give it back before"),
     refused("wait_without_lock", RANK1, r"sms_wait\(8, 3\)", r"does not hold lock 3"),
     refused("wait_with_shared_lock", RANK1, r"sms_wait\(8, 3\)", r"does not hold lock 3"),
     refused("wait_with_other_lock", RANK1, r"sms_wait\(8, 4\)", r"others wait for condition 8 with lock 3"),
@@ -181,6 +183,11 @@ LIFE = [
     refused("after_barrier", r"sms_barrier", r"sms_shutdown"),
     refused("after_alloc", r"sms_alloc", r"sms_shutdown"),
     refused("after_stats", r"sms_stats", r"sms_shutdown"),
+    refused("after_load", PLACE, r"1000 elements of 8 bytes\), index 999, after sms_shutdown", BACKTRACE),
+    refused("after_store", PLACE, r"index 7, after sms_shutdown", BACKTRACE, sees_memory=True),
+    refused("after_store one node", r"index 7, after sms_shutdown", nodes=1, program="after_store"),
+    refused("after_store alone", r"after sms_shutdown", ranks=1, **alone("after_load")),
+    refused("after_object", r"memory in the heap of rank [01] after sms_shutdown"),
 ]
 
 OPTIONS = [

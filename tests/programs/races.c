@@ -13,6 +13,10 @@ static char* text;
 static volatile double seen;
 static int rank, ranks, first, end; /* of this rank's part of `large` */
 
+struct pair {
+  int of[2];
+};
+
 static void require(int true_here, const char* what) {
   if (!true_here) sms_abort(1, what);
 }
@@ -223,6 +227,14 @@ static void by_flag(void) {
   }
 }
 
+/* Members of one element: a lost write, unless it is said that they are values of their own. */
+static void members(void) { ((struct pair*)a)[5].of[rank % 2] = rank; }
+
+static void members_declared(void) {
+  sms_set_scalar(a, sizeof(int));
+  if (rank < 2) members();
+}
+
 static void queue(void) {
   for (int64_t i; (i = sms_fetch_add(flag, 1)) < 1000;) a[i] = (double)i;
   sms_barrier();
@@ -258,6 +270,8 @@ static const struct {
              {"lock", lock},
              {"hand_over", hand_over},
              {"by_flag", by_flag},
+             {"members", members},
+             {"members_declared", members_declared},
              {"queue", queue},
              {"over_read", over_read}};
 

@@ -36,6 +36,7 @@ typedef struct settings {
 typedef struct array {
   int id; /* counts the allocations of the program */
   size_t elemsize, bytes;
+  size_t scalar; /* of what ranks may write at a time; units are not smaller */
   int ndim;
   int64_t dim[MAX_DIMS], div[MAX_DIMS];
   int first, count;

@@ -70,6 +70,8 @@ void array_create(program* p) {
     draw_distribution(a, r);
     a->shared = allocate(a, r);
   }
+  if (rng_once_in(r, 2)) sms_set_scalar(a->shared, a->scalar = 1);
+  else a->scalar = a->elemsize == 2 || a->elemsize == 4 || a->elemsize == 8 ? a->elemsize : 1;
   a->model = calloc(1, a->bytes);
   if (a->model == NULL) fail("no memory for a model of %zu bytes", a->bytes);
   if (rng_once_in(r, 2)) {

@@ -13,7 +13,7 @@ static size_t draw_unit(const array* a, rng* r) {
   size_t unit = units[rng_int(r, 15)];
   if (rng_once_in(r, 3)) unit = a->elemsize;
   while (a->bytes / unit > 4000) unit *= 2;
-  return unit;
+  return (unit + a->scalar - 1) / a->scalar * a->scalar;
 }
 
 /* Runs of units for one actor each, with gaps that nobody writes. */

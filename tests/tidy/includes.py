@@ -84,7 +84,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     "linear": {"kernels", "local", "numbers", "operands", "strided", "sums", "threads"},
     "sparse": {"block", "entries", "functions", "kernels", "operator", "ranks", "rows", "sparse_matrix"},
     "krylov": {"vectors"},
-    "transport": {"two_sided"},
+    "transport": {"packed", "two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.
 REGISTRY = "registry.cpp"

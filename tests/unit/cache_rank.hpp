@@ -161,7 +161,7 @@ class FakeHome final : public Transport {
       std::memcpy(memory() + to, from, bytes);
     };
     if (put.from != nullptr) arrive(put.to, put.from, put.bytes);
-    else for_each_piece(put.pieces, arrive);
+    else for_each_run(put.pieces, arrive);
     --put.completion->left;
   }
 

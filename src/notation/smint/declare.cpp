@@ -63,6 +63,11 @@ SMINT_EXPORT void* smint_allocate(const int64_t dim[], const int64_t div[], size
   return array;
 }
 
+SMINT_EXPORT void* smint_scalars(void* array, size_t bytes) {
+  sms_set_scalar(array, bytes);
+  return array;
+}
+
 SMINT_EXPORT int smint_single(void) {
   sms_barrier();
   return sms_rank == 0;

@@ -84,7 +84,7 @@ SMS_EXPORT void sms_mfree_at(void* object, const char* place) {
 
 SMS_EXPORT void sms_heap_stats(sms_heap_statistics* out) {
   Heap::Statistics s;
-  const Status status = process_memory("sms_heap_stats").heap().statistics(s);
+  const Status status = process_memory("sms_heap_stats").heap().statistics(s, true);
   if (!status.ok()) end_job(1, "sms_heap_stats: %s", status.message().c_str());
   *out = {s.live, s.used, s.returned, s.batches};
 }

@@ -11,8 +11,7 @@
 
 namespace hiroba {
 
-void add_statistics(const Array& array, sms_statistics& sum) {
-  const Counters& c = array.counters;
+void add_statistics(const Counters& c, sms_statistics& sum) {
   sum.read_faults += c.faults;
   sum.pages_fetched += c.fetched;
   sum.pages_preloaded += c.preloaded;
@@ -23,6 +22,7 @@ void add_statistics(const Array& array, sms_statistics& sum) {
   sum.pages_invalidated += c.invalidated;
   sum.notices_sent += c.notices;
   sum.pages_cached += c.cached;
+  sum.home_faults += c.home_faults;
 }
 
 namespace {
@@ -42,6 +42,21 @@ std::string waited_for(const Memory& memory) {
   return out.empty() ? out : out + ")";
 }
 
+unsigned long long n(uint64_t value) { return value; }
+
+void report_array(const std::string& name, const Counters& counters) {
+  sms_statistics s = {};
+  add_statistics(counters, s);
+  if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated + s.home_faults == 0)
+    return;
+  log_line(
+      "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "
+      "invalidated, %llu refreshed in place; %llu faults of writes to pages of this node that others have copied",
+      name.c_str(), n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
+      n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated),
+      n(counters.refreshed), n(s.home_faults));
+}
+
 }  // namespace
 
 void report_statistics(const Memory& memory) {
@@ -52,25 +67,16 @@ void report_statistics(const Memory& memory) {
       "times: %.3f s: %.3f computing, %.3f waiting in collective calls%s, %.3f waiting for locks, %.3f in page faults",
       total, std::max(0.0, total - collective - locks - faults), collective, waited_for(memory).c_str(), locks, faults);
   const Memory::Acquires a = memory.acquires();
-  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   if (a.looked > 0)
     log_line(
         "locks and sms_sync: %llu looks at what others have written, %llu runs of pages; %llu dropped every copy, "
         "because more was written than the log of a node holds or it was not known what",
         n(a.looked), n(a.entries), n(a.drops));
-  memory.arrays().for_each([n](const Array& array) {
-    sms_statistics s = {};
-    add_statistics(array, s);
-    if (s.read_faults + s.pages_fetched + s.pages_diffed + s.pages_evicted + s.pages_invalidated == 0) return;
-    log_line(
-        "%s: %llu faults, %llu pages fetched (%s), %llu preloaded, %llu diffed (%s sent), %llu evicted, %llu "
-        "invalidated, %llu refreshed in place",
-        array.name, n(s.read_faults), n(s.pages_fetched), show_bytes(s.bytes_fetched).c_str(), n(s.pages_preloaded),
-        n(s.pages_diffed), show_bytes(s.bytes_sent).c_str(), n(s.pages_evicted), n(s.pages_invalidated),
-        n(array.counters.refreshed));
-  });
+  memory.arrays().for_each([](const Array& array) { report_array(array.name, array.counters); });
+  for (const auto& [name, freed] : memory.arrays().freed.by_name)
+    report_array(format("%s (%llu freed)", name.c_str(), n(freed.arrays)), freed.counters);
   Heap::Statistics heap;
-  if (memory.heap().statistics(heap).ok() && heap.used + heap.returned > 0)
+  if (memory.heap().statistics(heap, false).ok() && heap.used + heap.returned > 0)
     log_line("heap: objects of %s, which take %s; %llu objects of other ranks freed, in %llu batches",
              show_bytes(heap.live).c_str(), show_bytes(heap.used).c_str(),
              static_cast<unsigned long long>(heap.returned), static_cast<unsigned long long>(heap.batches));

@@ -6,7 +6,7 @@
 
 namespace hiroba {
 
-void add_statistics(const Array& array, sms_statistics& sum);
+void add_statistics(const Counters& counters, sms_statistics& sum);
 
 // This rank's table, a line per array, on stderr.
 void report_statistics(const Memory& memory);

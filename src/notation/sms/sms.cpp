@@ -103,10 +103,15 @@ T reduce(T value, sms_op op, const char* call) {
   end_job(1, "reduction with operation %d; use SMS_SUM, SMS_MIN, SMS_MAX or SMS_PROD", static_cast<int>(op));
 }
 
+void report(const Memory& m) {
+  if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
+}
+
 }  // namespace
 
 SMS_EXPORT int sms_startup(int*, char***) {
   hiroba::start_process("sms_startup", [] {
+    hiroba::at_early_end([] { report(process_memory("exit")); });
     const Job& job = process_memory("sms_startup").job();
     sms_rank = job.rank, sms_nprocs = job.nranks, sms_node = job.node, sms_nnodes = job.nnodes;
   });
@@ -116,7 +121,7 @@ SMS_EXPORT int sms_startup(int*, char***) {
 SMS_EXPORT int sms_shutdown(void) {
   const Memory& m = process_memory("sms_shutdown");
   hiroba::require_outside_task("sms_shutdown");
-  if (m.times().on) hiroba::report_statistics(m), hiroba::process_coarrays().report_statistics();
+  report(m);
   hiroba::require(hiroba::report_placement(m));
   hiroba::end_process("sms_shutdown");
   return 0;
@@ -166,6 +171,11 @@ SMS_EXPORT void sms_free(void* array) {
 SMS_EXPORT void sms_name(void* array, const char* name) {
   Array& a = array_of(array, "sms_name");
   std::strncpy(a.name, name, sizeof a.name - 1);
+}
+
+SMS_EXPORT void sms_set_scalar(void* array, size_t bytes) {
+  const std::string call = format("sms_set_scalar(%p, %zu)", array, bytes);
+  hiroba::require(process_memory("sms_set_scalar").arrays().set_scalar(array, bytes, call.c_str()));
 }
 
 SMS_EXPORT void sms_set_twin(void* array, enum sms_twin when) {
@@ -354,8 +364,10 @@ SMS_EXPORT int64_t sms_reduce_int64(int64_t value, enum sms_op op) { return redu
 
 SMS_EXPORT void sms_stats(const void* array, sms_statistics* out) {
   *out = {};
-  if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats"), *out);
-  process_memory("sms_stats").arrays().for_each([&](const Array& a) { hiroba::add_statistics(a, *out); });
+  if (array != nullptr) return hiroba::add_statistics(array_of(array, "sms_stats").counters, *out);
+  const Arrays& arrays = process_memory("sms_stats").arrays();
+  arrays.for_each([&](const Array& a) { hiroba::add_statistics(a.counters, *out); });
+  for (const auto& [name, freed] : arrays.freed.by_name) hiroba::add_statistics(freed.counters, *out);
   const hiroba::Transport::Traffic traffic = process_memory("sms_stats").transport().traffic();
   out->messages_sent = traffic.messages;
   out->message_bytes = traffic.bytes;

@@ -25,11 +25,7 @@ void Puts::put_packed(int rank, std::span<const PackedWord> pieces, Completion& 
 }
 
 void Puts::scatter(std::span<const PackedWord> pieces) const {
-  for_each_piece(pieces, [this](uint64_t offset, const PackedWord* data, size_t bytes) {
-    char* const to = window_->at(offset);
-    if (bytes == 8) std::memcpy(to, data, 8);  // by far the most frequent piece: one store
-    else std::memcpy(to, data, bytes);
-  });
+  hiroba::scatter(pieces, [this](uint64_t offset) { return window_->at(offset); });
 }
 
 // ---- at the other side; with the wire ------------------------------------------------------------------------------

@@ -73,11 +73,7 @@ class Shm final : public Transport {
   char* local_address(int, uint64_t offset) const override { return window_.at(offset); }
 
   void put_packed(int, std::span<const PackedWord> pieces) override {
-    for_each_piece(pieces, [this](uint64_t offset, const PackedWord* data, size_t bytes) {
-      char* const to = window_.at(offset);
-      if (bytes == 8) std::memcpy(to, data, 8);  // by far the most frequent piece: one store
-      else std::memcpy(to, data, bytes);
-    });
+    hiroba::scatter(pieces, [this](uint64_t offset) { return window_.at(offset); });
   }
 
   uint64_t fetch_add64(int, uint64_t at, uint64_t value) override {

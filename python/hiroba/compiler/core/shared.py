@@ -31,6 +31,7 @@ class Shared:
     directive: bool = False  # declared by #pragma SMint
     codims: int = 0  # of a coarray
     descriptor: str = ""  # of a coarray: C for the address of its xmp_coarray
+    number: bool = True  # keywords of C name the type, so an element is one number if its size is that of one
 
     @property
     def renamed(self) -> str:
@@ -164,6 +165,7 @@ class Rewriter:
             identifier.start_byte,
             scope.end_byte if scope is not None else len(self.source.text),
             declaration.directive,
+            number=is_number(top),
         )
         if function is not None:
             self._hoist(node, top, shared, own, function)
@@ -257,10 +259,13 @@ class Rewriter:
         extents, element = extents_of(shared, len(shared.pieces) if shared.dims else 0)
         first, count = (own.first, own.count) if own is not None else ("0", "1")
         place = self.source.place(shared.at)
+        allocated = (
+            f'smint_allocate(dim, div, sizeof {element}, {first}, {count}, "{shared.name}",'
+            f' "{place.file}:{place.line}")'
+        )
         text = [
             f"const int64_t dim[] = {{{', '.join(extents or ['1'])}, -1}}, div[] = {{{', '.join(shared.pieces)}, -1}};",
-            f'{shared.pointer} = smint_allocate(dim, div, sizeof {element}, {first}, {count}, "{shared.name}",',
-            f'"{place.file}:{place.line}");',
+            f"{shared.pointer} = {allocated if shared.number else of_values(allocated, element)};",
         ]
         if value is not None:
             initial = one_line(self.source.text[value.start_byte : value.end_byte])
@@ -311,12 +316,11 @@ class Rewriter:
         pieces = ", ".join(piece or "1" for piece in own.pieces)
         place = self.source.place(identifier.start_byte)
         element = f"{name}{'[0]' * len(own.extent)}"
-        self.source.replace(
-            begin,
-            end,
-            f" = smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
-            f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")',
+        allocated = (
+            f"smint_allocate((const int64_t[]){{{', '.join(own.extent)}, -1}}, (const int64_t[]){{{pieces}, -1}},"
+            f' sizeof {element}, {own.first}, {own.count}, "{name}", "{place.file}:{place.line}")'
         )
+        self.source.replace(begin, end, f" = {allocated if is_number(top) else of_values(allocated, element)}")
         self.placed.append(identifier)
 
     def rewrite_memory(self) -> None:
@@ -420,6 +424,18 @@ class Rewriter:
     def keep(self, begin: int, end: int, pointers: Iterable[str]) -> None:
         """Copies of these pointers are used in a statement. Such statements do not stand in each other."""
         bisect.insort(self._kept, (begin, end, frozenset(pointers)), key=lambda kept: kept[0])
+
+
+def is_number(top: Node) -> bool:
+    """Whether keywords of C name the type of what a declarator declares."""
+    kind = top.parent.child_by_field_name("type") if top.parent is not None else None
+    return kind is not None and kind.type in ("primitive_type", "sized_type_specifier")
+
+
+def of_values(allocated: str, element: str) -> str:
+    """An allocation of elements of which only the C compiler knows whether they are numbers; structures are bytes."""
+    kind = f"__builtin_classify_type(*(__typeof__({element})*)0)"
+    return f"smint_scalars({allocated}, {kind} < 9 && sizeof {element} <= 8 ? sizeof {element} : 1)"
 
 
 def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:

@@ -1,0 +1,46 @@
+# What is merged as a whole, what is counted, and how jobs end; over every wire.
+# Values that ranks store to one element at a time. Each line: name, ranks, nodes; then options.
+test_program(whole_values whole_values.c)
+set(whole_values_tests "one_node 3 1" "two_nodes 2 2" "three_nodes 3 3 TWIN=fetch" "shared 4 2 CHAOS=3"
+  "mprotect 3 3 TRACKING=mprotect")
+foreach(wire ${wires})
+  hiroba_wire_settings(${wire} settings)
+  string(REPLACE ";" " " settings "${settings}")
+  list(APPEND whole_values_tests "${wire} 3 3 ${settings}")
+endforeach()
+foreach(line ${whole_values_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes)
+  hiroba_run_test(programs.whole_values.${name} ${ranks} ${nodes} whole_values MATCH whole SECONDS 60)
+  with(programs.whole_values.${name} TIMEOUT=30 ${words})
+endforeach()
+
+# Option stats: arrays that were freed, and a program that exits with another status.
+test_program(stats stats.c)
+foreach(case "live" "freed freed" "early freed early")
+  separate_arguments(words UNIX_COMMAND ${case})
+  list(POP_FRONT words name)
+  hiroba_run_test(programs.stats.${name} 2 2 stats ${words})
+  with(programs.stats.${name} STATS=yes)
+endforeach()
+set_tests_properties(programs.stats.live PROPERTIES PASS_REGULAR_EXPRESSION
+  "stats.c:[0-9]+: [1-9][^\n]* 2 pages fetched[^\n]*; 1 faults of writes to pages of this node")
+set(freed_line "stats.c:[0-9]+ .2 freed.: [1-9][0-9]* faults, [1-9][0-9]* pages fetched")
+set_tests_properties(programs.stats.freed programs.stats.early PROPERTIES PASS_REGULAR_EXPRESSION "${freed_line}")
+
+# What may be left behind at the end of a job; each seed leaves other things. Each line: name, ranks, nodes; options.
+test_program(left_behind left_behind.c)
+set(left_behind_tests "alone 1 1" "one_node 4 1" "nodes 3 3" "check 3 2 CHECK=yes")
+foreach(wire ${wires})
+  hiroba_wire_settings(${wire} settings)
+  string(REPLACE ";" " " settings "${settings}")
+  list(APPEND left_behind_tests "${wire} 3 2 ${settings}")
+endforeach()
+foreach(line ${left_behind_tests})
+  separate_arguments(words UNIX_COMMAND ${line})
+  list(POP_FRONT words name ranks nodes)
+  foreach(seed 5 7)
+    hiroba_run_test(programs.left_behind.${name}.${seed} ${ranks} ${nodes} left_behind --seed ${seed} SECONDS 60)
+    with(programs.left_behind.${name}.${seed} TIMEOUT=30 ${words})
+  endforeach()
+endforeach()
