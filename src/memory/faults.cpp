@@ -187,6 +187,15 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
 }
 
+[[noreturn]] void end_refused(int signal) {
+  {
+    const EndWithin limit(1, 128 + signal);
+    flush_program_output();
+  }
+  tell_launcher(128 + signal);
+  _exit(128 + signal);
+}
+
 // An access to the range that cannot be served.
 [[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
   const Array* const array = p.arrays.at(address);
@@ -197,12 +206,7 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
     else log_line("%s: %s", kind(signal), p.arrays.explain(address).c_str());
     print_crash(signal);
   }
-  {
-    const EndWithin limit(1, 128 + signal);
-    flush_program_output();
-  }
-  tell_launcher(128 + signal);
-  _exit(128 + signal);
+  end_refused(signal);
 }
 
 // After the end.
@@ -211,10 +215,9 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   stop_at_crash(text.c_str());
   if (first_to_report(128 + signal)) {
     log_line("%s: %s", kind(signal), text.c_str());
-    print_crash();
+    print_crash(signal);
   }
-  tell_launcher(128 + signal);
-  _exit(128 + signal);
+  end_refused(signal);
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
