@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/text.hpp"
 
@@ -32,9 +33,9 @@ struct Call {
 class CallName {
  public:
   explicit CallName(const char* call) { *this << call; }
-  CallName& operator<<(const char* part) {
-    const size_t bytes = std::min(std::strlen(part), most - used_);
-    std::memcpy(text_ + used_, part, bytes);
+  CallName& operator<<(std::string_view part) {
+    const size_t bytes = std::min(part.size(), most - used_);
+    std::memcpy(text_ + used_, part.data(), bytes);
     used_ += bytes;
     return *this;
   }
@@ -43,6 +44,17 @@ class CallName {
     return *this;
   }
   const char* text() const { return text_; }
+  // A name for messages, in as many characters as there is room for: of a longer one the middle is left out, because
+  // the call is at the begin, and its root at the end.
+  template <size_t room>
+  static void shorten(const char* name, char (&out)[room]) {
+    constexpr size_t first = (room - 3) / 2, last = room - 3 - first;
+    const size_t size = std::strlen(name);
+    std::memset(out, 0, room);
+    if (size < room) return void(std::memcpy(out, name, size));
+    std::memcpy(out, name, first), std::memcpy(out + first, "..", 2);
+    std::memcpy(out + first + 2, name + size - last, last);
+  }
   operator const char*() const { return text_; }
 
  private:

@@ -21,8 +21,9 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   p.requests.start(p.world);
   p.parcels.start(p.world);
   p.joined_barrier.start(p.parcels);
-  const uint64_t lanes = scratch + arrivals_bytes, staging = lanes + Lanes::bytes;
-  p.lanes.start(p.world, settings.tuning, lanes, stride);
+  const uint64_t lanes = scratch + arrivals_bytes, log = lanes + Lanes::bytes, staging = log + CallLog::bytes;
+  p.log.start(p.world, log, stride);
+  p.lanes.start(p.world, p.log, settings.tuning, lanes, stride);
   p.exchange.start(p.world, p.parcels, p.operations, p.explanation,
                    staging + static_cast<uint64_t>(p.world.rank) * stride, scratch + scratch_bytes - staging);
   p.progress.start(p.world, settings.progress);

@@ -57,7 +57,8 @@ enum Kind : uint64_t { here, taken };
 Parcels::Key key(const Sequence& sequence, size_t phase, size_t round, Kind kind) {
   constexpr int phase_bits = 5, phase_at = Parcels::kind_bits - phase_bits;
   static_assert(Plan::most_phases <= 1 << phase_bits);
-  return {sequence.name, sequence.number << Parcels::kind_bits | phase << phase_at | round << 2 | kind, sequence.what};
+  return {sequence.name, sequence.number << Parcels::kind_bits | phase << phase_at | round << 2 | kind, sequence.digest,
+          sequence.what};
 }
 
 constexpr size_t least_piece = size_t{16} << 10, most_piece = size_t{256} << 10, pieces_of_all = size_t{1} << 20;

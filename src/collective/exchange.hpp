@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "collective/call_log.hpp"
 #include "collective/explanation.hpp"
 #include "collective/parcels.hpp"
 #include "collective/plans.hpp"
@@ -38,12 +39,18 @@ class Staging {
   std::map<uint64_t, uint64_t> free_;  // offset, bytes
 };
 
+class Lanes;
+
 // What was started, and what belongs to it.
 struct Running {
   Sequence sequence;
   std::string what;
   int rank = 0;  // this one
   Board* board = nullptr;
+  const CallLog* log = nullptr;
+  const Lanes* lanes = nullptr;
+  Suspicion suspicion;
+  Status differs;  // from what another rank has called
   std::vector<Step> phases;
   std::vector<char> data;  // that the operation works on, if it is a copy
   Words words;

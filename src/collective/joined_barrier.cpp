@@ -17,7 +17,7 @@ Operation JoinedBarrier::run(RunningPtr running) {
   Words other(running->words.size());
   for (uint64_t round = 0, distance = 1; distance < static_cast<uint64_t>(n); ++round, distance *= 2) {
     const int d = static_cast<int>(distance);
-    const Parcels::Key key = {s.name, s.number << Parcels::kind_bits | round, s.what};
+    const Parcels::Key key = {s.name, s.number << Parcels::kind_bits | round, s.digest, s.what};
     parcels_->send(s.team.rank((s.me + d) % n), key, bytes_of(running->words));
     co_await parcels_->receive(s.team.rank((s.me - d + n) % n), key, other.data(), bytes_of(other).size());
     if (!other.empty()) running->join(running->words, other);

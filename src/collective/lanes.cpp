@@ -18,7 +18,13 @@ struct Lanes::Lane {
   Slot slot[slots];
 };
 
-Lanes::Name::Name(const char* of) { std::memcpy(text, of, std::min(std::strlen(of), name_bytes - 1)); }
+Lanes::Name::Name(const char* of) {
+  const uint64_t digest = CallLog::digest_of(of);
+  char part[name_bytes - sizeof digest];
+  CallName::shorten(of, part);
+  std::memcpy(text, part, sizeof part);
+  std::memcpy(text + sizeof part, &digest, sizeof digest);
+}
 
 Lanes::Lane& Lanes::lane(int lane, int rank) const {
   static_assert(sizeof(Lane) * most == bytes);
@@ -33,6 +39,10 @@ uint32_t Lanes::calls(int number, int rank) const {
   uint32_t latest = 0;
   for (const Slot& slot : lane(number, rank).slot) latest = std::max(latest, slot.call.load(std::memory_order_relaxed));
   return latest;
+}
+
+const char* Lanes::name(int number, int rank, uint32_t call) const {
+  return lane(number, rank).slot[call % slots].name;
 }
 
 void Lanes::open(Members& members, uint32_t calls) {
@@ -152,23 +162,34 @@ void Lanes::finish(const Members& members, const Step& step, uint32_t call, std:
 // ---- calls ---------------------------------------------------------------------------------------------------------
 
 template <typename Done>
-Status Lanes::await(const Members& members, int member, const Call& text, const Done& done) const {
+Status Lanes::await(const Members& members, int member, uint32_t call, const Call& text, const Done& done) const {
   if (done()) return {};
-  return world_->await(done, [&] { return text.text() + ": " + not_come(*world_->board, members.team.rank(member)); });
+  const int rank = members.team.rank(member);
+  Suspicion suspicion;
+  std::string other;  // what that rank has called instead, by messages
+  const auto is_over = [&] {
+    if (done()) return true;
+    if (suspicion.member(0, 1) >= 0) other = log_->exchange_after(rank, members.team, call - 1);
+    return !other.empty();
+  };
+  HIROBA_TRY(world_->await(is_over, [&] { return text.text() + ": " + not_come(*world_->board, rank); }));
+  if (other.empty()) return {};
+  return Parcels::calls_differ(
+      format("rank %d is in %s, rank %d is in %s", rank, other.c_str(), world_->rank, text.text().c_str()));
 }
 
 Status Lanes::exchange(Members& members, const Step& step, const Call& text) const {
   const uint32_t call = begin(members);
   const Name name(text.name);
   for (int i = 0; i < members.team.count; ++i)
-    HIROBA_TRY(await(members, i, text, [&] { return can_write(members, i, call); }));
+    HIROBA_TRY(await(members, i, call, text, [&] { return can_write(members, i, call); }));
   // Several at once, because each is a line of another core's cache; before a name is overwritten.
   if (call - members.compared > slots / 2) HIROBA_TRY(compare(members, call - 1));
   give(members, step, call, name);
   members.blocks.clear();
   for (int i = 0; i < members.team.count; ++i) {
     if (step.take.bytes_of(i) == 0) continue;
-    HIROBA_TRY(await(members, i, text, [&] { return has_given(members, i, call); }));
+    HIROBA_TRY(await(members, i, call, text, [&] { return has_given(members, i, call); }));
     const char* block = nullptr;
     HIROBA_TRY(find(members, step, i, call, name, block));
     members.blocks.push_back(block);

@@ -23,8 +23,8 @@ class Lanes {
   static constexpr size_t name_bytes = 60;
   static constexpr uint64_t bytes = most * (slots * sizeof(uint32_t) + slots * (64 + most_bytes));
 
-  void start(const World& world, const Tuning& tuning, uint64_t offset, uint64_t stride) {
-    world_ = &world, tuning_ = tuning, offset_ = offset, stride_ = stride;
+  void start(const World& world, const CallLog& log, const Tuning& tuning, uint64_t offset, uint64_t stride) {
+    world_ = &world, log_ = &log, tuning_ = tuning, offset_ = offset, stride_ = stride;
   }
   // Lanes that no team has, one bit each. Members take the same lane.
   uint32_t free() const { return free_; }
@@ -32,6 +32,8 @@ class Lanes {
   void release(int lane) { free_ |= 1U << lane; }
   // The latest call that the rank has given for in it.
   uint32_t calls(int lane, int rank) const;
+  // The name that the rank has given with this call, or with a later one.
+  const char* name(int lane, int rank, uint32_t call) const;
   // Takes its lane, as if all members had made `calls` calls or more, which none of them has.
   void open(Members& members, uint32_t calls);
   bool reaches_all(const Team& team) const;
@@ -48,8 +50,8 @@ class Lanes {
  private:
   struct Slot;
   struct Lane;
-  struct Name {
-    char text[name_bytes] = {};
+  struct Name {  // shortened, and a digest of the whole
+    char text[name_bytes];
     explicit Name(const char* of);
   };
   Lane& lane(int lane, int rank) const;
@@ -64,9 +66,10 @@ class Lanes {
               const char*& block) const;
   void finish(const Members& members, const Step& step, uint32_t call, std::span<const char* const> blocks) const;
   template <typename Done>
-  Status await(const Members& members, int member, const Call& text, const Done& done) const;
+  Status await(const Members& members, int member, uint32_t call, const Call& text, const Done& done) const;
 
   const World* world_ = nullptr;
+  const CallLog* log_ = nullptr;
   Tuning tuning_;
   uint64_t offset_ = 0, stride_ = 0;  // of rank 0's; from one rank to the next
   uint32_t free_ = (1U << most) - 1;

@@ -14,8 +14,17 @@ void Parcels::listen(Transport& transport) {
                                    this);
 }
 
-Parcels::Key::Key(uint64_t team_of, uint64_t number_of, const char* name) : team(team_of), number(number_of), what{} {
-  std::strncpy(what, name, sizeof what - 1);
+namespace {
+
+// A parcel is kept as what follows in it: digest, what, data.
+constexpr size_t digest_at = offsetof(Parcels::Key, digest), name_at = offsetof(Parcels::Key, what) - digest_at;
+constexpr size_t head_bytes = sizeof(Parcels::Key) - digest_at;
+
+}  // namespace
+
+Parcels::Key::Key(uint64_t team_of, uint64_t number_of, uint64_t digest_of_calls, const char* name)
+    : team(team_of), number(number_of), digest(digest_of_calls) {
+  CallName::shorten(name, what);
 }
 
 size_t Parcels::most_bytes_to(int rank) const {
@@ -36,31 +45,33 @@ void Parcels::send(int rank, const Key& key, std::span<const char> data, std::sp
 }
 
 bool Parcels::Receive::fill(const char* parcel, size_t size) {
-  constexpr size_t what_bytes = sizeof key_.what;
-  const size_t data = size - what_bytes;
+  const size_t data = size - head_bytes;
   const bool fits = more_ == nullptr ? data == bytes_ : data >= bytes_;
-  if (!fits || std::memcmp(parcel, key_.what, what_bytes) != 0) return end(static_cast<int>(name_[2]), parcel), false;
-  if (bytes_ > 0) std::memcpy(data_, parcel + what_bytes, bytes_);
-  if (more_ != nullptr) more_->assign(parcel + what_bytes + bytes_, parcel + size);
+  if (!fits || !is_same(parcel)) return end(static_cast<int>(name_[2]), parcel), false;
+  if (bytes_ > 0) std::memcpy(data_, parcel + head_bytes, bytes_);
+  if (more_ != nullptr) more_->assign(parcel + head_bytes + bytes_, parcel + size);
   return true;
+}
+
+bool Parcels::Receive::is_same(const char* parcel) const {
+  return std::memcmp(parcel, &key_.digest, sizeof key_.digest) == 0;
 }
 
 // Whether it came for the same operation of the same images, but they call it something else.
 bool Parcels::Receive::is_of_other(const Name& name, const char* parcel) const {
-  return name[0] == name_[0] && name[1] >> kind_bits == name_[1] >> kind_bits &&
-         std::memcmp(parcel, key_.what, sizeof key_.what) != 0;
+  return name[0] == name_[0] && name[1] >> kind_bits == name_[1] >> kind_bits && !is_same(parcel);
 }
 
-void Parcels::Receive::end(int source, const char* what) {
-  if (!other_->found.load(std::memory_order_relaxed)) other_->stop(source, what);  // one is enough
+void Parcels::Receive::end(int source, const char* parcel) {
+  if (!other_->found.load(std::memory_order_relaxed)) other_->stop(source, parcel + name_at);  // one is enough
 }
 
 void Parcels::keep(int source, const void* payload, size_t bytes) {
-  Key key(0, 0, "");
-  std::memcpy(&key, payload, sizeof key);
-  const char* const parcel = static_cast<const char*>(payload) + offsetof(Key, what);
-  const size_t size = bytes - offsetof(Key, what);
-  const Name name = {key.team, key.number, static_cast<uint64_t>(source)};
+  const char* const parcel = static_cast<const char*>(payload) + digest_at;
+  const size_t size = bytes - digest_at;
+  Name name = {0, 0, static_cast<uint64_t>(source)};
+  static_assert(offsetof(Key, team) == 0 && offsetof(Key, number) == sizeof name[0]);
+  std::memcpy(name.data(), payload, 2 * sizeof name[0]);
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto found = expected_.find(name);
   if (found == expected_.end()) {
@@ -94,12 +105,12 @@ bool Parcels::expect(Receive& receive) {
   return false;
 }
 
-Status Parcels::none_left(const Key& next, const Call& call) const {
+Status Parcels::none_left(uint64_t team, uint64_t number, const Call& call) const {
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  const auto left = arrived_.lower_bound({next.team, 0, 0});
-  if (left == arrived_.end() || left->first[0] != next.team || left->first[1] >= next.number) return {};
+  const auto left = arrived_.lower_bound({team, 0, 0});
+  if (left == arrived_.end() || left->first[0] != team || left->first[1] >= number << kind_bits) return {};
   return calls_differ(format("before %s, rank %d was in %s, and rank %d was not", call.text().c_str(),
-                             static_cast<int>(left->first[2]), left->second.data(), world_->rank));
+                             static_cast<int>(left->first[2]), left->second.data() + name_at, world_->rank));
 }
 
 Status Parcels::calls_differ(const std::string& how) {

@@ -23,9 +23,10 @@ class Parcels {
 
   struct Key {
     uint64_t team, number;  // which ranks, and the number of the parcel between them
-    char what[48];          // in which operation, as its name; that of sender and receiver must be equal
+    uint64_t digest;        // of the calls up to this operation; that of sender and receiver must be equal
+    char what[64];          // the operation's name, for messages; the middle of a longer one is left out
 
-    Key(uint64_t team_of, uint64_t number_of, const char* name);
+    Key(uint64_t team_of, uint64_t number_of, uint64_t digest_of_calls, const char* name);
   };
   // The lowest bits of a number tell apart what ranks send each other in one operation.
   static constexpr int kind_bits = 32;
@@ -39,8 +40,8 @@ class Parcels {
   Receive receive(int rank, const Key& key, void* data, size_t bytes, std::vector<char>* more = nullptr);
   // `how` they differ.
   static Status calls_differ(const std::string& how);
-  // That a team has received all that was sent to it here before the operation with this key.
-  Status none_left(const Key& next, const Call& call) const;
+  // That a team has received all that was sent to it here before the operation with this number.
+  Status none_left(uint64_t team, uint64_t number, const Call& call) const;
 
  private:
   using Name = std::array<uint64_t, 3>;  // of a parcel: its key and sender
@@ -71,10 +72,11 @@ class Parcels::Receive final : public Operation::Awaited {
   friend class Parcels;
   Receive(Parcels* parcels, const Name& name, const Key& key, void* data, size_t bytes, std::vector<char>* more)
       : parcels_(parcels), name_(name), key_(key), data_(data), bytes_(bytes), more_(more) {}
-  // Takes what and data of a parcel; false if they are of another operation, which ends this one.
+  // Takes the data of a parcel; false if they are of another operation, which ends this one.
   bool fill(const char* parcel, size_t size);
   bool is_of_other(const Name& name, const char* parcel) const;
-  void end(int source, const char* what);
+  bool is_same(const char* parcel) const;
+  void end(int source, const char* parcel);
 
   Parcels* parcels_;
   Name name_;

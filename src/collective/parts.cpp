@@ -1,7 +1,5 @@
 #include "collective/parts.hpp"
 
-#include <mutex>
-
 #include "base/whereabouts.hpp"
 
 namespace hiroba {
@@ -30,32 +28,54 @@ bool Started::uses(const void* begin, const void* end) const {
   return false;
 }
 
+namespace {
+
+// What the member was found to have called instead, if anything.
+std::string find_difference(const Running& running, int rank) {
+  const Sequence& s = running.sequence;
+  const bool by_lane = s.lane >= 0 && static_cast<int32_t>(running.lanes->calls(s.lane, rank) - s.lane_calls) > 0;
+  std::string out = running.log->difference(rank, s.name);
+  if (out.empty() && by_lane && !running.log->has_begun(rank, s.name, s.number))
+    out = format("rank %d is in %s, rank %d is in %s", rank, running.lanes->name(s.lane, rank, s.lane_calls + 1),
+                 running.rank, s.what);
+  return out;
+}
+
+}  // namespace
+
 Status Started::agrees() const {
-  for (size_t i = 0; i < running_->count.load(std::memory_order_acquire); ++i) {
-    if (!running_->operations[i]) continue;
-    if (const Other* const other = running_->operations[i]->other(); other != nullptr) {
-      const std::string here = call_place(*running_->board, running_->rank, true);
-      return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other->rank, other->what,
-                                          call_place(*running_->board, other->rank, false).c_str(), running_->rank,
-                                          running_->what.c_str(), here.c_str()));
-    }
+  Running& now = *running_;
+  if (!now.differs.ok()) return now.differs;
+  const Sequence& s = now.sequence;
+  std::string how;
+  for (size_t i = 0; i < now.count.load(std::memory_order_acquire) && how.empty(); ++i) {
+    const Other* const other = now.operations[i] ? now.operations[i]->other() : nullptr;
+    if (other == nullptr) continue;
+    how = find_difference(now, other->rank);
+    if (how.empty())
+      how = format("rank %d is in %s%s, rank %d is in %s%s", other->rank, other->what,
+                   call_place(*now.board, other->rank, false).c_str(), now.rank, now.what.c_str(),
+                   call_place(*now.board, now.rank, true).c_str());
   }
-  return {};
+  const int member = how.empty() && s.name != 0 ? now.suspicion.member(s.me, s.team.count) : -1;
+  if (member >= 0 && member != s.me) how = find_difference(now, s.team.rank(member));
+  if (!how.empty()) now.differs = Parcels::calls_differ(how);
+  return now.differs;
 }
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const char* what) {
-  const std::lock_guard<SignalSafeLock> guard(numbers_lock);  // continuations start operations in other threads
-  const uint64_t name = team.name(), number = numbers[name];
-  numbers[name] += count;
-  return {team, team.find(world.rank), name, number, what};
+Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const Call& call) {
+  const Members& all = planned.all();
+  const bool has_lane = team.is_all(world.nranks);
+  return log.begin(team, count, call, has_lane ? all.lane : -1, all.calls);
 }
 
-RunningPtr CollectiveParts::make(const Sequence& sequence, const char* what) const {
+RunningPtr CollectiveParts::make(const Sequence& sequence) const {
   auto out = std::make_shared<Running>();
-  out->sequence = sequence, out->what = what, out->sequence.what = out->what.c_str();
+  out->sequence = sequence, out->what = sequence.what, out->sequence.what = out->what.c_str();
   out->rank = world.rank, out->board = world.board, out->token = token;
+  out->log = &log, out->lanes = &lanes;
   return out;
 }
 
@@ -71,9 +91,9 @@ void prepare(Running& running, Plan plan) {
   running.phases = std::move(plan.phases);
 }
 
-Started CollectiveParts::begin_exchange(const Team& team, Plan plan, const char* what) {
-  explain(plan, what);
-  const RunningPtr running = make(begin_sequence(team, 1, what), what);
+Started CollectiveParts::begin_exchange(const Sequence& sequence, Plan plan) {
+  explain(plan, sequence.what);
+  const RunningPtr running = make(sequence);
   prepare(*running, std::move(plan));
   return begin_exchange(running);
 }
@@ -97,9 +117,8 @@ Status CollectiveParts::finish(const Started& started, const Call& call) const {
 }
 
 Status CollectiveParts::none_left(const Team& team, const Call& call) {
-  const std::lock_guard<SignalSafeLock> guard(numbers_lock);
   const uint64_t name = team.name();
-  return token.use_count() > 1 ? Status() : parcels.none_left({name, numbers[name] << Parcels::kind_bits, ""}, call);
+  return token.use_count() > 1 ? Status() : parcels.none_left(name, log.next(name), call);
 }
 
 }  // namespace hiroba

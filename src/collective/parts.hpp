@@ -1,7 +1,6 @@
 // What Collective is made of, for the files that implement it. Owner: Collective; each part says what is thread-safe.
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "collective/collective.hpp"
@@ -31,12 +30,11 @@ struct CollectiveParts {
   Arrivals arrivals;
   TeamOperations teams{*this};
   PlannedOperations planned{*this};
-  SignalSafeLock numbers_lock;
-  std::map<uint64_t, uint64_t> numbers;  // of operations, by team
+  CallLog log;
   std::shared_ptr<void> token = std::make_shared<char>();
 
-  Sequence begin_sequence(const Team& team, uint64_t count, const char* what);
-  RunningPtr make(const Sequence& sequence, const char* what) const;
+  Sequence begin_sequence(const Team& team, uint64_t count, const Call& call);
+  RunningPtr make(const Sequence& sequence) const;
   // Starts what begin_operation() makes.
   template <typename Begin>
   Started begin(const RunningPtr& running, const Begin& begin_operation) {
@@ -46,7 +44,7 @@ struct CollectiveParts {
   Started begin_exchange(const RunningPtr& running) {
     return begin(running, [&] { return exchange.run(running); });
   }
-  Started begin_exchange(const Team& team, Plan plan, const char* what);
+  Started begin_exchange(const Sequence& sequence, Plan plan);
   void explain(const Plan& plan, const char* what) {
     if (plan.way != nullptr) explanation.note(what, plan.bytes, plan.way);
   }

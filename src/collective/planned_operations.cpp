@@ -29,6 +29,10 @@ Status PlannedOperations::perform(Members& members, Plan plan, const Call& call)
   return status;
 }
 
+Sequence PlannedOperations::begin_sequence(const Members& members, const Call& call) {
+  return parts_.log.begin(members.team, 1, call, members.lane, members.calls);
+}
+
 Status PlannedOperations::perform_now(Members& members, Plan plan, const Call& call) {
   settle(plan);
   if (plan.phases.size() == 1 && parts_.lanes.fits(members, plan.phases[0])) {
@@ -38,22 +42,22 @@ Status PlannedOperations::perform_now(Members& members, Plan plan, const Call& c
     return parts_.lanes.exchange(members, plan.phases[0], call);
   }
   HIROBA_TRY(parts_.none_left(members.team, call));
-  return parts_.finish(parts_.begin_exchange(members.team, std::move(plan), call.name), call);
+  return parts_.finish(parts_.begin_exchange(begin_sequence(members, call), std::move(plan)), call);
 }
 
-Status PlannedOperations::start(Members& members, Plan plan, const char* what, Started& out) {
-  parts_.uses.begin(what, plan.bytes);
+Status PlannedOperations::start(Members& members, Plan plan, const Call& call, Started& out) {
+  parts_.uses.begin(call.name, plan.bytes);
   parts_.uses.end();
   settle(plan);
   if (plan.phases.size() == 1 && parts_.lanes.fits(members, plan.phases[0])) {
-    parts_.explanation.note(what, plan.phases[0].whole, "calls by a lane");
-    const RunningPtr running = parts_.make({members.team, members.me, 0, 0, what}, what);
+    parts_.explanation.note(call.name, plan.phases[0].whole, "calls by a lane");
+    const RunningPtr running = parts_.make({members.team, members.me, 0, 0, 0, call.name});
     prepare(*running, std::move(plan));
-    const uint32_t call = Lanes::begin(members);
-    out = parts_.begin(running, [&] { return parts_.lanes.exchange(running, members, call); });
+    const uint32_t number = Lanes::begin(members);
+    out = parts_.begin(running, [&] { return parts_.lanes.exchange(running, members, number); });
     return {};  // others need nothing more of this rank
   }
-  out = parts_.begin_exchange(members.team, std::move(plan), what);
+  out = parts_.begin_exchange(begin_sequence(members, call), std::move(plan));
   return parts_.carry_on(out, members.team);
 }
 
@@ -118,6 +122,18 @@ Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const
 Status PlannedOperations::agree(Members& members, const Call& call) {
   if (members.lane >= 0) HIROBA_TRY(parts_.lanes.agree(members));
   return parts_.none_left(members.team, call);
+}
+
+Status PlannedOperations::last_barrier(const char* call, uint64_t tag) {
+  const uint64_t team = all_.team.name(), mine = parts_.log.digest(team);
+  std::vector<uint64_t> digests(static_cast<size_t>(all_.team.count));
+  HIROBA_TRY(parts_.barriers.with_words(call, tag, mine, digests));
+  const auto other = std::find_if(digests.begin(), digests.end(), [&](uint64_t digest) { return digest != mine; });
+  if (other == digests.end()) return agree(all_, {call, ""});
+  const auto rank = static_cast<int>(other - digests.begin());
+  const std::string how = parts_.log.difference(rank, team);
+  return Parcels::calls_differ(
+      !how.empty() ? how : format("before %s, rank %d has made other calls than rank %d", call, rank, all_.me));
 }
 
 void PlannedOperations::release(Members& members) {

@@ -26,10 +26,12 @@ class PlannedOperations {
   void release(Members& members);
   // After a barrier: that all have made the same calls for the team, where nothing is under way.
   Status agree(Members& members, const Call& call);
+  // The last barrier of all ranks, in which they also compare what they have called together.
+  Status last_barrier(const char* call, uint64_t tag);
   // Blocks. `call.name` says what all must have in common.
   Status perform(Members& members, Plan plan, const Call& call);
   // Buffers must stay until it is done.
-  Status start(Members& members, Plan plan, const char* what, Started& out);
+  Status start(Members& members, Plan plan, const Call& call, Started& out);
   // Calls function(context) after it is done, in a thread that carries operations on, or now.
   Status then(const Started& started, void (*function)(void*), void* context);
   // What was started is carried on between them only, from the first end on.
@@ -38,6 +40,7 @@ class PlannedOperations {
 
  private:
   void settle(Plan& plan) const;
+  Sequence begin_sequence(const Members& members, const Call& call);
   Status perform_now(Members& members, Plan plan, const Call& call);
   Status agree_on_lane(Members& parent, Members& members, const Call& call);
 

@@ -54,7 +54,10 @@ struct Sequence {
   Team team;
   int me;  // this rank's index in it
   uint64_t name, number;
-  const char* what;  // for the others to compare; outlives the operations
+  uint64_t digest;          // of all calls for the team up to this one, for the others to compare
+  const char* what;         // this one; outlives the operations
+  int lane = -1;            // the lane of the members, if it is known here, and how many calls
+  uint32_t lane_calls = 0;  // this rank had begun in it
 };
 
 }  // namespace hiroba

@@ -10,13 +10,13 @@ Status TeamOperations::barrier(const Team& team, const Call& call) {
   if (team.count == 1) return {};
   if (team.is_all(parts_.world.nranks)) return parts_.barriers.all(call.name, 0);
   HIROBA_TRY(parts_.none_left(team, call));
-  return parts_.finish(begin_barrier(begin_sequence(team, 1, call.name), 0, {}, nullptr), call);
+  return parts_.finish(begin_barrier(begin_sequence(team, 1, call), 0, {}, nullptr), call);
 }
 
 Status TeamOperations::barrier(const Team& team, const Call& call, Words& words, Join join) {
   if (team.count == 1) return {};
   HIROBA_TRY(parts_.none_left(team, call));
-  const Started met = begin_barrier(begin_sequence(team, 1, "a barrier"), 0, words, join);
+  const Started met = begin_barrier(begin_sequence(team, 1, {"a barrier", call.place}), 0, words, join);
   HIROBA_TRY(parts_.finish(met, call));
   words = met.words();
   return {};
@@ -31,7 +31,7 @@ Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const
   HIROBA_TRY(parts_.none_left(team, call));
   Plan plan = plan_allreduce(parts_.member_of(team, team.find(parts_.world.rank)), nullptr, data,
                              static_cast<size_t>(count), combine);
-  return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
+  return parts_.finish(parts_.begin_exchange(begin_sequence(team, 1, call), std::move(plan)), call);
 }
 
 // A word of each rank in one exchange.
@@ -50,7 +50,7 @@ Status TeamOperations::broadcast(const Team& team, int root, char* data, size_t 
   if (team.count == 1) return {};
   HIROBA_TRY(parts_.none_left(team, call));
   Plan plan = plan_bcast(parts_.member_of(team, team.find(parts_.world.rank)), root, data, bytes);
-  return parts_.finish(parts_.begin_exchange(team, std::move(plan), call.name), call);
+  return parts_.finish(parts_.begin_exchange(begin_sequence(team, 1, call), std::move(plan)), call);
 }
 
 Status TeamOperations::gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all) {
@@ -71,12 +71,12 @@ Status TeamOperations::gather(const char* call, std::span<const char> mine, std:
 
 // ---- what is started -----------------------------------------------------------------------------------------------
 
-Sequence TeamOperations::begin_sequence(const Team& team, uint64_t operations, const char* what) {
-  return parts_.begin_sequence(team, operations, what);
+Sequence TeamOperations::begin_sequence(const Team& team, uint64_t operations, const Call& call) {
+  return parts_.begin_sequence(team, operations, call);
 }
 
 Started TeamOperations::begin_barrier(const Sequence& sequence, int which, const Words& words, Join join) {
-  const RunningPtr running = parts_.make(sequence, sequence.what);
+  const RunningPtr running = parts_.make(sequence);
   running->sequence.number += static_cast<uint64_t>(which);
   running->words = words, running->join = join;
   return parts_.begin(running, [&] { return parts_.joined_barrier.run(running); });
@@ -87,7 +87,7 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
   const Combine combine = parts_.settled(how);
   const auto elements = static_cast<size_t>(count);
   const size_t bytes = combine.element() * elements;
-  const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
+  const RunningPtr running = parts_.make(begin_sequence(team, 1, {what, ""}));
   running->data.assign(data, data + bytes);
   if (count == 0) return Started(running);
   Plan plan =
@@ -104,7 +104,7 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
 }
 
 Started TeamOperations::begin_broadcast(const Team& team, int root, const char* data, size_t bytes, const char* what) {
-  const RunningPtr running = parts_.make(parts_.begin_sequence(team, 1, what), what);
+  const RunningPtr running = parts_.make(begin_sequence(team, 1, {what, ""}));
   running->data.resize(bytes);
   if (team.rank(root) == parts_.world.rank && bytes > 0) std::memcpy(running->data.data(), data, bytes);
   Plan plan = plan_bcast(parts_.member_of(team, running->sequence.me), root, running->data.data(), bytes);

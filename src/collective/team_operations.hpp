@@ -28,7 +28,7 @@ class TeamOperations {
   Status gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all);
 
   // All ranks of the team agree on the number of operations that follow.
-  Sequence begin_sequence(const Team& team, uint64_t operations, const char* what);
+  Sequence begin_sequence(const Team& team, uint64_t operations, const Call& call);
   // The `which`-th of a sequence.
   Status start_barrier(const Sequence& sequence, int which, const Words& words, Join join, Started& out);
   // On copies.

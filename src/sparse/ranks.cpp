@@ -93,7 +93,7 @@ StartedOperation::~StartedOperation() = default;
 Status StartedOperation::start(const Ranks& ranks, Plan plan, const char* what) {
   if (state_ == nullptr) state_ = std::make_unique<State>();
   state_->what = what, state_->active = true;
-  return operations(ranks).start(operations(ranks).all(), std::move(plan), what, state_->now);
+  return operations(ranks).start(operations(ranks).all(), std::move(plan), {what, ""}, state_->now);
 }
 
 Status StartedOperation::wait(const Ranks& ranks) {

@@ -18,6 +18,13 @@ static const hiroba_team all = HIROBA_ALL;
 
 static int guilty(void) { return sms_rank == (sms_nprocs > 1); }
 
+static void larger(void* mine, const void* theirs, int64_t count, void* context) {
+  double* const a = mine;
+  const double* const b = theirs;
+  (void)context;
+  for (int64_t i = 0; i < count; i++) a[i] = a[i] < b[i] ? b[i] : a[i];
+}
+
 /* ---- calls that differ ------------------------------------------------------------------------------------- */
 
 static void counts(void) { hiroba_allreduce(x, y, guilty() ? 3 : 4, HIROBA_DOUBLE, HIROBA_SUM, all); }
@@ -36,6 +43,21 @@ static void types(void) { hiroba_allreduce(x, y, 4, guilty() ? HIROBA_INT64 : HI
 static void operators(void) { hiroba_allreduce(x, y, 4, HIROBA_DOUBLE, guilty() ? HIROBA_MAX : HIROBA_MIN, all); }
 static void roots(void) { hiroba_reduce(x, y, 4, HIROBA_DOUBLE, HIROBA_SUM, guilty(), all); }
 static void roots_of_bcast(void) { hiroba_bcast(x, 4, HIROBA_DOUBLE, guilty(), all); }
+static void roots_large(void) { hiroba_reduce(x, y, LARGE, HIROBA_DOUBLE, HIROBA_SUM, guilty(), all); }
+static void roots_of_bcast_large(void) { hiroba_bcast(x, LARGE, HIROBA_DOUBLE, guilty(), all); }
+/* Neither root waits for the other; what comes next tells. */
+static void roots_and_more(void) {
+  hiroba_bcast(x, 4, HIROBA_DOUBLE, guilty(), all);
+  hiroba_allreduce(x, y, 4, HIROBA_DOUBLE, HIROBA_SUM, all);
+}
+static void roots_tested(void) {
+  hiroba_igather(x, y, 4, HIROBA_DOUBLE, guilty(), all, &request);
+  for (int done = 0; !done;) hiroba_test(&request, &done);
+}
+static void root_after_long_name(void) {
+  const hiroba_operator own = {larger, NULL, "the larger of two numbers, taken from all ranks, of which none is a NaN"};
+  hiroba_reduce(x, y, 4, HIROBA_DOUBLE, &own, guilty(), all);
+}
 static void other_call(void) {
   if (guilty()) hiroba_allgather(x, y, 4, HIROBA_DOUBLE, all);
   else hiroba_allreduce(x, y, 4, HIROBA_DOUBLE, HIROBA_SUM, all);
@@ -356,6 +378,11 @@ static const struct {
     CASE(operators),
     CASE(roots),
     CASE(roots_of_bcast),
+    CASE(roots_large),
+    CASE(roots_of_bcast_large),
+    CASE(roots_and_more),
+    CASE(roots_tested),
+    CASE(root_after_long_name),
     CASE(other_call),
     CASE(started_or_not),
     CASE(blocks_between_two),

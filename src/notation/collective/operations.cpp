@@ -127,8 +127,10 @@ CallName moved(const char* call, int64_t count, hiroba_type type, const char* wa
 }
 
 CallName combined(const char* call, hiroba_op op, int64_t count, hiroba_type type, int root = -1) {
+  constexpr size_t most = 24;  // so that there is room for what follows
+  const std::string_view own = op->name == nullptr ? "own operator" : op->name;
   CallName name(call);
-  name << "(" << (op->name == nullptr ? "own operator" : op->name) << " of " << count << " ";
+  name << "(" << own.substr(0, most) << " of " << count << " ";
   name_type(name, type);
   if (root >= 0) name << " to rank " << root;
   return name << ")";

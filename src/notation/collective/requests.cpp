@@ -37,13 +37,14 @@ class CollectiveRequest final : public Request {
       return Status::error(format("%s is under way; wait for it before you start it again", prepared_.name.text()));
     active_ = true;
     Plan plan = persistent_ ? prepared_.plan : std::move(prepared_.plan);
-    return operations.start(*prepared_.members, std::move(plan), prepared_.name, now_);
+    return operations.start(*prepared_.members, std::move(plan), {prepared_.name, place_.c_str()}, now_);
   }
   Status advance(bool& complete) override {
     complete = !active_ || now_.done();
     if (complete) return finish(), Status();
     const Status agrees = now_.agrees();
-    return agrees.ok() || place_.empty() ? agrees : Status::error(place_ + ": " + agrees.message());
+    const bool tells_place = !place_.empty() && place_ != hiroba::place();  // else the caller does
+    return agrees.ok() || !tells_place ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return now_.missing(); }
   std::string name() const override {

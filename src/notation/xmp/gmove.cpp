@@ -80,7 +80,7 @@ class Together final : public Request {
         element_(element),
         place_(place),
         here_(of_this_image(to, from)),
-        sequence_(collective_.teams().begin_sequence(hiroba::executing(), 3, "xmp_gmove_start")) {
+        sequence_(collective_.teams().begin_sequence(hiroba::executing(), 3, {"xmp_gmove_start", place})) {
     if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
     writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
     meet(0);
