@@ -6,6 +6,10 @@
 
 enum { MD_REPEATED = 2500, MD_FIGURES = 6 };
 
+/* Up to this time paths are compared: a difference of rounding errors grows by 10 in 0.7 or so, because particles
+ * collide. */
+#define MD_COMPARED 2.0
+
 /* Particle i at the start. */
 void md_start(const md* m, int i, double x[3], double v[3]);
 
