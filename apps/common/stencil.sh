@@ -39,8 +39,14 @@ volume() { # SHAPE
   done
   run "$shape" --size 20,18,21 --steps 15 --volume "$to" --every 7 --checkpoint "$scratch/half"
   "$PYTHON" "$common/read_series.py" "$to" 1 "$scratch/right" 7 14
+  [[ $(h5dump -H "$to/volume.h5" | grep -c DATASET) == 2 ]] || fail "the file has more than the snapshots of 7 and 14"
   run "$shape" --steps 21 --volume "$to" --every 7 --restart "$scratch/half"
   "$PYTHON" "$common/read_series.py" "$to" 1 "$scratch/right" 7 14 21
+  truncate -s 20000 "$to/volume.h5"
+  cp "$to/volume.h5" "$scratch/damaged"
+  refused 2 "cannot make or go on with .*volume.h5: it is damaged" "$shape" --steps 28 --volume "$to" --every 7 \
+    --restart "$scratch/half"
+  cmp "$scratch/damaged" "$to/volume.h5" || fail "a damaged volume was changed"
 }
 
 disk() { # SHAPE: a full disk leaves the older checkpoint as it was

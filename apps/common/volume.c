@@ -29,13 +29,13 @@ static void name_of(const volume* v, int snapshot, char name[64]) {
 
 /* ---- the HDF5 file ----------------------------------------------------------------------------------------------- */
 
-/* Space in the file, in one piece and at once, which is not filled: so that its place is known. */
-static hid_t create(hid_t file, const char* name, const hsize_t extents[3]) {
+/* Space in the file, in one piece and at once, which is not filled: so that its place is known. It has no name yet. */
+static hid_t create(hid_t file, const hsize_t extents[3]) {
   const hid_t space = H5Screate_simple(3, extents, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_layout(how, H5D_CONTIGUOUS);
   H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
-  const hid_t set = H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+  const hid_t set = H5Dcreate_anon(file, H5T_NATIVE_DOUBLE, space, how, H5P_DEFAULT);
   H5Pclose(how);
   H5Sclose(space);
   return set;
@@ -46,34 +46,74 @@ static bool fits(hid_t set, const hsize_t extents[3]) {
   hsize_t found[3] = {0, 0, 0};
   const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
   const bool good = H5Sget_simple_extent_ndims(space) == 3 && H5Sget_simple_extent_dims(space, found, NULL) == 3 &&
-                    memcmp(found, extents, sizeof found) == 0 && H5Tequal(type, H5T_NATIVE_DOUBLE) > 0;
+                    memcmp(found, extents, sizeof found) == 0 && H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 &&
+                    H5Dget_offset(set) != HADDR_UNDEF;
   H5Tclose(type);
   H5Sclose(space);
   return good;
 }
 
-static bool add_snapshot(volume* v, hid_t file, int snapshot) {
+/* A snapshot while it is written, in rank 0. */
+typedef struct snapshot {
+  hid_t file, set;
+  bool is_new;
+  int64_t place; /* of its numbers in the file */
+} snapshot;
+
+/* One of an earlier run is overwritten where it is. A new one gets its name when it is complete: so a run that ends
+ * before that, however it ends, leaves a file without it. */
+static bool begin_snapshot(const volume* v, const char* path, int number, snapshot* s) {
   const hsize_t extents[3] = {(hsize_t)v->size[2], (hsize_t)v->size[1], (hsize_t)v->size[0]};
   char name[64];
-  name_of(v, snapshot, name);
-  const bool old = H5Lexists(file, name, H5P_DEFAULT) > 0;
-  const hid_t set = old ? H5Dopen2(file, name, H5P_DEFAULT) : create(file, name, extents);
-  if (set < 0) return false;
-  const haddr_t place = H5Dget_offset(set);
-  const bool good = place != HADDR_UNDEF && (!old || fits(set, extents));
-  H5Dclose(set);
-  v->places[snapshot] = (int64_t)place;
-  v->written[snapshot] = v->written[snapshot] && old;
+  name_of(v, number, name);
+  s->set = H5I_INVALID_HID;
+  s->file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  if (s->file < 0) return false;
+  s->is_new = H5Lexists(s->file, name, H5P_DEFAULT) <= 0;
+  s->set = s->is_new ? create(s->file, extents) : H5Dopen2(s->file, name, H5P_DEFAULT);
+  if (s->set < 0 || !fits(s->set, extents)) return false;
+  s->place = (int64_t)H5Dget_offset(s->set);
+  return true;
+}
+
+static bool end_snapshot(const volume* v, int number, snapshot* s, bool complete) {
+  char name[64];
+  name_of(v, number, name);
+  bool good = complete;
+  if (good && s->is_new) good = H5Olink(s->set, s->file, name, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+  if (s->set >= 0) H5Dclose(s->set);
+  if (s->file >= 0) good = H5Fclose(s->file) >= 0 && good;
   return good;
 }
 
-static bool make_file(volume* v, const char* path, bool restart) {
+/* Of an earlier run: which snapshots it has. False if one has another size. */
+static bool look_at_file(volume* v, hid_t file) {
+  const hsize_t extents[3] = {(hsize_t)v->size[2], (hsize_t)v->size[1], (hsize_t)v->size[0]};
+  bool good = true;
+  for (int i = 0; good && i < snapshots(v); i++) {
+    char name[64];
+    name_of(v, i, name);
+    const bool there = H5Lexists(file, name, H5P_DEFAULT) > 0;
+    const hid_t set = there ? H5Dopen2(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    good = !there || (set >= 0 && fits(set, extents));
+    if (set >= 0) H5Dclose(set);
+    v->written[i] = v->written[i] && there;
+  }
+  return good;
+}
+
+/* What is wrong, or NULL. */
+static const char* make_file(volume* v, const char* path, bool restart) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* it would print a stack of calls */
-  hid_t file = restart ? H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT) : H5I_INVALID_HID;
-  if (file < 0) file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = file >= 0;
-  for (int i = 0; good && i < snapshots(v); i++) good = add_snapshot(v, file, i);
-  return (file < 0 || H5Fclose(file) >= 0) && good;
+  const bool goes_on = restart && access(path, F_OK) == 0;
+  const hid_t file =
+      goes_on ? H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT) : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  if (file < 0 && goes_on)
+    return "it is damaged, no file of HDF5, or in use, and is left as it is; move it away, to begin a new series";
+  if (file < 0) return "it is in use, or its folder cannot be written";
+  const bool good = look_at_file(v, file);
+  if (H5Fclose(file) < 0) return "the disk is full, or the file cannot be written";
+  return good ? NULL : "it is there from a run with another size; remove it, or use another folder";
 }
 
 /* ---- the XDMF file ----------------------------------------------------------------------------------------------- */
@@ -160,30 +200,38 @@ void volume_open(const team* team, volume* v, int restart) {
   const size_t count = (size_t)snapshots(v);
   char path[PATH_MAX];
   path_of(v, "h5", path);
-  v->places = calloc(count + 1, sizeof *v->places);
   v->written = calloc(count + 1, sizeof *v->written);
-  team_agree(team, v->places != NULL && v->written != NULL, TEAM_BAD_INPUT, "no memory for a list of snapshots");
+  team_agree(team, v->written != NULL, TEAM_BAD_INPUT, "no memory for a list of snapshots");
   for (size_t i = 0; i < count; i++) v->written[i] = (int)(i + 1) * v->every <= restart;
-  const bool made = team->rank != 0 || make_file(v, path, restart > 0);
-  team_agree(team, made, TEAM_BAD_INPUT,
-             "cannot make %s, or it is there from a run with another size; remove it, or use another folder", path);
+  const char* const wrong = team->rank == 0 ? make_file(v, path, restart > 0) : NULL;
+  team_agree(team, wrong == NULL, TEAM_BAD_INPUT, "cannot make or go on with %s: %s", path, wrong);
   v->file = open(path, O_WRONLY | O_CLOEXEC);
   team_agree(team, v->file >= 0, TEAM_BAD_INPUT, "cannot write %s: %s", path, strerror(errno));
 }
 
 void volume_write(const team* team, volume* v, int step, const slab* planes) {
-  const int snapshot = step / v->every - 1;
-  const int64_t place = (int64_t)team_max(team, team->rank == 0 ? (double)v->places[snapshot] : 0);
+  const int number = step / v->every - 1;
+  char path[PATH_MAX];
+  path_of(v, "h5", path);
+  snapshot s = {.place = 0};
+  const bool begun = team->rank != 0 || begin_snapshot(v, path, number, &s);
+  if (!begun) end_snapshot(v, number, &s, false);
+  team_agree(team, begun, TEAM_WRONG, "cannot go on with %s: it has been changed, or it is in use", path);
+  const int64_t place = (int64_t)team_max(team, (double)s.place);
   const bool good = files_write_planes(v->file, planes, (off_t)place);
-  team_agree(team, good, TEAM_WRONG, "cannot write %s/%s.h5: %s", v->folder, v->name, strerror(errno));
-  v->written[snapshot] = true;
+  const int problem = errno;
+  const bool complete = team_max(team, !good) == 0;
+  const bool ended = team->rank != 0 || end_snapshot(v, number, &s, complete);
+  team_agree(team, good, TEAM_WRONG, "cannot write %s: %s; it has the snapshots before this one", path,
+             strerror(problem));
+  team_agree(team, ended, TEAM_WRONG, "cannot write %s: the disk is full, or HDF5 has failed", path);
+  v->written[number] = true;
   const bool listed = team->rank != 0 || write_xmf(v);
   team_agree(team, listed, TEAM_WRONG, "cannot write %s/%s.xmf: %s", v->folder, v->name, strerror(errno));
 }
 
 void volume_close(volume* v) {
-  if (v->places != NULL) close(v->file);
-  free(v->places);
+  if (v->written != NULL) close(v->file);
   free(v->written);
 }
 

@@ -2,7 +2,8 @@
  * dataset for each snapshot) and NAME.xmf (XDMF), by which ParaView, VisIt and others open them as one series. NAME.xmf
  * lists what has been written, so the series can be looked at while the program runs.
  *
- * HDF5 makes the file, on rank 0 alone; then each rank writes its planes where HDF5 has put them. So HDF5 needs no MPI.
+ * Both files have the snapshots that have been written, and no others: also after a run that was stopped or has failed.
+ * HDF5 makes the file, on rank 0 alone; each rank writes its planes where HDF5 has put them. So HDF5 needs no MPI.
  * A program that was built without HDF5 refuses. Collective: all functions. */
 #ifndef APPS_COMMON_VOLUME_H
 #define APPS_COMMON_VOLUME_H
@@ -19,14 +20,14 @@ typedef struct volume {
   double step_time;                  /* seconds */
   /* for volume.c */
   int file;
-  int64_t* places; /* of the snapshots in the file, in rank 0 */
-  bool* written;   /* likewise */
+  bool* written; /* which snapshots are in the file, in rank 0 */
 } volume;
 
 /* Ends the program if it was built without HDF5; `option`: what the user has asked for. */
 void volume_require(const team* team, const char* option);
 
-/* Makes the files. Those of an earlier run are kept and used where `restart` is its last step, not 0. */
+/* Makes the files. Those of an earlier run are kept and used where `restart` is its last step, not 0; one that cannot
+ * be, because it is damaged or has another size, is left as it is, and ends the program. */
 void volume_open(const team* team, volume* v, int restart);
 
 /* The snapshot of this step; the planes of all ranks together are the grid. */

@@ -154,7 +154,7 @@ volume() {
   "$PYTHON" "$common/read_series.py" "$to" "${read[@]}" 7 14
   run "$shape" "${options[@]}" --steps 24 --volume 7 --output "$to" --restart "$to/checkpoint"
   "$PYTHON" "$common/read_series.py" "$to" "${read[@]}" 7 14 21
-  refused 2 "or it is there from a run with another size" seq --size 9 --start noise --steps 30 --volume 7 \
+  refused 2 "it is there from a run with another size" seq --size 9 --start noise --steps 30 --volume 7 \
     --output "$to" --restart "$(other_checkpoint)"
 }
 
