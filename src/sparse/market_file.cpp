@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "base/limits.hpp"
 
@@ -59,19 +61,52 @@ struct MarketFile::Line {
     at = text.data() + begin, to = text.data() + end;
     skip();
   }
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  std::string too_large = {};  // a number that was read, and has no place in its type
+
+  static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
   void skip() {
     while (at < to && is_blank(*at)) ++at;
   }
   bool empty() const { return at == to; }
   bool is_comment() const { return at < to && *at == '%'; }
+  std::string_view word() const { return {at, static_cast<size_t>(std::find_if(at, to, is_blank) - at)}; }
   template <typename Number>
   bool read(Number& out) {
-    if (at < to && *at == '+') ++at;
-    const auto [next, failed] = std::from_chars(at, to, out);
-    if (failed != std::errc() || (next < to && !is_blank(*next))) return false;
-    at = next;
+    const std::string_view text = word();
+    const std::string_view number = text.substr(text.starts_with('+') && !text.starts_with("+-") ? 1 : 0);
+    const auto [next, failed] = std::from_chars(number.data(), number.data() + number.size(), out);
+    if (next != number.data() + number.size() || failed == std::errc::invalid_argument) {
+      if (!read_fortran(number, out)) return false;
+    } else if (failed != std::errc()) {
+      take_extreme(number, out);
+    }
+    at += text.size();
     skip();
+    return true;
+  }
+
+ private:
+  // Beyond what an integer holds.
+  void take_extreme(std::string_view number, int64_t&) { too_large = number; }
+  // Below the least number, which is 0 or nearly so, as strtod takes it; or beyond the largest one.
+  void take_extreme(std::string_view number, double& out) {
+    out = std::strtod(std::string(number).c_str(), nullptr);
+    if (std::isinf(out)) too_large = number;
+  }
+  static bool read_fortran(std::string_view, int64_t&) { return false; }
+  // As Fortran writes them: 1.0D+03, 1.0q3, and 1.0+300 where the exponent has three digits.
+  bool read_fortran(std::string_view number, double& out) {
+    std::string text(number);
+    const size_t digits = text.find_first_not_of("+-.0123456789", 0), sign = text.find_first_of("+-", 1);
+    if (digits == std::string::npos && sign != std::string::npos) text.insert(sign, "e");
+    else if (digits != std::string::npos && std::string_view("dDqQ").find(text[digits]) != std::string_view::npos)
+      text[digits] = 'e';
+    else return false;
+    const size_t exponent = text.find('e');
+    if (text.compare(exponent + 1, 1, "+") == 0) text.erase(exponent + 1, 1);
+    const auto [next, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (next != text.data() + text.size() || failed == std::errc::invalid_argument) return false;
+    if (failed != std::errc()) take_extreme(text, out);
     return true;
   }
 };
@@ -115,6 +150,7 @@ Status MarketFile::read_header(Header& out) {
     int64_t columns = 0;
     if (!line.read(out.rows) || !line.read(columns) || !line.read(out.entries) || !line.empty())
       return error(line.begin, "expected three numbers: rows, columns, entries");
+    if (!line.too_large.empty()) return error(line.begin, line.too_large + " is more than any matrix has");
     if (out.rows < 1 || columns < 1 || out.entries < 0)
       return error(line.begin, "rows and columns are at least 1, and entries at least 0");
     if (out.rows != columns)
@@ -147,6 +183,11 @@ Status MarketFile::check_entry(const Header& header, size_t at, const Entry<T>& 
 }
 
 template <typename T>
+constexpr double largest() {
+  return std::numeric_limits<Real<T>>::max();
+}
+
+template <typename T>
 Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) const {
   double re = 1, im = 0;
   bool good = line.read(out.row) && line.read(out.column);
@@ -163,6 +204,14 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
                         binary ? "" : std::string(text).c_str()) +
                      (line.end == text_.size() ? "; the file ends here: it is truncated" : ""));
   }
+  if (!line.too_large.empty())
+    return error(line.begin, line.too_large.find_first_not_of("+-0123456789") != std::string::npos
+                                 ? line.too_large + " is beyond the largest number of double precision"
+                                 : line.too_large + format(" is out of range: rows and columns are 1..%lld",
+                                                           static_cast<long long>(header.rows)));
+  if (std::isfinite(re) && std::isfinite(im) && std::max(std::fabs(re), std::fabs(im)) > largest<T>())
+    return error(line.begin, format("%g is beyond the largest number of single precision",
+                                    std::fabs(re) > std::fabs(im) ? re : im));
   --out.row, --out.column;
   if constexpr (is_complex<T>) out.value = T(static_cast<Real<T>>(re), static_cast<Real<T>>(im));
   else out.value = static_cast<T>(re);

@@ -170,6 +170,81 @@ TEST(MarketFile, CutAnywhereItIsRefusedOrShort) {
   }
 }
 
+// The entry of a matrix of one row, or why it is refused.
+template <typename T>
+Status read_value(const std::string& words, T& out, const char* field = "real") {
+  const std::string text =
+      std::string("%%MatrixMarket\tmatrix coordinate ") + field + " general\n2 2 1\n% comment\n" + words + "\n";
+  MarketFile file;
+  file.use_text("m.mtx", text);
+  MarketFile::Header header;
+  std::vector<Entry<T>> entries;
+  HIROBA_TRY(file.read_header(header));
+  HIROBA_TRY(file.read_entries(header, 0, 1, entries));
+  out = entries.at(0).value;
+  return {};
+}
+
+TEST(MarketFile, NumbersAsStrtodAndFortranWriteThem) {
+  const std::pair<const char*, double> good[] = {{"1.0D0", 1},
+                                                 {"2.0d0", 2},
+                                                 {"+1", 1},
+                                                 {".5", 0.5},
+                                                 {"5.", 5},
+                                                 {"-.5e1", -5},
+                                                 {"1e5", 1e5},
+                                                 {"1.0E+05", 1e5},
+                                                 {"-1.25D-03", -1.25e-3},
+                                                 {"1.0+3", 1000},
+                                                 {"-2.5-101", -2.5e-101},
+                                                 {"1.5Q2", 150},
+                                                 {"0.D+00", 0},
+                                                 {"1e-400", 0},
+                                                 {"4e-320", 4e-320},
+                                                 {"1e308", 1e308},
+                                                 {"+1.0D+300", 1e300}};
+  for (const auto& [word, value] : good) {
+    double got = -7;
+    const Status read = read_value<double>("1\t2 " + std::string(word), got);
+    EXPECT_TRUE(read.ok()) << word << ": " << read.message();
+    EXPECT_EQ(value, got) << word;
+  }
+  std::complex<double> z;
+  ASSERT_TRUE(read_value("1 1 1.0D1 -2.0-1\t\r", z, "complex").ok());
+  EXPECT_EQ(std::complex<double>(10, -0.2), z);
+}
+
+TEST(MarketFile, NumbersThatAreNoneAreRefusedWithTheirLine) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"1 1 1e999", "1e999 is beyond the largest number of double precision"},
+      {"1 1 -1.0D+400", "beyond the largest number of double"},
+      {"1 1 inf", "entry (1, 1) is not a finite number"},
+      {"1 1 -NaN", "entry (1, 1) is not a finite number"},
+      {"99999999999999999999 1 1", "99999999999999999999 is out of range: rows and columns are 1..2"},
+      {"1 -99999999999999999999 1", "-99999999999999999999 is out of range"},
+      {"3 1 1", "entry (3, 1) is outside the matrix"},
+      {"1.0 1 1", "expected \"row column value\""},
+      {"1 1 1,5", "expected \"row column value\""},
+      {"1 1 1d", "expected \"row column value\""},
+      {"1 1 d5", "expected \"row column value\""},
+      {"1 1 +-5", "expected \"row column value\""},
+      {"1 1 0x1p3", "expected \"row column value\""},
+      {"1 1 1.0+", "expected \"row column value\""},
+      {"1 1 1 1", "expected \"row column value\""},
+      {"1 1", "expected \"row column value\""}};
+  for (const auto& [words, text] : bad) {
+    double value = 0;
+    const Status read = read_value(words, value);
+    ASSERT_FALSE(read.ok()) << words;
+    EXPECT_NE(std::string::npos, read.message().find(text)) << read.message();
+    EXPECT_EQ(0u, read.message().find("m.mtx:4: ")) << read.message();
+  }
+  float small = 0;
+  const Status read = read_value("1 1 1e39", small);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(std::string::npos, read.message().find("1e+39 is beyond the largest number of single")) << read.message();
+}
+
 TEST(Mirror, MakesTheOtherTriangle) {
   using Z = std::complex<double>;
   std::vector<Entry<Z>> entries = {{1, 0, {1, 2}}, {1, 1, {3, 0}}};
