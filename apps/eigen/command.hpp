@@ -21,7 +21,7 @@ struct settings {
   int smallest, largest, closest;
   const char* target;
   bool hermitian, general, ritz;
-  double tolerance, relative;
+  double tolerance, absolute;  // relative to |A|; and not
   const char *precondition, *correction;
   int space, restart, steps, seed;
   const char *vectors, *output;
@@ -63,7 +63,7 @@ struct outcome {
   std::string precondition, correction;  // what was taken
   int64_t rows = 0, entries = 0, steps = 0, products = 0;
   bool converged = false, general = false;
-  double goal = 0, seconds = 0;
+  double goal = 0, seconds = 0, tolerance = 0, absolute = 0;
   std::vector<Z> values;  // smallest first
   std::vector<double> residuals;
   std::vector<point> history;  // of each step

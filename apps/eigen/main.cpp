@@ -6,6 +6,7 @@
 #include <eigen.hpp>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "../common/shared.h"
 #include "command.hpp"
@@ -27,8 +28,9 @@ constexpr option options[] = {
      offsetof(settings, hermitian)},
     {"--general", nullptr, "do not use that the matrix is symmetric or Hermitian", OPTION_FLAG,
      offsetof(settings, general)},
-    {"--tol", "X", "|A x - value x| <= X for |x| = 1 (default 1e-10)", OPTION_REAL, offsetof(settings, tolerance)},
-    {"--relative", "X", "or <= X |A|, if that is larger (default 0)", OPTION_REAL, offsetof(settings, relative)},
+    {"--tol", "X", "|A x - value x| <= X |A| for |x| = 1 (default 1e-12); |A| is the largest eigenvalue seen",
+     OPTION_REAL, offsetof(settings, tolerance)},
+    {"--absolute", "X", "or <= X, if that is larger (default 0)", OPTION_REAL, offsetof(settings, absolute)},
     {"--precondition", "HOW", "none, jacobi, ilu, milu (fill-in goes to the diagonal), chebyshev or chebyshev:DEGREE",
      OPTION_TEXT, offsetof(settings, precondition)},
     {"--correction", "METHOD", "none (GD+k), or Jacobi-Davidson by minres, gmres, bicgstab or cg, :STEPS after it",
@@ -73,7 +75,7 @@ void print_help() {
       "  --closest 4 --target 3.5 --correction gmres:60    eigenvalues inside the spectrum\n\n"
       "Examples\n"
       "  hirobarun -n 2 hiroba-eigen --generate laplace2d:100 --smallest 4 --verify\n"
-      "  hirobarun -n 4 hiroba-eigen matrix.mtx --smallest 4 --tol 1e-10 --vectors vectors.npy --plot\n"
+      "  hirobarun -n 4 hiroba-eigen matrix.mtx --smallest 4 --tol 1e-8 --vectors vectors.npy --plot\n"
       "  hirobarun -n 4 hiroba-eigen matrix.mtx --largest 3 --json --quiet\n\n"
       "Exit status: 0 if all pairs have been found, 1 if not, 2 for an option that is wrong.\n");
 }
@@ -99,7 +101,7 @@ int parts_chosen(const settings& s) { return (s.smallest > 0) + (s.largest > 0) 
 
 settings read_settings(const team& team, int argc, char** argv) {
   settings out = {};
-  out.tolerance = 1e-10, out.seed = 1, out.output = "hiroba-eigen";
+  out.tolerance = 1e-12, out.seed = 1, out.output = "hiroba-eigen";
   std::vector<char*> rest = without_file(team, argc, argv, out);
   options_read(&team, options, option_count, &out, static_cast<int>(rest.size()), rest.data());
   if (out.help) return out;
@@ -111,8 +113,8 @@ settings read_settings(const team& team, int argc, char** argv) {
   require(parts_chosen(out) <= 1, "--smallest, --largest and --closest; take one of them");
   require((out.target != nullptr) == (out.closest > 0), "--closest K and --target X belong together");
   require(!out.hermitian || !out.general, "--hermitian and --general; take one of them");
-  require(out.tolerance >= 0 && out.relative >= 0 && out.tolerance + out.relative > 0,
-          "--tol and --relative may not be negative, and one is larger than 0");
+  require(out.tolerance >= 0 && out.absolute >= 0 && out.tolerance + out.absolute > 0,
+          "--tol and --absolute may not be negative, and one is larger than 0");
   require(!out.verify || out.generate != nullptr, "--verify knows the eigenvalues of --generate only");
   require(!out.ritz || out.closest > 0, "--ritz belongs to --closest");
   if (parts_chosen(out) == 0) out.smallest = 1;
@@ -166,8 +168,10 @@ header header_of(const char* path) {
   std::string line;
   std::getline(file, line);
   std::transform(line.begin(), line.end(), line.begin(), [](unsigned char c) { return std::tolower(c); });
-  const bool complex = line.find(" complex") != std::string::npos;
-  return {complex, line.find(complex ? " hermitian" : " symmetric") != std::string::npos};
+  std::istringstream words(line);
+  std::string word, field, symmetry;
+  words >> word >> word >> word >> field >> symmetry;
+  return {field == "complex", symmetry == "hermitian" || (field != "complex" && symmetry == "symmetric")};
 }
 
 template <typename T>
@@ -182,6 +186,7 @@ class search {
   search(const team& team, const settings& settings, const choice& choice, const generator* made, bool general)
       : team_(team), settings_(settings), choice_(choice), made_(made), general_(general), a_(matrix()) {
     found_.matrix = settings.file != nullptr ? settings.file : settings.generate;
+    found_.tolerance = settings.tolerance, found_.absolute = settings.absolute;
     found_.rows = a_.facts().rows, found_.entries = a_.facts().entries, found_.general = general;
   }
 
@@ -244,7 +249,7 @@ class search {
     const auto [which, steps] =
         named(team_, "--correction", found_.correction.c_str(), {"none", "minres", "gmres", "bicgstab", "cg"});
     out.correction = methods[which], out.correction_most = steps;
-    out.absolute = settings_.tolerance, out.relative = settings_.relative;
+    out.absolute = settings_.absolute, out.relative = settings_.tolerance;
     out.most = settings_.steps, out.space = settings_.space, out.restart = settings_.restart;
     out.seed = static_cast<uint64_t>(settings_.seed);
     out.may_fail = true;

@@ -4,6 +4,14 @@
 
 #include "command.hpp"
 
+// "(--tol 1e-12 of |A|)", or which one it was.
+static std::string goal_of(const outcome& found) {
+  char text[64];
+  if (found.goal <= found.absolute) std::snprintf(text, sizeof text, " (--absolute)");
+  else std::snprintf(text, sizeof text, " (--tol %.3g of |A|)", found.tolerance);
+  return text;
+}
+
 void print_table(const team& team, const outcome& found) {
   if (team.rank != 0) return;
   std::printf("%s: %lld rows, %lld entries, %d %s\n", found.matrix.c_str(), static_cast<long long>(found.rows),
@@ -14,8 +22,9 @@ void print_table(const team& team, const outcome& found) {
     if (found.general) std::printf("  %+-22.15gi", found.values[i].imag());
     std::printf("  %.2e\n", found.residuals[i]);
   }
-  std::printf("%lld steps, %lld products with the matrix, %.3f s; residuals had to reach %.3g\n",
-              static_cast<long long>(found.steps), static_cast<long long>(found.products), found.seconds, found.goal);
+  std::printf("%lld steps, %lld products with the matrix, %.3f s; residuals had to reach %.3g%s\n",
+              static_cast<long long>(found.steps), static_cast<long long>(found.products), found.seconds, found.goal,
+              goal_of(found).c_str());
   std::printf("preconditioner %s, correction %s\n", found.precondition.c_str(), found.correction.c_str());
 }
 
@@ -45,6 +54,7 @@ void print_json(const team& team, const outcome& found) {
   for (size_t i = 0; i < found.residuals.size(); ++i) std::printf("%s%.6e", i == 0 ? "" : ", ", found.residuals[i]);
   std::printf("], \"precondition\": \"%s\", \"correction\": \"%s\"", found.precondition.c_str(),
               found.correction.c_str());
+  std::printf(", \"tol\": %.6e, \"absolute\": %.6e", found.tolerance, found.absolute);
   std::printf(", \"goal\": %.6e, \"steps\": %lld, \"products\": %lld, \"seconds\": %.6f}\n", found.goal,
               static_cast<long long>(found.steps), static_cast<long long>(found.products), found.seconds);
 }

@@ -106,8 +106,8 @@ class Bench:
         tools = self.build / "bin"
         launcher = [tools / "hirobarun", "-n", str(ranks), "--nodes", str(nodes), tools / "hiroba-eigen"]
         problem = f"ring:{n}:1" if kind == "ring" else f"{kind}:{n}"
-        command = [*launcher, "--generate", problem, "--smallest", str(COUNT), "--tol", str(TOLERANCE), "--json",
-                   "--quiet", *words]  # fmt: skip
+        command = [*launcher, "--generate", problem, "--smallest", str(COUNT), "--absolute", str(TOLERANCE), "--json",
+                   "--tol", "0", "--quiet", *words]  # fmt: skip
         return Contestant(name, command, ALONE)
 
     def rivals(self, kind: str, n: int) -> list[Contestant]:
