@@ -38,19 +38,7 @@ template <typename T>
 void Basis<T>::fill_randomly(uint64_t seed) {
   T* const to = next();
   const int64_t first = a_.rows().begin(ranks_.me());
-  // splitmix64 of each element's number: the same vector for any number of ranks.
-  const auto number = [](uint64_t x) {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return static_cast<Real<T>>(static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1);
-  };
-  const uint64_t from = seed * 0xd1342543de82ef95U;
-  for (int64_t i = 0; i < n_; ++i) {
-    const auto place = from + 2 * static_cast<uint64_t>(first + i);
-    if constexpr (is_complex<T>) to[i] = T(number(place), number(place + 1));
-    else to[i] = number(place);
-  }
+  for (int64_t i = 0; i < n_; ++i) to[i] = random_element<T>(seed, first + i);
 }
 
 // out[k count + i] = row i* right k, of this rank; the same bits for any number of threads.

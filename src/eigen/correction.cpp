@@ -117,6 +117,7 @@ Status Correction<T>::solve(const Basis<T>& basis, const T* u, W value, const T*
   ProjectedOperator<T> projected(a_, static_cast<T>(value), q_, at);
   std::unique_ptr<ProjectedPreconditioner<T>> preconditioner;
   if (m_ != nullptr) preconditioner = std::make_unique<ProjectedPreconditioner<T>>(*m_, q_, prepared_, gram_);
+  projected.known_hermitian = true;  // as far as A is, which is the search's concern
   SolverSettings settings = settings_;
   settings.relative = std::max(settings.relative, relative);
   vectors.scal(T(0), t);

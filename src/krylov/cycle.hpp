@@ -18,18 +18,28 @@ struct Cycle {
   Operator<T>* m;
   const SolverSettings& settings;
   int64_t n;
+  const T* b;
   T* x;
   T* r;
   double residual;  // |r|
   Outcome& out;
 
-  enum class End { reached, over, broke_down };
+  // `drifted`: sums that cannot be, after iterations whose rounding errors may have made them.
+  enum class End { reached, over, drifted, broke_down };
   std::string why = {};  // it broke down
 
   Vectors<T> vectors() const { return {ranks, n}; }
   Status product(const T* from, T* to) {
     ++out.products;
     return a.apply(ranks, from, to);
+  }
+  // r = b - A x
+  Status find_residual() {
+    HIROBA_TRY(product(x, r));
+    in_strips<T>(n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
+      kernels<T>().scal(count, T(-1), r + i), kernels<T>().axpy(count, T(1), b + i, r + i);
+    });
+    return {};
   }
   Status precondition(const T* from, T* to) {
     if (m != nullptr) return m->apply(ranks, from, to);

@@ -22,11 +22,8 @@ using Why = Outcome::Why;
 
 // r = b - A x, and its norm.
 template <typename T>
-Status residual_of(Cycle<T>& c, const T* b, double& norm) {
-  HIROBA_TRY(c.product(c.x, c.r));
-  in_strips<T>(c.n, 3 * sizeof(T), [&](int64_t i, int64_t count) {
-    kernels<T>().scal(count, T(-1), c.r + i), kernels<T>().axpy(count, T(1), b + i, c.r + i);
-  });
+Status residual_of(Cycle<T>& c, double& norm) {
+  HIROBA_TRY(c.find_residual());
   Real<T> out = 0;
   HIROBA_TRY(c.vectors().norm(c.r, out));
   norm = out;
@@ -54,6 +51,41 @@ Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
     case Method::gmres: return gmres(c, end);
     case Method::minres: return minres(c, end);
   }
+  return {};
+}
+
+bool needs_hermitian(Method method) {
+  return method == Method::cg || method == Method::pipelined_cg || method == Method::minres;
+}
+
+// How a matrix that is to be Hermitian differs from that, by two random vectors; nothing if it does not. Once for each
+// operator.
+template <typename T>
+Status find_asymmetry(const Cycle<T>& c, std::string& how) {
+  constexpr double most = sizeof(Real<T>) == sizeof(double) ? 1e-6 : 2e-5;  // operators may be inexact
+  if (!needs_hermitian(c.settings.method) || c.a.known_hermitian) return {};
+  const Workspace<T> work(c.n, 3);
+  T *const x = work[0], *const y = work[1], *const product = work[2];
+  const int64_t first = c.a.rows().begin(c.ranks.me());
+  for (int64_t i = 0; i < c.n; ++i) x[i] = random_element<T>(1, first + i), y[i] = random_element<T>(2, first + i);
+  T xay, yax;
+  Real<T> size_x, size_y, size_ax, size_ay;
+  HIROBA_TRY(c.vectors().norm(x, size_x));
+  HIROBA_TRY(c.vectors().norm(y, size_y));
+  HIROBA_TRY(c.a.apply(c.ranks, x, product));
+  HIROBA_TRY(c.vectors().dot(y, product, yax));
+  HIROBA_TRY(c.vectors().norm(product, size_ax));
+  HIROBA_TRY(c.a.apply(c.ranks, y, product));
+  HIROBA_TRY(c.vectors().dot(x, product, xay));
+  HIROBA_TRY(c.vectors().norm(product, size_ay));
+  const double size = static_cast<double>(size_x) * size_ay + static_cast<double>(size_y) * size_ax;
+  const double off = static_cast<double>(std::abs(xay - conjugated(yax, true))) / size;
+  if (off > most)
+    how = format(
+        "the matrix is not %s: for random x and y, x* A y and (y* A x)* differ by %.3g of |x| |A y|; take "
+        "GMRES or BiCGSTAB",
+        is_complex<T> ? "Hermitian" : "symmetric", off);
+  else c.a.known_hermitian = std::isfinite(off) || size == 0;
   return {};
 }
 
@@ -88,6 +120,7 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
   else if (out.why == Why::stopped) return true;
   else if (end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
   else if (out.iterations >= c.settings.most) out.why = Why::too_many;
+  else if (end == Cycle<T>::End::drifted && after > before / 2) out.why = Why::broke_down;
   else if (limited && after > before / 2) out.why = Why::stagnated;
   else return false;
   return true;
@@ -103,20 +136,25 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
   out = {};
   const int64_t n = a.rows().of(ranks.me());
   const Workspace<T> work(n, 1);
-  Cycle<T> c = {ranks, a, preconditioner, settings, n, x, work[0], 0, out};
+  Cycle<T> c = {ranks, a, preconditioner, settings, n, b, x, work[0], 0, out};
   Real<T> size_of_b = 0;
   HIROBA_TRY(c.vectors().norm(b, size_of_b));
   out.goal = std::max(settings.relative * static_cast<double>(size_of_b), settings.absolute);
   if (size_of_b == 0) c.vectors().scal(T(0), x);
-  HIROBA_TRY(residual_of(c, b, c.residual));
+  HIROBA_TRY(residual_of(c, c.residual));
   out.residual = c.residual;
   out.history.push_back(c.residual);
   // GMRES restarts by its nature; a cycle of the others ends where its own residual has reached the goal.
   const bool restarts = settings.method == Method::gmres;
+  if (c.residual > out.goal && std::isfinite(c.residual)) HIROBA_TRY(find_asymmetry(c, c.why));
+  if (!c.why.empty()) {
+    out.why = Why::broke_down, out.text = explain(out, settings, size_of_b, c.why);
+    return {};
+  }
   for (End end = End::over; !is_last(c, end, 2 * c.residual, out.residual, false);) {
     const double before = out.residual;
     HIROBA_TRY(run(c, end));
-    HIROBA_TRY(residual_of(c, b, out.residual));
+    HIROBA_TRY(residual_of(c, out.residual));
     if (is_last(c, end, before, out.residual, !restarts || end == End::reached)) break;
     c.residual = out.residual;
   }

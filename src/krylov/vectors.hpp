@@ -27,6 +27,21 @@ class Workspace {
   T* memory_;
 };
 
+// An element of a random vector, from -1 to 1, which its number and the seed say (splitmix64): so vectors are the same
+// for any number of ranks.
+template <typename T>
+T random_element(uint64_t seed, int64_t number) {
+  const auto mixed = [](uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return static_cast<Real<T>>(static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1);
+  };
+  const uint64_t place = seed * 0xd1342543de82ef95U + 2 * static_cast<uint64_t>(number);
+  if constexpr (is_complex<T>) return T(mixed(place), mixed(place + 1));
+  else return mixed(place);
+}
+
 // Elements that pass through several operations while they are in the cache.
 constexpr int64_t strip_bytes = 16384;
 template <typename T>

@@ -37,6 +37,11 @@ Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t numbe
   return {};
 }
 
+template <typename T>
+bool makes_hermitian(Symmetry symmetry) {
+  return symmetry == Symmetry::hermitian || (symmetry == Symmetry::symmetric && !is_complex<T>);
+}
+
 // From rows that are divided equally.
 template <typename T>
 Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixOptions& options,
@@ -45,7 +50,9 @@ Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixOpti
   Rows rows;
   HIROBA_TRY(divide_by_entries(ranks, n, piece, rows));
   HIROBA_TRY(move_rows(ranks, rows, piece));
-  return SparseMatrix<T>::make(ranks, rows, piece, options.format, out);
+  HIROBA_TRY(SparseMatrix<T>::make(ranks, rows, piece, options.format, out));
+  out->known_hermitian = makes_hermitian<T>(options.symmetry);
+  return {};
 }
 
 }  // namespace
@@ -128,7 +135,9 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
   const bool same = header.symmetry == options.symmetry;
   const bool real = !is_complex<T> && header.symmetry == Symmetry::symmetric;  // and so Hermitian
   if (same || real) rest.symmetry = Symmetry::none;
-  return matrix_of_entries(ranks, header.rows, std::move(entries), rest, out);
+  HIROBA_TRY(matrix_of_entries(ranks, header.rows, std::move(entries), rest, out));
+  out->known_hermitian = out->known_hermitian || makes_hermitian<T>(header.symmetry);
+  return {};
 }
 
 Status check_vector(const Rows& rows, const char* name, const SharedVector& vector) {

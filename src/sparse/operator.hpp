@@ -29,6 +29,8 @@ class Operator : public AnyOperator {
   virtual Status apply(const Ranks& ranks, const T* x, T* y) = 0;
   // Of an operator that multiplies each element by a number of its own: these, of this rank's elements. Else null.
   virtual const T* diagonal() const { return nullptr; }
+  // Known from how it was made, or found by a solver that needs it.
+  bool known_hermitian = false;
 };
 
 }  // namespace hiroba
