@@ -25,7 +25,8 @@ Status Agreement::tell_failed(Collective& collective, const char* call,
   HIROBA_TRY(Combine::make(Type::uint32, Op::max, combine));
   Started told;
   Members& all = operations.all();
-  HIROBA_TRY(operations.start(all, plan_allreduce(operations.member_of(all), &mine, &any, 1, combine), call, told));
+  HIROBA_TRY(
+      operations.start(all, plan_allreduce(operations.member_of(all), &mine, &any, 1, combine), {call, ""}, told));
   Status agrees;
   run_until([&] {
     if (!told.done()) collective.world().drive();
