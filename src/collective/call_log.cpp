@@ -109,16 +109,23 @@ bool CallLog::has_begun(int rank, uint64_t team, uint64_t number) const {
   return !theirs.empty() && theirs.back().last >= number;
 }
 
-int Suspicion::member(int me, int members) {
-  constexpr uint32_t each = 64;
-  constexpr double first = 0.2, step = 0.01, pause = 2;
-  if (polls_.fetch_add(1, std::memory_order_relaxed) % each != each - 1) return -1;
+int CallLog::next_look(int me, int members) const {
+  constexpr double step = 0.01, pause = 2;
   const double now = seconds_now();
-  if (next_ == 0) next_ = now + first;
-  if (now < next_) return -1;
+  const std::lock_guard<SignalSafeLock> guard(lock_);
+  if (now < next_look_) return -1;
   turn_ = turn_ % members + 1;
-  next_ = now + (turn_ < members ? step : pause + step * members);
+  next_look_ = now + (turn_ < members ? step : pause + step * members);
   return (me + turn_) % members;
+}
+
+bool Suspicion::grows() {
+  constexpr uint32_t each = 64;
+  constexpr double first = 0.2;
+  if (polls_.fetch_add(1, std::memory_order_relaxed) % each != each - 1) return false;
+  const double now = seconds_now();
+  if (begin_ == 0) begin_ = now;
+  return now - begin_ >= first;
 }
 
 }  // namespace hiroba

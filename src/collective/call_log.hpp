@@ -36,6 +36,8 @@ class CallLog {
   std::string exchange_after(int rank, const Team& team, uint32_t lane_calls) const;
   // Whether that rank has begun this exchange, or a later one of the team. Reads its memory, too.
   bool has_begun(int rank, uint64_t team, uint64_t number) const;
+  // The member to look at now: one after another, with pauses, however many operations wait. -1: none.
+  int next_look(int me, int members) const;
   static uint64_t digest_of(const char* name);
 
  private:
@@ -52,18 +54,19 @@ class CallLog {
   mutable SignalSafeLock lock_;      // guards what follows, and the writing of entries
   std::map<uint64_t, Count> teams_;  // by name
   size_t written_ = 0;
+  mutable double next_look_ = 0;
+  mutable int turn_ = 0;
 };
 
-// When a rank that waits looks what the others have called: after a while, then one member after another, with pauses.
+// How long one wait has lasted. Cheap, for loops that wait.
 class Suspicion {
  public:
-  // The member to look at now; -1: none. Cheap, for loops that wait.
-  int member(int me, int members);
+  // Whether it is time to ask the log for a member to look at: after a while, now and then.
+  bool grows();
 
  private:
   std::atomic<uint32_t> polls_{0};
-  double next_ = 0;
-  int turn_ = 0;
+  double begin_ = 0;
 };
 
 }  // namespace hiroba

@@ -169,7 +169,8 @@ Status Lanes::await(const Members& members, int member, uint32_t call, const Cal
   std::string other;  // what that rank has called instead, by messages
   const auto is_over = [&] {
     if (done()) return true;
-    if (suspicion.member(0, 1) >= 0) other = log_->exchange_after(rank, members.team, call - 1);
+    if (suspicion.grows() && log_->next_look(members.me, members.team.count) >= 0)
+      other = log_->exchange_after(rank, members.team, call - 1);
     return !other.empty();
   };
   HIROBA_TRY(world_->await(is_over, [&] { return text.text() + ": " + not_come(*world_->board, rank); }));

@@ -57,7 +57,8 @@ Status Started::agrees() const {
                    call_place(*now.board, other->rank, false).c_str(), now.rank, now.what.c_str(),
                    call_place(*now.board, now.rank, true).c_str());
   }
-  const int member = how.empty() && s.name != 0 ? now.suspicion.member(s.me, s.team.count) : -1;
+  const bool looks = how.empty() && s.name != 0 && now.suspicion.grows();
+  const int member = looks ? now.log->next_look(s.me, s.team.count) : -1;
   if (member >= 0 && member != s.me) how = find_difference(now, s.team.rank(member));
   if (!how.empty()) now.differs = Parcels::calls_differ(how);
   return now.differs;
