@@ -145,15 +145,15 @@ struct Pipeline {
 
 }  // namespace
 
-// Every so many iterations, or where the residual has fallen by so much, its recurrence gives way to the definition
-// (Cools, Vanroose et al., Analyzing the effect of local rounding error propagation on the maximal attainable accuracy
-// of the pipelined conjugate gradient method, 2018). Sums that no definite matrix makes are rounding errors after that,
-// too.
+// Every so many iterations, or where the residual has fallen by so much, its recurrence gives way to the definition,
+// earlier the next time if the two were far apart (Cools, Vanroose et al., Analyzing the effect of local rounding error
+// propagation on the maximal attainable accuracy of the pipelined conjugate gradient method, 2018). Sums that no
+// definite matrix makes are rounding errors after the first iteration, too.
 template <typename T>
 Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   using R = Real<T>;
-  constexpr int most_iterations = 100;
-  constexpr double most_decrease = 1e-3;
+  constexpr int least_iterations = 20, most_iterations = 100;
+  constexpr double most_decrease = 1e-3, most_off = 1e-2;
   const Workspace<T> work(c.n, 8);
   const Pipeline<T> v(work);
   HIROBA_TRY(c.precondition(c.r, v.u));
@@ -162,7 +162,7 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   StartedSum<R> started;
   R alpha = 0, before = 0;
   double replaced_at = c.residual;
-  int since = 0;
+  int since = 0, interval = most_iterations;
   for (bool first = true;; first = false) {
     const R mine[] = {real_of(sums.values[0]), real_of(sums.values[1]), real_of(sums.values[2])};
     HIROBA_TRY(started.start(c.ranks, mine, "sums of pipelined CG"));
@@ -173,6 +173,11 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
     bool ends = false;
     if (!first) HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(all[2])), end, ends));
     if (ends) return {};
+    if (since == 0 && !first) {
+      const bool far = std::abs(c.residual - replaced_at) > most_off * replaced_at;
+      interval = far ? std::max(interval / 2, least_iterations) : std::min(2 * interval, most_iterations);
+      replaced_at = c.residual;
+    }
     const R beta = first ? 0 : all[0] / before, below = first ? all[1] : all[1] - beta * all[0] / alpha;
     if (!is_positive(all[0]) || !is_positive(below)) {
       const bool of_m = !is_positive(all[0]);
@@ -182,7 +187,7 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
     }
     alpha = all[0] / below, before = all[0];
     sums = v.pass(c, T(alpha), T(beta), true);
-    if (++since < most_iterations && c.residual > most_decrease * replaced_at) continue;
+    if (++since < interval && c.residual > most_decrease * replaced_at) continue;
     HIROBA_TRY(v.replace(c));
     sums = v.pass(c, T(0), T(0), false);
     replaced_at = c.residual, since = 0;

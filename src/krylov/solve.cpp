@@ -1,5 +1,6 @@
 // One call: cycles of a method, each from the residual of x, until that is small enough or nothing helps.
 #include <bit>
+#include <limits>
 
 #include "krylov/cycle.hpp"
 
@@ -59,10 +60,12 @@ bool needs_hermitian(Method method) {
 }
 
 // How a matrix that is to be Hermitian differs from that, by two random vectors; nothing if it does not. Once for each
-// operator.
+// operator that is. Operators may be inexact, and methods bear small differences: they are named if there is no
+// convergence, and `refused` are others.
 template <typename T>
-Status find_asymmetry(const Cycle<T>& c, std::string& how) {
-  constexpr double most = sizeof(Real<T>) == sizeof(double) ? 1e-6 : 2e-5;  // operators may be inexact
+Status find_asymmetry(const Cycle<T>& c, std::string& how, bool& refused) {
+  constexpr double rounding = 64 * static_cast<double>(std::numeric_limits<Real<T>>::epsilon());
+  constexpr double most = sizeof(Real<T>) == sizeof(double) ? 1e-6 : 2e-5;
   if (!needs_hermitian(c.settings.method) || c.a.known_hermitian) return {};
   const Workspace<T> work(c.n, 3);
   T *const x = work[0], *const y = work[1], *const product = work[2];
@@ -80,7 +83,8 @@ Status find_asymmetry(const Cycle<T>& c, std::string& how) {
   HIROBA_TRY(c.vectors().norm(product, size_ay));
   const double size = static_cast<double>(size_x) * size_ay + static_cast<double>(size_y) * size_ax;
   const double off = static_cast<double>(std::abs(xay - conjugated(yax, true))) / size;
-  if (off > most)
+  refused = off > most;
+  if (off > rounding)
     how = format(
         "the matrix is not %s: for random x and y, x* A y and (y* A x)* differ by %.3g of |x| |A y|; take "
         "GMRES or BiCGSTAB",
@@ -120,7 +124,10 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
   else if (out.why == Why::stopped) return true;
   else if (end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
   else if (out.iterations >= c.settings.most) out.why = Why::too_many;
-  else if (end == Cycle<T>::End::drifted && after > before / 2) out.why = Why::broke_down;
+  else if (end == Cycle<T>::End::drifted && after > before / 2)
+    // A residual that has fallen so far says that the matrix suits the method.
+    out.why =
+        after < std::sqrt(std::numeric_limits<Real<T>>::epsilon()) * out.history[0] ? Why::stagnated : Why::broke_down;
   else if (limited && after > before / 2) out.why = Why::stagnated;
   else return false;
   return true;
@@ -146,9 +153,11 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
   out.history.push_back(c.residual);
   // GMRES restarts by its nature; a cycle of the others ends where its own residual has reached the goal.
   const bool restarts = settings.method == Method::gmres;
-  if (c.residual > out.goal && std::isfinite(c.residual)) HIROBA_TRY(find_asymmetry(c, c.why));
-  if (!c.why.empty()) {
-    out.why = Why::broke_down, out.text = explain(out, settings, size_of_b, c.why);
+  std::string asymmetry;
+  bool refused = false;
+  if (c.residual > out.goal && std::isfinite(c.residual)) HIROBA_TRY(find_asymmetry(c, asymmetry, refused));
+  if (refused) {
+    out.why = Why::broke_down, out.text = explain(out, settings, size_of_b, asymmetry);
     return {};
   }
   for (End end = End::over; !is_last(c, end, 2 * c.residual, out.residual, false);) {
@@ -158,7 +167,9 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
     if (is_last(c, end, before, out.residual, !restarts || end == End::reached)) break;
     c.residual = out.residual;
   }
-  if (!out.converged()) out.text = explain(out, settings, size_of_b, c.why);
+  if (out.converged()) return {};
+  out.text = explain(out, settings, size_of_b, c.why);
+  if (!asymmetry.empty()) out.text += "; besides, " + asymmetry;
   return {};
 }
 

@@ -21,6 +21,8 @@ static int64_t row(int64_t i, int64_t columns[], void* values, void* context) {
   if (i != 150) return n;
   if (strcmp(wrong, "no_diagonal") == 0) v[1] = 0;
   if (strcmp(wrong, "not_symmetric") == 0) v[0] = -1.5;
+  if (strcmp(wrong, "slightly_not_symmetric") == 0) v[0] = -1 - 1e-8;
+  if (strcmp(wrong, "symmetric_to_rounding") == 0) v[0] = -1 - 1e-15;
   if (strcmp(wrong, "outside") == 0) columns[2] = N;
   if (strcmp(wrong, "nan") == 0) v[2] = NAN;
   if (strcmp(wrong, "indefinite") == 0) v[1] = -3;
@@ -90,6 +92,10 @@ static void solvers(const char* name) {
   hiroba_linop a = matrix(name, 0);
   if (strcmp(name, "no_diagonal") == 0) (void)hiroba_linop_jacobi(a);
   if (strcmp(name, "indefinite") == 0) solve(a, HIROBA_CG, HIROBA_NO_LINOP, 0, 1);
+  const char* const methods[] = {"cg_", "pipelined_", "bicgstab_", "gmres_", "minres_"};
+  for (int method = HIROBA_CG; method <= HIROBA_MINRES; method++)
+    if (strncmp(name, methods[method], strlen(methods[method])) == 0 && strstr(name, "symmetric") != NULL)
+      solve(matrix(strchr(name, '_') + 1, 0), method, HIROBA_NO_LINOP, strstr(name, "slightly") != NULL ? 20 : 0, 1);
   if (strcmp(name, "no_convergence") == 0) solve(a, HIROBA_MINRES, HIROBA_NO_LINOP, 20, 1);
   if (strcmp(name, "b_nan") == 0) solve(a, HIROBA_GMRES, HIROBA_NO_LINOP, 0, NAN);
   if (strcmp(name, "method") == 0) solve(a, 17, HIROBA_NO_LINOP, 0, 1);
