@@ -92,10 +92,14 @@ static void solvers(const char* name) {
   hiroba_linop a = matrix(name, 0);
   if (strcmp(name, "no_diagonal") == 0) (void)hiroba_linop_jacobi(a);
   if (strcmp(name, "indefinite") == 0) solve(a, HIROBA_CG, HIROBA_NO_LINOP, 0, 1);
-  const char* const methods[] = {"cg_", "pipelined_", "bicgstab_", "gmres_", "minres_"};
-  for (int method = HIROBA_CG; method <= HIROBA_MINRES; method++)
-    if (strncmp(name, methods[method], strlen(methods[method])) == 0 && strstr(name, "symmetric") != NULL)
-      solve(matrix(strchr(name, '_') + 1, 0), method, HIROBA_NO_LINOP, strstr(name, "slightly") != NULL ? 20 : 0, 1);
+  const struct {
+    const char* name;
+    int method;
+  } of_symmetric[] = {{"cg_", HIROBA_CG}, {"pipelined_", HIROBA_PIPELINED_CG}, {"minres_", HIROBA_MINRES}};
+  for (int i = 0; i < 3; i++)
+    if (strncmp(name, of_symmetric[i].name, strlen(of_symmetric[i].name)) == 0 && strstr(name, "symmetric") != NULL)
+      solve(matrix(strchr(name, '_') + 1, 0), of_symmetric[i].method, HIROBA_NO_LINOP,
+            strstr(name, "slightly") != NULL ? 20 : 0, 1);
   if (strcmp(name, "no_convergence") == 0) solve(a, HIROBA_MINRES, HIROBA_NO_LINOP, 20, 1);
   if (strcmp(name, "b_nan") == 0) solve(a, HIROBA_GMRES, HIROBA_NO_LINOP, 0, NAN);
   if (strcmp(name, "method") == 0) solve(a, 17, HIROBA_NO_LINOP, 0, 1);

@@ -65,7 +65,6 @@ CASES = [
     *everywhere("minres_not_symmetric", "MINRES did not converge: .* the matrix is not symmetric: .* differ by"),
     *everywhere("minres_slightly_not_symmetric", "after 20 iterations .*; besides, the matrix is not symmetric"),
     Case("minres_symmetric_to_rounding", [], binary="sparse_misuse", ranks=2, nodes=2, good=True),
-    Case("gmres_not_symmetric", [], binary="sparse_misuse", ranks=2, nodes=2, good=True),
     *everywhere("no_convergence", "MINRES did not converge: after 20 iterations .* was to be reached; allow more"),
     *everywhere("b_nan", "GMRES did not converge: after 0 iterations .* not finite"),
     *everywhere("method", "method is 17; it is HIROBA_CG"),
