@@ -221,7 +221,10 @@ class Expressions:
 
     def _of_call(self, node: Node) -> Value:
         function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        name = text_of(function) if function is not None and function.type == "identifier" else ""
+        named = function is not None and function.type == "identifier"
+        made = self.denoted(function) if named and function is not None else None
+        is_local = made is not None and made.block and made.kind is Kind.OBJECT  # a pointer that hides a function
+        name = text_of(function) if named and not is_local else ""
         reached = NOTHING if name or function is None else self.value(function)
         nodes = [child for child in (given.named_children if given is not None else []) if child.type != "comment"]
         arguments = [self.value(child) for child in nodes]

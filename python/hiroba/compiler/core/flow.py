@@ -33,6 +33,7 @@ LEAVING = {"return": LEFT, "goto": LEFT, "break": BROKEN, "continue": CONTINUED}
 MAX_CHAIN, MAX_ROUNDS = 8, 12
 OURS = ("sms_", "xmp_", "xmpc_", "mpc_", "smint_", "hiroba_", "MPI_")
 SAME = ("nprocs", "reduce", "broadcast", "alloc", "Allreduce", "Bcast", "num_nodes", "num_images", "size", "startup")
+TIMES = ("time", "clock", "gettimeofday", "clock_gettime", "omp_get_wtime", "getpid", "gethostname")
 ENDS = ("exit", "_exit", "_Exit", "abort", "MPI_Abort", "sms_abort", "__builtin_unreachable", "__assert_fail")
 ALLOCATES = ("malloc", "calloc", "realloc", "aligned_alloc", "strdup", "alloca", "__builtin_alloca", "fopen")
 LOCKS, UNLOCKS = re.compile(r"(^|_)(try)?lock(_|$)"), re.compile(r"(^|_)(unlock|unset_lock)(_|$)")
@@ -335,6 +336,7 @@ class Walk:
         call.points = [old | new for old, new in zip(call.points or [set()] * len(points), points, strict=True)]
         given = [self.atoms(argument, state) | self._inside(things, state)
                  for argument, things in zip(call.arguments, points, strict=True)]  # fmt: skip
+        call.given = [old | new for old, new in zip(call.given or [set()] * len(given), given, strict=True)]
         if call.name in ENDS:
             return None
         result = ("call", call.number)
@@ -383,7 +385,7 @@ class Walk:
         name, any_given = call.name, NONE.union(*given)
         ours = name.startswith(OURS)
         same = ours and any(word in name for word in SAME)
-        out = NONE if same else any_given | (RANK_ONLY if ours or name in RANKS else NONE)
+        out = NONE if same else any_given | (RANK_ONLY if ours or name in RANKS or name in TIMES else NONE)
         result = ("call", call.number)
         state.atoms[result] = out
         if ours and "alloc" in name:
@@ -396,7 +398,7 @@ class Walk:
             state.points[result] = frozenset({("?", "")})
         for k, things in enumerate(points):
             others = NONE.union(*(atoms for i, atoms in enumerate(given) if i != k))
-            told = (RANK_ONLY if ours else others) | decided if not same else NONE
+            told = (RANK_ONLY if ours or name in TIMES else others) | decided if not same else NONE
             for thing in things:
                 if told and not self.flow.is_shared(thing):
                     self.set(thing, told, NONE, state, False)

@@ -22,6 +22,13 @@ from .source import COMPLEX, Node, Source, blank, blank_all, parse
 from .statements import Statements
 from .text import quoted
 
+# Functions of C that programs call without their header, or with a prototype of their own, and that write no array.
+STANDARD = re.compile(
+    r"f?printf|puts|f?putchar|fput[sc]|putc|fopen|fclose|fflush|perror|f?getc|getchar|[mc]alloc|realloc|free|exit|abort"
+    r"|ato[ifl]|s?rand|getenv|system|l?abs|memcmp|str(len|n?cmp|chr|str|dup)|u?sleep|clock|difftime|getpid"
+    r"|is(digit|alpha|space)|to(upper|lower)|(a?(sin|cos|tan)|atan2|exp|log(2|10)?|pow|sqrt|cbrt|fabs|floor|ceil|round"
+    r"|fmod|fmin|fmax)f?"
+)
 NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 
@@ -67,7 +74,9 @@ class Unit:
     def of_system(self, function: str) -> bool:
         """Whether a function comes with the system, and not with the program."""
         made = self.scopes.visible(function, len(self.found.text) - 1)
-        return function.startswith("__builtin_") if made is None else not self.source.of_user(made.entity.at)
+        if function.startswith("__builtin_") or STANDARD.fullmatch(function):
+            return True
+        return made is not None and not self.source.of_user(made.entity.at)
 
 
 class Part:

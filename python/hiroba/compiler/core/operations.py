@@ -67,7 +67,8 @@ class Call(Operation):
     arguments: list[Value]
     number: int
     zeros: frozenset[int] = frozenset()  # arguments that are 0
-    points: list[set[Key]] = field(default_factory=list)  # set by flow.py, as `guard`
+    points: list[set[Key]] = field(default_factory=list)  # set by flow.py, as `given` and `guard`
+    given: list[set[Key]] = field(default_factory=list)  # what its arguments depend on
     guard: set[Key] = field(default_factory=set)
 
 

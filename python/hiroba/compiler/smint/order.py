@@ -2,7 +2,8 @@
 its own pace, so one that is late would write over results of a loop that others have begun. By the operations of
 core/facts.py, and what core/flow.py says of pointers, this module finds the loops that use shared memory which may
 have been written since the ranks have last met, and puts a barrier before the loop, before a serial loop around it, or
-before the call that leads to it. If that is not certain, there is a barrier; where nothing is written, none."""
+before the call that leads to it. If that is not certain, there is a barrier; where nothing is written, none. A barrier
+before anything but a loop, or a call that certainly comes to one, stands only where all ranks come."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..core.found import Directive
-from ..core.operations import RANK, Access, Branch, Call, Function, Jump, Key, Loop, Mark, Operation, Region, Set
+from ..core.operations import Access, Branch, Call, Function, Jump, Key, Loop, Mark, Operation, Region, Set
 from ..core.source import Node
+from .apart import Apart
 from .memory import plain
 
 if TYPE_CHECKING:
@@ -41,12 +43,13 @@ class Place:
     operation: Region | Call
     cause: Operation
     thing: Key
+    called: bool = False  # a loop of a called function: the call is no place for a barrier
 
 
 class Order:
     def __init__(self, smint: Smint) -> None:
         self.smint, self.flow, self.source = smint, smint.unit.flow, smint.source
-        self.memory = smint.memory
+        self.memory, self.apart = smint.memory, Apart(smint)
         self.loops: dict[int, tuple[Directive, Node, bool]] = {
             each.loop.start_byte: (each.directive, each.loop, "SMINT_NOWAIT" in each.flags) for each in smint.loops
         }
@@ -186,7 +189,7 @@ class Path:
             first = self._trial(loop, written, sure)
             always = self._trial(loop, {}, sure) if first else {}
             only = [place for at, place in first.items() if at not in always]
-            alike = not any(RANK in place.operation.guard for place in only)
+            alike = all(not place.called and self._all_come(place.operation) for place in only)
             if only and alike and ANYTHING not in written:
                 self.hoisted[loop.node.start_byte] = (loop.node, only)
                 written = {}
@@ -241,7 +244,7 @@ class Path:
         if at not in self.order.loops:
             return self._run(region.body, written, False)
         uses, no_wait = self.memory.used_in(region.body), self.order.loops[at][2]
-        self._need(region, (uses, self.memory.surely_written_in(region.body)), written, no_wait, [region])
+        self._need(region, (uses, self.memory.surely_written_in(region.body)), written, no_wait, [region], not no_wait)
         met = at in self.found
         return written if no_wait and not met else {}
 
@@ -252,14 +255,17 @@ class Path:
         written: Written,
         surely: bool,
         loops: list[Region],
+        certain: bool,
     ) -> bool:
-        """Whether there has to be a barrier before this, which uses some memory, and writes some for certain."""
+        """Whether there has to be a barrier before this, which uses some memory, and writes some for certain.
+        `certain`: all ranks meet in it anyway."""
         uses, writes = used
         if ANYTHING in written and any(map(self._may_be_shared, uses)) and not surely:
             self.exposed.uses += uses - self.fresh
             self.exposed.writes += writes - self.fresh
             self.exposed.loops += loops
-        if RANK in operation.guard:
+        here = certain or self._all_come(operation)
+        if not here and (not loops or self.order.apart.by_thread(operation)):
             return False
         known, changed = self.memory.of(self.function, uses), self.memory.one_of(self.function, writes)
         for symbol, cause in written.items():
@@ -268,22 +274,35 @@ class Path:
             for thing in self.memory.of(self.function, {symbol}):
                 was_read = isinstance(thing, tuple) and thing[0] == "read"
                 if thing in changed if was_read else any(self.memory.meet(thing, use, surely) for use in known):
-                    self.found.setdefault(operation.node.start_byte, Place(operation, cause, thing))
-                    return True
+                    for place in [operation] if here else self._waiting(loops):
+                        at = place.node.start_byte
+                        self.found.setdefault(at, Place(place, cause, thing, called=place is not operation))
+                    return here
         return False
+
+    def _waiting(self, loops: list[Region]) -> list[Region]:
+        return [region for region in loops if not self.order.loops[region.node.start_byte][2]]
+
+    def _all_come(self, operation: Region | Call) -> bool:
+        apart = self.order.apart
+        return not (
+            self.function.name in apart.functions
+            or apart.decides(self.function, operation.guard)
+            or apart.by_thread(operation)
+        )
 
     def _call(self, call: Call, written: Written, sure: bool) -> Written | None:
         name = call.name
         if name in self.order.flow.functions:
             effect = self.order._effect(name)
             uses = self.memory.given(call, effect.uses), self.memory.given(call, effect.writes)
-            if self._need(call, uses, written, False, effect.loops) or effect.meets:
+            if self._need(call, uses, written, False, effect.loops, effect.meets) or effect.meets:
                 written = {}
             return self._write(call, self.memory.given(call, effect.written), written)
         if any(word in name for word in MEETINGS) and self.order.flow.is_ours(name):
             return {}
         things, everywhere = self.memory.written_by(call)
-        if everywhere and sure and self._need(call, (self.memory.reached_by(call), set()), written, True, []):
+        if everywhere and sure and self._need(call, (self.memory.reached_by(call), set()), written, True, [], False):
             written = {}
         return self._write(call, things | self.memory.read_of(call), written)
 

@@ -1,0 +1,78 @@
+"""Where one rank may be without the others: there no barrier is put that is not a part of what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..core.operations import RANK, Call, Function, Key, Region
+from ..core.pragmas import PRAGMA
+from ..core.scopes import Declaration
+from ..core.source import text_of, walk
+
+if TYPE_CHECKING:
+    from .part import Smint
+
+
+class Apart:
+    """Functions that ranks call by conditions which depend on the rank, from threads, or by pointers; and the
+    parameters and variables at file scope that decide about it."""
+
+    def __init__(self, smint: Smint) -> None:
+        self.smint, self.flow = smint, smint.unit.flow
+        self.threads = self._threads()
+        self.variables = {key for summary in self.flow.summaries.values() for key, atoms in summary.atoms.items()
+                          if isinstance(key, Declaration) and RANK in atoms}  # fmt: skip
+        self.parameters: set[tuple[str, int]] = set()
+        self.functions = self._addressed()
+        before = -1
+        while before != (before := len(self.functions) + len(self.parameters)):
+            for caller in self.flow.functions.values():
+                for call in caller.calls:
+                    self._called(caller, call)
+
+    def _called(self, caller: Function, call: Call) -> None:
+        if call.name not in self.flow.functions:
+            return
+        if caller.name in self.functions or self.decides(caller, call.guard) or self.by_thread(call):
+            self.functions.add(call.name)
+        for k, atoms in enumerate(call.given):
+            if self.decides(caller, atoms):
+                self.parameters.add((call.name, k))
+
+    def decides(self, function: Function, atoms: Iterable[Key]) -> bool:
+        """Whether what depends on this may differ from rank to rank."""
+        return any(atom == RANK or (isinstance(atom, tuple) and (
+            (atom[0] == "p" and (function.name in self.functions or (function.name, atom[1]) in self.parameters))
+            or (atom[0] == "g" and atom[1] in self.variables))) for atom in atoms)  # fmt: skip
+
+    def by_thread(self, operation: Call | Region) -> bool:
+        """Whether threads of OpenMP do this, each for itself. A loop below both directives begins before they do."""
+        at, is_call = operation.node.start_byte, isinstance(operation, Call)
+        return any(begin < at < end or (is_call and at == begin) for begin, end in self.threads)
+
+    def _threads(self) -> list[tuple[int, int]]:
+        out = []
+        for line in PRAGMA.finditer(self.smint.found.text):
+            statement = self.smint.statements.below(line.end()) if line[1] == "omp" else None
+            if statement is not None:
+                out.append((statement.start_byte, statement.end_byte))
+        return out
+
+    def _addressed(self) -> set[str]:
+        """Functions that are named without being called: whoever has the address calls them."""
+        out: set[str] = set()
+        for node in walk(self.smint.rewriter.root):
+            if node.type != "identifier" or (name := text_of(node)) not in self.flow.functions:
+                continue
+            parent = node.parent
+            called = parent is not None and (
+                parent.type.endswith("declarator")
+                or (parent.type == "call_expression" and parent.child_by_field_name("function") == node)
+            )
+            made = self.smint.unit.scopes.visible(name, node.start_byte)
+            if parent is not None and parent.type == "init_declarator":
+                called = parent.child_by_field_name("declarator") == node
+            if not called and (made is None or not made.block):
+                out.add(name)
+        return out
