@@ -162,6 +162,24 @@ class Command(unittest.TestCase):
         exact = [0.011736795265038, 0.029307550071822, 0.029307550071822, 0.046878304878606]
         self.assertLess(numpy.abs(numpy.array(got["eigenvalues"]) - exact).max(), 1e-13)
 
+    def test_units(self) -> None:
+        """The same digits in any unit, also where squares of the numbers are out of range."""
+        n = 40
+        shape = numpy.diag(numpy.full(n, 2.0)) - numpy.diag(numpy.ones(n - 1), 1) - numpy.diag(numpy.ones(n - 1), -1)
+        exact = 4 * numpy.sin(numpy.pi * numpy.arange(1, n + 1) / (2 * n + 2)) ** 2
+        for unit, words in ((1.8045e-20, ()), (1e30, ()), (1e-160, ("--precondition", "ilu")), (1e150, ())):
+            path = market_file(self.folder / "a.mtx", unit * shape, "real", "symmetric")
+            for part, wanted in (("--smallest", exact[:3]), ("--largest", exact[-3:])):
+                with self.subTest(unit=unit, part=part):
+                    got = self.found(path, part, 3, *words, ranks=2)
+                    self.assertTrue(got["converged"])
+                    off = numpy.abs(numpy.array(got["eigenvalues"]) / unit - wanted) / wanted
+                    self.assertLess(off.max(), 1e-9)
+                    self.assertLess(max(got["residuals"]) / unit, 4.1e-12)
+        path = self.folder / "zero.mtx"
+        path.write_text("%%MatrixMarket matrix coordinate real symmetric\n5 5 1\n1 1 0\n")
+        self.assertEqual(self.found(path, "--smallest", 3)["eigenvalues"], [0, 0, 0])
+
     def test_damaged(self) -> None:
         """A negative control: a matrix with one other entry has other eigenvalues."""
         matrix = numpy.diag(numpy.full(40, 2.0)) - numpy.diag(numpy.ones(39), 1) - numpy.diag(numpy.ones(39), -1)
@@ -238,6 +256,7 @@ class Command(unittest.TestCase):
         self.refused("no Matrix Market file", file("hello\n"))
         self.refused("2 rows and 3 columns; operators are square", file(head + "general\n2 3 1\n1 1 1\n"))
         self.refused("is not a finite number", file(head + "symmetric\n2 2 2\n1 1 1\n2 2 nan\n"))
+        self.refused("is not a finite number", file(head + "symmetric\n2 2 2\n1 1 1\n2 2 -inf\n"))
         self.refused("is outside the matrix", file(head + "symmetric\n2 2 1\n3 1 1\n"))
         self.refused(r"said to be (symmetric|Hermitian), and entry \(", file(head + "general\n2 2 2\n1 1 1\n2 1 4\n"),
                      "--hermitian")  # fmt: skip

@@ -118,6 +118,7 @@ Status Correction<T>::solve(const Basis<T>& basis, const T* u, W value, const T*
   std::unique_ptr<ProjectedPreconditioner<T>> preconditioner;
   if (m_ != nullptr) preconditioner = std::make_unique<ProjectedPreconditioner<T>>(*m_, q_, prepared_, gram_);
   projected.known_hermitian = true;  // as far as A is, which is the search's concern
+  projected.exponent = 0;            // likewise
   SolverSettings settings = settings_;
   settings.relative = std::max(settings.relative, relative);
   vectors.scal(T(0), t);

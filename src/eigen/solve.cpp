@@ -25,12 +25,13 @@ class Search {
   using W = Wide<T>;
   using Why = typename EigenOutcome<T>::Why;
 
-  Search(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const EigenSettings& settings,
+  Search(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const EigenSettings& settings, int exponent,
          EigenOutcome<T>& out)
       : ranks_(ranks),
         a_(a),
         m_(preconditioner),
         settings_(settings),
+        exponent_(exponent),
         out_(out),
         rows_(a.rows().count()),
         space_(static_cast<int>(std::min<int64_t>(rows_, std::max(settings.space, settings.count + 4)))),
@@ -71,6 +72,7 @@ class Search {
   Operator<T>& a_;
   Operator<T>* m_;
   const EigenSettings& settings_;
+  int exponent_;  // A was divided by 2^exponent_
   EigenOutcome<T>& out_;
   int64_t rows_;
   int space_, kept_;
@@ -92,6 +94,7 @@ class Search {
   bool over_ = false, enough_ = false;
 
   double goal() const { return std::max(settings_.absolute, settings_.relative * largest_); }
+  double unscaled(double value) const { return std::ldexp(value, exponent_); }
   double precision() const { return std::numeric_limits<Real<T>>::epsilon(); }
 };
 
@@ -189,7 +192,7 @@ Status Search<T>::check_hermitian() {
   return Status::error(
       format("A is not Hermitian: for random x and y of norm 1, x* A y and (y* A x)* differ by %.3g; say that it is "
              "general, with complex numbers",
-             off));
+             unscaled(off)));
 }
 
 template <typename T>
@@ -315,7 +318,11 @@ bool Search<T>::is_over(double residual, bool whole) {
   last_ = residual;
   out_.products = basis_.products() + (correction_ ? correction_->products() : 0);
   out_.goal = goal();
-  const EigenProgress now = {out_.steps, out_.products, basis_.locked(), Z(best_.value), residual};
+  const EigenProgress now = {out_.steps,
+                             out_.products,
+                             basis_.locked(),
+                             {unscaled(std::real(best_.value)), unscaled(std::imag(best_.value))},
+                             unscaled(residual)};
   const bool stop = settings_.progress != nullptr && settings_.progress(now, settings_.context);
   // What rounding errors allow has been reached when residuals stay there, or grow from there.
   smallest_ = std::min(smallest_, residual);
@@ -409,7 +416,7 @@ std::string Search<T>::explain() const {
       "%zu of %d eigenpairs found after %lld steps and %lld products with A; |A x - value x| of the next one, near "
       "%.6g, is %.3g, and %.3g was to be reached (|A| is about %.3g); %s",
       out_.values.size(), settings_.count, static_cast<long long>(out_.steps), static_cast<long long>(out_.products),
-      std::real(best_.value), last_, goal(), largest_, advice);
+      unscaled(std::real(best_.value)), unscaled(last_), unscaled(goal()), unscaled(largest_), advice);
 }
 
 template <typename T>
@@ -458,8 +465,23 @@ Status find_eigenpairs(const Ranks& ranks, Operator<T>& a, Operator<T>* precondi
         "Hermitian");
   HIROBA_TRY(load_lapack());
   const OneThreadOfBlas one;
-  Search<T> search(ranks, a, preconditioner, settings, out);
-  return search.run();
+  int exponent = 0, of_m = 0;
+  HIROBA_TRY(find_exponent(ranks, a, exponent));
+  if (exponent == 0) return Search<T>(ranks, a, preconditioner, settings, 0, out).run();
+  if (preconditioner != nullptr) HIROBA_TRY(find_exponent(ranks, *preconditioner, of_m));
+  ScaledOperator<T> scaled(a, exponent);
+  std::unique_ptr<ScaledOperator<T>> m;
+  if (preconditioner != nullptr) m = std::make_unique<ScaledOperator<T>>(*preconditioner, of_m);
+  const auto times = [](Z value, int power) {
+    return Z(std::ldexp(value.real(), power), std::ldexp(value.imag(), power));
+  };
+  EigenSettings inner = settings;
+  inner.absolute = std::ldexp(settings.absolute, -exponent), inner.target = times(settings.target, -exponent);
+  HIROBA_TRY((Search<T>(ranks, scaled, m.get(), inner, exponent, out).run()));
+  for (Z& value : out.values) value = times(value, exponent);
+  for (double& residual : out.residuals) residual = std::ldexp(residual, exponent);
+  out.goal = std::ldexp(out.goal, exponent);
+  return {};
 }
 
 template Status find_eigenpairs(const Ranks&, Operator<float>&, Operator<float>*, const EigenSettings&,

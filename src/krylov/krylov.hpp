@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "krylov/vectors.hpp"
+#include "krylov/scaled.hpp"
 #include "sparse/sparse.hpp"
 
 namespace hiroba {

@@ -108,11 +108,11 @@ std::string advice(const Outcome& out, const SolverSettings& settings, const std
   return name_of(settings.method);
 }
 
-std::string explain(const Outcome& out, const SolverSettings& settings, double size_of_b, const std::string& broke) {
+std::string explain(const Outcome& out, const SolverSettings& settings, double size_of_b) {
   return format(
       "%s did not converge: after %lld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
       name_of(settings.method), static_cast<long long>(out.iterations), out.residual,
-      size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal, advice(out, settings, broke).c_str());
+      size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal, out.text.c_str());
 }
 
 // Whether the cycle that ended so, with this residual of x, is the last one.
@@ -133,20 +133,15 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
   return true;
 }
 
-}  // namespace
-
+// Without numbers that are too large or small. `text` of the outcome is only the advice.
 template <typename T>
-Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, T* x,
-             const SolverSettings& settings, Outcome& out) {
+Status solve_in_range(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, double size_of_b,
+                      T* x, const SolverSettings& settings, Outcome& out) {
   using End = typename Cycle<T>::End;
-  HIROBA_TRY(check_equal(ranks, settings, preconditioner != nullptr));
-  out = {};
   const int64_t n = a.rows().of(ranks.me());
   const Workspace<T> work(n, 1);
   Cycle<T> c = {ranks, a, preconditioner, settings, n, b, x, work[0], 0, out};
-  Real<T> size_of_b = 0;
-  HIROBA_TRY(c.vectors().norm(b, size_of_b));
-  out.goal = std::max(settings.relative * static_cast<double>(size_of_b), settings.absolute);
+  out.goal = std::max(settings.relative * size_of_b, settings.absolute);
   if (size_of_b == 0) c.vectors().scal(T(0), x);
   HIROBA_TRY(residual_of(c, c.residual));
   out.residual = c.residual;
@@ -157,7 +152,7 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
   bool refused = false;
   if (c.residual > out.goal && std::isfinite(c.residual)) HIROBA_TRY(find_asymmetry(c, asymmetry, refused));
   if (refused) {
-    out.why = Why::broke_down, out.text = explain(out, settings, size_of_b, asymmetry);
+    out.why = Why::broke_down, out.text = asymmetry;
     return {};
   }
   for (End end = End::over; !is_last(c, end, 2 * c.residual, out.residual, false);) {
@@ -168,8 +163,70 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
     c.residual = out.residual;
   }
   if (out.converged()) return {};
-  out.text = explain(out, settings, size_of_b, c.why);
+  out.text = advice(out, settings, c.why);
   if (!asymmetry.empty()) out.text += "; besides, " + asymmetry;
+  return {};
+}
+
+struct ScaledProgress {
+  const SolverSettings& settings;
+  int exponent;
+  static bool call(int64_t iteration, double residual, void* context) {
+    const auto* const to = static_cast<const ScaledProgress*>(context);
+    return to->settings.progress(iteration, std::ldexp(residual, to->exponent), to->settings.context);
+  }
+};
+
+// (A / 2^of_a) (x 2^(of_a - of_b)) = b / 2^of_b
+template <typename T>
+Status solve_scaled(const Ranks& ranks, Operator<T>& a, int of_a, Operator<T>* preconditioner, const T* b, int of_b,
+                    double size_of_b, T* x, const SolverSettings& settings, Outcome& out) {
+  const int64_t n = a.rows().of(ranks.me());
+  int of_m = 0;
+  if (preconditioner != nullptr) HIROBA_TRY(find_exponent(ranks, *preconditioner, of_m));
+  ScaledOperator<T> scaled(a, of_a);
+  std::unique_ptr<ScaledOperator<T>> m;
+  if (preconditioner != nullptr) m = std::make_unique<ScaledOperator<T>>(*preconditioner, of_m);
+  const Workspace<T> work(n, 1);
+  const Vectors<T> vectors = {ranks, n};
+  vectors.copy(b, work[0]);
+  scale_by_power(n, -of_b, work[0]), scale_by_power(n, of_a - of_b, x);
+  SolverSettings inner = settings;
+  ScaledProgress progress = {settings, of_b};
+  inner.absolute = std::ldexp(settings.absolute, -of_b);
+  if (settings.progress != nullptr) inner.progress = ScaledProgress::call, inner.context = &progress;
+  HIROBA_TRY(solve_in_range<T>(ranks, scaled, m.get(), work[0], std::ldexp(size_of_b, -of_b), x, inner, out));
+  a.known_hermitian = scaled.known_hermitian;
+  scale_by_power(n, of_b - of_a, x);
+  for (double& residual : out.history) residual = std::ldexp(residual, of_b);
+  out.residual = std::ldexp(out.residual, of_b), out.goal = std::ldexp(out.goal, of_b);
+  if (!out.converged()) return {};
+  // The solution itself may be out of range.
+  HIROBA_TRY(a.apply(ranks, x, work[0]));
+  vectors.xpby(b, T(-1), work[0]);
+  Real<T> residual = 0;
+  HIROBA_TRY(vectors.norm(work[0], residual));
+  if (residual <= 1.01 * out.goal) return {};
+  out.residual = residual, out.why = Why::not_finite;
+  out.text = "the solution is too large or too small for numbers of its type; scale A and b";
+  return {};
+}
+
+}  // namespace
+
+template <typename T>
+Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, T* x,
+             const SolverSettings& settings, Outcome& out) {
+  HIROBA_TRY(check_equal(ranks, settings, preconditioner != nullptr));
+  out = {};
+  int of_a = 0;
+  HIROBA_TRY(find_exponent(ranks, a, of_a));
+  Real<T> size_of_b = 0;
+  HIROBA_TRY((Vectors<T>{ranks, a.rows().of(ranks.me())}.norm(b, size_of_b)));
+  const int of_b = extreme_exponent<T>(size_of_b);
+  if (of_a == 0 && of_b == 0) HIROBA_TRY(solve_in_range(ranks, a, preconditioner, b, size_of_b, x, settings, out));
+  else HIROBA_TRY(solve_scaled(ranks, a, of_a, preconditioner, b, of_b, size_of_b, x, settings, out));
+  if (!out.converged()) out.text = explain(out, settings, size_of_b);
   return {};
 }
 

@@ -5,6 +5,7 @@
 // that is cut as the rows are. T is float, double, or complex of one.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sparse/ranks.hpp"
@@ -31,6 +32,8 @@ class Operator : public AnyOperator {
   virtual const T* diagonal() const { return nullptr; }
   // Known from how it was made, or found by a solver that needs it.
   bool known_hermitian = false;
+  // Found by a solver: the power of 2 next to |A|, or 0 if that is no extreme number.
+  std::optional<int> exponent = {};
 };
 
 }  // namespace hiroba

@@ -184,6 +184,46 @@ void accurate() {
   hiroba_linop_free(&jacobi), hiroba_linop_free(&a);
 }
 
+// Numbers whose squares are out of range change no digit; a solution that is out of range is no convergence.
+void extreme() {
+  constexpr int64_t n = 60;
+  struct Case {
+    double a, b;
+    bool converges;
+  };
+  const auto row = [](int64_t i, int64_t columns[], void* values, void* scale) -> int64_t {
+    int64_t count = 0;
+    for (const int64_t j : {i - 1, i, i + 1})
+      if (j >= 0 && j < n)
+        columns[count] = j,
+        static_cast<double*>(values)[count++] = (j == i ? 3 : -1) * *static_cast<const double*>(scale);
+    return count;
+  };
+  for (Case now : {Case{1e-160, 1e-160, true}, {1e200, 1e-100, true}, {1, 1e250, true}, {1e200, 1e-200, false}}) {
+    hiroba_linop a = hiroba_linop_from_rows(HIROBA_DOUBLE, n, 3, row, &now.a, 0);
+    hiroba_linop jacobi = hiroba_linop_jacobi(a);
+    const hiroba_linop_facts own = hiroba_linop_look(a);
+    double *const b = static_cast<double*>(hiroba_linop_vector(a)), *const x =
+                                                                        static_cast<double*>(hiroba_linop_vector(a));
+    for (int method = HIROBA_CG; method <= HIROBA_MINRES; ++method) {
+      round_name = "extreme numbers, method " + std::to_string(method);
+      for (int64_t i = own.first; i < own.first + own.count; ++i)
+        b[i] = (i == 0 || i == n - 1 ? 2 : 1) * now.b, x[i] = 0;  // of the solution 1, 1, ..
+      hiroba_solver how = {};
+      how.method = method, how.relative = 1e-10, how.may_fail = 1;
+      how.preconditioner = method == HIROBA_MINRES ? HIROBA_NO_LINOP : jacobi;
+      const hiroba_solution got = hiroba_solve(a, b, x, &how);
+      if ((got.status == HIROBA_CONVERGED) != now.converges) fail("status " + std::to_string(got.status));
+      if (!now.converges) continue;
+      if (!(got.residual <= got.goal && got.goal < 2e-9 * now.b)) fail("a residual in other units");
+      for (int64_t i = own.first; i < own.first + own.count; ++i)
+        if (!(std::abs(x[i] / now.b * now.a - 1) < 1e-8)) fail("element " + std::to_string(i) + " is wrong");
+    }
+    sms_free(b), sms_free(x);
+    hiroba_linop_free(&jacobi), hiroba_linop_free(&a);
+  }
+}
+
 // With all fill-in on the diagonal the factors of a rank's block have its row sums, with 0.8 of other ranks' columns:
 // they make 1, 1, .. of these. Without any they do not, and CG needs far more iterations.
 void relaxed() {
@@ -225,6 +265,7 @@ int main(int argc, char** argv) {
   const int64_t count = begin(argc, argv, 10);
   relaxed();
   accurate();
+  extreme();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t n = between(0, 4) == 0 ? between(1, 8) : between(20, 600);
     const auto kind = static_cast<Kind>(between(0, 2));
