@@ -183,6 +183,9 @@ void FreedCounters::add(const Array& array) {
 }
 
 Status Arrays::free(void* data, const char* call) {
+  if (!parts_.space.contains(data))  // before the ranks compare their calls, which would name them only as different
+    return in_call(call, Status::error("the address is in no shared array: has the pointer got another value since its "
+                                       "array was allocated? give the address that the allocation returned"));
   if (Array* known = nullptr; find(data, known).ok()) {
     if (known->is_heap)
       return in_call(call, Status::error(format("the address is of an object in %s; sms_mfree frees it", known->name)));

@@ -360,6 +360,7 @@ static void free_twice(void) {
   sms_free(a);
 }
 static void free_private(void) { sms_free((void*)0x10000); }
+static void free_swapped(void) { sms_free(guilty() ? (named(), (void*)&sink) : named()); }
 static void home_private(void) {
   double a = 0;
   if (guilty()) sink = sms_home(&a);
@@ -477,6 +478,7 @@ static const misuse cases[] = {
     CASE(free_inside),
     CASE(free_twice),
     CASE(free_private),
+    CASE(free_swapped),
     CASE(home_private),
     CASE(box_rank),
     CASE(nothing),

@@ -222,6 +222,7 @@ ADDRESSES = [
     refused("free_inside", r"sms_free", r"temperature|inside"),
     refused("free_twice", r"sms_free", r"temperature|already|twice"),
     refused("free_private", r"sms_free", r"no (shared )?array|not in|not shared|did not return"),
+    refused("free_swapped", RANK1, r"sms_free", r"no shared array", r"another value"),
     refused("home_private", RANK1, r"sms_home", r"no (shared )?array|not in|not shared"),
     refused("box_rank", RANK1, r"sms_local_box", r"\b2\b"),
 ]
