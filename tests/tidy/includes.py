@@ -83,7 +83,7 @@ CONTRACT_VALUES: dict[str, set[str]] = {
     "task": {"access", "label"},
     "linear": {"kernels", "local", "numbers", "operands", "strided", "sums", "threads"},
     "sparse": {"block", "entries", "functions", "kernels", "operator", "ranks", "rows", "sparse_matrix"},
-    "krylov": {"vectors"},
+    "krylov": {"scaled", "vectors"},
     "transport": {"packed", "two_sided"},
 }
 # This file of a floor names the floor's rooms, one line each; it is what makes a room known.
