@@ -41,6 +41,7 @@ static array make_array(rng* r) {
   a.dim[a.dims] = -1;
   choose_div(r, &a);
   a.shared = sms_mapalloc(a.dim, a.div, a.elemsize, a.first, a.count);
+  sms_set_scalar(a.shared, 1); /* ranks write single bytes of an element */
   a.expected = calloc(a.elements, a.elemsize);
   if (a.expected == NULL) fail("no memory");
   sms_set_homes(a.shared, (enum sms_homes)rng_int(r, 3));
