@@ -79,6 +79,8 @@ bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
 
 void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name) const {
   Slot& mine = slot(members, members.me, call);
+  mine.call.store(call - 1, std::memory_order_relaxed);  // who compares late sees that the name goes
+  std::atomic_thread_fence(std::memory_order_release);
   if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
   std::memcpy(mine.name, name.text, name_bytes);
   mine.call.store(call, std::memory_order_release);
@@ -121,7 +123,10 @@ Status Lanes::compare(Members& members, uint32_t last) const {
     for (int i = 0; own == 0 && i < members.team.count; ++i) {
       const int theirs = ahead(i);
       if (theirs < 0) return {};
-      if (theirs == 0) HIROBA_TRY(same_call(members, i, call));
+      if (theirs != 0) continue;
+      Status same = same_call(members, i, call);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (!same.ok() && ahead(i) == 0 && ahead(members.me) == 0) return same;  // and no later call's name was read
     }
   }
   return {};
