@@ -104,10 +104,11 @@ def name_of(program: str, nodes: int) -> str:
     return program if nodes == 1 else f"{program}, {nodes} nodes"
 
 
-def library_flags(build: Path) -> list[str]:
-    """For a program over the library of this build."""
+def library_flags(build: Path, *others: str) -> list[str]:
+    """For a program over the library of this build, and over others that stand on it."""
     library = build.resolve() / "lib"
-    return ["-I", str(ROOT / "include" / "hiroba"), "-L", str(library), f"-Wl,-rpath,{library}", "-lhiroba"]
+    names = [f"-l{name}" for name in (*others, "hiroba")]
+    return ["-I", str(ROOT / "include" / "hiroba"), "-L", str(library), f"-Wl,-rpath,{library}", *names]
 
 
 def call_compiler(command: Sequence[str | Path], may_fail: bool = False) -> str:

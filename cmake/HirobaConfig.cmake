@@ -1,5 +1,6 @@
 # find_package(Hiroba): link Hiroba::hiroba (or Hiroba::hiroba_static, which needs the language CXX enabled, since a C++
-# library is in it); start programs with Hiroba::hirobarun. hiroba_add_executable(NAME FILES...) is add_executable for
+# library is in it), and before it Hiroba::hiroba_sparse (or Hiroba::hiroba_sparse_static) for sparse.h and eigen.h;
+# start programs with Hiroba::hirobarun. hiroba_add_executable(NAME FILES...) is add_executable for
 # programs in the notations of hirobacc.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)

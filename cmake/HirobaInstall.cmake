@@ -1,12 +1,16 @@
-# What is shipped and under which names: libhiroba (shared and static), its headers, hirobarun, hiroba, and the two
-# files by which other builds find them (CMake's find_package(Hiroba), pkg-config). The build folder is laid out the
-# same way, so it can be used in place: `eval "$(./dev env)"`.
+# What is shipped and under which names: libhiroba and libhiroba_sparse (shared and static), their headers, hirobarun,
+# hiroba, and the files by which other builds find them (CMake's find_package(Hiroba), pkg-config). The build folder is
+# laid out the same way, so it can be used in place: `eval "$(./dev env)"`.
 include(CMakePackageConfigHelpers)
 
 # The interface may change with each minor version before 1.0, and the file name says so.
 set(HIROBA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-set_target_properties(hiroba hiroba_blas PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HIROBA_SOVERSION})
+set_target_properties(hiroba hiroba_blas hiroba_sparse_shared PROPERTIES VERSION ${PROJECT_VERSION}
+  SOVERSION ${HIROBA_SOVERSION})
 set_target_properties(hiroba_static PROPERTIES OUTPUT_NAME hiroba)
+set_target_properties(hiroba_sparse_shared PROPERTIES OUTPUT_NAME hiroba_sparse EXPORT_NAME hiroba_sparse
+  INSTALL_RPATH "$ORIGIN")  # where libhiroba is, whatever paths a program has
+set_target_properties(hiroba_sparse_static PROPERTIES OUTPUT_NAME hiroba_sparse)
 
 set(header_folder ${CMAKE_SOURCE_DIR}/include/hiroba)
 foreach(library hiroba hiroba_static)
@@ -24,13 +28,14 @@ foreach(library hiroba hiroba_static)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
-install(TARGETS hiroba hiroba_static hiroba_blas hirobarun hiroba_tool EXPORT HirobaTargets
+install(TARGETS hiroba hiroba_static hiroba_sparse_shared hiroba_sparse_static hiroba_blas
+  hirobarun hiroba_tool EXPORT HirobaTargets
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
 
 # Source of a module, which each compiler of Fortran has in a form of its own.
 install(FILES ${header_folder}/hiroba_collective.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hiroba)
 
-# find_package(Hiroba): Hiroba::hiroba, Hiroba::hiroba_static, Hiroba::hirobarun.
+# find_package(Hiroba): Hiroba::hiroba, Hiroba::hiroba_sparse, both with _static, Hiroba::hirobarun.
 set(package_dir lib/cmake/Hiroba)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
@@ -40,17 +45,20 @@ install(EXPORT HirobaTargets NAMESPACE Hiroba:: DESTINATION ${CMAKE_INSTALL_LIBD
 install(FILES ${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfig.cmake
   ${CMAKE_BINARY_DIR}/${package_dir}/HirobaConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Hiroba)
 
-# pkg-config: one template, for the tree in place and for the installation. Paths are relative to the file, so an
-# installed tree can be moved.
-function(hiroba_pkgconfig output libdir includedir)
+# pkg-config: one template for each library, for the tree in place and for the installation. Paths are
+# relative to the file, so an installed tree can be moved.
+function(hiroba_pkgconfig library output libdir includedir)
   file(RELATIVE_PATH up /${libdir}/pkgconfig /)
   string(REGEX REPLACE "/$" "" up ${up})
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/hiroba.pc.in ${output} @ONLY)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${library}.pc.in ${output} @ONLY)
 endfunction()
-hiroba_pkgconfig(${CMAKE_BINARY_DIR}/lib/pkgconfig/hiroba.pc lib ${header_folder})
-hiroba_pkgconfig(${CMAKE_BINARY_DIR}/hiroba-installed.pc ${CMAKE_INSTALL_LIBDIR}
-  "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/hiroba")
-install(FILES ${CMAKE_BINARY_DIR}/hiroba-installed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig RENAME hiroba.pc)
+foreach(library hiroba hiroba_sparse)
+  hiroba_pkgconfig(${library} ${CMAKE_BINARY_DIR}/lib/pkgconfig/${library}.pc lib ${header_folder})
+  hiroba_pkgconfig(${library} ${CMAKE_BINARY_DIR}/${library}-installed.pc ${CMAKE_INSTALL_LIBDIR}
+    "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}/hiroba")
+  install(FILES ${CMAKE_BINARY_DIR}/${library}-installed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    RENAME ${library}.pc)
+endforeach()
 
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/hiroba)
 # `hiroba tune`, and the program that it measures by.

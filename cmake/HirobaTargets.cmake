@@ -14,10 +14,11 @@ if(HIROBA_SANITIZE)
 endif()
 add_compile_options(-fno-omit-frame-pointer)
 
-# hiroba_floor(NAME USES floors... SOURCES files...): one floor of src/ as an object library. What a floor uses is this
-# one line; tests/tidy checks that its includes agree.
+# hiroba_floor(NAME USES floors... SOURCES files...): one floor of src/, or FLOOR/ROOM of it, as an object library. What
+# a floor uses is this one line; tests/tidy checks that its includes agree.
 function(hiroba_floor name)
   cmake_parse_arguments(F "" "" "SOURCES;USES" ${ARGN})
+  string(REPLACE / _ name ${name})
   add_library(hiroba_${name} OBJECT ${F_SOURCES})
   target_link_libraries(hiroba_${name} PUBLIC hiroba_flags)
   foreach(u ${F_USES})

@@ -189,12 +189,13 @@ PURPOSE = {
 
 
 def floors_of(text: str) -> dict[str, list[str]]:
-    """Floor: the floors that it uses, in the order of src/CMakeLists.txt, which is bottom up."""
-    lines = re.findall(r"^hiroba_floor\(\s*(\w+)(.*?)\)", text, re.MULTILINE | re.DOTALL)
-    found = {}
+    """Floor: the floors that it uses, or its rooms do, in the order of src/CMakeLists.txt, which is bottom up."""
+    lines = re.findall(r"^hiroba_floor\(\s*(\w+)(?:/\w+)?(.*?)\)", text, re.MULTILINE | re.DOTALL)
+    found: dict[str, list[str]] = {}
     for name, rest in lines:
         used = re.search(r"\bUSES\s+((?:[a-z_]\w*\s*)+)", rest)
-        found[name] = used[1].split() if used else []
+        known = found.setdefault(name, [])
+        known += [other for other in (used[1].split() if used else []) if other not in known]
     return found
 
 

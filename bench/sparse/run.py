@@ -55,8 +55,9 @@ def programs(build: Path) -> dict[str, Path]:
     folder = build / "bench" / "sparse"
     folder.mkdir(parents=True, exist_ok=True)
     flags = ["-O3", "-march=native", "-Wall"]
+    ours = library_flags(build, "hiroba_sparse")
     found = {
-        "hiroba": compiled(folder / "hiroba", "gcc", *flags, FOLDER / "hiroba.c", *library_flags(build)),
+        "hiroba": compiled(folder / "hiroba", "gcc", *flags, FOLDER / "hiroba.c", *ours),
         "plain": compiled(folder / "plain", "gcc", *flags, "-ffast-math", "-fopenmp", FOLDER / "plain.c"),
         "stream": compiled(folder / "stream", "gcc", *flags, "-fopenmp", FOLDER.parent / "blas" / "stream.c"),
     }

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
 
 // The system's words for `error` (an errno), with the limit that may be its cause: "Too many open files; ulimit -n is
 // 1024".
-std::string explain_error(int error);
+[[HIROBA_SHOWN]] std::string explain_error(int error);
 
 // ulimit -l: "64 KiB", "unlimited".
 std::string locked_memory_limit();

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 // The rank that messages name, and the job's flag that an error has been reported. Set once at start.
@@ -27,7 +29,8 @@ int findings();
 
 // Ends the job: writes what the program has in its buffers, prints the message, unless another rank has already
 // reported why the job ends, and leaves with exit status `status`; the launcher ends the other ranks.
-[[noreturn, gnu::cold]] void end_job(int status, const char* pattern, ...) __attribute__((format(printf, 2, 3)));
+[[noreturn, gnu::cold, HIROBA_SHOWN]] void end_job(int status, const char* pattern, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // Writes what the program has in the buffers of stdio, C++ streams and Fortran units. May block: see EndWithin.
 void flush_program_output();

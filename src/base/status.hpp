@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
 // One word wide, and failures are cold, so that the code without errors is contiguous: the latency of a message of 8
@@ -17,17 +19,17 @@ class [[nodiscard]] Status {
   Status(Status&&) = default;
   Status& operator=(const Status& other) { return *this = other.ok() ? Status() : error(other.message()); }
   Status& operator=(Status&&) = default;
-  [[gnu::cold]] static Status error(std::string message);
+  [[gnu::cold, HIROBA_SHOWN]] static Status error(std::string message);
 
   bool ok() const { return message_ == nullptr; }
-  [[gnu::cold]] const std::string& message() const;  // empty for success
+  [[gnu::cold, HIROBA_SHOWN]] const std::string& message() const;  // empty for success
 
  private:
   std::unique_ptr<const std::string> message_;
 };
 
 // printf into a std::string.
-[[gnu::cold]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+[[gnu::cold, HIROBA_SHOWN]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace hiroba
 

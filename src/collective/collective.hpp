@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "base/shown.hpp"
 #include "collective/arrivals.hpp"
 #include "collective/barriers.hpp"
 #include "collective/planned_operations.hpp"
@@ -39,8 +40,8 @@ class Collective {
   Barriers& barriers() const;
   Arrivals& arrivals() const;
   TeamOperations& teams() const;
-  PlannedOperations& planned() const;
-  Requests& requests() const;
+  [[HIROBA_SHOWN]] PlannedOperations& planned() const;
+  [[HIROBA_SHOWN]] Requests& requests() const;
 
  private:
   std::unique_ptr<CollectiveParts> parts_;

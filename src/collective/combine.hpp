@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/shown.hpp"
 #include "collective/arithmetic.hpp"
 
 namespace hiroba {
@@ -20,7 +21,7 @@ struct Combine {
   Function function = nullptr;
   void* context = nullptr;
 
-  static Status make(Type type, Op op, Combine& out);  // of numbers; refuses what C does not have
+  [[HIROBA_SHOWN]] static Status make(Type type, Op op, Combine& out);  // of numbers; refuses what C does not have
   size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
   void operator()(char* mine, const char* theirs, int64_t count) const;
   // The elements of all members, in their order, into `into`, which may be the first piece.

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "base/shown.hpp"
 #include "collective/plans.hpp"
 #include "collective/started.hpp"
 #include "collective/team.hpp"
@@ -19,7 +20,7 @@ class PlannedOperations {
   void start();
   // The team of all ranks.
   Members& all() { return all_; }
-  Member member_of(const Members& members) const;
+  [[HIROBA_SHOWN]] Member member_of(const Members& members) const;
   // Members with the same colour become a team, in the order of their keys; none with a negative colour. All members of
   // `members` call it.
   Status split(Members& members, int color, int key, std::unique_ptr<Members>& out, const Call& call);
@@ -29,9 +30,9 @@ class PlannedOperations {
   // The last barrier of all ranks, in which they also compare what they have called together.
   Status last_barrier(const char* call, uint64_t tag);
   // Blocks. `call.name` says what all must have in common.
-  Status perform(Members& members, Plan plan, const Call& call);
+  [[HIROBA_SHOWN]] Status perform(Members& members, Plan plan, const Call& call);
   // Buffers must stay until it is done.
-  Status start(Members& members, Plan plan, const Call& call, Started& out);
+  [[HIROBA_SHOWN]] Status start(Members& members, Plan plan, const Call& call, Started& out);
   // Calls function(context) after it is done, in a thread that carries operations on, or now.
   Status then(const Started& started, void (*function)(void*), void* context);
   // What was started is carried on between them only, from the first end on.

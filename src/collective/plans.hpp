@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "collective/combine.hpp"
 #include "collective/settings.hpp"
 
@@ -16,7 +17,7 @@ namespace hiroba {
 // What each member has at an offset of its own: counts and displacements, in bytes.
 struct BlockTable {
   std::vector<size_t> bytes, at;
-  static BlockTable one_after_another(std::span<const size_t> bytes);
+  [[HIROBA_SHOWN]] static BlockTable one_after_another(std::span<const size_t> bytes);
 };
 
 // This rank's memory for the blocks of all members.
@@ -78,7 +79,7 @@ struct Member {
 };
 
 Plan plan_barrier(Member m);
-Plan plan_bcast(Member m, int root, void* buffer, size_t bytes);
+[[HIROBA_SHOWN]] Plan plan_bcast(Member m, int root, void* buffer, size_t bytes);
 // In place at the root: send is null.
 Plan plan_gather(Member m, int root, const void* send, void* recv, size_t bytes);
 Plan plan_gatherv(Member m, int root, const void* send, size_t bytes, void* recv, const BlockTable& parts);
@@ -86,10 +87,10 @@ Plan plan_scatter(Member m, int root, const void* send, void* recv, size_t bytes
 Plan plan_scatterv(Member m, int root, const void* send, const BlockTable& parts, void* recv, size_t bytes);
 Plan plan_allgather(Member m, const void* send, void* recv, size_t bytes);
 Plan plan_allgatherv(Member m, const void* send, size_t bytes, void* recv, const BlockTable& parts);
-Plan plan_alltoall(Member m, const void* send, void* recv, size_t bytes);
-Plan plan_alltoallv(const void* send, const BlockTable& gives, void* recv, const BlockTable& takes);
+[[HIROBA_SHOWN]] Plan plan_alltoall(Member m, const void* send, void* recv, size_t bytes);
+[[HIROBA_SHOWN]] Plan plan_alltoallv(const void* send, const BlockTable& gives, void* recv, const BlockTable& takes);
 // `count` elements.
-Plan plan_allreduce(Member m, const void* send, void* recv, size_t count, const Combine& combine);
+[[HIROBA_SHOWN]] Plan plan_allreduce(Member m, const void* send, void* recv, size_t count, const Combine& combine);
 Plan plan_reduce(Member m, int root, const void* send, void* recv, size_t count, const Combine& combine);
 Plan plan_scan(Member m, const void* send, void* recv, size_t count, const Combine& combine, bool exclusive);
 // Member i gets counts[i] elements of the result.

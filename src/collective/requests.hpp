@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "collective/world.hpp"
 
 namespace hiroba {
@@ -39,7 +40,7 @@ class Request {
 class Requests {
  public:
   void start(const World& world) { world_ = &world; }
-  Status await(Request& request, const Call& call);
+  [[HIROBA_SHOWN]] Status await(Request& request, const Call& call);
   Status test(Request& request, bool& complete);
 
   // ---- by handle: from 1 on, and never used again ----

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 #include "collective/team.hpp"
 
@@ -18,11 +19,11 @@ class Started {
  public:
   Started() = default;
   explicit Started(RunningPtr running) : running_(std::move(running)) {}
-  bool done() const;
+  [[HIROBA_SHOWN]] bool done() const;
   // "rank 3 has not arrived"
-  std::string missing() const;
+  [[HIROBA_SHOWN]] std::string missing() const;
   // That no rank was found in another operation. If one was, this is never done.
-  Status agrees() const;
+  [[HIROBA_SHOWN]] Status agrees() const;
   // Once it is done: of operations on a copy; of a barrier.
   const char* data() const;
   const Words& words() const;

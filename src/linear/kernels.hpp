@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/shown.hpp"
 #include "linear/numbers.hpp"
 
 namespace hiroba {
@@ -36,8 +37,8 @@ struct Kernels {
 };
 
 template <typename T>
-const Kernels<T>& kernels();
-const char* kernels_name();  // of the processor: "x86-64-v4"
-int kernels_level();         // 4; 0 for any processor
+[[HIROBA_SHOWN]] const Kernels<T>& kernels();
+const char* kernels_name();            // of the processor: "x86-64-v4"
+[[HIROBA_SHOWN]] int kernels_level();  // 4; 0 for any processor
 
 }  // namespace hiroba

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "linear/local.hpp"
 #include "linear/numbers.hpp"
 #include "linear/operands.hpp"
@@ -39,7 +40,8 @@ class Linear {
   void at_barrier();  // of the program, with all ranks
 
   // Operands from the arguments of BLAS; `name` is the argument's, for messages. n, rows, columns > 0.
-  Status vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes, SharedVector& out) const;
+  [[HIROBA_SHOWN]] Status vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
+                                 SharedVector& out) const;
   Status matrix(const char* name, const void* data, int64_t rows, int64_t columns, int64_t lda, size_t bytes,
                 SharedMatrix& out) const;
 

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/shown.hpp"
+
 namespace hiroba {
 
-int blas_threads();
+[[HIROBA_SHOWN]] int blas_threads();
 // Calls function(context, part) for parts 0..parts-1.
-void run_parts(int parts, void (*function)(void* context, int part), void* context);
+[[HIROBA_SHOWN]] void run_parts(int parts, void (*function)(void* context, int part), void* context);
 
 // Calls work(begin, end) for parts of [0, items), which touch `bytes` bytes together, in multiples of `unit` items.
 template <typename Work>

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "memory/array.hpp"
 
 namespace hiroba {
@@ -46,9 +47,9 @@ class Arrays {
     bool watched = true;             // option check finds races on it
     GuardedParts parts = {};         // if each rank has one of its own, and closed pages after it
   };
-  Status allocate(const Request& request, void*& out);
+  [[HIROBA_SHOWN]] Status allocate(const Request& request, void*& out);
   // Messages of these two name the call.
-  Status free(void* data, const char* call);
+  [[HIROBA_SHOWN]] Status free(void* data, const char* call);
   // Other homes for the elements, all at once; the arguments are as for an allocation.
   Status redistribute(void* data, std::span<const int64_t> div, int first, int count, const char* call);
   // Of what has a part for each rank, homes do not change.
@@ -62,7 +63,7 @@ class Arrays {
   Status set_scalar(void* data, size_t bytes, const char* call);
   // From now on this rank touches pages of other nodes only after it has preloaded them since the last synchronisation.
   // `call` is kept.
-  Status preload_only(const void* data, const char* call);
+  [[HIROBA_SHOWN]] Status preload_only(const void* data, const char* call);
 
   // The live array that contains the address, null if none; or a status that explains what the address is.
   Array* at(const void* address) const;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "memory/array.hpp"
 
 namespace hiroba {
@@ -18,7 +19,7 @@ class Consistency {
  public:
   explicit Consistency(MemoryParts& parts) : parts_(parts) {}
 
-  Status barrier(const char* call);
+  [[HIROBA_SHOWN]] Status barrier(const char* call);
   Status sync_drop(const char* call);
   // The same in two halves. In between this rank may use what no other does, be it before its start or after its end.
   Status start_sync_drop(const char* call, bool halves = true);

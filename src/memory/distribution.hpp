@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "base/status.hpp"
 
 namespace hiroba {
@@ -41,11 +42,11 @@ class Distribution {
   std::span<const int64_t> cuts() const { return cuts_ == nullptr ? std::span<const int64_t>() : *cuts_; }
 
   // The rank that owns the element with this linear index (C order).
-  int owner(uint64_t element) const;
+  [[HIROBA_SHOWN]] int owner(uint64_t element) const;
 
   // All elements from `element` up to the returned one (exclusive) have the same owner; it is beyond the end of the
   // innermost divided block.
-  uint64_t owner_run_end(uint64_t element) const;
+  [[HIROBA_SHOWN]] uint64_t owner_run_end(uint64_t element) const;
 
   // The box of elements that `rank` owns; lengths are 0 if it owns none.
   std::array<Range, max_dims> box(int rank) const;

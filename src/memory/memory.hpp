@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.hpp"
 #include "collective/collective.hpp"
 #include "memory/affinity.hpp"
 #include "memory/arrays.hpp"
@@ -47,15 +48,15 @@ class Memory {
   Status stop(const char* call);  // collective
   ~Memory();
 
-  const Job& job() const;
+  [[HIROBA_SHOWN]] const Job& job() const;
   Board& board() const;
   Transport& transport() const;
-  Collective& collective() const;
+  [[HIROBA_SHOWN]] Collective& collective() const;
   bool checking() const;  // option check
 
   Affinity& affinity() const;
-  Arrays& arrays() const;
-  Consistency& consistency() const;
+  [[HIROBA_SHOWN]] Arrays& arrays() const;
+  [[HIROBA_SHOWN]] Consistency& consistency() const;
   GroupSync& group_sync() const;
   Heap& heap() const;
   Homes& homes() const;

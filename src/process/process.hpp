@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "base/shown.hpp"
 #include "coarray/coarray.hpp"
 #include "linear/linear.hpp"
 #include "loops/loops.hpp"
@@ -26,14 +27,14 @@ bool process_started();
 void process_ends_by(const char* call);
 
 // Ends the job with a message that names the call if the process has not started, or has ended.
-Memory& process_memory(const char* call);
+[[HIROBA_SHOWN]] Memory& process_memory(const char* call);
 [[noreturn]] void not_started(const char* call, const char* begin, const char* end);
 // Its handlers exist from the start of the process on; a notation with coarrays starts it.
 Coarrays& process_coarrays();
 
 Loops& process_loops();
 Tasks& process_tasks();
-Linear& process_linear();
+[[HIROBA_SHOWN]] Linear& process_linear();
 
 // Ends the job if it is an error: with the message, or with "place: message".
 void require(const Status& status);
@@ -41,7 +42,7 @@ void require_at(const Status& status, const char* place);
 
 // Before a call of all ranks that frees shared memory, or works on it: the program's tasks end, which may use it. Ends
 // the job in a task. Collective.
-void end_tasks(const char* call);
+[[HIROBA_SHOWN]] void end_tasks(const char* call);
 // Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
 // (option check). Collective.
 void begin_barrier(const char* call, bool tasks_end = true);

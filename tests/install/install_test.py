@@ -36,6 +36,40 @@ add_test(NAME ranks COMMAND Hiroba::hirobarun -n 3 $<TARGET_FILE:shared>)
 set_tests_properties(ranks PROPERTIES PASS_REGULAR_EXPRESSION "sum 6 over 3")
 """
 
+SPARSE = """#include <sms.h>
+#include <sparse.h>
+#include <stdio.h>
+static int64_t row(int64_t i, int64_t* columns, void* values, void* context) {
+  (void)context;
+  columns[0] = i;
+  *(double*)values = 2;
+  return 1;
+}
+int main(int argc, char** argv) {
+  sms_startup(&argc, &argv);
+  hiroba_linop a = hiroba_linop_from_rows(HIROBA_DOUBLE, 30, 1, row, 0, HIROBA_SYMMETRIC);
+  double* x = hiroba_linop_vector(a);
+  double* y = hiroba_linop_vector(a);
+  hiroba_linop_facts mine = hiroba_linop_look(a);
+  for (int64_t i = 0; i < mine.count; i++) x[mine.first + i] = 21;
+  hiroba_linop_apply(a, x, y);
+  sms_barrier();
+  if (sms_rank == 0) printf("y %g over %d\\n", y[29], sms_nprocs);
+  sms_free(x), sms_free(y);
+  hiroba_linop_free(&a);
+  return sms_shutdown();
+}
+"""
+
+SPARSE_PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(Stranger LANGUAGES C CXX)
+find_package(Hiroba 0.1 REQUIRED)
+foreach(kind hiroba_sparse hiroba_sparse_static)
+  add_executable(with_${kind} sparse.c)
+  target_link_libraries(with_${kind} PRIVATE Hiroba::${kind})
+endforeach()
+"""
+
 DIRECTIVES = """#include <smint.h>
 #include <stdio.h>
 #pragma SMint shared ::[NPROCS](0,NPROCS)
@@ -144,6 +178,38 @@ class InstallTest(unittest.TestCase):
         run([arguments.cmake, "--build", "build"], project, environment)
         self.assertEqual(run(["build/static"], project, environment), "sum 1 over 1\n")
         run(["ctest", "--test-dir", "build", "--output-on-failure"], project, environment)
+
+    def test_sparse(self) -> None:
+        """A library of its own, which brings the other: by pkg-config, statically, by find_package, by hirobacc."""
+        project = self.folder / "sparse"
+        project.mkdir()
+        (project / "sparse.c").write_text(SPARSE)
+        (project / "CMakeLists.txt").write_text(SPARSE_PROJECT)
+        # A fresh shell knows neither library's folder.
+        fresh = clean_environment() | {"PATH": self.environment["PATH"]}
+        for options in ([], ["-static"]):
+            flags = ["pkg-config", *(["--static"] if options else []), "--cflags", "--libs", "hiroba_sparse"]
+            words = run(flags, project, self.environment).split()
+            run([arguments.cc, *options, "sparse.c", "-o", "program", *words], project, fresh)
+            self.assertEqual(run(["hirobarun", "-n", "3", "./program"], project, fresh), "y 42 over 3\n")
+        configure = [arguments.cmake, "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}"]
+        run([*configure, f"-DCMAKE_C_COMPILER={arguments.cc}", f"-DCMAKE_CXX_COMPILER={arguments.cxx}"], project, fresh)
+        run([arguments.cmake, "--build", "build"], project, fresh)
+        programs = ["build/with_hiroba_sparse", "build/with_hiroba_sparse_static"]
+        if (self.prefix / "bin" / "hirobacc").exists():
+            for options in ([], ["-static"]):
+                programs.append(f"./by_hirobacc{''.join(options)}")
+                run(["hirobacc", *options, "sparse.c", "-o", programs[-1]], project, fresh)
+        for program in programs:
+            output = run(["hirobarun", "-n", "2", "--nodes", "2", program], project, fresh)
+            self.assertEqual(output, "y 42 over 2\n", program)
+
+    def test_libhiroba_blas_shows_only_fortran(self) -> None:
+        """A copy of a function of libhiroba in it would be called in the place of that."""
+        library = next(self.prefix.glob("lib*/**/libhiroba_blas.so"))
+        shown = run(["nm", "-DC", "--defined-only", str(library)], self.folder)
+        self.assertIn("daxpy_", shown)
+        self.assertNotIn("hiroba::", shown)
 
     def test_find_package(self) -> None:
         # Without any path of ours but the one that find_package is given.

@@ -27,6 +27,9 @@ add_test(NAME programs.eigen.damaged COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/mu
   $<TARGET_FILE:hirobarun> -n 2 $<TARGET_FILE:eigen> --seed 1 --count 3 --damage 1)
 set_tests_properties(programs.eigen.damaged PROPERTIES TIMEOUT 30)
 test_program(eigen_misuse eigen_misuse.c)
+foreach(program eigen eigen_misuse)
+  target_link_libraries(${program} PRIVATE hiroba_sparse_shared)
+endforeach()
 add_test(NAME programs.eigen_misuse COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/eigen_misuse.py
   --build ${CMAKE_BINARY_DIR})
 set_tests_properties(programs.eigen_misuse PROPERTIES TIMEOUT 120)

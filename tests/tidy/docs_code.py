@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT, INCLUDE, HIROBARUN, HELLO = (Path(word) for word in sys.argv[1:5])
 HIROBACC = Path(sys.argv[5]) if any(sys.argv[5:]) else None
 LIBRARY = HIROBARUN.parent.parent / "lib"
-LINK = [f"-I{INCLUDE}", f"-I{INCLUDE.parent}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba"]
+LINK = [f"-I{INCLUDE}", f"-I{INCLUDE.parent}", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lhiroba_sparse", "-lhiroba"]
 FIRST = ROOT / "docs" / "first-program.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

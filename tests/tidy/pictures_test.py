@@ -40,6 +40,8 @@ class Floors(unittest.TestCase):
     def test_uses_are_read(self) -> None:
         found = pictures.floors_of(self.TEXT + self.TOP)
         self.assertEqual(found, {"a": [], "b": ["a"], "c": ["a"], "d": ["c", "b"]})
+        room = "hiroba_floor(d/room SOURCES d/room/x.cpp USES a b)\n"
+        self.assertEqual(pictures.floors_of(self.TEXT + self.TOP + room)["d"], ["c", "b", "a"])
 
     def test_floors_beside_each_other(self) -> None:
         self.assertEqual(pictures.levels_of(pictures.floors_of(self.TEXT + self.TOP)), [["a"], ["b", "c"], ["d"]])

@@ -123,6 +123,18 @@ class TidyTest(unittest.TestCase):
         lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(memory USES base\n  SOURCES m.cpp)\n"
         self.broken("src/CMakeLists.txt", lines, "src/CMakeLists.txt:3 unused-uses")
 
+    def test_rooms_of_another_library(self) -> None:
+        sparse = {"src/sparse/sparse.hpp": "// The contract.\n#pragma once\n"}
+        lines = {
+            "src/CMakeLists.txt": GOOD["src/CMakeLists.txt"]
+            + "hiroba_floor(sparse SOURCES s.cpp)\nhiroba_floor(notation/sparse USES sparse SOURCES n.cpp)\n"
+        }
+        room = {"src/notation/sparse/operators.cpp": '#include "sparse/sparse.hpp"\n'}
+        self.assertEqual(self.rules(sparse | lines | room), [])
+        self.assertEqual(self.rules(sparse | lines), ["src/CMakeLists.txt:4 unused-uses"])
+        beside = {"src/notation/sms/heap.cpp": room["src/notation/sparse/operators.cpp"]}
+        self.assertEqual(self.rules(sparse | lines | room | beside), ["src/notation/sms/heap.cpp:1 include-floor"])
+
     def test_spelling(self) -> None:
         self.broken("src/base/b.cpp", '#include "a.hpp"\n', "src/base/b.cpp:1 include-spelling")
         self.broken("src/base/b.cpp", '#include "../base/a.hpp"\n', "src/base/b.cpp:1 include-spelling")

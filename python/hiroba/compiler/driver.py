@@ -20,7 +20,7 @@ SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
 
 
 class Installation:
-    """Where smint.h and libhiroba are, and this command."""
+    """Where smint.h and the libraries are, and this command."""
 
     def __init__(self, headers: str, libraries: str, command: str) -> None:
         self.headers, self.libraries, self.command = headers, libraries, command
@@ -122,11 +122,18 @@ def link_words(library: str, command: Command) -> list[str]:
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
     if is_static:
-        return [f"-L{library}", "-lhiroba", "-lstdc++", "-lm"] if os.path.exists(f"{library}/libhiroba.a") else []
+        static = libraries_in(library, ".a")
+        return [f"-L{library}", *static, "-lstdc++", "-lm"] if static else []
     if not command.sources and not command.others:
         return []
-    only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", "-lhiroba", "-Wl,--pop-state"]
+    shared = libraries_in(library, ".so") or ["-lhiroba"]
+    only_if_used = ["-Wl,--push-state,-Bdynamic,--as-needed", *shared, "-Wl,--pop-state"]
     return [f"-L{library}", f"-Wl,-rpath,{library}", *only_if_used]
+
+
+def libraries_in(folder: str, ending: str) -> list[str]:
+    """Those that are there: a tree need not have built all."""
+    return [f"-l{name}" for name in ("hiroba_sparse", "hiroba") if os.path.exists(f"{folder}/lib{name}{ending}")]
 
 
 def become_nvcc(command: Command, installation: Installation) -> NoReturn:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/shown.hpp"
 #include "collective.h"
 #include "process/process.hpp"
 
@@ -19,7 +20,7 @@ struct hiroba_team_part {
 namespace hiroba {
 
 // These end the job if it has not started.
-Collective& collective_of(const char* call);
+[[HIROBA_SHOWN]] Collective& collective_of(const char* call);
 inline PlannedOperations& planned_of(const char* call) { return collective_of(call).planned(); }
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
@@ -27,8 +28,8 @@ Member member_of(const Members& members);
 // A team of the ranks of `parent` with this colour, for all calls that make teams; `name` is what all have in common.
 void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out);
 // "main.c:12", or nothing; and for the start of messages always something.
-const char* place();
-const char* prefix();
+[[HIROBA_SHOWN]] const char* place();
+[[HIROBA_SHOWN]] const char* prefix();
 
 // A call whose arguments are checked.
 struct Prepared {
@@ -43,7 +44,7 @@ hiroba_request start(const char* call, Prepared prepared);
 hiroba_request keep(const char* call, Prepared prepared);
 
 // ---- types and operators; they end the job where there is no such thing ----
-size_t bytes_of_type(hiroba_type type, const char* call);
+[[HIROBA_SHOWN]] size_t bytes_of_type(hiroba_type type, const char* call);
 Combine combine_of(hiroba_op op, hiroba_type type, const char* call);
 CallName& name_type(CallName& name, hiroba_type type);
 
