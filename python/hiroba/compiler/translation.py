@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -33,6 +35,21 @@ class Stopped(BaseException):
     """By a signal; what was made for a while has to go first."""
 
 
+@contextmanager
+def scratch_folder() -> Iterator[str]:
+    """A folder that is gone however the command ends: signals wait while it is made and while it is removed."""
+    waiting = (signal.SIGINT, *ENDING)
+    signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    folder = tempfile.TemporaryDirectory(prefix="hirobacc-")
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
+        yield folder.name
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+        folder.cleanup()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, waiting)
+
+
 def translate_all(command: Command, headers: str, linked: list[str]) -> int | list[str]:
     """Runs the command and returns its status; or returns which words the C compiler needs for it, and for nothing
     else. `linked`: words for the link."""
@@ -43,7 +60,7 @@ def translate_all(command: Command, headers: str, linked: list[str]) -> int | li
     for number in ENDING:
         signal.signal(number, stop)
     try:
-        with tempfile.TemporaryDirectory(prefix="hirobacc-") as folder:
+        with scratch_folder() as folder:
             return Compilation(command, headers, linked, folder).run()
     except Stopped as stopped:
         die_of(stopped.args[0])
