@@ -150,7 +150,7 @@ Status Linear::asum(const Call& call, const SharedVector& x, Real<T>* result, Pe
   template Status Linear::copy<T>(const Call&, const SharedVector&, const SharedVector&);                       \
   template Status Linear::scal<T>(const Call&, T, const SharedVector&, bool);                                   \
   template Status Linear::dot<T>(const Call&, bool, const SharedVector&, const SharedVector&, T*, Pending<T>&); \
-  template Status Linear::nrm2<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);             \
+  template Status Linear::nrm2<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);                     \
   template Status Linear::asum<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);
 // NOLINTEND(bugprone-macro-parentheses)
 HIROBA_INSTANTIATE(float)

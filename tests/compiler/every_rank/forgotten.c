@@ -53,7 +53,7 @@ static void walking_pointer(void) {
 }
 
 static void block_pointer(int n) {
-#pragma SMint shared ::[n:NPROCS](0, NPROCS)
+#pragma SMint shared ::[n : NPROCS](0, NPROCS)
   int* c = malloc(n * sizeof(int));
   if (MYPID == 0)
     for (int i = 0; i < n; i++) c[i] = 1;

@@ -76,8 +76,7 @@ static void do_loop(int wanted) {
       do a[k] += 2; /* every rank */
       while (++k < N);
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

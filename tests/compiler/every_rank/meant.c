@@ -94,12 +94,8 @@ int main(void) {
 #pragma SMint critical
   total++;
   switch (MYPID) {
-    case 0:
-      total++;
-      break;
-    case 1:
-      a[3] += 1;
-      break;
+    case 0: total++; break;
+    case 1: a[3] += 1; break;
   }
   const int root = MYPID == 0;
   if (!root) goto end;

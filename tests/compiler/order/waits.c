@@ -50,7 +50,7 @@ static void another_array(void) {
 }
 
 static void through_pointers(int n) {
-#pragma SMint shared ::[n:NPROCS](0, NPROCS)
+#pragma SMint shared ::[n : NPROCS](0, NPROCS)
   double* block = malloc(n * sizeof(double));
   double *p = block, own[N], *q = own;
   for (int i = 0; i < N; i++) *q++ = i;
