@@ -8,7 +8,8 @@ static void use(long* array) {
   volatile long sum = 0;
   for (int i = 0; i < 2 * PAGE / 8; ++i) sum += array[i];
   sms_barrier();
-  if (sms_rank == 0) array[0] = 1; /* the home, of what the other one has copied */
+  sms_barrier(); /* from here on the home certainly knows that the other one has copies */
+  if (sms_rank == 0) array[0] = 1;
   sms_barrier();
   if (sms_rank == 1) array[PAGE / 8] = 2;
   sms_barrier();
