@@ -86,7 +86,7 @@ static bool end_snapshot(const volume* v, int number, snapshot* s, bool complete
   return good;
 }
 
-/* Of an earlier run: which snapshots it has. False if one has another size. */
+/* Reads which snapshots an earlier run has made. Returns false if one has another size. */
 static bool look_at_file(volume* v, hid_t file) {
   const hsize_t extents[3] = {(hsize_t)v->size[2], (hsize_t)v->size[1], (hsize_t)v->size[0]};
   bool good = true;
@@ -102,7 +102,7 @@ static bool look_at_file(volume* v, hid_t file) {
   return good;
 }
 
-/* What is wrong, or NULL. */
+/* Returns what is wrong, or NULL. */
 static const char* make_file(volume* v, const char* path, bool restart) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* it would print a stack of calls */
   const bool goes_on = restart && access(path, F_OK) == 0;

@@ -76,7 +76,7 @@ void sms_free(void* array);
  * Not collective. */
 void sms_name(void* array, const char* name);
 
-/* What is one value where ranks write the array between two synchronisations: `bytes` bytes, 1, 2, 4 or 8, at an
+/* Declares what is one value if ranks write the array between synchronisations: `bytes` bytes: 1, 2, 4, 8, at an
  * address that is divisible by them. Of two ranks that write the same value, that of one remains; ranks that write
  * different values of one page never disturb each other. The default is the size of an element if that is 2, 4 or 8,
  * else 1. To be called if elements of such a size are structures of which different ranks write different members (with
@@ -247,7 +247,7 @@ typedef struct sms_statistics {
                            synchronisations, by a fault that the kernel handles */
 } sms_statistics;
 
-/* Of this rank: for one array, or with NULL for all, with those that were freed. */
+/* Returns the counts of this rank: for one array, or with NULL for all, with those that were freed. */
 void sms_stats(const void* array, sms_statistics* out);
 
 /* ---- allocation sites -------------------------------------------------------------------------------------------- */

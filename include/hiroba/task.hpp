@@ -287,7 +287,7 @@ bool task(Arguments&&... arguments) {
   auto&& function = std::get<last>(std::move(all));
   return detail::make_task(words, std::forward<decltype(function)>(function));
 }
-// Of a function alone, which names nothing.
+// A specification of a function alone, which names nothing.
 template <typename F>
   requires std::invocable<F&>
 bool task(F&& function, std::source_location where = std::source_location::current()) {
@@ -298,7 +298,7 @@ bool task(F&& function, std::source_location where = std::source_location::curre
 
 namespace detail {
 
-// What a wait has thrown last, outside of tasks. If nobody catches it, the library's message says which task it was.
+// Holds what a wait has thrown last, outside of tasks. If nobody catches it, the message names the task that threw it.
 inline std::exception_ptr& last_thrown() {
   static std::exception_ptr thrown;
   return thrown;

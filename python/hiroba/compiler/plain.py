@@ -324,7 +324,7 @@ class System:
         return names
 
     def keep(self) -> None:
-        """Writes what is new, if it can; whoever writes last wins, and each file is whole."""
+        """Writes what is new, if it can; the last writer wins, and each file is whole."""
         if not self.is_new or not self.file:
             return
         lines = [self.key, "\t".join(self.folders or [])]

@@ -88,7 +88,7 @@ class Loop(Operation):
     update: list[Operation]
     body_first: bool = False
     is_switch: bool = False  # `continue` is not its own
-    declares: tuple[Key, ...] = ()  # variables that nothing behind it can name
+    declares: tuple[Key, ...] = ()  # variables that nothing after it can name
 
 
 @dataclass(eq=False, slots=True)
@@ -96,7 +96,7 @@ class Region(Operation):
     """What one rank does, or what is shared out, or what ranks do one after the other."""
 
     body: list[Operation]
-    same: frozenset[Key] = NO_MEMBERS  # variables that all ranks have the same of behind it
+    same: frozenset[Key] = NO_MEMBERS  # variables that are the same on all ranks after it
     guard: set[Key] = field(default_factory=set)  # set by flow.py
 
 
@@ -135,5 +135,5 @@ class Surroundings:
 
     shared: Mapping[Key, object]
     placed: set[Declaration]  # pointers that get shared arrays where they are declared
-    regions: dict[int, frozenset[str]]  # by where a statement begins: names of which all have the same behind it
+    regions: dict[int, frozenset[str]]  # by where a statement begins: names that are the same on all ranks after it
     alone: list[int]  # where directives stand alone, in order

@@ -53,7 +53,7 @@ class Summary:
     atoms: dict[Key, Atoms] = field(default_factory=dict)  # that it adds, by object, variable at file scope, and member
     added: dict[Key, Atoms] = field(default_factory=dict)  # what pointers there may point to then
     changes: dict[tuple[int, ...], Change] = field(default_factory=dict)
-    locks: bool = False  # a lock is held behind it that was not before
+    locks: bool = False  # a lock is held after it that was not before
     unlocks: bool = False
 
 
