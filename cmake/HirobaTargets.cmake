@@ -14,10 +14,12 @@ if(HIROBA_SANITIZE)
 endif()
 add_compile_options(-fno-omit-frame-pointer)
 
-# hiroba_floor(NAME USES floors... SOURCES files...): one floor of src/, or FLOOR/ROOM of it, as an object library. What
-# a floor uses is this one line; tests/tidy checks that its includes agree.
+# hiroba_floor(NAME [LIBRARY name] [PURPOSE text] USES floors... SHOWS headers... SOURCES files...): one floor of
+# src/, or FLOOR/ROOM of it, as an object library, which goes into libhiroba, or into the library that is named. Floors
+# are declared bottom up. PURPOSE is for the picture, SHOWS has what its contract may include of its own. What a floor
+# uses is this one line; tests/tidy checks that its includes agree.
 function(hiroba_floor name)
-  cmake_parse_arguments(F "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(F "" "LIBRARY;PURPOSE" "SOURCES;USES;SHOWS" ${ARGN})
   string(REPLACE / _ name ${name})
   add_library(hiroba_${name} OBJECT ${F_SOURCES})
   target_link_libraries(hiroba_${name} PUBLIC hiroba_flags)
@@ -32,4 +34,18 @@ function(hiroba_floor name)
   else()
     target_precompile_headers(hiroba_${name} REUSE_FROM hiroba_base)
   endif()
+  if(NOT F_LIBRARY)
+    set(F_LIBRARY hiroba)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY floors_of_${F_LIBRARY} hiroba_${name})
+  if(F_LIBRARY STREQUAL sparse)  # calls what libhiroba shows
+    target_compile_definitions(hiroba_${name} PRIVATE HIROBA_OUTSIDE)
+  endif()
+endfunction()
+
+# hiroba_objects(LIBRARY VARIABLE): the object files of its floors.
+function(hiroba_objects library variable)
+  get_property(floors GLOBAL PROPERTY floors_of_${library})
+  list(TRANSFORM floors REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  set(${variable} ${floors} PARENT_SCOPE)
 endfunction()

@@ -22,7 +22,7 @@ function(hiroba_wire name summary)
   add_subdirectory(transport/${name})
 endfunction()
 
-# For base/wires.hpp, after the last hiroba_wire().
+# For base/tables/wires.hpp, after the last hiroba_wire().
 function(hiroba_wires_end)
   foreach(part KINDS CHOICES HELP ON_MPI)
     get_property(${part} GLOBAL PROPERTY HIROBA_WIRE_${part})

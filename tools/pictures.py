@@ -171,22 +171,6 @@ def page_life() -> Drawing:
 
 # ---- the floors ------------------------------------------------------------------------------------------------------
 
-PURPOSE = {
-    "notation": "C entry points: arguments in, errors out",
-    "process": "one process of a job, and the objects of its floors",
-    "loops": "loops that all ranks share",
-    "coarray": "sections, posts, locks",
-    "task": "tasks that name their data",
-    "linear": "BLAS on shared arrays",
-    "sparse": "sparse matrices on divided vectors",
-    "krylov": "iterative solvers and preconditioners",
-    "eigen": "eigenvalues of operators",
-    "memory": "address range, page cache, consistency",
-    "collective": "teams, requests, barriers, reductions",
-    "transport": "what moves bytes between nodes",
-    "base": "status, options, log, waiting",
-}
-
 
 def floors_of(text: str) -> dict[str, list[str]]:
     """Floor: the floors that it uses, or its rooms do, in the order of src/CMakeLists.txt, which is bottom up."""
@@ -197,6 +181,11 @@ def floors_of(text: str) -> dict[str, list[str]]:
         known = found.setdefault(name, [])
         known += [other for other in (used[1].split() if used else []) if other not in known]
     return found
+
+
+def purposes_of(text: str) -> dict[str, str]:
+    """What each floor that is drawn is for."""
+    return dict(re.findall(r'^hiroba_floor\(\s*(\w+)[^)]*?PURPOSE "([^"]*)"', text, re.MULTILINE))
 
 
 def levels_of(floors: dict[str, list[str]]) -> list[list[str]]:
@@ -212,7 +201,9 @@ def rooms_of(folder: Path) -> list[str]:
 
 
 def floors(root: Path) -> Drawing:
-    uses = floors_of((root / "src" / "CMakeLists.txt").read_text())
+    text = (root / "src" / "CMakeLists.txt").read_text()
+    purposes = purposes_of(text)
+    uses = {name: used for name, used in floors_of(text).items() if name in purposes}
     levels = levels_of(uses)
     d = Drawing(132 + 64 * len(levels), "The floors of Hiroba, and which floors each uses")
     d.box(20, 14, WIDTH - 40, 34, LIGHT_ORANGE)
@@ -227,7 +218,7 @@ def floors(root: Path) -> Drawing:
             d.box(x, y, wide, 54, LIGHT_BLUE)
             beside = len(names) > 1  # less wide: three lines
             d.text(x + 14, y + (18 if beside else 23), f"src/{name}/", 14, bold=True)
-            d.text(x + 14, y + (33 if beside else 43), PURPOSE[name], 12)
+            d.text(x + 14, y + (33 if beside else 43), purposes[name], 12)
             used = ", ".join(uses[name])
             rooms = rooms_of(root / "src" / name)
             if beside:

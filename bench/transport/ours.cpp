@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/options.hpp"
+#include "base/tables/options.hpp"
 #include "base/wait.hpp"
 #include "memory/memory.hpp"
 

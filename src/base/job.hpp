@@ -3,8 +3,8 @@
 // There are two kinds of anonymous memory files: the board, and one memory file per node, which holds all memory whose
 // home is on that node. On one machine the launcher (src/launcher) creates them and passes them to the ranks as
 // inherited descriptors, named in the variable HIROBA_JOB. On several hosts, the first rank of each node creates that
-// node's, with a board for each host, and the other ranks there receive the descriptors (src/transport/net/join.hpp).
-// Nothing has a name in a file system, so nothing survives the job.
+// node's, with a board for each host, and the other ranks there receive the descriptors
+// (src/transport/session/join.hpp). Nothing has a name in a file system, so nothing survives the job.
 //
 // Board fields are written by the rank that owns them and read by all; all are atomics or plain text that is only ever
 // used in messages.

@@ -7,9 +7,9 @@
 //
 // start, stop, allocate, free are collective over all ranks, calls with a team over that team; one thread makes them.
 // All other calls are thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
-// their source may be changed on return. Started operations are in progress until a wait (collective/requests.hpp). All
-// other calls block until they are complete. Errors come back as a status; the caller (src/notation/xmp) ends the job
-// with it.
+// their source may be changed on return. Started operations are in progress until a wait
+// (collective/operations/requests.hpp). All other calls block until they are complete. Errors come back as a status;
+// the caller (src/notation/xmp) ends the job with it.
 #pragma once
 
 #include <memory>

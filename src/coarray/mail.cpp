@@ -3,7 +3,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/whereabouts.hpp"
+#include "base/debug/whereabouts.hpp"
 #include "coarray/image_sync.hpp"
 
 namespace hiroba {

@@ -9,13 +9,13 @@
 #include <memory>
 
 #include "base/shown.hpp"
-#include "collective/arrivals.hpp"
-#include "collective/barriers.hpp"
-#include "collective/planned_operations.hpp"
-#include "collective/requests.hpp"
+#include "collective/barriers/arrivals.hpp"
+#include "collective/barriers/barriers.hpp"
+#include "collective/barriers/ticket_lock.hpp"
+#include "collective/operations/planned_operations.hpp"
+#include "collective/operations/requests.hpp"
+#include "collective/operations/team_operations.hpp"
 #include "collective/settings.hpp"
-#include "collective/team_operations.hpp"
-#include "collective/ticket_lock.hpp"
 #include "collective/world.hpp"
 
 namespace hiroba {

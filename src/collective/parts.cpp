@@ -1,6 +1,6 @@
 #include "collective/parts.hpp"
 
-#include "base/whereabouts.hpp"
+#include "base/debug/whereabouts.hpp"
 
 namespace hiroba {
 

@@ -3,14 +3,14 @@
 
 #include <memory>
 
+#include "collective/barriers/joined_barrier.hpp"
 #include "collective/collective.hpp"
-#include "collective/exchange.hpp"
-#include "collective/explanation.hpp"
-#include "collective/joined_barrier.hpp"
-#include "collective/lanes.hpp"
-#include "collective/parcels.hpp"
-#include "collective/progress.hpp"
-#include "collective/uses.hpp"
+#include "collective/operations/uses.hpp"
+#include "collective/plans/exchange.hpp"
+#include "collective/plans/explanation.hpp"
+#include "collective/plans/lanes.hpp"
+#include "collective/plans/parcels.hpp"
+#include "collective/plans/progress.hpp"
 
 namespace hiroba {
 

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/launchers.hpp"
-#include "base/options.hpp"
+#include "base/tables/launchers.hpp"
+#include "base/tables/options.hpp"
+#include "base/tables/wires.hpp"
 #include "base/text.hpp"
-#include "base/wires.hpp"
 
 namespace hiroba {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/options.hpp"
+#include "base/tables/options.hpp"
 #include "launcher/info.hpp"
 
 namespace {

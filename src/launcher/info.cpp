@@ -11,11 +11,11 @@
 #include <sstream>
 #include <vector>
 
-#include "base/host.hpp"
 #include "base/limits.hpp"
-#include "base/numa.hpp"
-#include "base/numa_calls.hpp"
-#include "base/options.hpp"
+#include "base/machine/host.hpp"
+#include "base/machine/numa.hpp"
+#include "base/machine/numa_calls.hpp"
+#include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "launcher/machine.hpp"
 #include "launcher/processes.hpp"

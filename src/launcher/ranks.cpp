@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/limits.hpp"
-#include "base/options.hpp"
+#include "base/tables/options.hpp"
 
 namespace hiroba {
 

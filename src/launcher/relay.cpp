@@ -16,11 +16,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/launchers.hpp"
 #include "base/limits.hpp"
-#include "base/options.hpp"
+#include "base/tables/launchers.hpp"
+#include "base/tables/options.hpp"
+#include "base/tables/wires.hpp"
 #include "base/thread.hpp"
-#include "base/wires.hpp"
 #include "launcher/exit_status.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/signals.hpp"

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/debug/whereabouts.hpp"
 #include "base/text.hpp"
-#include "base/whereabouts.hpp"
 
 namespace hiroba {
 

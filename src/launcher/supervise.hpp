@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/debug/whereabouts.hpp"
 #include "base/job.hpp"
-#include "base/whereabouts.hpp"
 #include "launcher/command_line.hpp"
 #include "launcher/forward.hpp"
 #include "launcher/processes.hpp"

@@ -9,11 +9,11 @@
 
 #include "base/limits.hpp"
 #include "base/log.hpp"
-#include "base/numa.hpp"
+#include "base/machine/numa.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
-#include "memory/faults.hpp"
 #include "memory/parts.hpp"
+#include "memory/space/faults.hpp"
 
 namespace hiroba {
 

@@ -4,17 +4,17 @@
 
 #include <memory>
 
-#include "base/whereabouts.hpp"
-#include "memory/cache.hpp"
-#include "memory/home_moves.hpp"
-#include "memory/home_policies.hpp"
-#include "memory/home_writes.hpp"
-#include "memory/huge_pages.hpp"
-#include "memory/intervals.hpp"
+#include "base/debug/whereabouts.hpp"
+#include "memory/cache/cache.hpp"
+#include "memory/cache/home_writes.hpp"
+#include "memory/check/races.hpp"
+#include "memory/homes/home_moves.hpp"
+#include "memory/homes/home_policies.hpp"
 #include "memory/memory.hpp"
-#include "memory/races.hpp"
-#include "memory/space.hpp"
-#include "memory/touches.hpp"
+#include "memory/numa/huge_pages.hpp"
+#include "memory/numa/touches.hpp"
+#include "memory/space/space.hpp"
+#include "memory/sync/intervals.hpp"
 
 namespace hiroba {
 

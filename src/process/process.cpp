@@ -10,8 +10,8 @@
 
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
-#include "base/launchers.hpp"
 #include "base/log.hpp"
+#include "base/tables/launchers.hpp"
 #include "base/thread.hpp"
 
 namespace hiroba {

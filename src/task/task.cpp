@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "task/agreement.hpp"
-#include "task/graph.hpp"
-#include "task/name_check.hpp"
-#include "task/nesting_check.hpp"
-#include "task/reductions.hpp"
-#include "task/trace.hpp"
-#include "task/watch.hpp"
+#include "task/check/name_check.hpp"
+#include "task/check/nesting_check.hpp"
+#include "task/crew/trace.hpp"
+#include "task/crew/watch.hpp"
+#include "task/flow/agreement.hpp"
+#include "task/flow/graph.hpp"
+#include "task/flow/reductions.hpp"
 
 namespace hiroba {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/debug/whereabouts.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
-#include "base/whereabouts.hpp"
 #include "transport/strided.hpp"
 #include "transport/transport.hpp"
 

@@ -2,12 +2,12 @@
 #include <cstdlib>
 
 #include "transport/chaos/chaos.hpp"
-#include "transport/net/join.hpp"
 #include "transport/net/net.hpp"
-#include "transport/net/plugin.hpp"
+#include "transport/session/join.hpp"
 #include "transport/shm/shm.hpp"
 #include "transport/trace/trace.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/plugin.hpp"
 
 namespace hiroba {
 

@@ -35,8 +35,8 @@
 #include <vector>
 
 #include "base/job.hpp"
-#include "base/options.hpp"
 #include "base/status.hpp"
+#include "base/tables/options.hpp"
 #include "transport/packed.hpp"
 #include "transport/two_sided.hpp"
 

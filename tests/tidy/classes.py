@@ -10,7 +10,7 @@ from source import File, Finding
 # Contract, where it is; and what wraps it, where that is.
 WRAPPERS = [
     ("Transport", "src/transport/transport.hpp", "Wrapper", "src/transport/transport.hpp"),
-    ("Wire", "src/transport/net/wire.hpp", "ChaosWire", "src/transport/net/chaos_wire.cpp"),
+    ("Wire", "src/transport/wire/wire.hpp", "ChaosWire", "src/transport/wire/chaos_wire.cpp"),
 ]
 VIRTUAL = re.compile(r"\bvirtual\b[^;{}()~]*?\b(\w+)\s*\(")  # but the destructor
 OVERRIDE = re.compile(r"\b(\w+)\s*\([^;{}]*?\)\s*(?:const\s*)?override\b")

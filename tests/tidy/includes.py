@@ -7,99 +7,11 @@ from dataclasses import dataclass
 
 from source import File, Finding
 
-# The floors of src/, bottom up, and what each may stand on. docs/architecture.md draws the same picture.
-# FLOOR/ROOM is a room of another library, which may stand on more than its floor.
-FLOORS: dict[str, set[str]] = {
-    "base": set(),
-    "transport": {"base"},
-    "collective": {"base", "transport"},
-    "memory": {"base", "transport", "collective"},
-    "coarray": {"base", "transport", "collective", "memory"},
-    "loops": {"base", "transport", "collective", "memory"},
-    "task": {"base", "transport", "collective", "memory"},
-    "linear": {"base", "transport", "collective", "memory"},
-    "sparse": {"base", "transport", "collective", "memory", "linear"},
-    "krylov": {"base", "transport", "collective", "memory", "linear", "sparse"},
-    "eigen": {"base", "transport", "collective", "memory", "linear", "sparse", "krylov"},
-    "process": {"base", "transport", "collective", "memory", "coarray", "loops", "task", "linear"},
-    "notation": {
-        "base",
-        "transport",
-        "collective",
-        "memory",
-        "coarray",
-        "loops",
-        "task",
-        "linear",
-        "process",
-    },
-    "notation/sparse": {
-        "base",
-        "transport",
-        "collective",
-        "memory",
-        "coarray",
-        "loops",
-        "task",
-        "linear",
-        "sparse",
-        "krylov",
-        "eigen",
-        "process",
-    },
-    "launcher": {"base", "transport", "memory"},
-}
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
 OPEN_FLOORS = {"base"}
-# Of its own floor a contract shows values, headers of plain data, arithmetic and templates, and its parts, which hide
-# their insides as it does: named here, and held to the same.
-CONTRACT_VALUES: dict[str, set[str]] = {
-    "collective": {
-        "arithmetic",
-        "arrivals",
-        "barriers",
-        "call",
-        "combine",
-        "planned_operations",
-        "plans",
-        "requests",
-        "settings",
-        "started",
-        "team",
-        "team_operations",
-        "ticket_lock",
-        "world",
-    },
-    "memory": {
-        "affinity",
-        "array",
-        "arrays",
-        "atomics",
-        "conditions",
-        "consistency",
-        "distribution",
-        "group_sync",
-        "heap",
-        "homes",
-        "layout",
-        "locks",
-        "memory_place",
-        "named_bytes",
-        "named_writes",
-        "preloads",
-        "replicas",
-        "system_access",
-    },
-    "coarray": {"assignments", "atomics", "image_sync", "locks", "section"},
-    "loops": {"share", "tiles", "view"},
-    "task": {"access", "label"},
-    "linear": {"kernels", "local", "numbers", "operands", "strided", "sums", "threads"},
-    "sparse": {"block", "entries", "functions", "kernels", "operator", "ranks", "rows", "sparse_matrix"},
-    "krylov": {"scaled", "vectors"},
-    "transport": {"packed", "two_sided"},
-}
-# This file of a floor names the floor's rooms, one line each; it is what makes a room known.
-REGISTRY = "registry.cpp"
+# These files of a folder put its rooms together, so the folder's other files may be below its rooms: a registry, the
+# folder's contract (NAME.hpp, NAME.cpp), and what the parts of a contract share.
+COMPOSITION = {"registry.cpp", "parts.hpp", "parts.cpp"}
 # Programs see what users see.
 PROGRAM_FOLDERS = {"apps", "examples", "bench"}
 
@@ -135,58 +47,103 @@ def includes_of(file: File) -> Iterator[Include]:
             yield Include(file, number, match[1] == '"', match[2])
 
 
+@dataclass(frozen=True)
+class Floor:
+    """A hiroba_floor() of src/CMakeLists.txt: FLOOR, or FLOOR/ROOM of another library, which has uses of its own."""
+
+    line: int
+    uses: set[str]
+    shows: set[str]  # the headers, by their paths in the floor, that its contract may include
+
+    @staticmethod
+    def words(text: str, keyword: str) -> set[str]:
+        found = re.search(rf"\b{keyword}\b((?:\s+(?!(?:LIBRARY|PURPOSE|USES|SHOWS|SOURCES)\b)[\w/]+)*)", text)
+        return set(found[1].split()) if found else set()
+
+
+def floors_of(files: list[File]) -> dict[str, Floor]:
+    """Every floor, bottom up."""
+    text = next((file.text for file in files if file.path == "src/CMakeLists.txt"), "")
+    return {
+        match[1]: Floor(
+            text.count("\n", 0, match.start()) + 1, Floor.words(match[2], "USES"), Floor.words(match[2], "SHOWS")
+        )
+        for match in FLOOR_LINE.finditer(text)
+    }
+
+
 def source_includes(files: list[File]) -> Iterator[tuple[str, Include]]:
     """Every include of a header of src/ made in src/, with the floor that makes it, or FLOOR/ROOM."""
+    floors = floors_of(files)
     for file in files:
         if file.is_c and file.parts[0] == "src" and len(file.parts) > 2:
             room = "/".join(file.parts[1:3])
             for include in includes_of(file):
-                if include.floor in FLOORS:
-                    yield room if room in FLOORS else file.parts[1], include
-
-
-def declared_uses(files: list[File]) -> dict[str, tuple[int, set[str]]]:
-    """Floor -> the line of its hiroba_floor() in src/CMakeLists.txt, and what USES says there."""
-    text = next((file.text for file in files if file.path == "src/CMakeLists.txt"), "")
-    uses = {}
-    for match in FLOOR_LINE.finditer(text):
-        names = re.search(r"\bUSES\b((?:\s+(?!SOURCES\b)\w+)*)", match[2])
-        uses[match[1]] = (text.count("\n", 0, match.start()) + 1, set(names[1].split()) if names else set())
-    return uses
+                if include.floor in floors:
+                    yield room if room in floors else file.parts[1], include
 
 
 def check_known_floors(files: list[File]) -> Iterator[Finding]:
     folders = {file.parts[1]: file for file in files if file.is_c and file.parts[0] == "src" and len(file.parts) > 2}
-    for name in sorted(set(folders) - set(FLOORS)):
+    for name in sorted(set(folders) - set(floors_of(files))):
         yield Finding(
             folders[name].path,
             1,
             "unknown-floor",
             f"src/{name} is not a floor",
             "a folder of src/ has a place in the order, or the order means nothing",
-            "give it one in FLOORS of tests/tidy/includes.py and in docs/architecture.md, or move the file",
+            "give it a hiroba_floor() in src/CMakeLists.txt and a row in docs/architecture.md, or move the file",
         )
 
 
+MOST_FILES = 25
+
+
+def check_folder_size(files: list[File]) -> Iterator[Finding]:
+    folders: dict[str, list[File]] = {}
+    for file in files:
+        if file.parts[0] == "src":
+            folders.setdefault("/".join(file.parts[:-1]), []).append(file)
+    for folder, inside in sorted(folders.items()):
+        if len(inside) > MOST_FILES:
+            yield Finding(
+                inside[0].path,
+                1,
+                "folder-size",
+                f"{folder} has {len(inside)} files at one level, more than {MOST_FILES}",
+                "a reader looks for the idea, and a list has none",
+                "give what belongs together a room, a folder of its own",
+            )
+
+
+def check_order(files: list[File]) -> Iterator[Finding]:
+    above: set[str] = set()
+    for name, floor in floors_of(files).items():
+        above.add(name)
+        for used in sorted(floor.uses - above):
+            yield Finding(
+                "src/CMakeLists.txt",
+                floor.line,
+                "floor-order",
+                f"{name} says USES {used}, which is no floor below it",
+                "floors are declared bottom up, so none can use a higher one",
+                f"declare {used} first, or let {name} be given what it needs",
+            )
+
+
 def check_floors(files: list[File]) -> Iterator[Finding]:
-    uses = declared_uses(files)
+    floors = floors_of(files)
     for floor, include in source_includes(files):
-        if include.floor == floor.split("/")[0] or floor not in FLOORS:
+        if include.floor == floor.split("/")[0] or floor not in floors:
             continue
-        if include.floor not in FLOORS[floor]:
-            allowed = ", ".join(sorted(FLOORS[floor])) or "nothing"
+        if include.floor not in floors[floor].uses:
+            allowed = ", ".join(sorted(floors[floor].uses)) or "nothing"
             yield include.finding(
                 "include-floor",
-                f'{floor} includes "{include.target}", but may stand on {allowed} only',
+                f'{floor} includes "{include.target}", but says that it uses {allowed} only',
                 "a floor that knows a higher one cannot be tested, replaced or understood alone",
-                "let the higher floor pass in a value or a function, or move the code to the floor it belongs to",
-            )
-        elif floor in uses and include.floor not in uses[floor][1]:
-            yield include.finding(
-                "include-uses",
-                f'{floor} includes "{include.target}", but its hiroba_floor() does not say USES {include.floor}',
-                "what a floor uses is one visible line",
-                f"add {include.floor} to USES of {floor} in src/CMakeLists.txt, if it is meant to use it",
+                "let the higher floor pass in a value or a function, or move the code to the floor it belongs to; if"
+                f" {include.floor} is below, add it to USES of {floor} in src/CMakeLists.txt",
             )
         elif include.floor not in OPEN_FLOORS and include.target != f"{include.floor}/{include.floor}.hpp":
             yield include.finding(
@@ -198,32 +155,33 @@ def check_floors(files: list[File]) -> Iterator[Finding]:
 
 
 def check_contract_hides(files: list[File]) -> Iterator[Finding]:
+    floors = floors_of(files)
     for floor, include in source_includes(files):
-        name = include.target.rpartition("/")[2].removesuffix(".hpp")
-        shown = CONTRACT_VALUES.get(floor, set())
+        name = include.target.partition("/")[2].removesuffix(".hpp")
+        shown = floors[floor].shows if floor in floors else set()
         is_contract = include.file.path in {f"src/{floor}/{part}.hpp" for part in shown | {floor}}
         if is_contract and include.floor == floor and name not in shown:
             yield include.finding(
                 "contract-insides",
                 f'the contract of {floor} includes "{include.target}" of its own floor',
                 "who includes the contract would depend on the inside",
-                "declare what is needed and keep it behind a pointer; a header of values goes into CONTRACT_VALUES",
+                f"declare what is needed and keep it behind a pointer; a header of values goes into SHOWS of {floor}",
             )
 
 
 def check_unused_uses(files: list[File]) -> Iterator[Finding]:
     used: dict[str, set[str]] = {}
-    for floor, include in source_includes(files):
-        used.setdefault(floor, set()).add(include.floor)
-    for floor, (line, uses) in sorted(declared_uses(files).items()):
-        for name in sorted(uses - used.get(floor, set())):
+    for name, include in source_includes(files):
+        used.setdefault(name, set()).add(include.floor)
+    for name, floor in sorted(floors_of(files).items()):
+        for other in sorted(floor.uses - used.get(name, set())):
             yield Finding(
                 "src/CMakeLists.txt",
-                line,
+                floor.line,
                 "unused-uses",
-                f"{floor} says USES {name}, but includes nothing of it",
+                f"{name} says USES {other}, but includes nothing of it",
                 "the line is what readers believe",
-                f"remove {name} from USES of {floor}",
+                f"remove {other} from USES of {name}",
             )
 
 
@@ -283,12 +241,18 @@ def check_source_included(files: list[File]) -> Iterator[Finding]:
                     )
 
 
+def composes(file: File) -> bool:
+    folder, name = file.parts[-2:]
+    return name in COMPOSITION | {f"{folder}.hpp", f"{folder}.cpp"}
+
+
 def check_cycles(files: list[File]) -> Iterator[Finding]:
-    """Between folders of src/, at any depth. A floor's registry names its rooms and is left out."""
+    """Between folders of src/, at any depth. What puts the rooms of a folder together is left out."""
     edges: dict[str, dict[str, Include]] = {}
     for _, include in source_includes(files):
         folder = "/".join(include.file.parts[1:-1])
-        if include.folder != folder and include.file.parts[-1] != REGISTRY:
+        to_own_room = include.folder.startswith(folder + "/") and composes(include.file)
+        if include.folder != folder and not to_own_room:
             edges.setdefault(folder, {}).setdefault(include.folder, include)
     reported: set[frozenset[str]] = set()
 
@@ -313,6 +277,8 @@ def check_cycles(files: list[File]) -> Iterator[Finding]:
 
 RULES = [
     check_known_floors,
+    check_order,
+    check_folder_size,
     check_floors,
     check_contract_hides,
     check_unused_uses,

@@ -88,6 +88,26 @@ def python_functions(file: File) -> Iterator[tuple[str, int, int]]:
             yield node.name, node.lineno, node.end_lineno or node.lineno
 
 
+COMMENT = re.compile(r"\s*(?://|#|/?\*+) ?(?=\S)(.*)$")
+CLAUSE = re.compile(r"(?:Of|What|Whether|Where|How)\b(?!.*\?$)")
+
+
+def check_comment_words(file: File) -> Iterator[Finding]:
+    """A comment of the product begins with a subject or a verb."""
+    if file.parts[0] not in {"src", "python", "include"} or not file.is_program_text:
+        return
+    before = ""
+    for number, line in enumerate(file.lines, 1):
+        match = COMMENT.match(line)
+        comment = match[1] if match else ""
+        if (not before or before.endswith((".", ":"))) and CLAUSE.match(comment):
+            what = f"the comment begins with {comment.split()[0]}"
+            why = "a clause without a sentence leaves the reader to guess what it says of the code"
+            remedy = "write a sentence: Returns ..., Requires ..., Blocks until ..., or subject, verb, object"
+            yield finding(file, number, "comment-clause", what, why, remedy)
+        before = comment
+
+
 def check_functions(file: File) -> Iterator[Finding]:
     functions = c_functions(file.code) if file.is_c else python_functions(file) if file.suffix == ".py" else iter(())
     for name, first, last in functions:
@@ -204,6 +224,7 @@ def check_links(file: File, tree: dict[str, File]) -> Iterator[Finding]:
 
 
 RULES = [
+    check_comment_words,
     check_blanks,
     check_length,
     check_ruler,

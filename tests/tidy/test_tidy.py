@@ -14,7 +14,9 @@ from source import blank_comments
 
 # Two floors, a room, a program and a page, without any breach.
 GOOD = {
-    "src/CMakeLists.txt": "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp USES base)\n",
+    "src/CMakeLists.txt": "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp USES base)\n"
+    "hiroba_floor(memory\n  USES transport\n  SOURCES c.cpp)\nhiroba_floor(notation SOURCES d.cpp)\n",
+    "src/memory/c.cpp": '#include "transport/transport.hpp"\n',
     "src/base/a.hpp": "// What a is.\n#pragma once\n\nint a();\n",
     "src/base/a.cpp": '#include "base/a.hpp"\n\nint a() { return 1; }\n',
     "src/transport/transport.hpp": '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n',
@@ -67,7 +69,6 @@ class TidyTest(unittest.TestCase):
     def test_contract_only(self) -> None:
         inside = '#include "transport/shm/shm.hpp"\n'
         self.broken("src/memory/m.cpp", inside, "src/memory/m.cpp:1 include-contract")
-        self.broken("src/memory/m.cpp", '#include "transport/transport.hpp"\n')
 
     def test_wrappers_forward_everything(self) -> None:
         contract = (
@@ -101,6 +102,12 @@ class TidyTest(unittest.TestCase):
             with unittest.mock.patch.object(self, "large_classes", {"src/base/b.hpp A": known}):
                 self.broken("src/base/b.hpp", text, *expected)
 
+    def test_contract_shows_what_its_floor_says(self) -> None:
+        text = '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n#include "transport/shm/ring.hpp"\n'
+        ring = {"src/transport/shm/ring.hpp": "// A part.\n#pragma once\n"}
+        lines = GOOD["src/CMakeLists.txt"].replace("USES base)", "USES base SHOWS shm/ring)")
+        self.assertEqual(self.rules({"src/transport/transport.hpp": text, "src/CMakeLists.txt": lines} | ring), [])
+
     def test_contract_hides(self) -> None:
         text = '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n#include "transport/ring.hpp"\n'
         ring = {"src/transport/ring.hpp": "// A part.\n#pragma once\n"}
@@ -108,20 +115,28 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(found, ["src/transport/transport.hpp:5 contract-insides"])
 
     def test_contract_parts_hide_too(self) -> None:
-        team = {"src/collective/team.hpp": '// A part.\n#pragma once\n\n#include "collective/trees.hpp"\n'}
+        lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(collective SHOWS team/team SOURCES e.cpp)\n"
+        team = {"src/collective/team/team.hpp": '// A part.\n#pragma once\n\n#include "collective/trees.hpp"\n'}
         trees = {"src/collective/trees.hpp": "// Inside.\n#pragma once\n"}
-        self.assertEqual(self.rules(team | trees), ["src/collective/team.hpp:4 contract-insides"])
+        found = self.rules({"src/CMakeLists.txt": lines} | team | trees)
+        self.assertEqual(found, ["src/collective/team/team.hpp:4 contract-insides"])
 
     def test_launcher_does_not_know_notations(self) -> None:
         notation = {"src/notation/sms/report.hpp": "// Report.\n#pragma once\n"}
-        launcher = {"src/launcher/l.cpp": '#include "notation/sms/report.hpp"\n'}
+        lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(launcher USES base SOURCES l.cpp)\n"
+        launcher = {"src/CMakeLists.txt": lines, "src/launcher/l.cpp": '#include "notation/sms/report.hpp"\n'}
         self.assertIn("src/launcher/l.cpp:1 include-floor", self.rules(notation | launcher))
 
     def test_uses(self) -> None:
-        lines = "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp)\n"
-        self.broken("src/CMakeLists.txt", lines, "src/transport/transport.hpp:4 include-uses")
-        lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(memory USES base\n  SOURCES m.cpp)\n"
+        lines = GOOD["src/CMakeLists.txt"].replace("USES base", "")
+        self.broken("src/CMakeLists.txt", lines, "src/transport/transport.hpp:4 include-floor")
+        lines = GOOD["src/CMakeLists.txt"].replace("USES transport", "USES transport base")
         self.broken("src/CMakeLists.txt", lines, "src/CMakeLists.txt:3 unused-uses")
+
+    def test_floors_are_declared_bottom_up(self) -> None:
+        first, rest = GOOD["src/CMakeLists.txt"].split("\n", 1)
+        lines = rest + first + "\n"
+        self.broken("src/CMakeLists.txt", lines, "src/CMakeLists.txt:1 floor-order")
 
     def test_rooms_of_another_library(self) -> None:
         sparse = {"src/sparse/sparse.hpp": "// The contract.\n#pragma once\n"}
@@ -131,7 +146,7 @@ class TidyTest(unittest.TestCase):
         }
         room = {"src/notation/sparse/operators.cpp": '#include "sparse/sparse.hpp"\n'}
         self.assertEqual(self.rules(sparse | lines | room), [])
-        self.assertEqual(self.rules(sparse | lines), ["src/CMakeLists.txt:4 unused-uses"])
+        self.assertEqual(self.rules(sparse | lines), ["src/CMakeLists.txt:8 unused-uses"])
         beside = {"src/notation/sms/heap.cpp": room["src/notation/sparse/operators.cpp"]}
         self.assertEqual(self.rules(sparse | lines | room | beside), ["src/notation/sms/heap.cpp:1 include-floor"])
 
@@ -158,6 +173,9 @@ class TidyTest(unittest.TestCase):
     def test_cycle_between_floor_and_room(self) -> None:
         text = '#include "transport/shm/shm.hpp"\n'
         self.broken("src/transport/other.cpp", text, "src/transport/shm/shm.hpp:4 include-cycle")
+        # What puts the rooms together names them all.
+        self.broken("src/transport/transport.cpp", text)
+        self.broken("src/transport/parts.hpp", "// Parts.\n#pragma once\n\n" + text)
 
     # Layers of Python packages
 
@@ -242,7 +260,9 @@ class TidyTest(unittest.TestCase):
             with self.subTest(call=call):
                 self.broken("src/base/b.cpp", f"void f() {{ {call}; }}\n", "src/base/b.cpp:1 printing")
         allowed = {"src/base/log.cpp", "src/launcher/main.cpp", "apps/x.c"}
-        self.assertEqual(self.rules(dict.fromkeys(allowed, "void f() { printf(x); }\n")), [])
+        lines = GOOD["src/CMakeLists.txt"] + "hiroba_floor(launcher SOURCES launcher/main.cpp)\n"
+        found = self.rules({"src/CMakeLists.txt": lines} | dict.fromkeys(allowed, "void f() { printf(x); }\n"))
+        self.assertEqual(found, [])
         for other in ("snprintf(x)", "fprintf(file, x)", 'g("printf(x)")', "text_printf(x)"):
             with self.subTest(other=other):
                 self.broken("src/base/b.cpp", f"void f() {{ {other}; }}  // not printf(x)\n")

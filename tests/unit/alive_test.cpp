@@ -1,5 +1,5 @@
 // Who watches whom: hosts each other, in a ring, and never the virtual nodes of one host.
-#include "transport/net/alive.hpp"
+#include "transport/session/alive.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

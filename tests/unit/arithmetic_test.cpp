@@ -1,4 +1,4 @@
-#include "collective/arithmetic.hpp"
+#include "collective/operators/arithmetic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "collective/combine.hpp"
+#include "collective/operators/combine.hpp"
 
 namespace hiroba {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/net/arrived_puts.hpp"
+#include "transport/order/arrived_puts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory/cache.hpp"
+#include "memory/cache/cache.hpp"
 
 namespace hiroba {
 

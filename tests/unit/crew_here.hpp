@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "task/directory.hpp"
+#include "task/flow/directory.hpp"
 
 namespace hiroba {
 

@@ -1,6 +1,6 @@
 // The threads that run tasks: none sleeps while there is work, none that is over is waited for, and ends that come from
 // other threads arrive.
-#include "task/crew.hpp"
+#include "task/crew/crew.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-#include "memory/diff.hpp"
-#include "memory/notices.hpp"
+#include "memory/cache/diff.hpp"
+#include "memory/cache/notices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "memory/lines.hpp"
+#include "memory/cache/lines.hpp"
 
 namespace hiroba {
 namespace {

@@ -1,5 +1,5 @@
 // Sequences of tasks through a directory and a crew: each task sees what the sequential program would have shown it.
-#include "task/directory.hpp"
+#include "task/flow/directory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Events between two ranks that are threads of this process: they arrive before or after the task that waits for them,
 // a sender that is too far ahead waits, and slots serve again.
-#include "task/events.hpp"
+#include "task/flow/events.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "collective/exact.hpp"
+#include "collective/operators/exact.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "collective/combine.hpp"
+#include "collective/operators/combine.hpp"
 
 namespace hiroba {
 namespace {

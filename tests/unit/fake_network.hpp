@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/net/channel.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

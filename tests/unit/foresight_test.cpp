@@ -1,4 +1,4 @@
-#include "memory/foresight.hpp"
+#include "memory/cache/foresight.hpp"
 
 #include <gtest/gtest.h>
 

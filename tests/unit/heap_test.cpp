@@ -10,13 +10,13 @@
 #include <thread>
 #include <vector>
 
-#include "memory/heap_arenas.hpp"
-#include "memory/heap_objects.hpp"
-#include "memory/heap_packs.hpp"
-#include "memory/heap_returns.hpp"
-#include "memory/heap_sites.hpp"
-#include "memory/heap_space.hpp"
-#include "memory/heap_thread_cache.hpp"
+#include "memory/heap/arenas.hpp"
+#include "memory/heap/objects.hpp"
+#include "memory/heap/packs.hpp"
+#include "memory/heap/returns.hpp"
+#include "memory/heap/sites.hpp"
+#include "memory/heap/space.hpp"
+#include "memory/heap/thread_cache.hpp"
 #include "one_memory.hpp"
 
 namespace hiroba {

@@ -4,9 +4,9 @@
 #include <map>
 #include <random>
 
-#include "memory/home_runs.hpp"
+#include "memory/homes/home_runs.hpp"
+#include "memory/homes/write_tally.hpp"
 #include "memory/page_runs.hpp"
-#include "memory/write_tally.hpp"
 
 namespace hiroba {
 namespace {

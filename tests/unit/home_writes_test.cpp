@@ -1,6 +1,6 @@
 // Which home pages a rank has written, of those that others have copied: the home is rank 0; the copies are those of
 // rank 1, whose cache runs in the same process, on the same memory.
-#include "memory/home_writes.hpp"
+#include "memory/cache/home_writes.hpp"
 
 #include <set>
 

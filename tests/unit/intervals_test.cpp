@@ -1,6 +1,6 @@
 // Releases and acquires of several ranks in one process, over one memory that has the logs of all nodes: which pages an
 // acquire finds out of date, and when it gives up and drops every copy.
-#include "memory/intervals.hpp"
+#include "memory/sync/intervals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "memory/named_bytes.hpp"
+#include "memory/check/named_bytes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // The parts of the network transport, each alone, over a network that reorders and delays.
 #include "fake_network.hpp"
 #include "transport/net/deferred_gets.hpp"
-#include "transport/net/group_barrier.hpp"
-#include "transport/net/split_barrier.hpp"
+#include "transport/order/group_barrier.hpp"
+#include "transport/order/split_barrier.hpp"
 
 namespace hiroba {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "base/numa_calls.hpp"
+#include "base/machine/numa_calls.hpp"
 #include "memory/layout.hpp"
 
 namespace hiroba {

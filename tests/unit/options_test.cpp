@@ -1,4 +1,4 @@
-#include "base/options.hpp"
+#include "base/tables/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Frames on their way to the wire: what goes together, in which order, and what finds no room.
-#include "transport/net/outbox.hpp"
+#include "transport/wire/outbox.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // Where pages are placed, moved and found on machines of several NUMA domains, which a stand-in for the kernel plays;
 // and the real calls on this one.
-#include "memory/page_domains.hpp"
+#include "memory/numa/page_domains.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "base/addresses.hpp"
-#include "base/numa.hpp"
-#include "memory/affinity.hpp"
+#include "base/machine/numa.hpp"
+#include "memory/numa/affinity.hpp"
 #include "numa_machine.hpp"
 
 namespace hiroba {

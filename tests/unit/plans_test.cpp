@@ -1,6 +1,6 @@
 // Plans of collective operations, carried out in memory by all members of a team together, against what MPI says the
 // result is.
-#include "collective/plans.hpp"
+#include "collective/plans/plans.hpp"
 
 #include <gtest/gtest.h>
 

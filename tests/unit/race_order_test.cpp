@@ -1,4 +1,4 @@
-#include "memory/race_order.hpp"
+#include "memory/check/race_order.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "transport/net/remote_memory.hpp"
+#include "transport/wire/remote_memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "memory/space.hpp"
+#include "memory/space/space.hpp"
 
 #include <gtest/gtest.h>
 

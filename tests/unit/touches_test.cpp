@@ -1,6 +1,6 @@
 // Closed pages: who touches one gets it, and samples are counted, on a machine of two NUMA domains that a stand-in
 // plays. Ranks are objects with views of their own of one memory file; accesses that would fault are calls of open().
-#include "memory/touches.hpp"
+#include "memory/numa/touches.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The ways to see accesses, each on its own: what was written is told exactly, what is discarded faults again.
-#include "memory/tracker.hpp"
+#include "memory/cache/tracker.hpp"
 
 #include <gtest/gtest.h>
 #include <setjmp.h>

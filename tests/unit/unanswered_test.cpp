@@ -1,5 +1,5 @@
 // Connections that nobody answers: on loopback, to a listener that has no room for more.
-#include "transport/net/unanswered.hpp"
+#include "transport/session/unanswered.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // From whom threads steal, on machines that hwloc describes.
-#include "task/victims.hpp"
+#include "task/crew/victims.hpp"
 
 #include <gtest/gtest.h>
 #include <hwloc.h>

@@ -21,8 +21,8 @@ extern "C" {
 #include <cstdlib>
 #include <vector>
 
-#include "transport/net/address_handles.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/address_handles.hpp"
 
 namespace {
 // What MPI_Alloc_mem gives to ARMCI while it is to take all addresses, and what MPI_Free_mem leaves alone.

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "transport/mpi/session.hpp"
-#include "transport/net/address_handles.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/address_handles.hpp"
 
 namespace hiroba {
 

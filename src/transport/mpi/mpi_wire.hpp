@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "transport/mpi/session.hpp"
-#include "transport/net/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 

@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "transport/net/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "transport/net/frames.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/frames.hpp"
 
 namespace hiroba {
 

@@ -7,10 +7,10 @@
 
 #include <atomic>
 
-#include "transport/net/channel.hpp"
 #include "transport/net/deferred_gets.hpp"
 #include "transport/net/messages.hpp"
 #include "transport/window.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "transport/net/channel.hpp"
-#include "transport/net/put_ledger.hpp"
+#include "transport/order/put_ledger.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

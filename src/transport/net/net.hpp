@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "transport/net/wire.hpp"
 #include "transport/transport.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 

@@ -9,21 +9,21 @@
 #include <memory>
 #include <vector>
 
-#include "transport/net/channel.hpp"
-#include "transport/net/failures.hpp"
 #include "transport/net/gets.hpp"
-#include "transport/net/group_barrier.hpp"
-#include "transport/net/join.hpp"
 #include "transport/net/messages.hpp"
 #include "transport/net/net.hpp"
 #include "transport/net/one_sided.hpp"
-#include "transport/net/put_ledger.hpp"
 #include "transport/net/puts.hpp"
 #include "transport/net/sends.hpp"
-#include "transport/net/split_barrier.hpp"
 #include "transport/net/words.hpp"
+#include "transport/order/group_barrier.hpp"
+#include "transport/order/put_ledger.hpp"
+#include "transport/order/split_barrier.hpp"
+#include "transport/session/failures.hpp"
+#include "transport/session/join.hpp"
 #include "transport/transport.hpp"
 #include "transport/window.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

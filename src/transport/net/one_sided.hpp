@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "transport/net/channel.hpp"
-#include "transport/net/remote_memory.hpp"
+#include "transport/wire/channel.hpp"
+#include "transport/wire/remote_memory.hpp"
 
 namespace hiroba {
 

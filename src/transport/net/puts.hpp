@@ -7,9 +7,9 @@
 
 #include <span>
 
-#include "transport/net/channel.hpp"
-#include "transport/net/put_ledger.hpp"
+#include "transport/order/put_ledger.hpp"
 #include "transport/window.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

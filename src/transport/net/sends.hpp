@@ -4,8 +4,8 @@
 // Owner: Net. Threads: any.
 #pragma once
 
-#include "transport/net/channel.hpp"
 #include "transport/two_sided.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "transport/net/channel.hpp"
 #include "transport/window.hpp"
+#include "transport/wire/channel.hpp"
 
 namespace hiroba {
 

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "transport/net/wire.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 

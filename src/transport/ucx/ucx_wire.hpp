@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "transport/net/wire.hpp"
 #include "transport/ucx/context.hpp"
 #include "transport/ucx/pmix.hpp"
+#include "transport/wire/wire.hpp"
 
 namespace hiroba {
 

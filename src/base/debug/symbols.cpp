@@ -1,0 +1,157 @@
+#include "base/debug/symbols.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// The functions of libdw in use.
+struct Libdw {
+  decltype(&dwfl_begin) begin = nullptr;
+  decltype(&dwfl_report_begin) report_begin = nullptr;
+  decltype(&dwfl_linux_proc_report) report = nullptr;
+  decltype(&dwfl_report_end) report_end = nullptr;
+  decltype(&dwfl_addrmodule) module = nullptr;
+  decltype(&dwfl_module_addrname) function = nullptr;
+  decltype(&dwfl_module_getsrc) line = nullptr;
+  decltype(&dwfl_lineinfo) line_info = nullptr;
+  Dwfl_Callbacks callbacks = {};
+  Dwfl* session = nullptr;
+};
+
+bool load(Libdw& dw) {
+  void* const library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return false;
+  bool all = true;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    all = all && function != nullptr;
+  };
+  find(dw.begin, "dwfl_begin"), find(dw.report_begin, "dwfl_report_begin");
+  find(dw.report, "dwfl_linux_proc_report"), find(dw.report_end, "dwfl_report_end");
+  find(dw.module, "dwfl_addrmodule"), find(dw.function, "dwfl_module_addrname");
+  find(dw.line, "dwfl_module_getsrc"), find(dw.line_info, "dwfl_lineinfo");
+  find(dw.callbacks.find_elf, "dwfl_linux_proc_find_elf");
+  find(dw.callbacks.find_debuginfo, "dwfl_standard_find_debuginfo");
+  if (!all) return false;
+  dw.session = dw.begin(&dw.callbacks);
+  if (dw.session == nullptr) return false;
+  dw.report_begin(dw.session);
+  const bool read = dw.report(dw.session, getpid()) == 0;
+  return dw.report_end(dw.session, nullptr, nullptr) == 0 && read;
+}
+
+// Of the whole process, as its code is.
+Libdw* libdw() {
+  static Libdw dw;
+  static const bool loaded = load(dw);
+  return loaded ? &dw : nullptr;
+}
+
+std::string_view name_of(const char* path) {
+  const std::string_view whole = path;
+  return whole.substr(whole.rfind('/') + 1);
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string out = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return out;
+}
+
+// The file that contains the code; "" if none does.
+std::string_view object_of(const void* code) {
+  Dl_info info;
+  return dladdr(code, &info) == 0 || info.dli_fname == nullptr ? std::string_view() : name_of(info.dli_fname);
+}
+
+bool is_library(const void* code) {
+  static constexpr std::array folded = {"libhiroba.", "libhiroba_sparse.", "libc.so",   "libstdc++.", "libgomp.",
+                                        "libgcc_s.",  "ld-linux",          "libpython", "libpthread", "libm.so"};
+  const std::string_view object = object_of(code);
+  return std::any_of(folded.begin(), folded.end(), [&](const char* name) { return object.starts_with(name); });
+}
+
+// The code of the C library to which a signal handler returns: sigreturn, by its number.
+bool is_after_signal(const void* code) {
+  static constexpr unsigned char trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  return std::memcmp(code, trampoline, sizeof trampoline) == 0;
+}
+
+}  // namespace
+
+std::string source_location(const void* code) {
+  std::string function, place;
+  const auto address = reinterpret_cast<Dwarf_Addr>(code);
+  Libdw* const dw = libdw();
+  Dwfl_Module* const module = dw == nullptr ? nullptr : dw->module(dw->session, address);
+  if (module != nullptr) {
+    if (const char* const name = dw->function(module, address); name != nullptr) function = demangled(name);
+    int number = 0;
+    if (Dwfl_Line* const line = dw->line(module, address); line != nullptr)
+      if (const char* const file = dw->line_info(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr)
+        place = format("%s:%d", std::string(name_of(file)).c_str(), number);
+  }
+  Dl_info info;
+  const bool known = dladdr(code, &info) != 0;
+  if (function.empty() && known && info.dli_sname != nullptr) function = demangled(info.dli_sname);
+  if (function.empty()) function = format("%p", code);
+  if (place.empty() && known) place = "in " + std::string(name_of(info.dli_fname));
+  return place.empty() ? function : format("%s (%s)", function.c_str(), place.c_str());
+}
+
+std::string calling_location() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  for (int i = 0; i < count; ++i) {
+    const void* const code = static_cast<char*>(frames[i]) - 1;
+    if (is_library(code)) continue;
+    std::string place = source_location(code);
+    // Of this library in a static program; and of the start of a program, in which exit handlers run.
+    const bool ours = place.starts_with("hiroba::") || place.starts_with("_start ");
+    if (!ours) return place;
+  }
+  return "";
+}
+
+void print_stack() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  const auto write_line = [](const std::string& text) {
+    if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // stderr is closed
+  };
+  int first = 0;
+  while (first < count && is_library(frames[first])) ++first;
+  int folded = 0;
+  for (int i = first < count ? first : 0; i < count; ++i) {
+    // A return address belongs to the instruction before it, except in a frame that a signal interrupted.
+    const bool exact = i > 0 && is_after_signal(frames[i - 1]);
+    const void* const code = static_cast<char*>(frames[i]) - (exact ? 0 : 1);
+    const bool library = is_library(code);
+    if (library) ++folded;
+    if (folded > 0 && (!library || i + 1 == count))
+      write_line(format("    ... %d frame%s in libraries\n", folded, folded == 1 ? "" : "s"));
+    if (library) continue;
+    folded = 0;
+    const std::string place = source_location(code);
+    write_line(format("    %s\n", place.c_str()));
+    if (place.starts_with("main (")) return;  // its callers are the same in every program
+  }
+}
+
+}  // namespace hiroba

@@ -1,0 +1,237 @@
+#include "base/tables/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/tables/wires.hpp"
+#include "base/text.hpp"
+
+extern char** environ;
+
+namespace hiroba {
+
+namespace {
+
+constexpr std::array table = {
+    Option{"transport", OptionKind::choice, "auto", "auto|shm" HIROBA_WIRE_CHOICES,
+           "What moves bytes between nodes. shm: memory of this machine. " HIROBA_WIRE_HELP
+           "auto: shm for ranks on one machine, mpi under mpirun or srun."},
+    Option{"progress", OptionKind::text, "thread", "none|thread|spare|pin:CPU",
+           "What advances communication while the program computes. thread: a progress thread, of low priority if it "
+           "has to poll. spare: the same on a core that OpenMP leaves free. pin:CPU: the same on that CPU. "
+           "none: no thread; only calls of Hiroba do. On one machine only started collective operations need it."},
+    Option{"reproducible", OptionKind::flag, "no", "yes|no",
+           "Add float and double over ranks exactly and round once: the same bits for any number of ranks and any "
+           "placement, if the values of the ranks have the same exact sum."},
+    Option{"tuning", OptionKind::text, "", "FILE",
+           "Which algorithms serve which sizes of collective operations, as `hiroba tune` has measured it for this "
+           "machine. Without a file: defaults."},
+    Option{"explain-collectives", OptionKind::flag, "no", "yes|no",
+           "At the end rank 0 prints by which algorithms collective operations were done."},
+    Option{"trace-collectives", OptionKind::text, "", "FILE",
+           "At the end rank 0 writes which collective operations of which sizes it has called, and how long it has "
+           "computed before each: for `hiroba overlap --like FILE`."},
+    Option{"silence", OptionKind::number, "8", "SECONDS",
+           "End the job if no message from another host has arrived for this time, or no answer for three quarters of "
+           "it: the host is down, or the network is cut. 0: wait for ever. With progress=none, where ranks that "
+           "compute send nothing, only while the job starts."},
+    Option{"task-window", OptionKind::number, "8192", "TASKS",
+           "Most tasks that a thread has created and that have not ended; it runs tasks before it creates more."},
+    Option{"task-trace", OptionKind::text, "", "FILE",
+           "At the end the ranks write which thread ran which task when, and which task released it, for "
+           "chrome://tracing and Perfetto. Hosts without a common file system get a file each."},
+    Option{"task-graph", OptionKind::text, "", "FILE",
+           "At the end the ranks write what each task waited for, of the first 1000 tasks of each rank, for Graphviz: "
+           "dot -Tsvg -O FILE. Dashed: events and copies between ranks, with the first element and the bytes."},
+    Option{"cache", OptionKind::bytes, "0", "SIZE",
+           "Most memory that a rank may use for copies of other nodes' pages. 0: a quarter of the machine's memory, "
+           "shared evenly by its ranks."},
+    Option{"tracking", OptionKind::choice, "auto", "auto|uffd-async|uffd|mprotect",
+           "How accesses to absent pages and writes are detected. uffd-async: userfaultfd with asynchronous write "
+           "tracking (Linux 6.7). uffd: userfaultfd (5.14). mprotect: any kernel. auto: the first of these that works "
+           "here."},
+    Option{"twin", OptionKind::choice, "write", "write|fetch",
+           "When the unmodified copy of a cached page is made. write: by the kernel, at the first write (memory only "
+           "for what is written). fetch: when the page arrives (first writes are cheaper, twice the memory; needs "
+           "Linux 6.7)."},
+    Option{"readahead", OptionKind::bytes, "2M", "SIZE",
+           "Most bytes that one page fault may fetch when faults are sequential or the pages were in use before. "
+           "4K: one page, no readahead."},
+    Option{"huge", OptionKind::flag, "yes", "yes|no",
+           "Collapse shared memory into huge pages when it is in use: home memory at the first two barriers after its "
+           "allocation (with several nodes, only of arrays of which a rank has 24 MiB), cached memory when 2 MiB of it "
+           "are fetched again (Linux 6.1; without, this option does nothing)."},
+    Option{
+        "memory", OptionKind::text, "owner", "owner|interleave|touch|domain:N",
+        "On machines with several NUMA domains, where home memory lies unless the program says so for an array. owner: "
+        "on the domain of the rank that owns it, whichever rank touches it first; a rank whose CPUs are on several "
+        "domains (see --bind) has none, and its memory is placed as with touch. interleave: on all domains in turn. "
+        "touch: on the domain of the thread that touches it first. domain:N: on that one. If a domain is full, memory "
+        "comes from another."},
+    Option{"homes", OptionKind::choice, "fixed", "fixed|first-touch|migrating",
+           "Which node has the memory of a page of an array, unless the program says so for the array (sms_set_homes). "
+           "fixed: as the array is distributed. first-touch: that of the rank that writes it before the first "
+           "sms_barrier after the array came into use. migrating: a page that one rank of another node alone writes, "
+           "over several sms_barrier, moves to it."},
+    Option{"explain-placement", OptionKind::flag, "no", "yes|no",
+           "At the end rank 0 prints which arrays have pages that one rank of another node alone writes, and what has "
+           "moved."},
+    Option{"space", OptionKind::bytes, "8T", "SIZE",
+           "Size of the shared address range. Unused addresses need no memory."},
+    Option{
+        "heap", OptionKind::bytes, "0", "SIZE",
+        "Most shared memory for objects of the heap (sms_malloc) with their home at one rank. 0: what the machine "
+        "has, but at most 64G, and at most a quarter of option space for all ranks together; no heap if that is less "
+        "than 64M for each."},
+    Option{"heap-pack", OptionKind::flag, "no", "yes|no",
+           "Let objects of up to 1024 bytes that ranks of a node allocate share pages, which have their home at the "
+           "first rank of the node: less memory where many ranks have few objects each. Not with option check."},
+    Option{"sparse", OptionKind::flag, "no", "yes|no",
+           "Allow shared arrays whose memory on this machine, if all touched, exceeds what the machine has."},
+    Option{"timeout", OptionKind::number, "0", "SECONDS",
+           "End the job if a rank waits longer than this in a collective call or for a lock. The message names the "
+           "ranks that wait, where, and for which ranks. 0: wait for ever."},
+    Option{"still", OptionKind::number, "30", "SECONDS",
+           "Print where all ranks are when a rank waits and none has advanced for this long, and once more after "
+           "ten times as long. 0: never."},
+    Option{
+        "check", OptionKind::flag, "no", "yes|no",
+        "End shared arrays exactly at a guard page, so that an access to the first element past the end is an error "
+        "(they then start unaligned), and check the space before them when they are freed. Report races between ranks "
+        "on shared arrays. Refuse tasks that write shared memory which they do not name. Parallel loops of hirobacc "
+        "report races with the text of the program, and accesses to pages that their subscripts do not name. Report "
+        "accesses to coarrays in segments that nothing orders."},
+    Option{"chaos", OptionKind::number, "0", "SEED",
+           "Delay and reorder communication at random, from this seed, to provoke races in programs. 0: off."},
+    Option{
+        "debug", OptionKind::text, "no", "no|all|crash|RANKS",
+        "Open gdb, in tmux or a terminal. all, or ranks such as 0,2-3: they wait for it in sms_startup, of hirobacc's "
+        "programs before main. crash: on a rank that crashes, or ends the job by a message. --silence is 0 then."},
+    Option{"trace", OptionKind::flag, "no", "yes|no",
+           "Print counts and bytes of every kind of communication when the program ends."},
+    Option{"stats", OptionKind::flag, "no", "yes|no",
+           "Print when the program ends, per rank: how it spent its time and for which ranks it waited; per array: "
+           "faults, pages, bytes and evictions; per coarray: accesses to other images by calls."},
+};
+
+size_t index_of(std::string_view name) {
+  for (size_t i = 0; i < table.size(); ++i)
+    if (name == table[i].name) return i;
+  assert(!"unknown option name in the runtime");
+  return 0;
+}
+
+bool in_choices(std::string_view value, std::string_view choices) {
+  while (!choices.empty()) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+  return false;
+}
+
+// Not options of the runtime: settings from hirobarun to its ranks, settings of hirobarun, and the folder of plug-ins.
+constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",          "HIROBA_PLUGINS", "HIROBA_MPI",
+                                         "HIROBA_HOSTS", "HIROBA_THREADS",        "HIROBA_BIND",    "HIROBA_TAG",
+                                         "HIROBA_CPUS",  "HIROBA_REPORT_BINDINGS"};
+
+}  // namespace
+
+std::span<const Option> option_table() { return table; }
+
+std::string environment_name(const Option& option) {
+  std::string name = "HIROBA_";
+  for (const char* c = option.name; *c != '\0'; ++c)
+    name += *c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+  return name;
+}
+
+Status check_option(const Option& option, std::string_view value) {
+  bool good = true;
+  switch (option.kind) {
+    case OptionKind::text: break;
+    case OptionKind::choice:
+    case OptionKind::flag: good = in_choices(value, option.choices); break;
+    case OptionKind::bytes: good = parse_bytes(value).has_value(); break;
+    case OptionKind::number: {
+      char* end = nullptr;
+      const std::string copy(value);
+      const double number = std::strtod(copy.c_str(), &end);
+      good = end != copy.c_str() && *end == '\0' && number >= 0;
+    }
+  }
+  if (good) return {};
+  return Status::error(
+      format("option %s (%s): '%.*s' is not %s%s", option.name, environment_name(option).c_str(),
+             static_cast<int>(value.size()), value.data(),
+             option.kind == OptionKind::bytes    ? "a size such as 64M"
+             : option.kind == OptionKind::number ? "a number >= 0"
+                                                 : "one of ",
+             option.kind == OptionKind::choice || option.kind == OptionKind::flag ? option.choices : ""));
+}
+
+std::string unknown_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Option& option : table) names.push_back(option.name);
+  const std::string_view near = nearest(name, names);
+  std::string text = format("no option '%.*s'", static_cast<int>(name.size()), name.data());
+  if (!near.empty()) text += format("; did you mean '%.*s'?", static_cast<int>(near.size()), near.data());
+  return text;
+}
+
+std::string options_markdown() {
+  std::string text =
+      "# Options\n\nPrinted from the table in `src/base/tables/options.cpp` by `hiroba info --options-markdown`; do "
+      "not "
+      "edit.\n\n"
+      "Each option is given as `hirobarun --NAME VALUE` or as an environment variable.\n\n"
+      "| option | variable | values | default | meaning |\n|---|---|---|---|---|\n";
+  for (const Option& option : table) {
+    std::string choices;
+    for (const char* c = option.choices; *c != '\0'; ++c) choices += *c == '|' ? std::string(", ") : std::string(1, *c);
+    text += format("| `--%s` | `%s` | %s | %s | %s |\n", option.name, environment_name(option).c_str(), choices.c_str(),
+                   option.fallback, option.help);
+  }
+  return text;
+}
+
+Status Options::from_environment(Options& out) {
+  out.values_.clear();
+  for (const Option& option : table) out.values_.push_back(option.fallback);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view pair = *entry;
+    if (!pair.starts_with("HIROBA_")) continue;
+    const size_t equals = pair.find('=');
+    const std::string_view name = pair.substr(0, equals);
+    const std::string_view value = pair.substr(equals + 1);
+    if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved)) continue;
+    bool known = false;
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (environment_name(table[i]) != name) continue;
+      HIROBA_TRY(check_option(table[i], value));
+      out.values_[i] = value;
+      known = true;
+    }
+    if (known) continue;
+    std::string plain;
+    for (const char c : name.substr(7))
+      plain += c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return Status::error(format("environment variable %.*s: %s", static_cast<int>(name.size()), name.data(),
+                                unknown_option(plain).c_str()));
+  }
+  // A rank that a debugger has stopped sends nothing.
+  if (out.text("debug") != "no" && std::getenv("HIROBA_SILENCE") == nullptr) out.values_[index_of("silence")] = "0";
+  return {};
+}
+
+const std::string& Options::text(std::string_view name) const { return values_[index_of(name)]; }
+uint64_t Options::bytes(std::string_view name) const { return *parse_bytes(text(name)); }
+double Options::number(std::string_view name) const { return std::strtod(text(name).c_str(), nullptr); }
+bool Options::flag(std::string_view name) const { return text(name) == "yes"; }
+
+}  // namespace hiroba

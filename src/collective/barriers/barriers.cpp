@@ -1,0 +1,102 @@
+#include "collective/barriers/barriers.hpp"
+
+#include <cassert>
+
+namespace hiroba {
+
+void Barriers::start(const World& world, bool measure) {
+  world_ = &world, measure_ = measure;
+  words_.resize(static_cast<size_t>(world.nranks));
+  waits_.for_rank.resize(static_cast<size_t>(world.nranks));
+}
+
+// FNV-1a.
+uint64_t Barriers::tag_of(const char* call) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (; *call != '\0'; ++call) hash = (hash ^ static_cast<unsigned char>(*call)) * 0x100000001b3;
+  return hash;
+}
+
+// Every call for all ranks passes here: it is counted and named on the board. What the others call, the exchange
+// compares.
+Status Barriers::none_between(const char* call) const {
+  if (split_ == nullptr) return {};
+  return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
+}
+
+Status Barriers::come(const char* call) {
+  HIROBA_TRY(none_between(call));
+  RankBoard& self = world_->board->rank(world_->rank);
+  self.show(call);
+  const uint64_t calls = self.calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (measure_) self.came[calls % 2].store(seconds_now(), std::memory_order_relaxed);
+  return {};
+}
+
+// A wait for all other ranks has ended, so the one that came last to the same call was waited for. Ranks of other
+// machines have boards of their own.
+void Barriers::note_wait(double seconds) {
+  Board& board = *world_->board;
+  waits_.seconds += seconds;
+  const size_t call = board.rank(world_->rank).calls.load(std::memory_order_relaxed) % 2;
+  int last = world_->rank;
+  for (int r = 0; r < world_->nranks; ++r)
+    if (board.rank(r).came[call].load(std::memory_order_relaxed) >
+        board.rank(last).came[call].load(std::memory_order_relaxed))
+      last = r;
+  waits_.for_rank[static_cast<size_t>(last)] += seconds;
+}
+
+template <typename Wait>
+Status Barriers::wait_for_others(const Wait& wait) {
+  const BlockedOnBoard blocked(world_->board->rank(world_->rank));
+  const double begin = measure_ || told_ ? seconds_now() : 0;
+  Status status = wait();
+  if (told_) told_(seconds_now() - begin);
+  if (measure_) note_wait(seconds_now() - begin);
+  return status;
+}
+
+template <typename Wait>
+Status Barriers::enter(const char* call, const Wait& wait) {
+  pthread_t nobody{};
+  if (!thread_.compare_exchange_strong(nobody, pthread_self()))
+    return Status::error(
+        format("%s in two threads of this rank at once; collective calls are for one thread: put it "
+               "outside of the parallel region, or under `omp master` with barriers of OpenMP around it",
+               call));
+  HIROBA_TRY(come(call));
+  const Status status = wait_for_others(wait);
+  thread_.store({});
+  return status;
+}
+
+Status Barriers::with_words(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
+  return enter(call, [&] { return world_->transport->barrier(tag, word, words); });
+}
+
+Status Barriers::with_words(const char* call, uint64_t word, std::span<uint64_t> words) {
+  return with_words(call, tag_of(call), word, words);
+}
+
+Status Barriers::all(const char* call, uint64_t tag) { return with_words(call, tag, 0, words_); }
+Status Barriers::all(const char* call) { return all(call, tag_of(call)); }
+
+Status Barriers::start_split(const char* call, uint64_t tag) {
+  HIROBA_TRY(come(call));
+  world_->transport->start_barrier(tag, 0);
+  split_ = call;
+  return {};
+}
+
+Status Barriers::end_split() {
+  assert(split_ != nullptr);
+  split_ = nullptr;
+  return wait_for_others([&] { return world_->transport->end_barrier(words_); });
+}
+
+Status Barriers::some(const char* call, std::span<const int> others) {
+  return enter(call, [&] { return world_->transport->group_barrier(tag_of(call), others); });
+}
+
+}  // namespace hiroba

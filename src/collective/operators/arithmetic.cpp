@@ -1,0 +1,147 @@
+// The loops of compound assignments. Compiled for speed, see src/CMakeLists.txt.
+#include "collective/operators/arithmetic.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+namespace hiroba {
+
+namespace {
+
+template <typename T>
+constexpr bool is_complex = std::is_same_v<T, __complex__ float> || std::is_same_v<T, __complex__ double> ||
+                            std::is_same_v<T, __complex__ long double>;
+
+// Wraps around where C leaves overflow undefined.
+template <typename T>
+T divide(T a, T b, bool remainder) {
+  if constexpr (std::is_signed_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    if (b == T(-1)) return remainder ? T(0) : static_cast<T>(U(0) - static_cast<U>(a));
+  }
+  return static_cast<T>(remainder ? a % b : a / b);
+}
+
+template <Op op, typename T>
+T combine_integers(T a, T b) {
+  // At least unsigned int: small types must not be promoted to int, which could overflow.
+  using Small = std::make_unsigned_t<T>;
+  using U = std::common_type_t<Small, unsigned>;
+  const U u = static_cast<Small>(a), v = static_cast<Small>(b), bits = sizeof(U) * 8 - 1;
+  switch (op) {
+    case Op::add: return static_cast<T>(u + v);
+    case Op::sub: return static_cast<T>(u - v);
+    case Op::mul: return static_cast<T>(u * v);
+    case Op::div: return divide(a, b, false);
+    case Op::mod: return divide(a, b, true);
+    case Op::bit_and: return static_cast<T>(u & v);
+    case Op::bit_or: return static_cast<T>(u | v);
+    case Op::bit_xor: return static_cast<T>(u ^ v);
+    case Op::shl: return static_cast<T>(u << (v & bits));
+    case Op::shr: return static_cast<T>(a >> (v & bits));
+    default: return a;
+  }
+}
+
+// The greater, or the less, of two values. A NaN is either, whichever side it is on: so the result over ranks is a NaN
+// if one of them has one. Of equal ones, a. Written so that the loop becomes vector code.
+template <bool greater, typename T>
+T extreme(T a, T b) {
+  const bool first = greater ? a >= b : a <= b;
+  if constexpr (std::is_floating_point_v<T>) return first || a != a ? a : b;
+  else return first ? a : b;
+}
+
+template <Op op, typename T>
+T combine(T a, T b) {
+  switch (op) {
+    case Op::logical_and: return static_cast<T>(a != T(0) && b != T(0));
+    case Op::logical_or: return static_cast<T>(a != T(0) || b != T(0));
+    default: break;
+  }
+  if constexpr (!is_complex<T>) {
+    if constexpr (op == Op::max || op == Op::first_max || op == Op::last_max) return extreme<true>(a, b);
+    if constexpr (op == Op::min || op == Op::first_min || op == Op::last_min) return extreme<false>(a, b);
+  }
+  if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (op == Op::bit_and || op == Op::mul) return a && b;
+    if constexpr (op == Op::bit_or || op == Op::add) return a || b;
+    if constexpr (op == Op::bit_xor || op == Op::sub) return a != b;
+    return a;
+  } else if constexpr (std::is_integral_v<T>) {
+    return combine_integers<op>(a, b);
+  } else {
+    if constexpr (op == Op::add) return a + b;
+    if constexpr (op == Op::sub) return a - b;
+    if constexpr (op == Op::mul) return a * b;
+    if constexpr (op == Op::div) return a / b;
+    return a;
+  }
+}
+
+template <typename T, Op op>
+void apply_row(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) {
+  constexpr int64_t n = sizeof(T);
+  const auto at = [&](int64_t ts, int64_t fs) {
+    for (int64_t i = 0; i < count; ++i) {
+      T a, b;
+      std::memcpy(&a, to + i * ts, n);
+      std::memcpy(&b, from + i * fs, n);
+      a = combine<op>(a, b);
+      std::memcpy(to + i * ts, &a, n);
+    }
+  };
+  if (to_stride == n && from_stride == n) {
+    T* const __restrict a = reinterpret_cast<T*>(to);
+    const T* const __restrict b = reinterpret_cast<const T*>(from);
+    for (int64_t i = 0; i < count; ++i) a[i] = combine<op>(a[i], b[i]);
+  } else if (to_stride == n && from_stride == 0) {
+    at(n, 0);
+  } else {
+    at(to_stride, from_stride);
+  }
+}
+
+template <typename T, Op op>
+constexpr Apply row() {
+  constexpr bool of_integers = op == Op::mod || (op >= Op::bit_and && op <= Op::shr);
+  constexpr bool ordered = op >= Op::max;
+  if constexpr ((of_integers && !std::is_integral_v<T>) || (ordered && is_complex<T>)) return nullptr;
+  else return apply_row<T, op>;
+}
+
+template <typename T>
+Apply find(Op op) {
+  static constexpr Apply table[ops] = {row<T, Op::add>(),       row<T, Op::sub>(),         row<T, Op::mul>(),
+                                       row<T, Op::div>(),       row<T, Op::mod>(),         row<T, Op::bit_and>(),
+                                       row<T, Op::bit_or>(),    row<T, Op::bit_xor>(),     row<T, Op::shl>(),
+                                       row<T, Op::shr>(),       row<T, Op::logical_and>(), row<T, Op::logical_or>(),
+                                       row<T, Op::max>(),       row<T, Op::min>(),         row<T, Op::first_max>(),
+                                       row<T, Op::first_min>(), row<T, Op::last_max>(),    row<T, Op::last_min>()};
+  return table[static_cast<int>(op)];
+}
+
+}  // namespace
+
+Apply find_apply(Type type, Op op) {
+  switch (type) {
+    case Type::boolean: return find<bool>(op);
+    case Type::int8: return find<int8_t>(op);
+    case Type::uint8: return find<uint8_t>(op);
+    case Type::int16: return find<int16_t>(op);
+    case Type::uint16: return find<uint16_t>(op);
+    case Type::int32: return find<int32_t>(op);
+    case Type::uint32: return find<uint32_t>(op);
+    case Type::int64: return find<int64_t>(op);
+    case Type::uint64: return find<uint64_t>(op);
+    case Type::float32: return find<float>(op);
+    case Type::float64: return find<double>(op);
+    case Type::long_double: return find<long double>(op);
+    case Type::complex_float: return find<__complex__ float>(op);
+    case Type::complex_double: return find<__complex__ double>(op);
+    case Type::complex_long_double: return find<__complex__ long double>(op);
+  }
+  return nullptr;
+}
+
+}  // namespace hiroba

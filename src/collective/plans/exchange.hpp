@@ -1,0 +1,100 @@
+// The exchange of blocks: each member of a team gives each member a block, and copies what it takes or combines it in
+// the order of members. All collective operations on data are one or two exchanges (plans.hpp).
+//
+// A block goes in one of five forms, which the giver chooses. Eager: in a parcel. Direct: it is shared memory whose
+// home is here, so the taker reads it where it is. Peeked: it is private memory of a process of the same machine, which
+// the kernel copies. Sent: the network moves it to another machine, by rendezvous. Staged: the giver copies it, piece
+// by piece, to memory that all can read. README.md of this folder tells the protocol and why it cannot deadlock.
+//
+// Owner: Collective. Exchanges are operations (operation.hpp): they run wherever operations are advanced.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collective/plans/call_log.hpp"
+#include "collective/plans/explanation.hpp"
+#include "collective/plans/parcels.hpp"
+#include "collective/plans/plans.hpp"
+#include "collective/team.hpp"
+
+namespace hiroba {
+
+// Memory of this rank that all ranks can read, for what is staged. Thread-safe by the operations' lock.
+class Staging {
+ public:
+  void start(uint64_t offset, uint64_t bytes) { free_[first_ = next_ = offset] = bytes; }
+  // False if there is no room now.
+  bool allocate(uint64_t bytes, uint64_t& offset);
+  void release(uint64_t offset, uint64_t bytes);
+
+ private:
+  static constexpr uint64_t turn = uint64_t{4} << 20;
+  uint64_t first_ = 0, next_ = 0;
+  std::map<uint64_t, uint64_t> free_;  // offset, bytes
+};
+
+class Lanes;
+
+// What was started, and what belongs to it.
+struct Running {
+  Sequence sequence;
+  std::string what;
+  int rank = 0;  // this one
+  Board* board = nullptr;
+  const CallLog* log = nullptr;
+  const Lanes* lanes = nullptr;
+  Suspicion suspicion;
+  Status differs;  // from what another rank has called
+  std::vector<Step> phases;
+  std::vector<char> data;  // that the operation works on, if it is a copy
+  Words words;
+  Join join = nullptr;
+  std::shared_ptr<void> token;  // something that was started lives
+  bool stages = false;          // others wait for what this rank copies as it goes on
+  // The first one ends last. Operations are added while others look at them.
+  static constexpr size_t most = 1 + 2 * Plan::most_phases;
+  std::array<std::optional<Operation>, most> operations;
+  std::atomic<size_t> count{1};
+  void add(Operation operation) {
+    operations[count.load(std::memory_order_relaxed)].emplace(std::move(operation));
+    count.fetch_add(1, std::memory_order_release);
+  }
+};
+// An operation gives its pointer back at its end, because what it points to owns the operation.
+using RunningPtr = std::shared_ptr<Running>;
+
+class Exchange {
+ public:
+  void start(const World& world, Parcels& parcels, Operations& operations, Explanation& explanation, uint64_t staging,
+             uint64_t bytes);
+  // Starts those of all phases, and ends after them.
+  Operation run(RunningPtr running);
+
+ private:
+  enum Form : uint64_t { eager, direct, peeked, sent, staged };
+  struct Here;
+  struct Taking;
+  // How the block goes to that rank.
+  Here here_of(int rank, const char* block, size_t bytes) const;
+  Operation give(RunningPtr running, size_t phase);
+  Operation take(RunningPtr running, size_t phase);
+  void start_phase(const RunningPtr& running, size_t phase);
+  Parcels::Receive receive_taken(const Running& running, size_t phase, int member, size_t round);
+  void send_taken(const Running& running, size_t phase, int member, size_t round);
+  void send_here(const Running& running, size_t phase, int member, size_t round, const Here& here,
+                 std::span<const char> data = {});
+
+  const World* world_ = nullptr;
+  Parcels* parcels_ = nullptr;
+  Operations* operations_ = nullptr;
+  Explanation* explanation_ = nullptr;
+  Staging staging_;
+};
+
+}  // namespace hiroba

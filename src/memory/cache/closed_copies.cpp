@@ -1,0 +1,53 @@
+#include "memory/cache/closed_copies.hpp"
+
+#include "memory/cache/tracker.hpp"
+
+namespace hiroba {
+
+Status ClosedCopies::start(char* base, uint64_t pages) {
+  base_ = base;
+  HIROBA_TRY(groups_.create("hiroba-closed-groups", pages / group_pages + 1));
+  return file_.create("hiroba-closed", pages / PageBits::pages * sizeof(Chunk));
+}
+
+// To look for writes takes 13 us a chunk; to close a page, and a write to it then, 1 and 5.
+bool ClosedCopies::is_quiet(uint64_t page, bool written) const {
+  constexpr int16_t enough = 4;
+  std::atomic<int16_t>& quiet = chunk_of(page).quiet;
+  const int16_t now = quiet.load(std::memory_order_relaxed);
+  if (!written && now < enough) quiet.store(static_cast<int16_t>(now + 1), std::memory_order_relaxed);
+  else if (written && now > 0) quiet.store(0, std::memory_order_relaxed);
+  return !written && now + 1 >= enough;
+}
+
+bool ClosedCopies::close(Array& array, uint64_t page, uint64_t pages) const {
+  if (!array.tracker->close(view(page), pages << page_shift)) return false;
+  for (uint64_t p = page; p < page + pages; ++p) word(p).fetch_or(uint64_t{1} << p % 64);
+  return true;
+}
+
+void ClosedCopies::open(Array& array, uint64_t page) const {
+  constexpr uint16_t many = 16;
+  constexpr int16_t long_time = -100;
+  Chunk& chunk = chunk_of(page);
+  if (is_closed(page) && chunk.opened.fetch_add(1, std::memory_order_relaxed) + 1 == many) {
+    chunk.opened.store(0, std::memory_order_relaxed);
+    chunk.quiet.store(long_time, std::memory_order_relaxed);
+  }
+  forget(page);
+  set_all_closed(page, false);
+  array.tracker->open(view(page), page_bytes);
+}
+
+void ClosedCopies::forget(uint64_t page) const {
+  if (is_closed(page)) word(page).fetch_and(~(uint64_t{1} << page % 64));
+}
+
+void ClosedCopies::forget(const Array& array) {
+  const uint64_t first = array.first_page / PageBits::pages, last = (array.end_page - 1) / PageBits::pages;
+  for (uint64_t page = array.first_page; page < array.end_page; page += group_pages) set_group_closed(page, false);
+  set_group_closed(array.end_page - 1, false);
+  file_.punch(first * sizeof(Chunk), (last + 1 - first) * sizeof(Chunk));  // arrays do not share chunks
+}
+
+}  // namespace hiroba

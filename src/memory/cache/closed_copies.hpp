@@ -1,0 +1,56 @@
+// Copies that are known to be unwritten: a write to them faults and opens them again, so flushes pass over them.
+// README.md, "Copies that are known to be unwritten".
+//
+// Owner: Copies. Threads: is_closed() and those about a whole chunk in any; everything else for pages that the caller
+// holds busy. Allocates nothing after start.
+#pragma once
+
+#include <atomic>
+
+#include "memory/array_table.hpp"
+#include "memory/space/uffd.hpp"
+#include "memory/sparse.hpp"
+
+namespace hiroba {
+
+class ClosedCopies {
+ public:
+  Status start(char* base, uint64_t pages);
+
+  bool is_closed(uint64_t page) const { return (word(page).load() >> page % 64 & 1) != 0; }
+  // Whether all copies in the page's chunk may be passed over. Set it before looking at the pages: who opens one, or
+  // brings one, takes it back.
+  bool all_closed(uint64_t page) const { return chunk_of(page).all_closed.load(); }
+  void set_all_closed(uint64_t page, bool all) const {
+    chunk_of(page).all_closed.store(all);
+    if (!all) group_of(page).store(false);
+  }
+  // The same for a group of chunks. Set it before looking at the chunks.
+  static constexpr uint64_t group_pages = 64 * PageBits::pages;
+  bool group_closed(uint64_t page) const { return group_of(page).load(); }
+  void set_group_closed(uint64_t page, bool all) const { group_of(page).store(all); }
+  // Counts flushes that have found nothing written in the chunk, or begins again; true if it pays to close its pages.
+  bool is_quiet(uint64_t page, bool written) const;
+
+  bool close(Array& array, uint64_t page, uint64_t pages) const;  // false if that cannot be done
+  void open(Array& array, uint64_t page) const;
+  void forget(uint64_t page) const;  // which is not visible any more
+  void forget(const Array& array);   // collective
+
+ private:
+  struct Chunk {
+    std::atomic<uint64_t> closed[PageBits::pages / 64];
+    std::atomic<bool> all_closed;
+    std::atomic<int16_t> quiet;  // flushes that found nothing written; negative after closing did not pay
+    std::atomic<uint16_t> opened;
+  };
+  Chunk& chunk_of(uint64_t page) const { return file_.as<Chunk>()[page / PageBits::pages]; }
+  std::atomic<bool>& group_of(uint64_t page) const { return groups_.as<std::atomic<bool>>()[page / group_pages]; }
+  std::atomic<uint64_t>& word(uint64_t page) const { return chunk_of(page).closed[page % PageBits::pages / 64]; }
+  char* view(uint64_t page) const { return base_ + (page << page_shift); }
+
+  char* base_ = nullptr;
+  SparseFile file_, groups_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,320 @@
+#include "memory/cache/fetches.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory/cache/lines.hpp"
+#include "memory/cache/writeback.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// Pages copied to the cache and then to the twin while they are in the core's own cache.
+constexpr uint64_t copy_slice = 16;
+
+// Where the answer will be written, while it is on its way: half a microsecond of a lone page fault otherwise.
+void prefetch_lines(const char* page) {
+  for (size_t at = 0; at < page_bytes; at += line_bytes) __builtin_prefetch(page + at, 1);
+}
+
+// A sharer registration: what the home learns of pages that are copied for the first time.
+struct Registration {
+  uint64_t page, pages;
+  int32_t node;
+};
+
+}  // namespace
+
+// Whether a page is stale and was used when it was not.
+bool Fetches::was_used(uint64_t page) const {
+  return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
+}
+
+// How many pages, from this one, a fault on it should bring, and how many of them are not guesses.
+Fetches::Window Fetches::window(const Array& array, uint64_t page) {
+  const uint64_t most = std::min(config_.readahead_pages, config_.most_at_once());
+  if (was_used(page)) {  // the neighbours that were used too are likely to be used again
+    uint64_t n = 1;
+    while (n < most && page + n < array.end_page && was_used(page + n)) ++n;
+    return {n, n};
+  }
+  for (size_t s = 0; s < streams; ++s) {
+    uint64_t expected = page;
+    const uint64_t last = stream_window_[s].load(std::memory_order_relaxed), size = std::min(most, last * 4);
+    if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
+    if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
+    stream_window_[s].store(size, std::memory_order_relaxed);
+    // The accesses have come past the last window, so guessing it was right.
+    for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
+    return {size, 1};
+  }
+  const size_t s = stream_turn_.fetch_add(1, std::memory_order_relaxed) % streams;
+  stream_next_[s].store(page + 1, std::memory_order_relaxed);
+  stream_window_[s].store(1, std::memory_order_relaxed);
+  return {1, 1};
+}
+
+// Begins to fetch pages from `page` on that are not here, at most up to `end`, all of one home. Returns how many; with
+// none, there is nothing to finish.
+uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch) {
+  end = std::min(end, run.first + run.pages);
+  uint64_t reserved = 0, absent = 0;
+  for (uint64_t p = page; p < end; ++p) reserved += config_.states->state(p) == PageState::absent;
+  writeback_.make_room(reserved);
+  const uint64_t pages = copies_.claim(array, page, end, absent);
+  copies_.reserve(absent - reserved);
+  if (pages == 0) return 0;
+  if (!fetch.ahead && between_.load(std::memory_order_relaxed)) {
+    config_.transport->fence();
+    fetched_between_.store(true, std::memory_order_relaxed);
+  }
+  fetch.array = &array, fetch.page = page, fetch.pages = pages, fetch.absent = absent;
+  if (absent == 0 && config_.huge && !copies_.full()) copies_.use_huge_pages(page, pages);
+  uint64_t first = page, last = page + pages;  // that are not registered at the home
+  while (first < last && config_.states->flag(first, PageStates::registered)) ++first;
+  while (first < last && config_.states->flag(last - 1, PageStates::registered)) --last;
+  for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::registered);
+  const Registration registration = {first, last - first, config_.job.node_of(run.rank)};
+  const Piggyback note = {registration_handler_, &registration, sizeof registration};
+  copy_in(fetch, run.rank, first < last ? &note : nullptr);
+  return pages;
+}
+
+// Shows pages to the program, but for those that it sees already: there they are new but for private copies.
+void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
+  const uint64_t end = page + pages;
+  for (uint64_t p = page, n = 1; p < end; p += n, n = 1) {
+    const bool seen = config_.states->flag(p, PageStates::in_view);
+    while (p + n < end && config_.states->flag(p + n, PageStates::in_view) == seen) ++n;
+    if (!seen) array.tracker->install(copies_.view(p), n << page_shift);
+    for (uint64_t i = p; seen && i < p + n; ++i) {
+      if (copies_.closed.is_closed(i)) copies_.closed.open(array, i);
+      if (config_.states->flag(i, PageStates::copied) && !array.tracker->twin_at_fetch())
+        std::memcpy(copies_.view(i), copies_.bytes_of(i), page_bytes);
+      config_.states->clear_flag(i, PageStates::in_view);
+    }
+  }
+}
+
+// Waits until they have come and shows them to the program.
+void Fetches::finish(Fetch& fetch) {
+  Array& array = *fetch.array;
+  const uint64_t page = fetch.page, pages = fetch.pages;
+  config_.transport->await(fetch.completion);
+  if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
+  // Before the program can write them. A flush that comes now sees them busy.
+  for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
+    copies_.closed.set_all_closed(p, false);
+  show(array, page, pages);
+  for (uint64_t p = page; p < page + pages; ++p) config_.states->release(p, PageState::valid);
+  count(array.counters.fetched, pages);
+  count(array.counters.bytes_fetched, pages << page_shift);
+  count(array.counters.cached, fetch.absent);
+  if (fetch.absent == pages || copies_.full()) copies_.forget_mappings(array, page, pages);
+}
+
+// At the home, before the pages are read: see README.md, "Home pages".
+void Fetches::on_registration(void* self, int, const void* payload, size_t) {
+  const CacheConfig& config = static_cast<Fetches*>(self)->config_;
+  Registration registration;
+  std::memcpy(&registration, payload, sizeof registration);
+  const Layout& layout = config.layout;
+  const int keeper = config.job.first_rank_of(registration.node);
+  const auto reach = [&](uint64_t offset) { return config.transport->local_address(keeper, offset); };
+  std::memset(reach(layout.directory(registration.node) + registration.page), 1, registration.pages);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const uint64_t index =
+      std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.registrations(keeper)))).fetch_add(1);
+  std::atomic_ref(*reinterpret_cast<uint64_t*>(reach(layout.registration_slot(keeper, index))))
+      .store(registration_word(index, registration.page, registration.pages));
+}
+
+void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const {
+  Transport& transport = *config_.transport;
+  const uint64_t offset = fetch.page << page_shift, bytes = fetch.pages << page_shift;
+  const bool twins = fetch.array->tracker->twin_at_fetch();
+  fetch.twins_missing = twins && transport.local_address(rank, offset) == nullptr;
+  const uint64_t slice = twins && !fetch.twins_missing ? copy_slice << page_shift : bytes;
+  for (uint64_t done = 0; done < bytes; done += slice) {
+    const uint64_t at = offset + done, size = std::min(slice, bytes - done);
+    char* const to = copies_.bytes_of(at >> page_shift);
+    const Piggyback* const first = done == 0 ? piggyback : nullptr;
+    if (fetch.ahead) transport.start_deferred_get(to, rank, at, size, fetch.completion, first);
+    else transport.start_get(to, rank, at, size, fetch.completion, first);
+    if (twins && !fetch.twins_missing) std::memcpy(copies_.twin(*fetch.array, at >> page_shift), to, size);
+  }
+}
+
+bool Fetches::fault(Array& array, uint64_t page) {
+  const HomeRun& run = array.home(page);
+  if (copies_.is_here(run)) return false;
+  if (config_.states->flag(page, PageStates::replica)) {  // the kernel has dropped the mapping
+    array.tracker->install(copies_.view(page), page_bytes);
+    return true;
+  }
+  switch (config_.states->state(page)) {
+    case PageState::busy:
+      if (!copies_.at_work.is_mine(page)) return wait_while_busy(page), true;
+      array.tracker->install(copies_.view(page), page_bytes);
+      copies_.closed.open(array, page);
+      return true;
+    case PageState::valid:
+      // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
+      // could be on its way out.
+      if (config_.states->take(page, PageState::valid)) {
+        array.tracker->install(copies_.view(page), page_bytes);
+        copies_.closed.open(array, page);  // it may have been a write to a closed page
+        config_.states->release(page, PageState::valid);
+      }
+      return true;
+    default: break;
+  }
+  count(array.counters.faults, 1);
+  const Window w = window(array, page);
+  Fetch fetch;
+  const uint64_t brought = begin(array, run, page, page + w.pages, fetch);
+  if (brought == 1 && fetch.completion.left.load(std::memory_order_relaxed) > 0) prefetch_lines(copies_.bytes_of(page));
+  if (brought > 0) finish(fetch);
+  config_.states->clear_flag(page, PageStates::guessed);
+  for (uint64_t p = w.sure; p < brought; ++p) config_.states->set_flag(page + p, PageStates::guessed);
+  return true;
+}
+
+void Fetches::open(Array& array, uint64_t first, uint64_t end) {
+  for (uint64_t page = first; page < end; ++page) {
+    if (!copies_.closed.is_closed(page) || !config_.states->take(page, PageState::valid)) continue;
+    copies_.closed.open(array, page);
+    config_.states->release(page, PageState::valid);
+  }
+}
+
+// ---- fetches that go on while the program computes ----------------------------------------------------------------
+
+bool Fetches::start_preload(Array& array, uint64_t first, uint64_t end) {
+  foresight_.note(first, end);
+  return start_fetches(array, first, end, false);
+}
+
+// A guess that is wrong costs what it brings; what the program preloads is then fetched as ever.
+void Fetches::preload_ahead(bool halves) {
+  unattended_.store(true, std::memory_order_relaxed);
+  for (const PageRun& run : foresight_.turn()) {
+    Array* const array = config_.arrays->live(run.first);  // may have been freed since
+    if (array != nullptr && (!halves || copies_.stays(*array)))
+      start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
+  }
+}
+
+void Fetches::enter_between() {
+  fetched_between_.store(false, std::memory_order_relaxed);
+  between_.store(true, std::memory_order_relaxed);
+}
+
+bool Fetches::leave_between() {
+  between_.store(false, std::memory_order_relaxed);
+  return fetched_between_.load(std::memory_order_relaxed);
+}
+
+// Starts fetches in slots, so that any thread that needs one of their pages can finish them.
+bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahead) {
+  uint64_t room = config_.limit_pages - config_.limit_pages / 4;
+  bool any = false;
+  for (const HomeRun& run : array.homes) {
+    if (copies_.is_here(run) || run.first + run.pages <= first) continue;
+    if (run.first >= end) break;
+    if (ahead && !config_.transport->defers_gets(run.rank)) continue;
+    const uint64_t run_end = std::min(run.first + run.pages, end);
+    // From afar in several pieces at once; what is copied here and now, in one.
+    const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
+    const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, config_.most_at_once());
+    uint64_t p = std::max(run.first, first);
+    while (p < run_end && room > 0) {
+      const PageState state = config_.states->state(p);
+      if (state == PageState::valid || config_.states->flag(p, PageStates::replica)) {
+        ++p;
+        continue;
+      }
+      if (state == PageState::busy) {
+        if (under_way(p)) ++p, any = any || unattended_.exchange(false, std::memory_order_relaxed);
+        else wait_while_busy(p);
+        continue;
+      }
+      Fetch* const slot = free_slot();
+      if (slot == nullptr) {
+        if (ahead) return any;  // nothing that is fetched ahead comes before the barrier
+        finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
+        continue;
+      }
+      Fetch& fetch = *slot;
+      fetch.ahead = ahead;
+      const uint64_t coming = begin(array, run, p, std::min({run_end, p + batch, p + room}), fetch);
+      fetch.state.store(coming > 0 ? Fetch::under_way : Fetch::free, std::memory_order_release);
+      count(array.counters.preloaded, coming);
+      for (uint64_t i = 0; i < coming; ++i) config_.states->clear_flag(p + i, PageStates::guessed);
+      p += coming, room -= coming;
+      if (direct && coming > 0) finish_slot(fetch);
+      any = any || (!direct && coming > 0);
+    }
+    hide_stale(array, p, run_end);
+  }
+  return any;
+}
+
+// What a fetch has no room for.
+void Fetches::hide_stale(Array& array, uint64_t first, uint64_t end) const {
+  for (uint64_t page = first; page < end; ++page) {
+    if (!copies_.take_stale_in_view(page)) continue;
+    copies_.hide(array, page);
+    config_.states->release(page, PageState::stale);
+  }
+}
+
+// A slot to be filled; null if all are in use.
+Fetches::Fetch* Fetches::free_slot() {
+  for (Fetch& fetch : fetches_) {
+    uint32_t free = Fetch::free;
+    if (fetch.state.compare_exchange_strong(free, Fetch::filling, std::memory_order_acquire)) return &fetch;
+  }
+  return nullptr;
+}
+
+// Whether a fetch in a slot brings the page.
+bool Fetches::under_way(uint64_t page) const {
+  return std::any_of(std::begin(fetches_), std::end(fetches_), [page](const Fetch& fetch) {
+    return fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages;
+  });
+}
+
+// Finishes the fetch in this slot, if there is one and nobody else does it just now; false then.
+bool Fetches::finish_slot(Fetch& fetch) {
+  uint32_t under_way = Fetch::under_way;
+  if (!fetch.state.compare_exchange_strong(under_way, Fetch::finishing, std::memory_order_acquire)) return false;
+  finish(fetch);
+  fetch.state.store(Fetch::free, std::memory_order_release);
+  return true;
+}
+
+void Fetches::finish(uint64_t first, uint64_t end) {
+  const auto is_wanted = [&](const Fetch& fetch) {
+    return (first == 0 && end == UINT64_MAX) || (fetch.page < end && fetch.page + fetch.pages > first);
+  };
+  for (Fetch& fetch : fetches_)
+    for (Backoff backoff(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
+      if (!finish_slot(fetch) && !backoff.step()) usleep(20);
+}
+
+// Looks at the slots again and again: the page may have been claimed for a fetch that is only just getting under way.
+void Fetches::wait_while_busy(uint64_t page) {
+  for (Backoff backoff(200); config_.states->state(page) == PageState::busy;) {
+    bool finished = false;
+    for (Fetch& fetch : fetches_)
+      if (fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages)
+        finished = finish_slot(fetch) || finished;
+    if (!finished && !backoff.step()) usleep(20);
+  }
+}
+
+}  // namespace hiroba

@@ -1,0 +1,77 @@
+#include "memory/check/code_place.hpp"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+namespace hiroba {
+
+namespace {
+
+struct Range {
+  uintptr_t begin, end;
+  bool has(const void* at) const {
+    const auto address = reinterpret_cast<uintptr_t>(at);
+    return address >= begin && address < end;
+  }
+};
+
+// Of this process, the same from its start to its end: the code of the C library and of this one.
+Range system_code[4];
+size_t system_ranges = 0;
+
+bool is_system(const void* at) {
+  return std::any_of(system_code, system_code + system_ranges, [at](const Range& range) { return range.has(at); });
+}
+
+// The executable segments of the library that has this address; a static program's library is the program.
+int add_if_it_has(dl_phdr_info* info, size_t, void* address) {
+  Range range = {UINTPTR_MAX, 0};
+  bool has = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    range.begin = std::min<uintptr_t>(range.begin, info->dlpi_addr + segment.p_vaddr);
+    range.end = std::max<uintptr_t>(range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+    has = has || Range{info->dlpi_addr + segment.p_vaddr, range.end}.has(address);
+  }
+  has = has && info->dlpi_name != nullptr && *info->dlpi_name != '\0';  // the program has no name
+  if (has && system_ranges < std::size(system_code)) system_code[system_ranges++] = range;
+  return has ? 1 : 0;
+}
+
+// memcpy and memmove, which read what they are given and no more, are one function of at most this size.
+constexpr uintptr_t most_copy_code = 2048;
+Range copy_code;
+
+}  // namespace
+
+void learn_system_code() {
+  system_ranges = 0;
+  void* const copy = dlsym(RTLD_DEFAULT, "memmove");
+  copy_code = {reinterpret_cast<uintptr_t>(copy), reinterpret_cast<uintptr_t>(copy) + most_copy_code};
+  dl_iterate_phdr(add_if_it_has, copy);
+  dl_iterate_phdr(add_if_it_has, reinterpret_cast<void*>(&learn_system_code));
+}
+
+const void* calling_place() {
+  void* frames[32];
+  const int count = backtrace(frames, 32);
+  // A return address belongs to the instruction before it.
+  for (int i = 1; i < count; ++i)
+    if (!is_system(frames[i])) return static_cast<const char*>(frames[i]) - 1;
+  return nullptr;
+}
+
+CodePlace code_place(const ucontext_t& context) {
+  const void* const at = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+  if (!is_system(at)) return {at, true, true};
+  const void* const caller = calling_place();
+  return {caller == nullptr ? at : caller, copy_code.has(at), caller != nullptr};
+}
+
+}  // namespace hiroba

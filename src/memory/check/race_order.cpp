@@ -1,0 +1,65 @@
+#include "memory/check/race_order.hpp"
+
+#include <algorithm>
+
+namespace hiroba {
+
+Order::Order(const AccessLog& log, int nranks)
+    : log_(log),
+      nranks_(nranks),
+      turns_(static_cast<size_t>(nranks)),
+      first_any_(static_cast<size_t>(nranks), UINT32_MAX) {
+  for (int r = 0; r < nranks; ++r) {
+    const RankLog& of = log.of(r);
+    const auto rank = static_cast<size_t>(r);
+    unknown_ = unknown_ || of.too_many_events;
+    for (uint32_t i = 0; i < of.events; ++i) {
+      const SyncEvent& event = of.event[i];
+      if (event.kind == SyncEvent::acquire) turns_[rank][event.lock].push_back({event.ticket, i});
+      if (event.kind == SyncEvent::any) first_any_[rank] = std::min(first_any_[rank], i);
+    }
+  }
+}
+
+uint32_t Order::first_after(int rank, const SyncEvent& event) const {
+  const auto r = static_cast<size_t>(rank);
+  if (event.kind == SyncEvent::any) return first_any_[r];
+  if (event.kind != SyncEvent::release) return UINT32_MAX;
+  const auto turns = turns_[r].find(event.lock);
+  if (turns == turns_[r].end()) return UINT32_MAX;
+  const auto next = std::upper_bound(turns->second.begin(), turns->second.end(), event.ticket,
+                                     [](uint32_t ticket, const Turn& turn) { return ticket < turn.ticket; });
+  return next == turns->second.end() ? UINT32_MAX : next->event;
+}
+
+const Order::Reach& Order::after(int rank, uint32_t segment) {
+  const auto [found, fresh] = reaches_.try_emplace({rank, segment}, Reach(static_cast<size_t>(nranks_), UINT32_MAX));
+  Reach& reach = found->second;
+  if (!fresh) return reach;
+  std::vector<uint32_t> done(static_cast<size_t>(nranks_));  // events from here on have been followed
+  for (size_t r = 0; r < done.size(); ++r) done[r] = static_cast<uint32_t>(log_.of(static_cast<int>(r)).events);
+  reach[static_cast<size_t>(rank)] = segment;
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t r = 0; r < done.size(); ++r) {
+      const uint32_t end = done[r];
+      if (reach[r] >= end) continue;
+      done[r] = reach[r], any = true;
+      for (uint32_t i = reach[r]; i < end; ++i)
+        for (size_t other = 0; other < done.size(); ++other) {
+          if (other == r) continue;
+          const uint32_t event = first_after(static_cast<int>(other), log_.of(static_cast<int>(r)).event[i]);
+          if (event != UINT32_MAX) reach[other] = std::min(reach[other], event + 1);
+        }
+    }
+  }
+  return reach;
+}
+
+bool Order::ordered(int rank_a, uint32_t segment_a, int rank_b, uint32_t segment_b) {
+  if (unknown_) return true;
+  return after(rank_a, segment_a)[static_cast<size_t>(rank_b)] <= segment_b ||
+         after(rank_b, segment_b)[static_cast<size_t>(rank_a)] <= segment_a;
+}
+
+}  // namespace hiroba

@@ -1,0 +1,85 @@
+// Part of the contract of this floor: the heap, shared memory that any thread of any rank allocates and frees without
+// the others. An object has its home at one rank, that of the caller or a named one, and belongs to the rank that has
+// allocated it; any rank may free it.
+//
+// Owner: Memory. Thread-safe, but for what is said of start and end. allocate() may block for another node's answer if
+// the home is there, and free() if the object was allocated there; neither waits for the program there. at_barrier() is
+// called by collective calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "base/tables/options.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+struct HeapParts;
+struct FreedObject;
+
+class Heap {
+ public:
+  explicit Heap(MemoryParts& parts);
+  ~Heap();
+
+  static constexpr int caller = -1;  // the home
+  struct Request {
+    size_t bytes = 0;
+    size_t alignment = 1;  // a power of two
+    int home = caller;
+    bool zeroed = false;
+    const char* place = "";  // "main.c:12"
+  };
+  Status allocate(const Request& request, void*& out);
+  // The quick way for objects of any content with their home here: null or false if it is closed, and allocate() or
+  // free() is to be called. Of the process's heap, also while there is none.
+  static void* allocate_kept(size_t bytes);
+  static bool keep(void* object);
+  Status free(void* object, const char* place);
+  // The same object, or another one with the same home and content, of the size that is requested.
+  Status reallocate(void* object, const Request& request, void*& out);
+
+  bool contains(const void* address) const;
+
+  struct Statistics {
+    uint64_t live = 0, used = 0;         // of objects that this rank has allocated: bytes, and memory that they take
+    uint64_t returned = 0, batches = 0;  // objects of other ranks that it has freed, and in how many batches
+  };
+  // After what others have freed by now is free.
+  // `exact`: what others have freed by now is no more in use; that may ask other nodes.
+  Status statistics(Statistics& out, bool exact);
+  // For people: what an address of the heap is.
+  std::string explain(const void* address) const;
+
+  // ---- for Memory ----
+  // How many bytes of addresses a rank's part takes; the same in every rank.
+  static Status part_size(const Options& options, int nranks, uint64_t space, uint64_t& bytes);
+  void listen(Transport& transport);  // before it starts
+  Status start(const Options& options);
+  Status at_barrier();  // what this rank has freed of others is on its way to them
+  Status finish();      // before the last barrier; option check says what was not freed
+
+ private:
+  void place(const Request& request, int home, void*& out);
+  void* fetch_small(size_t bytes);
+  Status free_own(void* object, const FreedObject& freed);
+  Status drain();
+  void publish_writes(std::span<const FreedObject> objects);
+  bool publish_reuse(const std::vector<FreedObject>& objects);
+  void refresh(uint64_t position, uint64_t bytes);
+  void give_back(void* address, uint64_t bytes);
+  Status exhausted(const Request& request, int home) const;
+  Status add_arrays();
+
+  MemoryParts& parts_;
+  std::unique_ptr<HeapParts> heap_;
+};
+
+}  // namespace hiroba

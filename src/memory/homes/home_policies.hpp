@@ -1,0 +1,81 @@
+// Which pages get other homes, because one rank has written them first or alone: decided at barriers, by all ranks
+// alike. README.md, "Homes that move".
+//
+// Owner: MemoryParts. For the thread that makes collective calls; what is collective says so.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "base/tables/options.hpp"
+#include "memory/array.hpp"
+#include "memory/cache/notices.hpp"
+#include "memory/homes/home_runs.hpp"
+#include "memory/homes/write_tally.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+class HomePolicies {
+ public:
+  explicit HomePolicies(MemoryParts& parts) : parts_(parts) {}
+
+  // A page moves after so many intervals in which one rank alone wrote it, and twice as many each time that it has
+  // moved before, but not more often than this; and all arrays together have at most so many more runs of pages with
+  // one home than their distributions make.
+  static constexpr uint32_t intervals = 3, most_moves = 4;
+  static constexpr size_t most_exceptions = 8192;
+
+  void start(const Options& options);
+  void place_new(Array& array);               // by option homes; collective
+  void set(Array& array, HomePolicy policy);  // collective
+
+  // Around a barrier with notices. before() adds nothing and looks at nothing while no array has a policy but fixed;
+  // true if this rank has something to say about homes, which its word in the barrier tells the others.
+  bool before_barrier();
+  bool wants_notices() const { return !alone_.empty() || !tally_.empty(); }
+  void saw(Notice written) { others_.push_back({written.page(), written.pages()}); }  // by another rank
+  // `known`: the notices name all that was written. `speakers`: the ranks that had something to say. Collective.
+  Status after_barrier(bool known, std::span<const int> speakers, const char* call);
+  // What was written since the last barrier is not known to all.
+  void lose_track() { tally_.clear(), alone_.clear(); }
+  void forget(const Array& array);  // that is being freed, or has got another distribution
+
+  bool explains() const { return explains_; }  // by options: all arrays are looked at
+  // Of the array, that this rank alone has written for long, on other nodes.
+  uint64_t pages_alone(const Array& array) const;
+
+ private:
+  enum Kind : uint32_t { moves, first_touch, touched, in_use };
+  struct Proposal {
+    uint64_t page;
+    uint32_t pages, kind;
+  };
+  struct Accepted;
+
+  Proposal* mine() const;
+  bool can_move(const Array& array) const;
+  void note_alone();
+  void note_written(const PageRun& run);
+  void say(uint64_t page, uint64_t pages, Kind kind);
+  bool is_touched(const Array& array) const;
+  void say_touched(const Array& array);
+  void say_moves();
+  std::vector<Proposal> read_proposals(int rank) const;
+  Status decide(std::span<const int> speakers, const char* call);
+  Status move(std::map<uint64_t, Accepted>& arrays, const char* call);
+  void accept(Accepted& accepted, const Array& array, int rank) const;
+  static void count_moves(Array& array, std::vector<HomeChange>& changes, size_t& room);
+  size_t exceptions() const;
+
+  MemoryParts& parts_;
+  HomePolicy by_option_ = HomePolicy::fixed;
+  bool explains_ = false, active_ = false;  // all arrays are looked at, or some
+  uint64_t parity_ = 0, said_ = 0;
+  std::vector<PageRun> alone_, others_;  // of the interval that ends: written by this rank, on other nodes; by others
+  WriteTally tally_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,64 @@
+// Part of the contract of this floor: on which NUMA domains of their machine the home pages of arrays lie.
+// What moves here is the memory of a node's pages among the domains of that node; homes.hpp is about homes. On a
+// machine with one domain every call works, and nothing moves.
+//
+// Owner: Memory. What is collective says so; the rest is thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/tables/options.hpp"
+#include "memory/array.hpp"
+#include "memory/numa/memory_place.hpp"
+
+namespace hiroba {
+
+struct MemoryParts;
+
+// Of pages whose domains are given: how many are where, and a picture; lines of text. Beside the numbers of domains,
+// `where` has Affinity::absent and Affinity::elsewhere.
+std::string show_domains(std::span<const int> where);
+
+class Affinity {
+ public:
+  explicit Affinity(MemoryParts& parts) : parts_(parts) {}
+  // In the place of a domain: of a page that is not in use, and of one whose home is another node.
+  static constexpr int absent = -1, elsewhere = -2;
+
+  Status start(const Options& options);  // of the process
+  Status place_new(const Array& array);  // before anybody has it
+
+  const std::vector<int>& domains() const;  // of this machine
+  int domain_of(int rank) const;            // of a rank of this node; -1: its CPUs are on several
+
+  // Collective, all of them; they block. `moved`: how many pages of all nodes are on another domain than before.
+  Status place(void* data, const MemoryPlace& place, const char* call, uint64_t& moved);
+  Status migrate(const void* data, std::span<const Range> section, int rank, const char* call, uint64_t& moved);
+  Status next_touch(void* data, const char* call);
+  // While on, units of pages are closed in turn at barriers, and which domain's threads touch them is counted.
+  Status sample(void* data, bool on, const char* call);
+  // Moves each unit to the domain that has touched it in more samples than the one that it is on.
+  Status migrate_by_use(void* data, const char* call, uint64_t& moved);
+
+  // For each page of the array its domain, `absent` or `elsewhere`.
+  Status locate(const Array& array, std::vector<int>& out) const;
+
+ private:
+  Status check(const MemoryPlace& place, const char* what) const;
+  Status set_places(const Array& array, const MemoryPlace& place) const;
+  template <typename Visit>
+  void for_each_run_here(const Array& array, const Visit& visit) const;
+  bool moves_for_node() const;
+  bool watches_races(const char* call) const;
+  Status begin_move(const Array& array, const char* call) const;
+  Status end_move(const MovedPages& mine, const char* call, uint64_t& moved) const;
+  MovedPages move_all(const Array& array, const MemoryPlace& place) const;
+  MovedPages move_by_counts(const Array& array, const std::vector<uint64_t>& counts) const;
+
+  MemoryParts& parts_;
+};
+
+}  // namespace hiroba

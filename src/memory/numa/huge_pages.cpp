@@ -1,0 +1,86 @@
+#include "memory/numa/huge_pages.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/addresses.hpp"
+#include "memory/sparse.hpp"
+
+namespace hiroba {
+
+// New arrays: before the first barrier nothing is known to be in use, and by the second a program has filled its
+// arrays.
+void HugePages::at_barrier() {
+  if (!on_) return;
+  constexpr int last_barrier = 2;
+  config_.arrays->for_each_live([this](Array& array) {
+    if (array.barriers == last_barrier || array.is_heap) return;
+    ++array.barriers;
+    gather(array);
+  });
+}
+
+// Between nodes only for ranks with much of the array, unless copies stay: each time cached pages are dropped, a
+// machine may forget every translation if any huge page is in use. All parts of the rank count together: what has
+// migrated may lie in several, and may lack some pages that nobody writes.
+bool HugePages::pays(const Array& array) const {
+  constexpr uint64_t least = uint64_t{24} << 20;
+  if (!config_.several_nodes || array.preloaded.load(std::memory_order_relaxed)) return true;
+  uint64_t pages = 0;
+  for (const HomeRun& run : array.homes) pages += run.rank == config_.rank ? run.pages : 0;
+  return pages << page_shift >= least;
+}
+
+// What is in use of a part, in whole huge pages. A huge page at the beginning or the end of a part counts if at least
+// half of it is the part's, and the part is not so short that the rest, which is memory for nothing, would be more than
+// a quarter of it.
+HugePages::Bytes HugePages::whole(const Bytes& in_use, const Bytes& part) {
+  const auto round_down = [](uint64_t bytes) { return bytes / huge_page_bytes * huge_page_bytes; };
+  const uint64_t lacking =
+      part.end - part.begin >= 4 * huge_page_bytes ? huge_page_bytes / 2 : 0;  // at most, at an end
+  return {round_down(in_use.begin + huge_page_bytes - 1 - (in_use.begin == part.begin ? lacking : 0)),
+          round_down(in_use.end + (in_use.end == part.end ? lacking : 0))};
+}
+
+// visit(whole huge pages, part) for what is in use of this rank's parts.
+template <typename Visit>
+void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
+  if (!pays(array)) return;
+  for (const HomeRun& run : array.homes) {
+    if (run.rank != config_.rank || run.pages << page_shift < huge_page_bytes) continue;
+    const Bytes part = {run.first << page_shift, (run.first + run.pages) << page_shift};
+    for_each_data(config_.fd, part.begin, part.end, [&](uint64_t begin, uint64_t end) {
+      const Bytes huge = whole({begin, end}, part);
+      if (huge.begin < huge.end) visit(huge, part);
+    });
+  }
+}
+
+// The kernel makes no huge page of nothing, so there has to be one small page.
+void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const {
+  const HomeRun& run = array.home(page);
+  if (!on_ || run.rank != config_.rank) return;
+  const Bytes come = {page << page_shift, (page + pages) << page_shift};
+  const Bytes huge = whole(come, {run.first << page_shift, (run.first + run.pages) << page_shift});
+  if (huge.begin >= huge.end || !pays(array)) return;
+  for (uint64_t at = huge.begin; at < huge.end; at += huge_page_bytes)
+    madvise(config_.base + std::max(at, come.begin), page_bytes, MADV_POPULATE_WRITE);
+  collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
+}
+
+// What is gathered already is not gathered again: that takes milliseconds of a program's loop.
+void HugePages::gather(Array& array) {
+  if (!on_ || array.is_heap) return;
+  uint64_t in_use = 0;
+  for_each_in_use(array, [&](const Bytes& huge, const Bytes&) { in_use += huge.end - huge.begin; });
+  if (in_use == array.gathered) return;
+  array.gathered = in_use;
+  for_each_in_use(array, [&](const Bytes& huge, const Bytes& part) {
+    collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
+    const uint64_t first = std::max(part.begin, huge.begin), end = std::min(part.end, huge.end);
+    madvise(config_.base + first, end - first, MADV_POPULATE_READ);
+  });
+}
+
+}  // namespace hiroba

@@ -1,0 +1,315 @@
+#include "memory/space/faults.hpp"
+
+// The handler of SIGBUS and SIGSEGV, and those of other signals that end the program. It may interrupt any code of the
+// program, so what it calls allocates nothing and takes only locks that no holder can fault under; the exception is the
+// way out, when the job is going to end.
+//
+// A program may have handlers of its own, and may install them at any time: sigaction() and signal() of this library
+// stand before the C library's, and keep for these two signals what the program gives as the handler to pass on to. For
+// the others a handler of the program takes the place of ours.
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "base/debug/symbols.hpp"
+#include "base/debugger.hpp"
+#include "base/ending.hpp"
+#include "base/log.hpp"
+#include "memory/parts.hpp"
+#include "memory/space/ended_memory.hpp"
+
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) __attribute__((weak));
+
+namespace hiroba {
+
+namespace {
+
+// A signal handler has no argument of ours, so this is where it finds what it serves: one per process.
+std::atomic<MemoryParts*> current{nullptr};
+std::atomic<const EndedMemory*> ended{nullptr};               // after the end
+struct sigaction previous_bus, previous_segv, previous_trap;  // what the program wants
+// The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
+// the address.
+std::atomic<void*> bad_access{nullptr};
+std::atomic<bool> had_bad_access{false};
+
+// The C library's own: in the shared library that follows this one, in a static program under its internal name.
+using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
+Sigaction system_sigaction() {
+  static const auto next = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
+  return next != nullptr ? next : &__sigaction;
+}
+
+struct sigaction& wanted(int signal) {
+  return signal == SIGBUS ? previous_bus : signal == SIGSEGV ? previous_segv : previous_trap;
+}
+// SIGTRAP only where races are looked for: a debugger, or the program, may want it.
+std::span<const int> our_signals(const MemoryParts& parts) {
+  static constexpr int signals[] = {SIGBUS, SIGSEGV, SIGTRAP};
+  return {signals, parts.races.on() ? 3U : 2U};
+}
+
+bool is_ours(int signal) {
+  const MemoryParts* const parts = current.load(std::memory_order_relaxed);
+  if (parts == nullptr) return false;
+  const std::span<const int> ours = our_signals(*parts);
+  return std::find(ours.begin(), ours.end(), signal) != ours.end();
+}
+
+// They end the program, and not by an access to memory that could be served.
+constexpr int ending_signals[] = {SIGABRT, SIGFPE, SIGILL, SIGTERM};
+
+const char* kind(int signal) {
+  switch (signal) {
+    case SIGBUS: return "bus error";
+    case SIGSEGV: return "segmentation fault";
+    case SIGABRT: return "abort was called";
+    case SIGFPE: return "arithmetic error, such as a division by zero";
+    case SIGILL: return "illegal instruction";
+    default: return "trap";
+  }
+}
+
+bool is_sent(const siginfo_t& info) { return info.si_code <= 0; }  // by kill() or raise(), not by the processor
+
+// A process that the rank has forked is a copy of it, with its buffers, but its end is no end of the job.
+bool is_rank() {
+  const MemoryParts* const p = current.load(std::memory_order_acquire);
+  return p == nullptr || p->board->rank(p->job.rank).pid.load(std::memory_order_relaxed) == getpid();
+}
+
+// What is printed allocates and takes locks, of which the program may hold one. It has said before what happened.
+void print_crash(int signal) {
+  constexpr unsigned seconds = 10;
+  const EndWithin limit(seconds, 128 + signal);
+  print_stack();
+}
+
+// By its default action.
+void end_by(int signal, const siginfo_t& info) {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  system_sigaction()(signal, &standard, nullptr);
+  // What the processor has refused is repeated on return, so that a core file shows it; nothing else is.
+  if (is_sent(info) || signal == SIGTRAP || info.si_code == BUS_MCEERR_AO) raise(signal);
+}
+
+// Reports the crash, and leaves the process to the signal's default action, which ends it.
+void crash(int signal, const siginfo_t& info) {
+  if (!is_rank()) return end_by(signal, info);
+  const bool by_itself = info.si_pid == getpid();
+  char what[80];
+  std::snprintf(what, sizeof what, "the program crashed by signal %d (%s)", signal, sigabbrev_np(signal));
+  stop_at_crash(signal == SIGSEGV || signal == SIGBUS ? kind(signal) : what);
+  if (first_to_report(128 + signal)) {
+    if (is_sent(info) && !by_itself)
+      log_line("the program was ended by signal %d (%s), which process %d has sent; it was here:", signal,
+               strsignal(signal), info.si_pid);
+    else if ((signal == SIGSEGV || signal == SIGBUS) && had_bad_access.load())
+      log_line("%s at address %p, which is not in a shared array; the program crashed here:", kind(signal),
+               bad_access.load());
+    else if (is_sent(info) && signal != SIGABRT)
+      log_line("the program has sent itself signal %d (%s):", signal, strsignal(signal));
+    else log_line("%s; the program crashed here:", kind(signal));
+    print_crash(signal);
+  }
+  tell_launcher_afterwards(128 + signal);
+  end_by(signal, info);
+}
+
+void handle_crash(int signal, siginfo_t* info, void*) { crash(signal, *info); }
+
+// A launcher ends the ranks of a job that has failed. One that waits in a call of the library has left the C library's
+// functions, so what it has in its buffers is whole.
+void handle_end(int signal, siginfo_t* info, void*) {
+  const MemoryParts* const p = current.load(std::memory_order_acquire);
+  if (p != nullptr && is_rank() && p->board->rank(p->job.rank).waiting.load(std::memory_order_relaxed) != 0) {
+    const EndWithin limit(1, 128 + signal);
+    flush_program_output();
+  }
+  end_by(signal, *info);
+}
+
+using Handler = void (*)(int, siginfo_t*, void*);
+Handler standard_handler(int signal) { return signal == SIGTERM ? handle_end : handle_crash; }
+
+bool is_standard(int signal, const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == standard_handler(signal);
+}
+
+// Where the program's own handler, if any, takes over; else the crash is reported.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction previous = wanted(signal);
+  if ((previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) wanted(signal) = {};
+  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
+  if (previous.sa_handler == SIG_IGN && is_sent(*info)) return;
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  crash(signal, *info);
+}
+
+// Option check: an access to a page that is closed to see it; false if it is no such thing.
+bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
+  return p.races.on() && info.si_signo == SIGSEGV && p.races.recorder().on_fault(info.si_addr, context);
+}
+
+// Serves an access to an absent page; false if it is no such thing.
+bool serve(MemoryParts& p, const void* address) {
+  Array* const array = p.table.live(p.page_of(address));
+  if (array == nullptr || p.cache == nullptr) return false;
+  p.transport->faulting(true);
+  if (p.check && array->preloaded.load()) {
+    const char* const at = std::max(static_cast<const char*>(address), static_cast<const char*>(array->data));
+    end_job(
+        1,
+        "element %zu of array %s has not been preloaded since the last synchronisation, as %s promises; preload it, "
+        "or leave out the promise",
+        static_cast<size_t>(at - array->data) / array->distribution.element_bytes(), array->name, array->preloaded_by);
+  }
+  const double begin = p.times.on ? seconds_now() : 0;
+  const bool served = p.cache->fetches.fault(*array, p.page_of(address));
+  if (p.times.on) p.times.faults.fetch_add(seconds_now() - begin, std::memory_order_relaxed);
+  p.transport->faulting(false);
+  return served;
+}
+
+// An access to a home page that is closed to see who touches it; false if it is no such thing.
+bool open_touched(MemoryParts& p, const siginfo_t& info) {
+  if (!p.touches.used() || info.si_signo != SIGSEGV) return false;
+  const uint64_t page = p.page_of(info.si_addr);
+  Array* const array = p.table.live(page);
+  return array != nullptr && p.is_here(array->home(page).rank) && p.touches.open(*array, page);
+}
+
+[[noreturn]] void end_refused(int signal) {
+  {
+    const EndWithin limit(1, 128 + signal);
+    flush_program_output();
+  }
+  tell_launcher(128 + signal);
+  _exit(128 + signal);
+}
+
+// An access to the range that cannot be served.
+[[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
+  const Array* const array = p.arrays.at(address);
+  const bool inside = array != nullptr && !p.arrays.is_guard(address);
+  stop_at_crash(inside ? kind(signal) : p.arrays.explain(address).c_str());
+  if (first_to_report(128 + signal)) {
+    if (inside) log_line("%s inside array %s: the machine has no memory left for it", kind(signal), array->name);
+    else log_line("%s: %s", kind(signal), p.arrays.explain(address).c_str());
+    print_crash(signal);
+  }
+  end_refused(signal);
+}
+
+// After the end.
+[[noreturn]] void refuse_ended(const EndedMemory& was, int signal, const void* address) {
+  const std::string text = was.explain(address);
+  stop_at_crash(text.c_str());
+  if (first_to_report(128 + signal)) {
+    log_line("%s: %s", kind(signal), text.c_str());
+    print_crash(signal);
+  }
+  end_refused(signal);
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  const int saved = errno;
+  MemoryParts* const p = current.load(std::memory_order_acquire);
+  ucontext_t& state = *static_cast<ucontext_t*>(context);
+  const bool by_access = !is_sent(*info);
+  if (p != nullptr && signal == SIGTRAP && p->races.on() && p->races.recorder().on_trap(state)) {
+    // the one instruction that was to be seen is over
+  } else if (const EndedMemory* const was = ended.load(std::memory_order_acquire);
+             was != nullptr && by_access && signal != SIGTRAP && was->contains(info->si_addr)) {
+    refuse_ended(*was, signal, info->si_addr);
+  } else if (p == nullptr || !by_access || signal == SIGTRAP || !p->space.contains(info->si_addr)) {
+    if (by_access && signal != SIGTRAP) bad_access.store(info->si_addr), had_bad_access.store(true);
+    pass_on(signal, info, context);
+  } else if (!record(*p, *info, state) && !open_touched(*p, *info) && !serve(*p, info->si_addr)) {
+    refuse(*p, signal, info->si_addr);
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+constexpr std::array crash_signals = {SIGBUS, SIGSEGV, SIGABRT, SIGFPE, SIGILL};
+
+KeptSignals::KeptSignals() {
+  for (size_t i = 0; i < before_.size(); ++i) system_sigaction()(crash_signals[i], nullptr, &before_[i]);
+}
+
+KeptSignals::~KeptSignals() {
+  for (size_t i = 0; i < before_.size(); ++i) system_sigaction()(crash_signals[i], &before_[i], nullptr);
+}
+
+void install_fault_handler(MemoryParts& parts) {
+  struct sigaction action = {};
+  action.sa_sigaction = handle;
+  // NODEFER: the program's own handler may leave with longjmp. ONSTACK: it may want a stack of its own for overflows.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  for (const int signal : our_signals(parts)) system_sigaction()(signal, &action, &wanted(signal));
+  for (const int signal : ending_signals) {
+    struct sigaction now;
+    system_sigaction()(signal, nullptr, &now);
+    action.sa_sigaction = standard_handler(signal);
+    if (now.sa_handler == SIG_DFL) system_sigaction()(signal, &action, nullptr);
+  }
+  current.store(&parts, std::memory_order_release);
+}
+
+MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
+
+void remove_fault_handler(const char* call) {
+  const MemoryParts& parts = *current.load();
+  auto was = std::make_unique<const EndedMemory>(parts.arrays, parts.space, call);
+  ended.store(was.release(), std::memory_order_release);  // for good: any thread may use it at any time
+  current.store(nullptr);
+  if (parts.races.on()) system_sigaction()(SIGTRAP, &wanted(SIGTRAP), nullptr);
+  struct sigaction standard = {}, now;
+  for (const int signal : ending_signals) {
+    system_sigaction()(signal, nullptr, &now);
+    if (is_standard(signal, now)) system_sigaction()(signal, &standard, nullptr);
+  }
+}
+
+}  // namespace hiroba
+
+extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
+                                                                struct sigaction* old) noexcept {
+  if (!hiroba::is_ours(signal)) {
+    const int result = hiroba::system_sigaction()(signal, action, old);
+    if (result == 0 && old != nullptr && hiroba::is_standard(signal, *old)) *old = {};  // the program had none
+    return result;
+  }
+  struct sigaction& wanted = hiroba::wanted(signal);
+  const struct sigaction before = wanted;
+  if (action != nullptr) wanted = *action;
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+static sighandler_t install(int signal, sighandler_t handler, int flags) {
+  struct sigaction action = {}, old = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+extern "C" __attribute__((visibility("default"))) sighandler_t signal(int signal, sighandler_t handler) noexcept {
+  return install(signal, handler, SA_RESTART);
+}
+
+// The name of signal() in programs that are compiled as ISO C (-std=c11): System V's meaning.
+extern "C" __attribute__((visibility("default"))) sighandler_t __sysv_signal(int signal,
+                                                                             sighandler_t handler) noexcept {
+  return install(signal, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
+}

@@ -1,0 +1,110 @@
+#include "memory/space/space.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/limits.hpp"
+#include "base/machine/host.hpp"
+#include "base/text.hpp"
+#include "memory/layout.hpp"
+
+namespace hiroba {
+
+namespace {
+char* const preferred_base = reinterpret_cast<char*>(shared_base);
+
+// What this process has mapped in the way of [begin, begin + bytes): a line of /proc/self/maps; "" if nothing is found.
+std::string mapped_at(const char* begin, uint64_t bytes) {
+  FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return "";
+  const uint64_t from = reinterpret_cast<uint64_t>(begin);
+  unsigned long long first = 0, end = 0;
+  std::string found;
+  for (char line[512]; found.empty() && std::fgets(line, sizeof line, maps) != nullptr;)
+    if (std::sscanf(line, "%llx-%llx", &first, &end) == 2 && first < from + bytes && end > from)
+      found.assign(line, std::strcspn(line, "\n"));
+  std::fclose(maps);
+  return found;
+}
+}  // namespace
+
+Space::~Space() {
+  if (base_ == nullptr) return;
+  constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (!stays_ || mmap(base_, extent_, PROT_NONE, kind, -1, 0) == MAP_FAILED) munmap(base_, extent_);
+}
+
+Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
+  void* const at =
+      mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != preferred_base) {
+    const bool taken = at != MAP_FAILED || errno == EEXIST;
+    if (at != MAP_FAILED) munmap(at, extent);  // kernels before 4.17 give other addresses
+    const std::string why = taken ? "all ranks need the same, and here something is mapped among them: " +
+                                        mapped_at(preferred_base, extent) + "; a preloaded library, or a tool?"
+                                  : explain_error(errno) + "; a smaller option space may help";
+    return Status::error(format("host %s cannot reserve %s of addresses at %p (%s)", host_name().c_str(),
+                                show_bytes(extent).c_str(), static_cast<void*>(preferred_base), why.c_str()));
+  }
+  madvise(at, extent, MADV_DONTDUMP);
+  base_ = preferred_base;
+  shared_ = shared;
+  arrays_ = shared - heap;
+  extent_ = extent;
+  return {};
+}
+
+Status Space::no_room(uint64_t bytes) const {
+  return Status::error(format("no room for %s in the address range of %s (option space)", show_bytes(bytes).c_str(),
+                              show_bytes(arrays_).c_str()));
+}
+
+Status Space::check(uint64_t bytes) const { return bytes <= arrays_ ? Status() : no_room(bytes); }
+
+Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
+  const uint64_t units = (start + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
+  if (next_ + units <= arrays_) {
+    offset = next_;
+    next_ += units;
+  } else {
+    auto fit = given_.begin();
+    while (fit != given_.end() && fit->second < units) ++fit;
+    if (fit == given_.end()) return no_room(bytes);
+    offset = fit->first;
+    const uint64_t rest = fit->second - units;
+    given_.erase(fit);
+    if (rest > 0) given_[offset + units] = rest;
+  }
+  taken_[offset] = units;
+  offset += start;
+  return {};
+}
+
+void Space::give(uint64_t offset) {
+  offset = offset / unit * unit;
+  auto node = taken_.extract(offset);
+  uint64_t bytes = node.mapped();
+  const auto after = given_.lower_bound(offset);
+  if (after != given_.end() && after->first == offset + bytes) bytes += after->second, given_.erase(after);
+  const auto next = given_.lower_bound(offset);
+  if (next != given_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
+    }
+  }
+  given_[offset] = bytes;
+}
+
+Status Space::clear(uint64_t offset, uint64_t bytes) {
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(base_ + offset, bytes, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
+  return Status::error(
+      format("cannot unmap %s of shared array (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
+}
+
+}  // namespace hiroba

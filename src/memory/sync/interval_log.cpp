@@ -1,0 +1,81 @@
+#include "memory/sync/interval_log.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/wait.hpp"
+
+namespace hiroba {
+
+namespace {
+// Offsets in a log: the position up to which entries are being written, and up to which they are there.
+constexpr uint64_t reserved_at = 0, published_at = 64;
+}  // namespace
+
+void IntervalLog::start(char* base, const Layout& layout, const Job& job, Transport* transport) {
+  base_ = base, layout_ = layout, job_ = job, transport_ = transport;
+  writer_ = std::min(shared_writer, static_cast<uint64_t>(job.rank - job.first_rank_of(job.node)));
+}
+
+// Who reads an overwritten entry reads a count that includes it afterwards.
+uint64_t IntervalLog::reserve(uint64_t count) const {
+  const uint64_t begin = word(log_of(job_.node) + reserved_at).fetch_add(count);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return begin;
+}
+
+// In the order of reservations, so that all entries before a published position are there.
+uint64_t IntervalLog::publish(uint64_t begin, uint64_t end) const {
+  const auto published = word(log_of(job_.node) + published_at);
+  for (Backoff backoff(1000); published.load(std::memory_order_acquire) != begin;)
+    if (!backoff.step()) sched_yield();
+  published.store(end, std::memory_order_release);
+  return end;
+}
+
+uint64_t IntervalLog::append(std::span<const Notice> entries) {
+  if (entries.empty()) return end();
+  if (entries.size() > Layout::interval_slots / 4) return append_all();
+  const int keeper = job_.first_rank_of(job_.node);
+  const uint64_t begin = reserve(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i)
+    word(layout_.interval_slot(keeper, begin + i))
+        .store(writer_ << writer_shift | entries[i].word, std::memory_order_relaxed);
+  return publish(begin, begin + entries.size());
+}
+
+uint64_t IntervalLog::append_all() {
+  const uint64_t begin = reserve(1);
+  word(layout_.interval_slot(job_.first_rank_of(job_.node), begin))
+      .store(writer_ << writer_shift, std::memory_order_relaxed);
+  return publish(begin, begin + 1);
+}
+
+uint64_t IntervalLog::end() const { return word(log_of(job_.node) + published_at).load(std::memory_order_acquire); }
+
+// The count of reserved positions is read after the entries: if it says that none of them had been overwritten, none
+// had been when they were read.
+bool IntervalLog::read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out) {
+  constexpr uint64_t slots = Layout::interval_slots;
+  if (to - from > slots) return false;
+  const int keeper = job_.first_rank_of(node);
+  incoming_.resize(to - from);
+  for (uint64_t at = from; at < to;) {
+    const uint64_t count = std::min(to - at, slots - at % slots);
+    transport_->get(&incoming_[at - from], keeper, layout_.interval_slot(keeper, at), count * sizeof(Notice));
+    at += count;
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  uint64_t reserved = 0;
+  transport_->get(&reserved, keeper, log_of(node) + reserved_at, sizeof reserved);
+  if (reserved - from > slots) return false;
+  for (const Notice entry : incoming_) {
+    const uint64_t writer = entry.word >> writer_shift;
+    if (node == job_.node && writer == writer_ && writer != shared_writer) continue;
+    if (entry.pages() == 0) return false;
+    out.push_back(Notice::make(entry.page(), entry.pages()));
+  }
+  return true;
+}
+
+}  // namespace hiroba

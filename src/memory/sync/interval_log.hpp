@@ -1,0 +1,49 @@
+// A node's log of intervals: which pages its ranks have written, as runs, in the order in which they have released.
+// Other nodes' ranks read it. It is a ring of the latest entries; a position counts all entries that there ever were.
+//
+// Owner: Intervals. Threads: one of this process at a time; other ranks of the node append at the same time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/cache/notices.hpp"
+#include "transport/transport.hpp"
+
+namespace hiroba {
+
+class IntervalLog {
+ public:
+  void start(char* base, const Layout& layout, const Job& job, Transport* transport);
+
+  // Adds to this node's log; what the entries are about must be at the homes. Returns the position after them.
+  uint64_t append(std::span<const Notice> entries);
+  // An entry that is about all pages.
+  uint64_t append_all();
+  uint64_t end() const;  // of this node's
+
+  // The entries of a node in [from, to), without this rank's own, are added to `out`. False if some are about all pages
+  // or have been overwritten.
+  bool read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out);
+
+ private:
+  static constexpr uint64_t writer_shift = 56, shared_writer = 255;  // the number of those that have none of their own
+
+  uint64_t log_of(int node) const { return layout_.interval_log(job_.first_rank_of(node)); }
+  uint64_t reserve(uint64_t count) const;
+  uint64_t publish(uint64_t begin, uint64_t end) const;
+  std::atomic_ref<uint64_t> word(uint64_t offset) const {
+    return std::atomic_ref(*reinterpret_cast<uint64_t*>(base_ + offset));
+  }
+
+  char* base_ = nullptr;
+  Layout layout_;
+  Job job_;
+  Transport* transport_ = nullptr;
+  uint64_t writer_ = 0;  // this rank within its node
+  std::vector<Notice> incoming_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,44 @@
+// Nodes for the tasks that one thread creates. They come back when the tasks have ended, from whichever thread ended
+// them: a thread gathers the nodes of other pools, and gives them back many at a time.
+//
+// Owner: a Worker. take() is for its thread; give_back() for any.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "task/crew/stack.hpp"
+
+namespace hiroba {
+
+class TaskPool {
+ public:
+  // Null if all `limit` nodes are in use.
+  Task* take(size_t limit) {
+    if (free_ == nullptr && !refill(limit)) return nullptr;
+    Task* const task = free_;
+    free_ = task->next;
+    ++task->serial;
+    return task;
+  }
+  void put(Task& task) { task.next = free_, free_ = &task; }  // by the thread of the pool
+  // A list from `first` to `last`.
+  void give_back(Task& first, Task& last) { returned_.push(first, last); }
+  // All nodes, of tasks that have ended, too; while others may change them.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& tasks : blocks_)
+      for (size_t i = 0; i < block; ++i) visit(tasks[i]);
+  }
+
+ private:
+  static constexpr size_t block = 512;
+  bool refill(size_t limit);
+
+  Task* free_ = nullptr;
+  std::vector<std::unique_ptr<Task[]>> blocks_;
+  alignas(64) TaskStack returned_;
+};
+
+}  // namespace hiroba

@@ -1,0 +1,137 @@
+// What a sequence of tasks has done so far to each piece of data that they name: the last task that has written it, and
+// those that have used it since. From that follow the edges of the next task.
+//
+// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry stays where it is until no task
+// under way has used it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "task/access.hpp"
+#include "task/crew/exclusion.hpp"
+#include "task/flow/wiring.hpp"
+
+namespace hiroba {
+
+// A few tasks in place, more of them elsewhere; those that have ended are left out as it grows.
+class TaskList {
+ public:
+  // Option task-graph: `all`, also those that have ended.
+  void add(const TaskRef& task, bool all = false) {
+    if (count_ < in_place) tasks_[count_++] = task;
+    else if (all) more_.push_back(task);
+    else add_more(task);
+  }
+  void clear() {
+    count_ = 0;
+    if (!more_.empty()) more_.clear();
+  }
+  bool empty() const { return count_ == 0; }
+  size_t size() const { return count_ + more_.size(); }
+  void before(Wiring& wiring) const {
+    for (size_t i = 0; i < count_; ++i) wiring.after(tasks_[i]);
+    for (const TaskRef& task : more_) wiring.after(task);
+  }
+  TaskRef first() const { return tasks_[0]; }
+  bool any_pending() const;
+
+ private:
+  static constexpr size_t in_place = 4;
+  void add_more(const TaskRef& task);
+
+  size_t count_ = 0;
+  TaskRef tasks_[in_place];
+  std::vector<TaskRef> more_;
+};
+
+struct Shares;
+
+// What each task needs of it lies in few lines of the cache.
+struct alignas(64) Entry {
+  explicit Entry(const TaskSection& of) : section(of) {}
+
+  TaskSection section;
+  Entry* chain = nullptr;      // begins at the same address
+  std::vector<Entry*> others;  // with which it shares bytes, in an order that is the same in all ranks
+  TaskRef writer;              // that wrote it last; or a task of the runtime, that stands for what was before
+  TaskAccess::Mode mode = TaskAccess::in;
+  bool over = false;               // goes now (Directory::sweep)
+  TaskList users;                  // since, all with this mode; not of `out` and `inout`
+  std::vector<TaskSection> parts;  // of the section, where it lies on several nodes: entries of their own
+  std::unique_ptr<Exclusion> exclusion;
+  std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks
+  size_t epoch = 0;                // of which this is
+
+  // It says no more than a new entry would: no task that has used it is under way, and other ranks do not know it.
+  bool is_over() const { return shares == nullptr && parts.empty() && !writer.pending() && !users.any_pending(); }
+  void forget_tasks() { writer = TaskRef(), users.clear(); }
+  // A task with commutative access runs alone among them.
+  void exclude(TaskAccess::Mode access, Task& task);
+};
+
+class Directory {
+ public:
+  Directory();
+  // That of the section.
+  Entry& find(const TaskSection& section) {
+    for (size_t i = hash(section.address);; ++i) {
+      const Slot& slot = slots_[i & mask_];
+      if (slot.address == section.address)
+        for (Entry* e = slot.first; e != nullptr; e = e->chain)
+          if (e->section == section) return *e;
+      if (slot.address == section.address || slot.address == nullptr) return add(section);
+    }
+  }
+  // Edges for one more task, and what it changes.
+  void use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring);
+  // Entries that may share bytes with the section.
+  template <typename Visit>
+  void for_each_near(const TaskSection& section, const Visit& visit) const {
+    const char* const begin = section.address;
+    const char* const from = reinterpret_cast<uintptr_t>(begin) > longest_ ? begin - longest_ : nullptr;
+    for (auto i = by_begin_.lower_bound(from); i != by_begin_.end() && i->first < section.end(); ++i) visit(*i->second);
+  }
+  // Edges only.
+  static void after_writers(const Entry& entry, Wiring& wiring);
+  static void after_all(const Entry& entry, Wiring& wiring);
+  // All tasks have ended. Entries stay for the next ones, unless there are too many.
+  void clear();
+  void drop();  // none stays
+  size_t size() const { return entries_.size(); }
+  size_t added() const { return added_; }  // entries, so far
+
+ private:
+  struct Slot {
+    const void* address = nullptr;
+    Entry* first = nullptr;
+  };
+  size_t hash(const void* address) const {
+    return (reinterpret_cast<uintptr_t>(address) * 0x9e3779b97f4a7c15) >> shift_;
+  }
+  Entry& add(const TaskSection& section);
+  void insert(Entry& entry);
+  void rebuild(size_t slots);
+  void sweep();
+  void list(Entry& entry);
+  void find_others(Entry& entry);
+  void close_group(Entry& entry, Wiring& wiring);
+
+  static constexpr size_t most_kept = size_t{1} << 20;
+  // Entries from which on those that are over go; more than what option task-graph records.
+  static constexpr size_t least_swept = size_t{1} << 15;
+  size_t sweep_at_ = least_swept, added_ = 0;
+  std::vector<Slot> slots_;
+  size_t mask_, addresses_ = 0;
+  int shift_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::multimap<const char*, Entry*> by_begin_;
+  size_t longest_ = 0;  // from begin to end
+};
+
+// A task of this rank only, in the order of the directory; not yet submitted.
+Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::span<const TaskAccess> accesses);
+
+}  // namespace hiroba

@@ -1,0 +1,139 @@
+#include "task/flow/runtime_tasks.hpp"
+
+#include <cstring>
+
+#include "task/flow/mixed.hpp"
+
+namespace hiroba {
+
+namespace {
+
+// The argument of a task that tells another rank something.
+struct Signal {
+  Events* events;
+  uint64_t number;
+  int rank;
+  uint32_t what;
+};
+// The same with data.
+struct Sending {
+  Signal signal;
+  TaskSection data;
+};
+// The argument of a task that copies a section between the memory of its home and that of this rank.
+struct Copying {
+  TaskSection section;
+  char* home;  // where this process reaches the section's first byte
+  NamedWrites* writes;
+};
+
+template <typename Argument>
+void set_argument(Task& task, const Argument& argument) {
+  static_assert(sizeof argument <= Task::argument_bytes && std::is_trivially_copyable_v<Argument>);
+  std::memcpy(task.argument, &argument, sizeof argument);
+}
+template <typename Argument>
+Argument argument_of(void* argument) {
+  Argument out;
+  std::memcpy(static_cast<void*>(&out), argument, sizeof out);
+  return out;
+}
+void run_expected(void* argument, int) { argument_of<Expected>(argument).events->note_order(); }
+void run_signal(void* argument, int) {
+  const auto signal = argument_of<Signal>(argument);
+  signal.events->note_order();
+  signal.events->send(signal.rank, signal.number, signal.what);
+}
+void run_sending(void* argument, int) {
+  const auto sending = argument_of<Sending>(argument);
+  const Signal& signal = sending.signal;
+  signal.events->note_order();
+  signal.events->send(signal.rank, signal.number, signal.what, sending.data, Task::of(argument));
+}
+template <bool home_to_here>
+void run_copying(void* argument, int) {
+  const auto copying = argument_of<Copying>(argument);
+  copying.section.for_each_block([&](char* block) {
+    char* const there = copying.home + (block - copying.section.address);
+    if (home_to_here) std::memcpy(block, there, copying.section.bytes);
+    else copying.writes->past_view(block, copying.section.bytes), std::memcpy(there, block, copying.section.bytes);
+  });
+}
+
+}  // namespace
+
+Task& RuntimeTasks::make(Task::Kind kind, Task::Body body) {
+  Task& task = worker_->create(domain_, kind);
+  task.body = body;
+  task.number = number_;
+  return task;
+}
+
+// The ranks say it to each other, to find out whether they mean the same.
+uint32_t RuntimeTasks::what(const TaskSection& section) const {
+  const auto offset = static_cast<uint64_t>(section.address - world_->base);
+  return static_cast<uint32_t>(mixed(offset, same_numbers_ ? number_ : 0) & 0x7fffffff);
+}
+
+char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
+  return world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
+}
+
+void RuntimeTasks::draw(const Task& task, int from, int to, uint64_t number, const TaskSection& section) const {
+  if (Chart* const chart = worker_->crew().chart()) chart->event(task, from, to, number, section);
+}
+
+Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection& to) {
+  Task& task = make(Task::inner, run_expected);
+  Expected expected;
+  expected.events = events_, expected.to = to, expected.what = what(section);
+  set_argument(task, expected);
+  return task;
+}
+
+TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
+  Task& task = make_expected(section, TaskSection());
+  const TaskRef out(&task);
+  draw(task, rank, world_->rank, events_->number_from(rank), section);
+  worker_->submit(task, events_->expect(rank, task, *worker_) ? 1 : 0);
+  return out;
+}
+
+Task& RuntimeTasks::signal(int rank, const TaskSection& section) {
+  const uint64_t number = events_->number_to(rank, *worker_);
+  Task& task = make(Task::inner, run_signal);
+  draw(task, world_->rank, rank, number, section);
+  set_argument(task, Signal{events_, number, rank, what(section)});
+  return task;
+}
+
+Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
+  const uint64_t number = events_->number_to(rank, *worker_);
+  Task& task = make(Task::move, run_sending);
+  draw(task, world_->rank, rank, number, section);
+  set_argument(task, Sending{{events_, number, rank, what(section)}, section});
+  return task;
+}
+
+Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
+  Task& task = make_expected(section, section);
+  draw(task, rank, world_->rank, events_->number_from(rank), section);
+  (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank
+  return task;
+}
+
+Task& RuntimeTasks::copying_here(int home, const TaskSection& section) {
+  Task& task = make(Task::move, run_copying<true>);
+  if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
+  set_argument(task, Copying{section, at_home(home, section), writes_});
+  return task;
+}
+
+Task& RuntimeTasks::copying_home(int home, const TaskSection& section) {
+  Task& task = make(Task::move, run_copying<false>);
+  if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
+  set_argument(task, Copying{section, at_home(home, section), writes_});
+  return task;
+}
+
+}  // namespace hiroba

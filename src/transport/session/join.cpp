@@ -1,0 +1,317 @@
+#include "transport/session/join.hpp"
+#include "transport/wire/chaos_wire.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/limits.hpp"
+#include "base/log.hpp"
+#include "base/machine/host.hpp"
+#include "base/tables/launchers.hpp"
+#include "base/wait.hpp"
+#include "transport/session/board_rendezvous.hpp"
+#include "transport/session/unanswered.hpp"
+#include "transport/wire/plugin.hpp"
+
+namespace hiroba {
+
+namespace {
+
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The first thing ranks tell each other. Old and new versions must understand it: only ever use what is spare.
+constexpr size_t most_addresses = 8;
+struct Hello {
+  char magic[8];
+  char version[24];
+  char build[48];  // identifies the compiled library
+  char host[66];
+  char space[22];  // option space
+  uint64_t node;   // the same for processes that share memory
+  uint64_t secret;
+  int32_t pid, mailbox;                // a memory file of this process, in which it will say where the node's files are
+  in6_addr addresses[most_addresses];  // of the host; zero: no more
+  char spare[192];
+};
+static_assert(sizeof(Hello) == 512);
+constexpr char magic[8] = "hiroba1";
+
+// Where the first rank of a node keeps the node's memory files: its mailbox holds this as soon as they are there.
+struct Files {
+  int32_t board, memory;
+};
+constexpr double mailbox_seconds = 60;
+
+// The identifier that the linker gave to the object that this code is in.
+void write_build(char (&out)[48]) {
+  struct Search {
+    uintptr_t here;
+    char* out;
+  } search = {reinterpret_cast<uintptr_t>(&write_build), out};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* argument) {
+        auto& s = *static_cast<Search*>(argument);
+        bool inside = false;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+          inside = inside || (part.p_type == PT_LOAD && s.here >= begin && s.here < begin + part.p_memsz);
+        }
+        for (int i = 0; inside && i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          if (part.p_type != PT_NOTE) continue;
+          const char* at = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
+          for (const char* const end = at + part.p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+            const auto& note = *reinterpret_cast<const ElfW(Nhdr)*>(at);
+            const char* const name = at + sizeof note;
+            const char* const text = name + (note.n_namesz + 3) / 4 * 4;
+            at = text + (note.n_descsz + 3) / 4 * 4;
+            if (note.n_type != 3 || note.n_namesz != 4 || std::memcmp(name, "GNU", 4) != 0) continue;
+            for (size_t b = 0; b < std::min<size_t>(note.n_descsz, 20); ++b)
+              std::snprintf(s.out + 2 * b, 3, "%02x", static_cast<unsigned char>(text[b]));
+          }
+        }
+        return inside ? 1 : 0;
+      },
+      &search);
+}
+
+uint64_t hash(uint64_t seed, const void* bytes, size_t size) {
+  for (size_t i = 0; i < size; ++i) seed = (seed ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3;
+  return seed;
+}
+
+// Processes with the same key see each other under /proc: same machine, same process namespace, and not meant to be
+// taken for different hosts (their own host name; Slurm's virtual nodes).
+uint64_t node_key(const char* host) {
+  uint64_t key = hash(0xcbf29ce484222325, host, std::strlen(host));
+  char boot[64] = "";
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    const ssize_t got = read(fd, boot, sizeof boot);
+    key = hash(key, boot, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    close(fd);
+  }
+  struct stat space;
+  if (stat("/proc/self/ns/pid", &space) == 0) key = hash(key, &space.st_ino, sizeof space.st_ino);
+  const char* const slurm = variable("SLURMD_NODENAME");
+  return hash(key, slurm, std::strlen(slurm));
+}
+
+Hello introduce(const Options& options, int mailbox) {
+  Hello hello = {};
+  hello.pid = getpid(), hello.mailbox = mailbox;
+  std::memcpy(hello.magic, magic, sizeof magic);
+  std::snprintf(hello.version, sizeof hello.version, "%s", HIROBA_VERSION);
+  write_build(hello.build);
+  std::snprintf(hello.host, sizeof hello.host, "%.63s", host_name().c_str());
+  std::snprintf(hello.space, sizeof hello.space, "%s", options.text("space").c_str());
+  hello.node = node_key(hello.host);
+  const std::vector<in6_addr> addresses = own_addresses(most_addresses);
+  std::copy(addresses.begin(), addresses.end(), hello.addresses);
+  if (getrandom(&hello.secret, sizeof hello.secret, 0) != sizeof hello.secret) hello.secret = 1;
+  return hello;
+}
+
+// All must run the same library with the same layout of addresses. Compared with process 0 by everyone, so that all
+// refuse with the same words.
+Status compare(const std::vector<Hello>& hellos) {
+  const Hello& first = hellos[0];
+  for (size_t r = 1; r < hellos.size(); ++r) {
+    const Hello& other = hellos[r];
+    if (std::memcmp(other.magic, magic, sizeof magic) != 0)
+      return Status::error(format("process %zu does not run Hiroba, or a version that is too different", r));
+    if (std::strcmp(first.version, other.version) != 0 || std::strcmp(first.build, other.build) != 0)
+      return Status::error(
+          format("hosts have different builds of Hiroba: %s has version %s, build %.12s, and %s has version %s, build "
+                 "%.12s; install the same one everywhere",
+                 first.host, first.version, first.build, other.host, other.version, other.build));
+    if (std::strcmp(first.space, other.space) != 0)
+      return Status::error(format("option space differs: it is %s on %s and %s on %s; set it alike everywhere",
+                                  first.space, first.host, other.space, other.host));
+  }
+  return {};
+}
+
+// Numbers ranks so that those of a node follow each other; nodes in the order of their first process.
+void number(const std::vector<Hello>& hellos, int self, int virtual_nodes, Joined& out) {
+  const size_t n = hellos.size();
+  std::vector<uint64_t> keys(n);
+  std::vector<uint64_t> nodes;  // keys in order of appearance
+  for (size_t w = 0; w < n; ++w) {
+    const uint64_t part = virtual_nodes > 0 ? w * static_cast<size_t>(virtual_nodes) / n : 0;
+    keys[w] = hash(hellos[w].node, &part, sizeof part);
+    if (std::find(nodes.begin(), nodes.end(), keys[w]) == nodes.end()) nodes.push_back(keys[w]);
+  }
+  std::vector<int> ranks_per_node;
+  for (const uint64_t node : nodes) {
+    int ranks = 0;
+    for (size_t w = 0; w < n; ++w) {
+      if (keys[w] != node) continue;
+      if (static_cast<int>(w) == self) out.job.rank = static_cast<int>(out.wire_ranks.size());
+      out.wire_ranks.push_back(static_cast<int>(w));
+      ++ranks;
+    }
+    ranks_per_node.push_back(ranks);
+  }
+  out.job.nranks = static_cast<int>(n);
+  out.job.place(ranks_per_node);
+}
+
+Status take_over(int pid, int number, const char* what, int& fd) {
+  const std::string path = format("/proc/%d/fd/%d", pid, number);
+  fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd >= 0) return {};
+  return Status::error(
+      format("cannot share %s with the first rank on this host (%s: %s); are the ranks in different containers, or run "
+             "by different users?",
+             what, path.c_str(), explain_error(errno).c_str()));
+}
+
+Status make_files(int mailbox, Job& job, int& memory) {
+  HIROBA_TRY(create_board(job.nranks, job.nnodes, job.board_fd));
+  HIROBA_TRY(memory_file("hiroba-node", 0, memory));
+  const Files files = {job.board_fd, memory};
+  if (pwrite(mailbox, &files, sizeof files, 0) == sizeof files) return {};
+  return Status::error(format("cannot write to a memory file (%s)", explain_error(errno).c_str()));
+}
+
+Status find_files(const Hello& first, Job& job, int& memory) {
+  int mailbox = -1;
+  HIROBA_TRY(take_over(first.pid, first.mailbox, "a mailbox", mailbox));
+  Files files = {-1, -1};
+  const double deadline = seconds_now() + mailbox_seconds;
+  for (Backoff backoff(100); pread(mailbox, &files, sizeof files, 0) != sizeof files && seconds_now() < deadline;)
+    if (!backoff.step()) usleep(500);
+  close(mailbox);
+  if (files.board < 0)
+    return Status::error(
+        format("waited %.0f s for the first rank on this host (process %d)", mailbox_seconds, first.pid));
+  HIROBA_TRY(take_over(first.pid, files.board, "the job's board", job.board_fd));
+  return take_over(first.pid, files.memory, "memory", memory);
+}
+
+// The first rank of each node creates its files; the others open them before they come to the first barrier, up to
+// which it is there. Through a mailbox, because telling all takes many ranks on few cores a quarter of a second.
+Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
+  Job& job = out.job;
+  int memory = -1;
+  const int first = job.first_rank_of(job.node);
+  const Hello& keeper = hellos[static_cast<size_t>(out.wire_ranks[static_cast<size_t>(first)])];
+  HIROBA_TRY(job.rank == first ? make_files(mailbox, job, memory) : find_files(keeper, job, memory));
+  for (const int fd : {job.board_fd, memory}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  job.node_fds.assign(static_cast<size_t>(job.nnodes), -1);
+  job.node_fds[static_cast<size_t>(job.node)] = memory;
+  return {};
+}
+
+Status choose_wire(const std::string& transport, Joined& out) {
+  const WireKind& kind = *find_wire(transport);
+  if (!kind.sits_on_mpi()) return load_wire(kind, "", out.wire);
+  const std::string launcher = launching_mpi(), program = loaded_mpi();
+  if (!launcher.empty() && !program.empty() && launcher != program)
+    return Status::error(
+        format("the program is linked with %s, but was started by the launcher of %s; use the mpirun "
+               "of %s, or link the program with the other one",
+               program.c_str(), launcher.c_str(), program.c_str()));
+  out.program_uses_library = !program.empty();
+  const std::string mpi = !launcher.empty() ? launcher : program;
+  Status status;
+  for (const char* const other : kind.mpis) {
+    if (mpi.empty()) status = load_wire(kind, other, out.wire);
+    else if (!has_plugin(kind, mpi) && has_plugin(kind, other))
+      return Status::error(
+          format("transport %s of this installation sits on %s, and the program was %s %s; use the mpirun of %s, or "
+                 "hirobarun",
+                 transport.c_str(), other, launcher.empty() ? "linked with" : "started by the launcher of", mpi.c_str(),
+                 other));
+    if (out.wire != nullptr) return {};
+  }
+  return mpi.empty() ? status : load_wire(kind, mpi, out.wire);
+}
+
+// What all processes find wrong alike, process 0 says; its end takes the others along.
+Status refuse_once(Status status) {
+  if (!status.ok() && launched_number() != 0) sleep(3);
+  return status;
+}
+
+// Network libraries put up a signal stack of their own; the program's, if it has one, comes back.
+class KeepSignalStack {
+ public:
+  KeepSignalStack() { sigaltstack(nullptr, &before_); }
+  ~KeepSignalStack() { sigaltstack(&before_, nullptr); }
+
+ private:
+  stack_t before_;
+};
+
+}  // namespace
+
+std::string chosen_transport(const Options& options) {
+  const std::string& wish = options.text("transport");
+  if (wish != "auto") return wish;
+  return Job::in_environment() || launching_mpi().empty() ? "shm" : "mpi";
+}
+
+Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
+  const KeepSignalStack keep;
+  // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
+  if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
+    set_launcher_word(std::atoi(pmi), hydra_abort);
+  HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));
+  if (const double seed = options.number("chaos"); seed > 0)
+    out.wire = make_chaos_wire(std::move(out.wire), static_cast<uint64_t>(seed));
+  Wire::Start start = {hooks, nullptr, out.program_uses_library};
+  std::unique_ptr<Rendezvous> rendezvous;
+  Job given;
+  if (Job::in_environment()) {
+    HIROBA_TRY(Job::from_environment(given));
+    Board* board = nullptr;
+    HIROBA_TRY(map_board(given, board));
+    rendezvous = make_board_rendezvous(given, *board);
+    start.rendezvous = rendezvous.get();
+  }
+  HIROBA_TRY(refuse_once(out.wire->open(start)));
+  int mailbox = -1;
+  if (rendezvous == nullptr) HIROBA_TRY(memory_file("hiroba-mailbox", 0, mailbox));
+  const Hello hello = introduce(options, mailbox);
+  std::vector<Hello> hellos(static_cast<size_t>(out.wire->size()));
+  HIROBA_TRY(out.wire->allgather(&hello, hellos.data(), sizeof hello));
+  HIROBA_TRY(refuse_once(compare(hellos)));
+  out.secret = hellos[0].secret;
+  const auto name_hosts = [&] {
+    for (int n = 0; n < out.job.nnodes; ++n) {
+      const int first = out.wire_ranks[static_cast<size_t>(out.job.first_rank_of(n))];
+      const Hello& hello = hellos[static_cast<size_t>(first)];
+      out.hosts.push_back(hello.host);
+      for (const in6_addr& address : hello.addresses)
+        if (!IN6_IS_ADDR_UNSPECIFIED(&address)) out.addresses.push_back({address, n});
+    }
+  };
+  if (start.rendezvous != nullptr) {  // the launcher has made nodes and files
+    out.job = given;
+    for (int r = 0; r < given.nranks; ++r) out.wire_ranks.push_back(r);
+    name_hosts();
+    return {};
+  }
+  fcntl(mailbox, F_SETFD, FD_CLOEXEC);
+  number(hellos, out.wire->rank(), std::atoi(variable("HIROBA_NODES")), out);
+  name_hosts();
+  return share_files(hellos, mailbox, out);
+}
+
+}  // namespace hiroba

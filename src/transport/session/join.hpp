@@ -1,0 +1,36 @@
+// How a process finds its place in a job over a wire: which ranks there are, which of them share its node, and the
+// memory files of that node. Under hirobarun on one machine the launcher has arranged nodes and files; under mpirun or
+// srun the ranks arrange them among themselves. Collective, called once at start.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/job.hpp"
+#include "base/tables/options.hpp"
+#include "transport/wire/wire.hpp"
+
+namespace hiroba {
+
+struct Joined {
+  Job job;
+  std::unique_ptr<Wire> wire;
+  std::vector<int> wire_ranks;     // of each rank
+  std::vector<std::string> hosts;  // of each node
+  struct Address {
+    in6_addr address;
+    int node;
+  };
+  std::vector<Address> addresses;  // of all nodes
+  uint64_t secret = 0;             // of this job
+  bool program_uses_library = false;
+};
+
+Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out);
+
+// The name of the transport that join_job() would choose, without starting anything.
+std::string chosen_transport(const Options& options);
+
+}  // namespace hiroba
