@@ -26,35 +26,34 @@ std::string Assignment::missing() const { return format("data of rank %d is on i
 void Assignment::finish() {
   if (mover_ == nullptr) return;
   mover_->await(under_way_);
-  if (buffer_ != nullptr) mover_->put_packed(to_, box_, buffer_.get(), element_);
+  if (buffer_ != nullptr) mover_->put_packed(to_, section_, buffer_.get());
   buffer_.reset();
   mover_ = nullptr;
 }
 
 // ---- sections ------------------------------------------------------------------------------------------------------
 
-// Memory here that other threads, or a holder of locks, must not access because it may be absent.
-bool Assignments::may_fault(const Place& place, const Box& box, size_t element) const {
-  int64_t low, high;
-  box.bounds(element, low, high);
-  return parts_.memory->arrays().may_fault(place.here + low, static_cast<size_t>(high - low));
+// True for memory here that other threads, or a holder of locks, must not access because it may be absent.
+bool Assignments::may_fault(const Section& section) const {
+  const auto [low, high] = section.bounds();
+  return parts_.memory->arrays().may_fault(section.address + low, static_cast<size_t>(high - low));
 }
 
 namespace {
 
-bool overlap(const Place& a, const Box& a_box, const Place& b, const Box& b_box, size_t element) {
-  int64_t a_low, a_high, b_low, b_high;
-  a_box.bounds(element, a_low, a_high);
-  b_box.bounds(element, b_low, b_high);
-  return a.here + a_low < b.here + b_high && b.here + b_low < a.here + a_high;
+// The section where this process can access it.
+Section at(char* here, const CoarraySection& section) {
+  Section out = section.section;
+  out.address = here;
+  return out;
 }
 
-Status check_shapes(const Section& to, const Section& from) {
-  if (conform(to.box, from.box)) return {};
-  const auto side = [](const Section& s) {
+Status check_shapes(const CoarraySection& to, const CoarraySection& from) {
+  if (conform(to.section, from.section)) return {};
+  const auto side = [](const CoarraySection& s) {
     const std::string whose = s.coarray == nullptr ? "this image's memory" : "coarray " + s.coarray->name;
-    return format("%s of %s (%lld elements)", s.box.shape().c_str(), whose.c_str(),
-                  static_cast<long long>(s.box.elements()));
+    return format("%s of %s (%lld elements)", s.section.shape().c_str(), whose.c_str(),
+                  static_cast<long long>(s.section.blocks()));
   };
   return Status::error(format("the shapes do not match: %s = %s", side(to).c_str(), side(from).c_str()));
 }
@@ -63,98 +62,103 @@ Status check_shapes(const Section& to, const Section& from) {
 
 // ---- assignment ----------------------------------------------------------------------------------------------------
 
-Status Assignments::assign(const Section& to, const Section& from, size_t element) {
+Status Assignments::assign(const CoarraySection& to, const CoarraySection& from) {
   Assignment assignment;
-  HIROBA_TRY(move(to, from, element, true, assignment));
+  HIROBA_TRY(move(to, from, true, assignment));
   assignment.finish();
   return {};
 }
 
-Status Assignments::start(const Section& to, const Section& from, size_t element, Assignment& assignment) {
-  return move(to, from, element, false, assignment);
+Status Assignments::start(const CoarraySection& to, const CoarraySection& from, Assignment& assignment) {
+  return move(to, from, false, assignment);
 }
 
 // Data that cannot be moved directly goes through a buffer: when all of it has arrived, finish() completes the
 // assignment. `at_once`: finish() follows immediately.
-Status Assignments::move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& a) {
+Status Assignments::move(const CoarraySection& to, const CoarraySection& from, bool at_once, Assignment& a) {
   HIROBA_TRY(check_shapes(to, from));
-  if (to.box.elements() == 0) return {};
-  Place source;
-  HIROBA_TRY(parts_.locate(to, element, a.to_));
-  HIROBA_TRY(parts_.locate(from, element, source));
+  if (to.section.blocks() == 0) return {};
+  RemoteAddress source;
+  HIROBA_TRY(parts_.locate(to, a.to_));
+  HIROBA_TRY(parts_.locate(from, source));
   if (parts_.checker.on())
-    parts_.checker.note(Checker::Kind::write, to, element), parts_.checker.note(Checker::Kind::read, from, element);
-  const bool both_here = a.to_.here != nullptr && source.here != nullptr;
+    parts_.checker.note(Checker::Kind::write, to), parts_.checker.note(Checker::Kind::read, from);
+  const Section target_here = at(a.to_.here, to), source_here = at(source.here, from);
   Walk walk;
-  bool direct = pair_up(to.box, from.box, element, walk);
-  if (both_here && direct && overlap(a.to_, to.box, source, from.box, element)) {
-    if (walk.contiguous()) return std::memmove(a.to_.here, source.here, walk.block), Status();
-    direct = false;
+  bool direct = pair_up(to.section, from.section, to.section.bytes, walk);
+  if (a.to_.here != nullptr && source.here != nullptr) {
+    if (direct && overlap(target_here, source_here)) {
+      if (walk.contiguous()) return std::memmove(a.to_.here, source.here, walk.block), Status();
+      direct = false;
+    }
   } else if (a.to_.here == nullptr) {
-    direct = direct && source.here != nullptr && !may_fault(source, from.box, element);
-  } else if (source.here == nullptr) {
-    direct = direct && !may_fault(a.to_, to.box, element);
+    direct = direct && source.here != nullptr && !may_fault(source_here);
+  } else {
+    direct = direct && !may_fault(target_here);
   }
   if (direct && source.here != nullptr && at_once) return parts_.mover.put(a.to_, source.here, walk), Status();
   a.mover_ = &parts_.mover;
   if (direct && source.here != nullptr) return parts_.mover.start_put(a.to_, source.here, walk, a.under_way_), Status();
   if (direct) return parts_.mover.start_get(a.to_.here, source, walk, a.under_way_), Status();
-  a.box_ = to.box, a.element_ = element;
-  a.buffer_ = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(from.box.elements()) * element);
-  parts_.mover.start_get(a.buffer_.get(), source, walk_packed(from.box, element), a.under_way_);
+  a.section_ = to.section;
+  a.buffer_ = std::make_unique_for_overwrite<char[]>(from.section.total());
+  parts_.mover.start_get(a.buffer_.get(), source, walk_packed(from.section), a.under_way_);
   return {};
 }
 
-void Assignments::touch(const Section& section, size_t element, bool writes) {
-  if (parts_.checker.on() && section.box.elements() > 0)
-    parts_.checker.note(writes ? Checker::Kind::write : Checker::Kind::read, section, element);
+void Assignments::touch(const CoarraySection& section, bool writes) {
+  if (parts_.checker.on() && section.section.blocks() > 0)
+    parts_.checker.note(writes ? Checker::Kind::write : Checker::Kind::read, section);
 }
 
-Status Assignments::fill(const Section& to, const void* value, size_t element) {
-  if (to.box.elements() == 0) return {};
-  Place place;
-  HIROBA_TRY(parts_.locate(to, element, place));
-  if (parts_.checker.on()) parts_.checker.note(Checker::Kind::write, to, element);
+Status Assignments::fill(const CoarraySection& to, const void* value) {
+  if (to.section.blocks() == 0) return {};
+  RemoteAddress place;
+  HIROBA_TRY(parts_.locate(to, place));
+  if (parts_.checker.on()) parts_.checker.note(Checker::Kind::write, to);
   if (place.here != nullptr) {
-    hiroba::fill(place.here, to.box, value, element);
+    hiroba::fill(at(place.here, to), value);
     return {};
   }
-  const auto buffer = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(to.box.elements()) * element);
-  hiroba::fill(buffer.get(), to.box.packed(element), value, element);
-  parts_.mover.put_packed(place, to.box, buffer.get(), element);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(to.section.total());
+  hiroba::fill(to.section.dense(buffer.get()), value);
+  parts_.mover.put_packed(place, to.section, buffer.get());
   return {};
 }
 
 // ---- compound assignment -------------------------------------------------------------------------------------------
 
-Status Assignments::update(const Section& to, const Section& from, const Arithmetic& arithmetic) {
-  const size_t to_bytes = bytes_of(arithmetic.to()), from_bytes = bytes_of(arithmetic.values());
+Status Assignments::update(const CoarraySection& to, const CoarraySection& from, const Arithmetic& arithmetic) {
   constexpr size_t each_by_itself = 0;  // neighbours form no blocks if elements count as having no size
-  const bool single = from.box.dims == 0;
+  const bool single = from.section.dims == 0;
   if (!single) HIROBA_TRY(check_shapes(to, from));
-  if (to.box.elements() == 0) return {};
-  Place target, source;
-  HIROBA_TRY(parts_.locate(to, to_bytes, target));
-  HIROBA_TRY(parts_.locate(from, from_bytes, source));
+  if (to.section.blocks() == 0) return {};
+  RemoteAddress target, source;
+  HIROBA_TRY(parts_.locate(to, target));
+  HIROBA_TRY(parts_.locate(from, source));
   if (parts_.checker.on()) {
-    parts_.checker.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to, to_bytes);
-    parts_.checker.note(Checker::Kind::read, from, from_bytes);
+    parts_.checker.note(to.coarray == nullptr ? Checker::Kind::write : Checker::Kind::update, to);
+    parts_.checker.note(Checker::Kind::read, from);
   }
   if (target.here == nullptr) target.here = parts_.world->transport->local_address(target.rank, target.offset);
-  Box values = from.box;
-  if (single) values = to.box, std::fill_n(values.stride, values.dims, 0);
+  Section values = from.section;
+  if (single) values = to.section, std::fill_n(values.stride.data(), values.dims, 0);
   Walk walk;
-  bool direct = pair_up(to.box, values, each_by_itself, walk) && source.here != nullptr;
-  direct = direct && !may_fault(source, from.box, from_bytes) &&
-           (target.here == nullptr || !overlap(target, to.box, source, from.box, std::max(to_bytes, from_bytes)));
+  bool direct = pair_up(to.section, values, each_by_itself, walk) && source.here != nullptr;
+  direct = direct && !may_fault(at(source.here, from)) &&
+           (target.here == nullptr || !overlap(at(target.here, to), at(source.here, from)));
   std::unique_ptr<char[]> buffer;
   if (!direct) {
-    buffer = parts_.mover.get_packed(source, from.box, from_bytes);
+    buffer = parts_.mover.get_packed(source, from.section);
     source.here = buffer.get();
-    if (!single) values = to.box.packed(from_bytes);
-    pair_up(to.box, values, each_by_itself, walk);
+    if (!single) {
+      values = to.section;
+      values.bytes = from.section.bytes;
+      values = values.dense();
+    }
+    pair_up(to.section, values, each_by_itself, walk);
   }
-  walk.block = to_bytes;
+  walk.block = to.section.bytes;
   bool forbidden = false;
   if (arithmetic.may_forbid())
     walk.for_each_block([&](int64_t, int64_t at) { forbidden = forbidden || arithmetic.forbids(source.here + at); });

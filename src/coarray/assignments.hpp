@@ -8,14 +8,14 @@
 #include <memory>
 #include <string>
 
-#include "coarray/section.hpp"
 #include "collective/collective.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
 class Mover;
 struct CoarrayParts;
-struct Section;
+struct CoarraySection;
 
 // An assignment in progress. Neither side may be used before finish(). Not thread-safe.
 class Assignment final : public Request {
@@ -30,26 +30,25 @@ class Assignment final : public Request {
   const Mover* mover_ = nullptr;  // null: nothing is under way
   Completion under_way_;
   std::unique_ptr<char[]> buffer_;  // between source and target, if there must be one
-  Place to_;
-  Box box_;
-  size_t element_ = 0;
+  RemoteAddress to_;
+  Section section_;  // of the target
 };
 
 class Assignments {
  public:
   explicit Assignments(CoarrayParts& parts) : parts_(parts) {}
 
-  Status assign(const Section& to, const Section& from, size_t element);
+  Status assign(const CoarraySection& to, const CoarraySection& from);
   // The assignment belongs to the caller, who must finish it.
-  Status start(const Section& to, const Section& from, size_t element, Assignment& assignment);
-  Status fill(const Section& to, const void* value, size_t element);
-  Status update(const Section& to, const Section& from, const Arithmetic& arithmetic);
+  Status start(const CoarraySection& to, const CoarraySection& from, Assignment& assignment);
+  Status fill(const CoarraySection& to, const void* value);
+  Status update(const CoarraySection& to, const CoarraySection& from, const Arithmetic& arithmetic);
   // For the checker: accesses of the program itself to memory here.
-  void touch(const Section& section, size_t element, bool writes);
+  void touch(const CoarraySection& section, bool writes);
 
  private:
-  Status move(const Section& to, const Section& from, size_t element, bool at_once, Assignment& assignment);
-  bool may_fault(const Place& place, const Box& box, size_t element) const;
+  Status move(const CoarraySection& to, const CoarraySection& from, bool at_once, Assignment& assignment);
+  bool may_fault(const Section& section) const;
 
   CoarrayParts& parts_;
 };

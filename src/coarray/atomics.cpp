@@ -4,18 +4,18 @@
 
 namespace hiroba {
 
-Status CoarrayAtomics::locate(const Section& word, unsigned bytes, Place& out) const {
+Status CoarrayAtomics::locate(const CoarraySection& word, unsigned bytes, RemoteAddress& out) const {
   if (bytes != 4 && bytes != 8)
     return Status::error(format("atomic access to %u bytes; integers of 4 or 8 bytes can be accessed so", bytes));
-  HIROBA_TRY(parts_.locate(word, bytes, out));
+  HIROBA_TRY(parts_.locate(word, out));
   if (out.offset % bytes == 0) return {};
   return Status::error(
       format("atomic access to a word of %u bytes that is not aligned: its address is no multiple of %u", bytes,
              bytes));
 }
 
-Status CoarrayAtomics::add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old) {
-  Place place;
+Status CoarrayAtomics::add(const CoarraySection& word, unsigned bytes, uint64_t value, uint64_t& old) {
+  RemoteAddress place;
   HIROBA_TRY(locate(word, bytes, place));
   Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();
@@ -26,8 +26,9 @@ Status CoarrayAtomics::add(const Section& word, unsigned bytes, uint64_t value, 
   return {};
 }
 
-Status CoarrayAtomics::swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old) {
-  Place place;
+Status CoarrayAtomics::swap(const CoarraySection& word, unsigned bytes, uint64_t expected, uint64_t desired,
+                            uint64_t& old) {
+  RemoteAddress place;
   HIROBA_TRY(locate(word, bytes, place));
   Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();

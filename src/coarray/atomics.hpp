@@ -6,22 +6,22 @@
 #include <cstdint>
 
 #include "base/status.hpp"
-#include "coarray/section.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
 struct CoarrayParts;
-struct Section;
+struct CoarraySection;
 
 class CoarrayAtomics {
  public:
   explicit CoarrayAtomics(CoarrayParts& parts) : parts_(parts) {}
 
-  Status add(const Section& word, unsigned bytes, uint64_t value, uint64_t& old);
-  Status swap(const Section& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
+  Status add(const CoarraySection& word, unsigned bytes, uint64_t value, uint64_t& old);
+  Status swap(const CoarraySection& word, unsigned bytes, uint64_t expected, uint64_t desired, uint64_t& old);
 
  private:
-  Status locate(const Section& word, unsigned bytes, Place& out) const;
+  Status locate(const CoarraySection& word, unsigned bytes, RemoteAddress& out) const;
 
   CoarrayParts& parts_;
 };

@@ -8,55 +8,12 @@
 
 namespace hiroba {
 
-// ---- geometry ------------------------------------------------------------------------------------------------------
-
 namespace {
 
-// With positive strides, the largest first, as in arrays of C.
-Box upright(Box box, int64_t& low) {
-  for (int d = 0; d < box.dims; ++d)
-    if (box.stride[d] < 0) low += (box.count[d] - 1) * box.stride[d], box.stride[d] = -box.stride[d];
-  for (int d = 1; d < box.dims; ++d)
-    for (int e = d; e > 0 && box.stride[e] > box.stride[e - 1]; --e) {
-      std::swap(box.stride[e], box.stride[e - 1]);
-      std::swap(box.count[e], box.count[e - 1]);
-    }
-  return box;
-}
-
-// The byte of [at, at + bytes) that an upright box has; -1 if none.
-int64_t touches(const Box& box, size_t element, int64_t at, int64_t bytes) {
-  const auto size = static_cast<int64_t>(element);
-  int64_t base = 0;  // the last element that begins at or before `at`, and the one after it
-  for (int d = 0; d < box.dims; ++d) {
-    const int64_t rest = at - base;
-    const int64_t index = box.stride[d] == 0 || rest < 0 ? 0 : std::min(rest / box.stride[d], box.count[d] - 1);
-    // If no smaller dimension contains it, the next index may begin inside the range.
-    const int64_t next = base + (index + 1) * box.stride[d];
-    if (index + 1 < box.count[d] && next >= at && next < at + bytes) return next;
-    base += index * box.stride[d];
-  }
-  if (base >= at + bytes || base + size <= at) return -1;
-  return std::max(base, at);
-}
+// Sections in a part that another rank has, whose own addresses say nothing here, count from this one.
+char* at_byte(int64_t byte) { return reinterpret_cast<char*>(uintptr_t{1} << 60) + byte; }
 
 }  // namespace
-
-int64_t common_byte(int64_t a_low, const Box& a_box, size_t a_element, int64_t b_low, const Box& b_box,
-                    size_t b_element) {
-  const Box b = upright(b_box, b_low);
-  Walk walk;
-  Box nothing = a_box;
-  std::fill_n(nothing.stride, nothing.dims, 0);
-  pair_up(a_box, nothing, a_element, walk);
-  int64_t found = -1;
-  walk.for_each_block([&](int64_t at, int64_t) {
-    if (found >= 0) return;
-    const int64_t byte = touches(b, b_element, a_low + at - b_low, static_cast<int64_t>(walk.block));
-    if (byte >= 0) found = byte + b_low;
-  });
-  return found;
-}
 
 // ---- this rank -----------------------------------------------------------------------------------------------------
 
@@ -79,9 +36,10 @@ void Checker::remove(const Coarray& coarray) {
   std::erase(coarrays_, &coarray);
 }
 
-void Checker::note(Kind kind, const Section& section, size_t element) {
+void Checker::note(Kind kind, const CoarraySection& access) {
+  const Section& section = access.section;
   const std::lock_guard<std::mutex> guard(mutex_);
-  const Coarray* coarray = section.coarray;
+  const Coarray* coarray = access.coarray;
   const auto inside = [&](const Coarray* c) {
     return section.address >= c->data && section.address < c->data + c->bytes;
   };
@@ -92,11 +50,11 @@ void Checker::note(Kind kind, const Section& section, size_t element) {
   }
   Note note = {};
   note.array = coarray->offset, note.array_element = coarray->element;
-  note.owner = section.coarray == nullptr ? rank_ : section.rank;
-  note.kind = kind, note.element = static_cast<uint32_t>(element);
-  note.low = section.address - coarray->data, note.box = section.box;
+  note.owner = access.coarray == nullptr ? rank_ : access.rank;
+  note.kind = kind, note.section = section;
+  note.section.address = at_byte(section.address - coarray->data);
   std::strncpy(note.name, coarray->name.c_str(), sizeof note.name - 1);
-  std::strncpy(note.place, section.place, sizeof note.place - 1);
+  std::strncpy(note.place, access.place, sizeof note.place - 1);
   if (new_segment_) segments_.insert(segments_.end(), clock_.begin() + 1, clock_.end());
   new_segment_ = false;
   note.segment = static_cast<int32_t>(segments_.size() / static_cast<size_t>(nranks_)) - 1;
@@ -182,8 +140,7 @@ void Checker::compare(const Notes& a, int rank_a, const Notes& b, int rank_b) {
       if (x.kind == y.kind && x.kind != Kind::write) continue;
       const uint32_t *cx = clock(a, x), *cy = clock(b, y);
       if (cy[rank_a] >= cx[rank_a] || cx[rank_b] >= cy[rank_b]) continue;
-      const int64_t byte = common_byte(x.low, x.box, x.element, y.low, y.box, y.element);
-      if (byte >= 0) report(x, rank_a, y, rank_b, byte);
+      if (const char* const byte = common_byte(x.section, y.section)) report(x, rank_a, y, rank_b, byte - at_byte(0));
     }
 }
 

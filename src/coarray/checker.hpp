@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "coarray/section.hpp"
 #include "memory/memory.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
 struct Coarray;
-struct Section;
+struct CoarraySection;
 
 class Checker {
  public:
@@ -33,7 +33,7 @@ class Checker {
   enum class Kind : int32_t { read, write, update };
   void add(const Coarray& coarray);
   void remove(const Coarray& coarray);
-  void note(Kind kind, const Section& section, size_t element);
+  void note(Kind kind, const CoarraySection& access);
 
   // ---- order ----
   Stamp release();  // ends the segment
@@ -47,10 +47,8 @@ class Checker {
     uint64_t array;  // offset
     int32_t owner, segment;
     Kind kind;
-    uint32_t element;        // bytes of the section's elements
-    uint64_t array_element;  // of the array's
-    int64_t low;             // the first byte of the section's first element in the part
-    Box box;
+    uint64_t array_element;  // bytes of the array's
+    Section section;         // its address counts from the part's first byte
     char name[64], place[96];
     bool operator==(const Note&) const = default;
   };
@@ -77,8 +75,5 @@ class Checker {
   std::vector<const Coarray*> coarrays_;
   std::set<std::string> reported_;
 };
-
-// The first byte of `a` that is in `b`, too; -1 if there is none. Both offsets count from the same origin.
-int64_t common_byte(int64_t a_low, const Box& a, size_t a_element, int64_t b_low, const Box& b, size_t b_element);
 
 }  // namespace hiroba

@@ -19,8 +19,8 @@
 #include "coarray/atomics.hpp"
 #include "coarray/image_sync.hpp"
 #include "coarray/locks.hpp"
-#include "coarray/section.hpp"
 #include "memory/memory.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
@@ -35,11 +35,10 @@ struct Coarray {
   uint64_t gap = 0;                             // option check: before each part, so that it ends where a page ends
 };
 
-struct Section {
+struct CoarraySection {
   const Coarray* coarray = nullptr;  // null: memory of this process
   int rank = 0;
-  char* address = nullptr;  // the first element, in this rank's part
-  Box box;
+  Section section;         // its address is the first element's in this rank's part; its blocks are elements
   const char* place = "";  // in the program, "main.c:12"
 };
 

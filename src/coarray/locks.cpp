@@ -12,7 +12,6 @@ namespace hiroba {
 namespace {
 
 constexpr uint64_t at_holder = 8;  // the holder is a rank, plus one, and a thread; 0 means none
-constexpr size_t lock_bytes = 24;
 
 uint64_t this_thread(int rank) { return static_cast<uint64_t>(rank + 1) << 32 | static_cast<uint32_t>(gettid()); }
 
@@ -22,28 +21,30 @@ std::string show_holder(uint64_t holder, int rank) {
   return by == rank ? "another thread of this image holds it" : format("rank %d holds it", by);
 }
 
-std::string name_of(const Section& lock) { return format("%s of rank %d", lock.coarray->name.c_str(), lock.rank); }
+std::string name_of(const CoarraySection& lock) {
+  return format("%s of rank %d", lock.coarray->name.c_str(), lock.rank);
+}
 
 }  // namespace
 
-Status CoarrayLocks::locate(const Section& lock, Place& out) const {
-  HIROBA_TRY(parts_.locate(lock, lock_bytes, out));
+Status CoarrayLocks::locate(const CoarraySection& lock, RemoteAddress& out) const {
+  HIROBA_TRY(parts_.locate(lock, out));
   if (out.offset % alignof(uint64_t) == 0) return {};
   return Status::error(format("a lock in %s is not aligned to 8 bytes", lock.coarray->name.c_str()));
 }
 
-uint64_t CoarrayLocks::holder_of(const Place& lock) const {
+uint64_t CoarrayLocks::holder_of(const RemoteAddress& lock) const {
   return parts_.world->transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
 }
 
 // Only the holder of the lock changes the field.
-void CoarrayLocks::set_holder(const Place& lock, uint64_t holder) const {
+void CoarrayLocks::set_holder(const RemoteAddress& lock, uint64_t holder) const {
   const uint64_t before = holder_of(lock);
   parts_.world->transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
 }
 
-Status CoarrayLocks::lock(const Section& lock, const Call& call) {
-  Place place;
+Status CoarrayLocks::lock(const CoarraySection& lock, const Call& call) {
+  RemoteAddress place;
   HIROBA_TRY(locate(lock, place));
   const uint64_t self = this_thread(parts_.world->rank);
   if (holder_of(place) == self)
@@ -59,7 +60,7 @@ Status CoarrayLocks::lock(const Section& lock, const Call& call) {
 }
 
 // The same order for shared arrays, which is kept beside the flags of the rank that has the lock.
-void CoarrayLocks::took(const Place& lock) {
+void CoarrayLocks::took(const RemoteAddress& lock) {
   set_holder(lock, this_thread(parts_.world->rank));
   {
     const std::lock_guard<SignalSafeLock> guard(held_lock_);
@@ -69,8 +70,8 @@ void CoarrayLocks::took(const Place& lock) {
   parts_.memory->consistency().acquire_from(lock.rank);
 }
 
-Status CoarrayLocks::try_lock(const Section& lock, bool& taken) {
-  Place place;
+Status CoarrayLocks::try_lock(const CoarraySection& lock, bool& taken) {
+  RemoteAddress place;
   HIROBA_TRY(locate(lock, place));
   uint32_t ticket;
   taken = TicketLock(*parts_.world, place.rank, place.offset).try_acquire(ticket);
@@ -78,8 +79,8 @@ Status CoarrayLocks::try_lock(const Section& lock, bool& taken) {
   return {};
 }
 
-Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
-  Place place;
+Status CoarrayLocks::unlock(const CoarraySection& lock, const Call& call) {
+  RemoteAddress place;
   HIROBA_TRY(locate(lock, place));
   const uint64_t holder = holder_of(place);
   if (holder != this_thread(parts_.world->rank))
@@ -91,7 +92,7 @@ Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
   set_holder(place, 0);
   {
     const std::lock_guard<SignalSafeLock> guard(held_lock_);
-    const auto same = [&](const Place& one) { return one.rank == place.rank && one.offset == place.offset; };
+    const auto same = [&](const RemoteAddress& one) { return one.rank == place.rank && one.offset == place.offset; };
     if (const auto found = std::find_if(held_.begin(), held_.end(), same); found != held_.end()) held_.erase(found);
   }
   TicketLock(*parts_.world, place.rank, place.offset).release();
@@ -100,7 +101,7 @@ Status CoarrayLocks::unlock(const Section& lock, const Call& call) {
 
 Status CoarrayLocks::none_held(const char* call) const {
   const std::lock_guard<SignalSafeLock> guard(held_lock_);
-  for (const Place& lock : held_)
+  for (const RemoteAddress& lock : held_)
     if (const Array* const array = parts_.memory->arrays().at(parts_.world->base + lock.offset); array != nullptr)
       return Status::error(format("%s while this image still holds a lock in %s on rank %d; give it back before", call,
                                   array->parts.name.c_str(), lock.rank));

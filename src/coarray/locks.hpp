@@ -8,33 +8,33 @@
 
 #include "base/status.hpp"
 #include "base/wait.hpp"
-#include "coarray/section.hpp"
 #include "collective/collective.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
 struct CoarrayParts;
-struct Section;
+struct CoarraySection;
 
 class CoarrayLocks {
  public:
   explicit CoarrayLocks(CoarrayParts& parts) : parts_(parts) {}
 
-  Status lock(const Section& lock, const Call& call);
-  Status try_lock(const Section& lock, bool& taken);
-  Status unlock(const Section& lock, const Call& call);
+  Status lock(const CoarraySection& lock, const Call& call);
+  Status try_lock(const CoarraySection& lock, bool& taken);
+  Status unlock(const CoarraySection& lock, const Call& call);
   // An error that names one if any thread of this rank holds locks.
   Status none_held(const char* call) const;
 
  private:
-  Status locate(const Section& lock, Place& out) const;
-  uint64_t holder_of(const Place& lock) const;
-  void set_holder(const Place& lock, uint64_t holder) const;
-  void took(const Place& lock);
+  Status locate(const CoarraySection& lock, RemoteAddress& out) const;
+  uint64_t holder_of(const RemoteAddress& lock) const;
+  void set_holder(const RemoteAddress& lock, uint64_t holder) const;
+  void took(const RemoteAddress& lock);
 
   CoarrayParts& parts_;
   mutable SignalSafeLock held_lock_;
-  std::vector<Place> held_;  // by threads of this rank
+  std::vector<RemoteAddress> held_;  // by threads of this rank
 };
 
 }  // namespace hiroba

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "coarray/section.hpp"
 #include "collective/collective.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
@@ -17,14 +17,14 @@ class Mover {
 
   // Moves data at `from`, of a walk's from side, to memory here that cannot fault. Complete after await(); boxes on
   // return.
-  void start_get(char* to, const Place& from, const Walk& walk, Completion& completion) const;
+  void start_get(char* to, const RemoteAddress& from, const Walk& walk, Completion& completion) const;
   void await(Completion& completion) const { world_->transport->await(completion); }
   // Moves memory here that cannot fault to a walk's to side. put: it may be changed on return; started: after await().
-  void start_put(const Place& to, const char* from, const Walk& walk, Completion& completion) const;
-  void put(const Place& to, const char* from, const Walk& walk) const;
+  void start_put(const RemoteAddress& to, const char* from, const Walk& walk, Completion& completion) const;
+  void put(const RemoteAddress& to, const char* from, const Walk& walk) const;
   // The elements of a section, packed one after the other.
-  std::unique_ptr<char[]> get_packed(const Place& from, const Box& box, size_t element) const;
-  void put_packed(const Place& to, const Box& box, const char* packed, size_t element) const;
+  std::unique_ptr<char[]> get_packed(const RemoteAddress& from, const Section& section) const;
+  void put_packed(const RemoteAddress& to, const Section& section, const char* packed) const;
 
  private:
   const World* world_ = nullptr;

@@ -4,22 +4,20 @@
 
 namespace hiroba {
 
-Status CoarrayParts::locate(const Section& section, size_t element, Place& out) const {
+Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) const {
   out.rank = section.rank;
   if (section.coarray == nullptr) {
     out.rank = world->rank;
-    out.here = section.address;
+    out.here = section.section.address;
     return {};
   }
   const Coarray& c = *section.coarray;
   if (memory->times().on && section.rank != world->rank) {
     std::atomic_ref(c.accesses).fetch_add(1, std::memory_order_relaxed);
-    std::atomic_ref(c.accessed)
-        .fetch_add(static_cast<uint64_t>(section.box.elements()) * element, std::memory_order_relaxed);
+    std::atomic_ref(c.accessed).fetch_add(section.section.total(), std::memory_order_relaxed);
   }
-  int64_t low, high;
-  section.box.bounds(element, low, high);
-  const int64_t at = section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
+  const auto [low, high] = section.section.bounds();
+  const int64_t at = section.section.address - c.data, bytes = static_cast<int64_t>(c.bytes);
   if (at < -bytes || at > 2 * bytes)
     return Status::error(
         format("the address of a section of %s lies in another array: give one in this image's part "
@@ -30,7 +28,7 @@ Status CoarrayParts::locate(const Section& section, size_t element, Place& out) 
     return Status::error(
         format("%s%s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
                "image has elements 0 to %lld",
-               section.box.dims == 0 ? "" : "a section ", section.box.shape().c_str(), c.name.c_str(),
+               section.section.dims == 0 ? "" : "a section ", section.section.shape().c_str(), c.name.c_str(),
                static_cast<long long>((at + low - (at + low < 0 ? size - 1 : 0)) / size),
                static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
   }
@@ -40,7 +38,7 @@ Status CoarrayParts::locate(const Section& section, size_t element, Place& out) 
 }
 
 // Atomics order nothing by themselves, but programs may build an order with them, so they count as synchronisations.
-void CoarrayParts::pass_clock(const Place& word, bool release, bool acquire) {
+void CoarrayParts::pass_clock(const RemoteAddress& word, bool release, bool acquire) {
   Transport& transport = *world->transport;
   const uint64_t at = control.clock(word.rank, word.offset);
   while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();

@@ -29,14 +29,14 @@ struct CoarrayParts {
   CoarrayAtomics atomics{*this};
 
   // Where a section is; an error if it is not inside its coarray.
-  Status locate(const Section& section, size_t element, Place& out) const;
+  Status locate(const CoarraySection& section, RemoteAddress& out) const;
   // For the checker: a synchronisation by a word transfers the clock at the word's home.
-  void pass_order(const Place& word, bool release, bool acquire) {
+  void pass_order(const RemoteAddress& word, bool release, bool acquire) {
     if (checker.on()) pass_clock(word, release, acquire);
   }
 
  private:
-  void pass_clock(const Place& word, bool release, bool acquire);
+  void pass_clock(const RemoteAddress& word, bool release, bool acquire);
 };
 
 }  // namespace hiroba

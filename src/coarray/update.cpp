@@ -101,7 +101,7 @@ void Updater::compute(char* to, const char* from, const Walk& elements, const Ar
   });
 }
 
-void Updater::update(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
+void Updater::update(const RemoteAddress& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
   if (to.here == nullptr) return send(to, from, elements, arithmetic);
   Region region(*world_, *control_, to.rank);
   for_each_row(elements, [&](int64_t at_to, int64_t to_stride, int64_t at_from, int64_t from_stride, int64_t count) {
@@ -117,7 +117,7 @@ struct Updater::Message {
   size_t used = 0, size = 0;  // of the bytes: before the values, and in all
 };
 
-void Updater::send(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
+void Updater::send(const RemoteAddress& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
   Message message;
   Head& head = message.head;
   head.offset = to.offset, head.dims = elements.dims;

@@ -51,7 +51,7 @@ class Updater {
   void listen(Transport& transport);
   void start(const World& world, const Control& control);
   // A walk's blocks are elements. `from` cannot fault.
-  void update(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
+  void update(const RemoteAddress& to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
   // The same in memory that no other thread updates: no locks.
   static void compute(char* to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
   // Waits until all messages of this rank are complete.
@@ -59,7 +59,7 @@ class Updater {
 
  private:
   struct Message;
-  void send(const Place& to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
+  void send(const RemoteAddress& to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
   void send_by_room(int rank, const char* from, const Walk& values, Message& message);
   void send_message(int rank, const Message& message);
   int take_room(int rank) const;

@@ -33,19 +33,19 @@ void Preloads::wait(Ticket ticket) {
   if (parts_.cache != nullptr && pages > 0) parts_.cache->fetches.finish(first, first + pages);
 }
 
-Status Preloads::start(const void* data, std::span<const Range> section, Ticket* ticket) {
+Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* ticket) {
   Array* array = nullptr;
   HIROBA_TRY(parts_.arrays.find(data, array));
-  bool empty = false;
-  HIROBA_TRY(check_section(*array, section, empty));
+  Section section;
+  HIROBA_TRY(section_of(*array, ranges, section));
   PageRun pages = {0, 0};
-  if (parts_.cache != nullptr && !empty && start_box(*array, section, pages)) parts_.transport->linger();
+  if (parts_.cache != nullptr && !section.empty() && start_box(*array, section, pages)) parts_.transport->linger();
   if (ticket != nullptr) *ticket = pages.first << 32 | pages.pages;
   return {};
 }
 
 // True if anything is on its way.
-bool Preloads::start_box(Array& array, std::span<const Range> section, PageRun& run_of_all) {
+bool Preloads::start_box(Array& array, const Section& section, PageRun& run_of_all) {
   bool any = false;
   run_of_all = {};
   for_each_page_run(array, section, least_gap, [&](uint64_t first, uint64_t end) {

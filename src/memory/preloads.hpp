@@ -22,7 +22,7 @@ class Preloads {
 
   explicit Preloads(MemoryParts& parts) : parts_(parts) {}
 
-  Status start(const void* array, std::span<const Range> section, Ticket* ticket = nullptr);
+  Status start(const void* array, std::span<const Range> ranges, Ticket* ticket = nullptr);
   Status start_bytes(const void* address, size_t bytes);
   void wait();  // for all that were started
   void wait(Ticket ticket);
@@ -32,7 +32,7 @@ class Preloads {
   void start(const PageSet& pages);
 
  private:
-  bool start_box(Array& array, std::span<const Range> section, PageRun& run);
+  bool start_box(Array& array, const Section& section, PageRun& run);
 
   MemoryParts& parts_;
 };

@@ -1,49 +1,15 @@
-// What a task says about the data it uses: sections of memory, and what it does with them. Values, and their
-// arithmetic.
+// What a task says about the data it uses: sections of memory, and what it does with them. Values.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "collective/collective.hpp"
+#include "section/section.hpp"
 
 namespace hiroba {
 
-// Blocks of `bytes` contiguous bytes, count[d] times along dimension d, the outermost first, stride[d] bytes apart.
-struct TaskSection {
-  static constexpr int most_dims = 3;
-  char* address = nullptr;
-  size_t bytes = 0;
-  int dims = 0;
-  std::array<int64_t, most_dims> count, stride;  // of the first `dims`
-
-  TaskSection() = default;
-  TaskSection(void* at, size_t size) : address(static_cast<char*>(at)), bytes(size) {}
-
-  bool operator==(const TaskSection& other) const {
-    return address == other.address && bytes == other.bytes && dims == other.dims && (dims == 0 || same_blocks(other));
-  }
-  const char* end() const;  // of its last byte
-  size_t total() const;     // bytes
-  bool empty() const {
-    return bytes == 0 || std::any_of(count.begin(), count.begin() + dims, [](int64_t n) { return n <= 0; });
-  }
-  // The same bytes with as few dimensions as possible.
-  TaskSection simplified() const;
-  // visit(address) for each block.
-  template <typename Visit>
-  void for_each_block(const Visit& visit) const;
-
- private:
-  bool same_blocks(const TaskSection& other) const;  // of one that has as many dimensions
-};
-
-// Whether they share a byte. Exact if both lie in one array, so that their strides are the same where they have them;
-// else true where one begins before the other ends.
-bool overlap(const TaskSection& a, const TaskSection& b);
-bool covers(const TaskSection& outer, const TaskSection& inner);  // false where it is not easily seen
+// As `hiroba_section` of task.h.
+using TaskSection = SectionOf<3>;
 
 struct TaskAccess {
   enum Mode : uint32_t {
@@ -68,18 +34,5 @@ struct TaskAccess {
 };
 constexpr bool reads(TaskAccess::Mode mode) { return (mode & TaskAccess::in) != 0; }
 constexpr bool writes(TaskAccess::Mode mode) { return (mode & TaskAccess::out) != 0; }
-
-template <typename Visit>
-void TaskSection::for_each_block(const Visit& visit) const {
-  const int64_t n0 = dims > 0 ? count[0] : 1, n1 = dims > 1 ? count[1] : 1, n2 = dims > 2 ? count[2] : 1;
-  for (int64_t i = 0; i < n0; ++i)
-    for (int64_t j = 0; j < n1; ++j)
-      for (int64_t k = 0; k < n2; ++k) {
-        const int64_t at[most_dims] = {i, j, k};
-        int64_t offset = 0;
-        for (int d = 0; d < dims; ++d) offset += at[d] * stride[static_cast<size_t>(d)];
-        visit(address + offset);
-      }
-}
 
 }  // namespace hiroba

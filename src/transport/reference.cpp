@@ -8,7 +8,6 @@
 #include "base/debug/whereabouts.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
-#include "transport/strided.hpp"
 #include "transport/transport.hpp"
 
 namespace hiroba {
@@ -176,21 +175,19 @@ std::vector<Capability> Transport::capabilities() const {
 
 // ---- private memory of others --------------------------------------------------------------------------------------
 
-void Transport::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
+void Transport::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
   const char* const source = static_cast<const char*>(from);
-  if (char* const target = local_address(rank, to); target != nullptr)
-    return copy_box(target, box.remote_stride, source, box.local_stride, box);
-  for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
-    put(rank, to + static_cast<uint64_t>(remote), source + local, block.block_bytes);
+  if (char* const target = local_address(rank, to); target != nullptr) return copy(target, source, walk);
+  walk.for_each_block([&](int64_t at_to, int64_t at_from) {
+    put(rank, to + static_cast<uint64_t>(at_to), source + at_from, walk.block);
   });
 }
 
-void Transport::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
+void Transport::get_strided(void* to, int rank, uint64_t from, const Walk& walk) {
   char* const target = static_cast<char*>(to);
-  if (const char* const source = local_address(rank, from); source != nullptr)
-    return copy_box(target, box.local_stride, source, box.remote_stride, box);
-  for_each_part(box, box.block_bytes, [&](const Strided& block, ptrdiff_t local, ptrdiff_t remote) {
-    get(target + local, rank, from + static_cast<uint64_t>(remote), block.block_bytes);
+  if (const char* const source = local_address(rank, from); source != nullptr) return copy(target, source, walk);
+  walk.for_each_block([&](int64_t at_to, int64_t at_from) {
+    get(target + at_to, rank, from + static_cast<uint64_t>(at_from), walk.block);
   });
 }
 

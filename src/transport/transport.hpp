@@ -37,6 +37,7 @@
 #include "base/job.hpp"
 #include "base/status.hpp"
 #include "base/tables/options.hpp"
+#include "section/walk.hpp"
 #include "transport/packed.hpp"
 #include "transport/two_sided.hpp"
 
@@ -45,16 +46,6 @@ namespace hiroba {
 struct Capability {
   const char* name;
   bool native;  // else the reference implementation
-};
-
-// A box of equal blocks: count[d] blocks along dimension d (outermost first), placed by byte strides.
-struct Strided {
-  static constexpr int max_dims = 4;
-  int dims = 0;
-  size_t block_bytes = 0;
-  size_t count[max_dims] = {};
-  ptrdiff_t local_stride[max_dims] = {};
-  ptrdiff_t remote_stride[max_dims] = {};
 };
 
 // What accumulate() adds.
@@ -123,8 +114,8 @@ class Transport {
   }
 
   // ---- with a reference implementation ----
-  virtual void put_strided(int rank, uint64_t to, const void* from, const Strided& box);
-  virtual void get_strided(void* to, int rank, uint64_t from, const Strided& box);
+  virtual void put_strided(int rank, uint64_t to, const void* from, const Walk& walk);
+  virtual void get_strided(void* to, int rank, uint64_t from, const Walk& walk);
   // A put whose source must stay as it is until the completion: await() waits for all that were started with it. So a
   // sender can keep many under way.
   virtual void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) {
@@ -251,10 +242,10 @@ class Wrapper : public Transport {
   bool progress() override { return inner_->progress(); }
   void sleep(double seconds) override { inner_->sleep(seconds); }
   void linger() override { inner_->linger(); }
-  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
-    inner_->put_strided(r, to, from, b);
+  void put_strided(int r, uint64_t to, const void* from, const Walk& w) override {
+    inner_->put_strided(r, to, from, w);
   }
-  void get_strided(void* to, int r, uint64_t from, const Strided& b) override { inner_->get_strided(to, r, from, b); }
+  void get_strided(void* to, int r, uint64_t from, const Walk& w) override { inner_->get_strided(to, r, from, w); }
   void start_put(int r, uint64_t to, const void* from, size_t n, Completion& c) override {
     inner_->start_put(r, to, from, n, c);
   }

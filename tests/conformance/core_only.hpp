@@ -17,12 +17,10 @@ class CoreOnly final : public Wrapper {
     start_reference(config);
     return Wrapper::start(config);
   }
-  void put_strided(int r, uint64_t to, const void* from, const Strided& b) override {
-    Transport::put_strided(r, to, from, b);
+  void put_strided(int r, uint64_t to, const void* from, const Walk& w) override {
+    Transport::put_strided(r, to, from, w);
   }
-  void get_strided(void* to, int r, uint64_t from, const Strided& b) override {
-    Transport::get_strided(to, r, from, b);
-  }
+  void get_strided(void* to, int r, uint64_t from, const Walk& w) override { Transport::get_strided(to, r, from, w); }
   void start_put(int r, uint64_t to, const void* from, size_t n, Completion& c) override {
     Transport::start_put(r, to, from, n, c);
   }

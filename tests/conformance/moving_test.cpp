@@ -166,51 +166,52 @@ TEST_F(Moving, GetsAheadOfAnExchangeReadWhatIsThereAfterIt) {
   if (!ahead) GTEST_SKIP() << "rank " << t.right() << " is asked only for what is there already";
 }
 
-Strided random_box(std::mt19937& random, std::vector<char>& local) {
-  Strided box;
-  box.dims = 1 + static_cast<int>(random() % Strided::max_dims);
-  box.block_bytes = 1 + random() % 24;
-  ptrdiff_t near = static_cast<ptrdiff_t>(box.block_bytes), far = near;
-  for (int d = box.dims - 1; d >= 0; --d) {
-    box.count[d] = random() % 5;
-    box.local_stride[d] = near + static_cast<ptrdiff_t>(random() % 9);
-    box.remote_stride[d] = far + static_cast<ptrdiff_t>(random() % 9);
-    near = box.local_stride[d] * 5, far = box.remote_stride[d] * 5;
+// From local memory, `local` bytes, to remote memory.
+Walk random_walk(std::mt19937& random, std::vector<char>& local) {
+  Walk walk;
+  walk.dims = 1 + static_cast<int>(random() % 6);
+  walk.block = 1 + random() % 24;
+  auto near = static_cast<int64_t>(walk.block), far = near;
+  for (int d = walk.dims - 1; d >= 0; --d) {
+    const int64_t most = 1 + static_cast<int64_t>(random() % (walk.dims > 4 ? 2 : 4));
+    walk.count[d] = random() % 9 == 0 ? 0 : most;
+    walk.from[d] = near + static_cast<int64_t>(random() % 9);
+    walk.to[d] = far + static_cast<int64_t>(random() % 9);
+    near = walk.from[d] * most, far = walk.to[d] * most;
   }
   local.resize(static_cast<size_t>(near) + 64);
-  return box;
+  return walk;
 }
 
 // Calls move for each block, by recursion: another way than the implementation's.
 template <typename Move>
-void blocks(const Strided& box, int d, ptrdiff_t local, ptrdiff_t remote, const Move& move) {
-  if (d == box.dims) return move(local, remote);
-  for (size_t i = 0; i < box.count[d]; ++i)
-    blocks(box, d + 1, local + static_cast<ptrdiff_t>(i) * box.local_stride[d],
-           remote + static_cast<ptrdiff_t>(i) * box.remote_stride[d], move);
+void blocks(const Walk& walk, int d, int64_t local, int64_t remote, const Move& move) {
+  if (d == walk.dims) return move(local, remote);
+  for (int64_t i = 0; i < walk.count[d]; ++i)
+    blocks(walk, d + 1, local + i * walk.from[d], remote + i * walk.to[d], move);
 }
 
-TEST_F(Moving, StridedBoxesOfUpToFourDimensions) {
+TEST_F(Moving, StridedBoxesOfUpToSixDimensions) {
   std::mt19937 random(7);
   for (int round = 0; round < 60; ++round) {
     std::vector<char> local;
-    const Strided box = random_box(random, local);
+    const Walk walk = random_walk(random, local);
     for (char& c : local) c = static_cast<char>(random());
     constexpr size_t room = 1 << 18;
     std::memset(t.mine(), 0, room);
     t.meet();
-    t.transport->put_strided(t.right(), t.at(t.right()), local.data(), box);
+    t.transport->put_strided(t.right(), t.at(t.right()), local.data(), walk);
     t.transport->fence();
     t.meet();
     std::vector<char> expected(room, 0), remote(room), back(local.size(), 0), expected_back(local.size(), 0);
-    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t r) {
-      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes);
+    blocks(walk, 0, 0, 0, [&](int64_t l, int64_t r) {
+      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], walk.block);
     });
     t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
     ASSERT_EQ(expected, remote) << "put, round " << round;
-    t.transport->get_strided(back.data(), t.right(), t.at(t.right()), box);
-    blocks(box, 0, 0, 0, [&](ptrdiff_t l, ptrdiff_t) {
-      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes);
+    t.transport->get_strided(back.data(), t.right(), t.at(t.right()), walk.turned());
+    blocks(walk, 0, 0, 0, [&](int64_t l, int64_t) {
+      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], walk.block);
     });
     ASSERT_EQ(expected_back, back) << "get, round " << round;
     t.meet();
@@ -222,25 +223,25 @@ TEST_F(Moving, StridedBoxesTurnedAround) {
   constexpr size_t room = 1 << 12;
   std::vector<char> local(room);
   for (size_t i = 0; i < room; ++i) local[i] = static_cast<char>(i * 7 + static_cast<size_t>(t.rank()));
-  Strided turned, transposed;
-  turned.dims = 1, turned.block_bytes = 5, turned.count[0] = 40;
-  turned.local_stride[0] = 7, turned.remote_stride[0] = -11;
-  transposed.dims = 2, transposed.block_bytes = 8, transposed.count[0] = 6, transposed.count[1] = 5;
-  transposed.local_stride[0] = 40, transposed.local_stride[1] = 8;
-  transposed.remote_stride[0] = 8, transposed.remote_stride[1] = 72;
-  for (const Strided& box : {turned, transposed}) {
+  Walk turned, transposed;
+  turned.dims = 1, turned.block = 5, turned.count[0] = 40;
+  turned.from[0] = 7, turned.to[0] = -11;
+  transposed.dims = 2, transposed.block = 8, transposed.count[0] = 6, transposed.count[1] = 5;
+  transposed.from[0] = 40, transposed.from[1] = 8;
+  transposed.to[0] = 8, transposed.to[1] = 72;
+  for (const Walk& walk : {turned, transposed}) {
     std::memset(t.mine(), 0, room);
     t.meet();
-    t.transport->put_strided(t.right(), t.at(t.right(), 1024), local.data(), box);
+    t.transport->put_strided(t.right(), t.at(t.right(), 1024), local.data(), walk);
     t.transport->fence();
     std::vector<char> expected(room, 0), remote(room), back(room, 0), expected_back(room, 0);
-    blocks(box, 0, 0, 1024, [&](ptrdiff_t l, ptrdiff_t r) {
-      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], box.block_bytes);
-      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], box.block_bytes);
+    blocks(walk, 0, 0, 1024, [&](int64_t l, int64_t r) {
+      std::memcpy(&expected[static_cast<size_t>(r)], &local[static_cast<size_t>(l)], walk.block);
+      std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], walk.block);
     });
     t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
     EXPECT_EQ(expected, remote);
-    t.transport->get_strided(back.data(), t.right(), t.at(t.right(), 1024), box);
+    t.transport->get_strided(back.data(), t.right(), t.at(t.right(), 1024), walk.turned());
     EXPECT_EQ(expected_back, back);
     t.meet();
   }

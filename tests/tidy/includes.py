@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from source import File, Finding
 
 # Of these, every header may be included from above; of the others only the contract, FLOOR/FLOOR.hpp.
-OPEN_FLOORS = {"base"}
+OPEN_FLOORS = {"base", "section"}
 # These files of a folder put its rooms together, so the folder's other files may be below its rooms: a registry, the
 # folder's contract (NAME.hpp, NAME.cpp), and what the parts of a contract share.
 COMPOSITION = {"registry.cpp", "parts.hpp", "parts.cpp"}

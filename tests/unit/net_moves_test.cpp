@@ -129,22 +129,22 @@ TEST_P(NetMovesTest, PiecesArePutWhereTheirHeadsSay) {
 }
 
 // `rows` rows of 24 bytes, 40 bytes apart there and 32 here.
-Strided rows_of(size_t rows) {
-  Strided box;
-  box.dims = 1, box.block_bytes = 24, box.count[0] = rows, box.remote_stride[0] = 40, box.local_stride[0] = 32;
-  return box;
+Walk rows_of(size_t rows) {
+  Walk walk;
+  walk.dims = 1, walk.block = 24, walk.count[0] = static_cast<int64_t>(rows), walk.to[0] = 40, walk.from[0] = 32;
+  return walk;
 }
 
 TEST_P(NetMovesTest, BoxesGoAndComeBack) {
   run([this](MovesRank& self) {
     MovesRank& other = after(self);
     for (const size_t rows : {size_t{20}, size_t{5000}, size_t{50000}}) {  // in a frame, as bulk data, in parts
-      const Strided box = rows_of(rows);
+      const Walk walk = rows_of(rows);
       const std::vector<char> data = noise(rows * 32, self.rank);
-      self.puts.put_box(other.rank, 8, data.data(), box);
+      self.puts.put_box(other.rank, 8, data.data(), walk);
       self.ledger.fence();
       std::vector<char> back(rows * 32);
-      self.gets.get_box(back.data(), other.rank, 8, box);
+      self.gets.get_box(back.data(), other.rank, 8, walk.turned());
       for (size_t r = 0; r < rows; ++r) {
         ASSERT_EQ(0, std::memcmp(data.data() + r * 32, other.window.at(8 + r * 40), 24));
         ASSERT_EQ(0, std::memcmp(data.data() + r * 32, back.data() + r * 32, 24));

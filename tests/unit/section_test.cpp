@@ -1,154 +1,230 @@
-// How two sections are walked together, and what compound assignments compute.
+// The arithmetic of sections, against sets of bytes.
+#include "section/section.hpp"
+
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <numeric>
+#include <algorithm>
+#include <random>
 #include <vector>
 
-#include "coarray/coarray.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 namespace {
 
-Box box(std::initializer_list<int64_t> counts, std::initializer_list<int64_t> strides) {
-  Box out;
-  for (const int64_t c : counts) out.count[out.dims++] = c;
-  std::copy(strides.begin(), strides.end(), out.stride);
+using Small = SectionOf<3>;
+
+constexpr size_t room = 8192;
+char memory[room];
+
+std::vector<bool> bytes_of(const Small& s) {
+  std::vector<bool> out(room);
+  if (s.empty()) return out;
+  for_each_block(s, [&](const char* block, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) out[static_cast<size_t>(block - memory) + i] = true;
+  });
   return out;
 }
 
-TEST(Section, NeighboursAreOneBlock) {
-  Walk walk;
-  ASSERT_TRUE(pair_up(box({4, 5}, {40, 8}), box({4, 5}, {40, 8}), 8, walk));
-  EXPECT_TRUE(walk.contiguous());
-  EXPECT_EQ(walk.block, 160u);
+bool share(const Small& a, const Small& b) {
+  const std::vector<bool> x = bytes_of(a), y = bytes_of(b);
+  for (size_t i = 0; i < room; ++i)
+    if (x[i] && y[i]) return true;
+  return false;
 }
 
-TEST(Section, RowsOfALargerMatrixStayRows) {
-  Walk walk;
-  ASSERT_TRUE(pair_up(box({4, 5}, {80, 8}), box({4, 5}, {40, 8}), 8, walk));
-  EXPECT_EQ(walk.dims, 1);
-  EXPECT_EQ(walk.block, 40u);
-  EXPECT_EQ(walk.count[0], 4);
+bool contains(const Small& outer, const Small& inner) {
+  const std::vector<bool> x = bytes_of(outer), y = bytes_of(inner);
+  for (size_t i = 0; i < room; ++i)
+    if (y[i] && !x[i]) return false;
+  return true;
 }
 
-TEST(Section, NothingIsAWalkOfNoBytes) {
-  for (const Box& empty : {box({0}, {8}), box({0, 5}, {40, 8}), box({4, 0}, {40, 8}), box({0, 5}, {40, 16})}) {
-    Walk walk;
-    ASSERT_TRUE(pair_up(empty, empty, 8, walk));
-    EXPECT_EQ(walk.dims, 0);
-    EXPECT_EQ(walk.block, 0u);
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  int64_t below(int64_t n) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(n)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// An array of up to four dimensions, and boxes in it.
+struct Array {
+  explicit Array(Random& random) : dims(1 + static_cast<int>(random.below(4))) {
+    int64_t stride = element = 1 + random.below(8);
+    for (int d = dims - 1; d >= 0; --d) {
+      length[d] = 1 + random.below(5), stride_of[d] = stride;
+      stride *= length[d];
+    }
+  }
+  Small box(Random& random) const {
+    Small out(memory, 0);
+    out.dims = dims - 1;
+    for (int d = 0; d < dims; ++d) {
+      const int64_t low = random.below(length[d]), n = 1 + random.below(length[d] - low);
+      out.address += low * stride_of[d];
+      if (d == dims - 1) out.bytes = static_cast<size_t>(n * element);
+      else out.count[static_cast<size_t>(d)] = n, out.stride[static_cast<size_t>(d)] = stride_of[d];
+    }
+    return out;
+  }
+  int dims;
+  int64_t element, length[4], stride_of[4];
+};
+
+// A section of anything.
+Small anything(Random& random) {
+  Small out(memory + random.below(200), static_cast<size_t>(1 + random.below(20)));
+  out.dims = static_cast<int>(random.below(Small::most_dims + 1));
+  for (size_t d = 0; d < static_cast<size_t>(out.dims); ++d)
+    out.count[d] = 1 + random.below(4), out.stride[d] = 1 + random.below(200);
+  std::sort(out.stride.begin(), out.stride.begin() + out.dims, std::greater<>());
+  return out;
+}
+
+// The same without dimensions of one block: another shape over the same array.
+Small without_single_blocks(const Small& s) {
+  Small out(s.address, s.bytes);
+  for (size_t d = 0; d < static_cast<size_t>(s.dims); ++d)
+    if (s.count[d] != 1) {
+      const auto at = static_cast<size_t>(out.dims++);
+      out.count[at] = s.count[d], out.stride[at] = s.stride[d];
+    }
+  return out;
+}
+
+testing::Message show(const Small& s) {
+  testing::Message out;
+  out << "{at " << s.address - memory << ", " << s.bytes << " bytes";
+  for (size_t d = 0; d < static_cast<size_t>(s.dims); ++d) out << ", " << s.count[d] << " x " << s.stride[d];
+  return out << "}";
+}
+
+TEST(Section, BoxesOfOneArrayOverlapIfTheyShareAByte) {
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small a = array.box(random), b = array.box(random), c = without_single_blocks(b);
+    const bool shared = share(a, b);
+    ASSERT_EQ(shared, overlap(a, b)) << "seed " << seed << show(a) << show(b);
+    ASSERT_EQ(shared, overlap(b, a)) << "seed " << seed << show(a) << show(b);
+    ASSERT_EQ(shared, overlap(a, c)) << "seed " << seed << show(a) << show(c);
+    ASSERT_EQ(shared, overlap(c, a)) << "seed " << seed << show(a) << show(c);
   }
 }
 
-TEST(Section, SeveralDimensionsOfOneStrideBecomeOne) {
-  Walk walk;
-  ASSERT_TRUE(pair_up(box({3, 4}, {64, 16}), box({3, 4}, {32, 8}), 8, walk));
-  EXPECT_EQ(walk.dims, 1);
-  EXPECT_EQ(walk.count[0], 12);
-}
-
-TEST(Section, AnotherShapeOfAsManyElementsIsWalkedInOrder) {
-  Walk walk;
-  ASSERT_TRUE(pair_up(box({6, 4}, {100, 16}), box({24}, {8}), 8, walk));
-  std::vector<int64_t> to, from;
-  walk.for_each_block([&](int64_t t, int64_t f) { to.push_back(t), from.push_back(f); });
-  ASSERT_EQ(to.size(), 24u);
-  EXPECT_EQ(to[5], 116);
-  EXPECT_EQ(from[5], 40);
-}
-
-TEST(Section, ShapesThatShareNoCutNeedABuffer) {
-  Walk walk;
-  EXPECT_FALSE(conform(box({6, 4}, {32, 8}), box({8, 3, 1}, {24, 8, 8})));
-  EXPECT_TRUE(conform(box({24}, {8}), box({8, 3}, {24, 8})));
-  EXPECT_FALSE(pair_up(box({6, 4}, {64, 16}), box({8, 3}, {48, 16}), 8, walk));
-}
-
-TEST(Section, LengthOneDoesNotCount) {
-  EXPECT_TRUE(conform(box({1, 5}, {40, 8}), box({5, 1}, {8, 8})));
-  EXPECT_FALSE(conform(box({2, 5}, {40, 8}), box({5, 2}, {16, 8})));
-}
-
-TEST(Section, RowsOfARangeOfBlocks) {
-  Walk walk = walk_packed(box({3, 4}, {100, 20}), 8);
-  std::vector<int64_t> seen;
-  for_rows(walk, 3, 6, [&](int64_t at, int64_t count, int64_t stride) {
-    for (int64_t i = 0; i < count; ++i) seen.push_back(at + i * stride);
-  });
-  EXPECT_EQ(seen, (std::vector<int64_t>{60, 100, 120, 140, 160, 200}));
-}
-
-template <typename T>
-T apply_one(Type type, Op op, T a, T b) {
-  Arithmetic arithmetic;
-  EXPECT_TRUE(Arithmetic::make(static_cast<int>(type), static_cast<int>(type), static_cast<int>(op), arithmetic).ok());
-  arithmetic.apply(reinterpret_cast<char*>(&a), sizeof a, reinterpret_cast<const char*>(&b), sizeof b, 1);
-  return a;
-}
-
-TEST(Arithmetic, IntegersWrapAround) {
-  EXPECT_EQ(apply_one<int32_t>(Type::int32, Op::add, INT32_MAX, 1), INT32_MIN);
-  EXPECT_EQ(apply_one<int16_t>(Type::int16, Op::mul, 300, 300), static_cast<int16_t>(90000));
-  EXPECT_EQ(apply_one<int32_t>(Type::int32, Op::div, INT32_MIN, -1), INT32_MIN);
-  EXPECT_EQ(apply_one<int64_t>(Type::int64, Op::mod, INT64_MIN, -1), 0);
-  EXPECT_EQ(apply_one<int8_t>(Type::int8, Op::shr, -8, 1), -4);
-}
-
-TEST(Arithmetic, WhatCLacksIsRefused) {
-  Arithmetic out;
-  EXPECT_FALSE(
-      Arithmetic::make(static_cast<int>(Type::float64), static_cast<int>(Type::float64), static_cast<int>(Op::mod), out)
-          .ok());
-  EXPECT_FALSE(Arithmetic::make(static_cast<int>(Type::complex_double), static_cast<int>(Type::complex_double),
-                                static_cast<int>(Op::max), out)
-                   .ok());
-  EXPECT_FALSE(Arithmetic::make(99, 0, 0, out).ok());
-  EXPECT_FALSE(Arithmetic::make(0, 0, 99, out).ok());
-}
-
-TEST(Arithmetic, MixedTypesAreComputedInTheCommonOne) {
-  Arithmetic arithmetic;
-  ASSERT_TRUE(Arithmetic::make(static_cast<int>(Type::int32), static_cast<int>(Type::float64),
-                               static_cast<int>(Op::mul), arithmetic)
-                  .ok());
-  std::vector<int32_t> to(200, 3);
-  std::vector<double> from(200, 1.5);
-  arithmetic.apply(reinterpret_cast<char*>(to.data()), 4, reinterpret_cast<const char*>(from.data()), 8, 200);
-  EXPECT_EQ(std::accumulate(to.begin(), to.end(), 0), 200 * 4);
-}
-
-TEST(Images, RanksAndIndices) {
-  const Team back = {6, -2, 4, nullptr};
-  EXPECT_EQ(back.rank(3), 0);
-  EXPECT_EQ(back.find(4), 1);
-  EXPECT_EQ(back.find(5), -1);
-  EXPECT_EQ(back.find(8), -1);
-  const int table[] = {5, 1, 3};
-  const Team any = {0, 1, 3, table};
-  EXPECT_EQ(any.find(3), 2);
-  EXPECT_EQ(any.find(0), -1);
-  EXPECT_NE(any.name(), back.name());
-}
-
-TEST(Arithmetic, WhatAReductionBeginsWithChangesNoNumber) {
-  for (int type = 0; type < types; ++type)
-    for (const Op op : reduction_op) {
-      Arithmetic combine;
-      if (!Arithmetic::make(type, type, static_cast<int>(op), combine).ok()) continue;
-      const bool logical = op == Op::logical_and || op == Op::logical_or;
-      for (const int64_t number : {0, 1, 5, -7}) {
-        if (logical && number != 0 && number != 1) continue;  // these make 1 of others
-        char x[2 * sizeof(long double)] = {}, sum[sizeof x] = {};
-        convert(x, static_cast<Type>(type), 0, reinterpret_cast<const char*>(&number), Type::int64, 0, 1);
-        store_neutral(static_cast<Type>(type), op, sum);
-        combine.apply(sum, 0, x, 0, 1);
-        double seen[2] = {};
-        convert(reinterpret_cast<char*>(&seen[0]), Type::float64, 0, x, static_cast<Type>(type), 0, 1);
-        convert(reinterpret_cast<char*>(&seen[1]), Type::float64, 0, sum, static_cast<Type>(type), 0, 1);
-        EXPECT_EQ(seen[0], seen[1]) << number << ' ' << name_of(op) << ' ' << name_of(static_cast<Type>(type));
-      }
+// Sections that have nothing to do with each other may be said to overlap, but none that do are said not to.
+TEST(Section, NoSharedByteIsOverlooked) {
+  for (uint64_t seed = 0; seed < 40000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small a = anything(random), b = random.below(2) == 0 ? anything(random) : array.box(random);
+    for (const Small& other : {b, simplified(b)}) {
+      const bool either = overlap(a, other) || overlap(other, a), both = overlap(a, other) && overlap(other, a);
+      ASSERT_TRUE(both || !share(a, other)) << "seed " << seed << show(a) << show(other);
+      ASSERT_TRUE(!either || a.end() > other.address) << "seed " << seed << show(a) << show(other);
     }
+  }
+}
+
+// The same blocks with some strides turned around, and two dimensions exchanged.
+Small turned(Small s, Random& random) {
+  for (size_t d = 0; d < static_cast<size_t>(s.dims); ++d)
+    if (random.below(2) == 0) s.address += (s.count[d] - 1) * s.stride[d], s.stride[d] = -s.stride[d];
+  if (s.dims > 1) std::swap(s.count[0], s.count[1]), std::swap(s.stride[0], s.stride[1]);
+  return s;
+}
+
+TEST(Section, OrderOfBlocksDoesNotMatterForOverlap) {
+  for (uint64_t seed = 0; seed < 20000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small a = array.box(random), b = array.box(random), x = turned(a, random), y = turned(b, random);
+    const bool shared = share(a, b);
+    ASSERT_EQ(shared, overlap(x, y)) << "seed " << seed << show(x) << show(y);
+    const char* const byte = common_byte(x, y);
+    ASSERT_EQ(shared, byte != nullptr) << "seed " << seed << show(x) << show(y);
+    if (!shared) continue;
+    const Small one(byte, 1);
+    ASSERT_TRUE(contains(a, one) && contains(b, one)) << "seed " << seed << show(x) << show(y);
+  }
+}
+
+TEST(Section, PackedAndUnpackedIsTheSame) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small section = array.box(random);
+    for (char& c : memory) c = static_cast<char>(random.below(256));
+    const std::vector<char> before(memory, memory + room);
+    std::vector<char> packed(section.total());
+    pack(packed.data(), section);
+    fill(section, std::vector<char>(section.bytes, 7).data());
+    unpack(section, packed.data());
+    ASSERT_EQ(before, std::vector<char>(memory, memory + room)) << "seed " << seed << show(section);
+  }
+}
+
+TEST(Section, WhatCoversHasAllBytes) {
+  int covered = 0;
+  for (uint64_t seed = 0; seed < 40000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small a = array.box(random), b = array.box(random), other = anything(random);
+    ASSERT_EQ(contains(a, b), covers(a, b)) << "seed " << seed << show(a) << show(b);
+    if (covers(a, b)) ++covered;
+    ASSERT_TRUE(!covers(a, other) || contains(a, other)) << "seed " << seed << show(a) << show(other);
+    ASSERT_TRUE(!covers(other, a) || contains(other, a)) << "seed " << seed << show(other) << show(a);
+  }
+  EXPECT_GT(covered, 1000);
+}
+
+TEST(Section, SimplifiedIsTheSameBytesInTheSameOrder) {
+  const auto order_of = [](const Small& s) {
+    std::vector<const char*> out;
+    for_each_block(s, [&](const char* block, size_t bytes) {
+      for (size_t i = 0; i < bytes; ++i) out.push_back(block + i);
+    });
+    return out;
+  };
+  for (uint64_t seed = 0; seed < 10000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small section = array.box(random), simple = simplified(section);
+    ASSERT_EQ(order_of(section), order_of(simple)) << "seed " << seed << show(section) << show(simple);
+    ASSERT_LE(simple.dims, section.dims);
+    ASSERT_EQ(section.total(), simple.total());
+    ASSERT_EQ(section.end(), simple.end());
+    ASSERT_EQ(simple, simplified(simple));
+  }
+  Small whole(memory, 8);
+  whole.dims = 3;
+  whole.count = {2, 3, 4}, whole.stride = {96, 32, 8};
+  EXPECT_EQ(Small(memory, 192), simplified(whole));
+}
+
+TEST(Section, EndAndTotalAreThoseOfTheBytes) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const Array array(random);
+    const Small section = array.box(random);
+    const std::vector<bool> bytes = bytes_of(section);
+    const auto last = std::find(bytes.rbegin(), bytes.rend(), true);
+    ASSERT_EQ(memory + (bytes.rend() - last), section.end());
+    ASSERT_EQ(static_cast<size_t>(std::count(bytes.begin(), bytes.end(), true)), section.total());
+  }
+}
+
+TEST(Section, NothingIsEmpty) {
+  Small section(memory, 0);
+  EXPECT_TRUE(section.empty());
+  section.bytes = 8;
+  EXPECT_FALSE(section.empty());
+  section.dims = 2, section.count = {3, 0, -1}, section.stride = {64, 8, 8};
+  EXPECT_TRUE(section.empty());
+  section.count[1] = 1;
+  EXPECT_FALSE(section.empty());  // the third does not count
 }
 
 }  // namespace

@@ -124,18 +124,17 @@ Status Affinity::place(void* data, const MemoryPlace& place, const char* call, u
   return end_move(move_all(*array, place), call, moved);
 }
 
-Status Affinity::migrate(const void* data, std::span<const Range> section, int rank, const char* call,
-                         uint64_t& moved) {
+Status Affinity::migrate(const void* data, std::span<const Range> ranges, int rank, const char* call, uint64_t& moved) {
   Array* array = nullptr;
-  bool empty = false;
   HIROBA_TRY(parts_.arrays.find(data, array));
-  HIROBA_TRY(check_section(*array, section, empty));
+  Section section;
+  HIROBA_TRY(section_of(*array, ranges, section));
   const Job& job = parts_.job;
   if (rank < 0 || rank >= job.nranks)
     return Status::error(format("%s: rank %d does not exist: the job has ranks 0..%d", call, rank, job.nranks - 1));
   std::vector<PageRun> runs;
   Status status;
-  if (!empty)
+  if (!section.empty())
     for_each_page_run(*array, section, 0, [&](uint64_t first, uint64_t end) {
       runs.push_back({first, end - first});
       for (uint64_t page = first; page < end; page = array->home(page).first + array->home(page).pages)

@@ -36,7 +36,7 @@ class Affinity {
 
   // Collective, all of them; they block. `moved`: how many pages of all nodes are on another domain than before.
   Status place(void* data, const MemoryPlace& place, const char* call, uint64_t& moved);
-  Status migrate(const void* data, std::span<const Range> section, int rank, const char* call, uint64_t& moved);
+  Status migrate(const void* data, std::span<const Range> ranges, int rank, const char* call, uint64_t& moved);
   Status next_touch(void* data, const char* call);
   // While on, units of pages are closed in turn at barriers, and which domain's threads touch them is counted.
   Status sample(void* data, bool on, const char* call);

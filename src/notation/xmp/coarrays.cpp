@@ -35,9 +35,10 @@ void start_coarrays(const char* call, const char* place) {
 
 // ---- sections ------------------------------------------------------------------------------------------------------
 
-Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place) {
-  Section out;
-  out.address = static_cast<char*>(address), out.place = place;
+CoarraySection section_of(const xmp_coarray* coarray, int image, const void* address, size_t element,
+                          const char* place) {
+  CoarraySection out;
+  out.section = Section(address, element), out.place = place;
   if (coarray == nullptr) return out;
   if (coarray->opaque == nullptr)
     end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
@@ -46,29 +47,28 @@ Section section_of(const xmp_coarray* coarray, int image, void* address, const c
   return out;
 }
 
-Section section_of(const xmp_section& section, const char* place) {
-  static_assert(XMP_DIMS <= Box::max_dims);
-  Section out = section_of(section.coarray, section.image, section.address, place);
+CoarraySection section_of(const xmp_section& section, size_t element, const char* place) {
+  static_assert(XMP_DIMS <= Section::most_dims);
+  CoarraySection out = section_of(section.coarray, section.image, section.address, element, place);
   if (section.dims < 0 || section.dims > XMP_DIMS)
     end_job(1, "%s: a section has %d dimensions; it can have 0..%d", place, section.dims, XMP_DIMS);
-  out.box.dims = section.dims;
   int64_t elements = 1, span = 0, reach = 0;
   bool too_large = false;
   for (int d = 0; d < section.dims; ++d) {
     const int64_t count = section.count[d], stride = section.stride[d];
     if (count < 0)
       end_job(1, "%s: dimension %d of a section has length %lld", place, d + 1, static_cast<long long>(count));
-    out.box.count[d] = count, out.box.stride[d] = stride;
+    out.section.add(count, stride);
     too_large = too_large || __builtin_mul_overflow(elements, count, &elements) ||
                 __builtin_mul_overflow(count, stride, &span) ||
                 __builtin_sub_overflow(reach, span < 0 ? span : -span, &reach);
   }
   if (section.coarray == nullptr && section.address == nullptr && elements > 0)
     end_job(1, "%s: a section%s of memory at address NULL; is a pointer not set?", place,
-            section.dims == 0 ? "" : (" " + out.box.shape()).c_str());
+            section.dims == 0 ? "" : (" " + out.section.shape()).c_str());
   constexpr int64_t most = INT64_MAX >> 16;  // larger than any memory, and no sum of such numbers overflows
   if (too_large || elements > most || reach > most)
-    end_job(1, "%s: a section %s reaches further than any memory", place, out.box.shape().c_str());
+    end_job(1, "%s: a section %s reaches further than any memory", place, out.section.shape().c_str());
   return out;
 }
 
@@ -129,14 +129,14 @@ void for_images(const xmp_section* to, const xmp_section* from, const char* plac
   }
 }
 
-void assign(Assignments& assignments, const Section& to, const Section& from, size_t element, const char* place) {
-  if (from.box.dims > 0 || to.box.dims == 0) return require_at(assignments.assign(to, from, element), place);
+void assign(Assignments& assignments, const CoarraySection& to, const CoarraySection& from, const char* place) {
+  if (from.section.dims > 0 || to.section.dims == 0) return require_at(assignments.assign(to, from), place);
   // One element goes to all.
-  const auto value = std::make_unique_for_overwrite<char[]>(element);
-  Section one;
-  one.address = value.get();
-  require_at(assignments.assign(one, from, element), place);
-  require_at(assignments.fill(to, value.get(), element), place);
+  const auto value = std::make_unique_for_overwrite<char[]>(from.section.bytes);
+  CoarraySection one;
+  one.section = Section(value.get(), from.section.bytes);
+  require_at(assignments.assign(one, from), place);
+  require_at(assignments.fill(to, value.get()), place);
 }
 
 // Moves that were started.
@@ -176,25 +176,25 @@ hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
 
 }  // namespace
 
-std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const char* place) {
+std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, size_t element, const char* place) {
   std::vector<Move> out;
   for_images(&to, &from, place, [&](const xmp_section& target, const xmp_section* source) {
-    out.push_back({section_of(target, place), section_of(*source, place)});
+    out.push_back({section_of(target, element, place), section_of(*source, element, place)});
   });
   return out;
 }
 
-void make(const std::vector<Move>& moves, size_t element, const char* place) {
+void make(const std::vector<Move>& moves, const char* place) {
   Assignments& assignments = coarrays("xmp_assign", place).assignments();
-  for (const Move& move : moves) assign(assignments, move.to, move.from, element, place);
+  for (const Move& move : moves) assign(assignments, move.to, move.from, place);
 }
 
-std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place) {
+std::unique_ptr<Request> start(const std::vector<Move>& moves, const char* place) {
   Assignments& assignments = coarrays("xmp_assign_start", place).assignments();
   auto moving = std::make_unique<Moving>();
   for (const Move& move : moves) {
-    if (move.from.box.dims == 0 && move.to.box.dims > 0) assign(assignments, move.to, move.from, element, place);
-    else require_at(assignments.start(move.to, move.from, element, moving->next()), place);
+    if (move.from.section.dims == 0 && move.to.section.dims > 0) assign(assignments, move.to, move.from, place);
+    else require_at(assignments.start(move.to, move.from, moving->next()), place);
   }
   return moving;
 }
@@ -206,10 +206,10 @@ using hiroba::Call;
 using hiroba::Coarray;
 using hiroba::Coarrays;
 using hiroba::coarrays;
+using hiroba::CoarraySection;
 using hiroba::end_job;
 using hiroba::format;
 using hiroba::require_at;
-using hiroba::Section;
 
 // ---- start and end -------------------------------------------------------------------------------------------------
 
@@ -352,36 +352,36 @@ XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int6
 XMP_EXPORT void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes,
                         const char* place) {
   Assignments& assignments = coarrays("xmp_get", place).assignments();
-  const Section here = hiroba::section_of(nullptr, 0, to, place);
-  require_at(assignments.assign(here, hiroba::section_of(coarray, image, const_cast<void*>(address), place), bytes),
-             place);
+  const CoarraySection here = hiroba::section_of(nullptr, 0, to, bytes, place);
+  require_at(assignments.assign(here, hiroba::section_of(coarray, image, address, bytes, place)), place);
 }
 
 XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes,
                         const char* place) {
   Assignments& assignments = coarrays("xmp_put", place).assignments();
-  const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(from), place);
-  require_at(assignments.assign(hiroba::section_of(coarray, image, address, place), here, bytes), place);
+  const CoarraySection here = hiroba::section_of(nullptr, 0, from, bytes, place);
+  require_at(assignments.assign(hiroba::section_of(coarray, image, address, bytes, place), here), place);
 }
 
 XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
   Assignments& assignments = coarrays("xmp_assign", place).assignments();
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    hiroba::assign(assignments, hiroba::section_of(target, place), hiroba::section_of(*source, place), element, place);
+    hiroba::assign(assignments, hiroba::section_of(target, element, place), hiroba::section_of(*source, element, place),
+                   place);
   });
 }
 
 XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place) {
   Assignments& assignments = coarrays("xmp_fill", place).assignments();
   hiroba::for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
-    require_at(assignments.fill(hiroba::section_of(target, place), value, element), place);
+    require_at(assignments.fill(hiroba::section_of(target, element, place), value), place);
   });
 }
 
 XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
                                         const char* place) {
   coarrays("xmp_assign_start", place);
-  return hiroba::give(hiroba::start(hiroba::moves_of(*to, *from, place), element, place));
+  return hiroba::give(hiroba::start(hiroba::moves_of(*to, *from, element, place), place));
 }
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
@@ -389,7 +389,8 @@ XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const x
   Assignments& assignments = coarrays("xmp_update", place).assignments();
   const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
   hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    require_at(assignments.update(hiroba::section_of(target, place), hiroba::section_of(*source, place), arithmetic),
+    require_at(assignments.update(hiroba::section_of(target, bytes_of(arithmetic.to()), place),
+                                  hiroba::section_of(*source, bytes_of(arithmetic.values()), place), arithmetic),
                place);
   });
 }
@@ -397,8 +398,8 @@ XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const x
 XMP_EXPORT void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type,
                                    const void* value, enum xmp_type type, enum xmp_operator op, const char* place) {
   Assignments& assignments = coarrays("xmp_update_element", place).assignments();
-  const Section here = hiroba::section_of(nullptr, 0, const_cast<void*>(value), place);
-  require_at(assignments.update(hiroba::section_of(coarray, image, address, place), here,
-                                hiroba::arithmetic(to_type, type, op, place)),
-             place);
+  const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
+  const CoarraySection here = hiroba::section_of(nullptr, 0, value, bytes_of(arithmetic.values()), place);
+  const CoarraySection there = hiroba::section_of(coarray, image, address, bytes_of(arithmetic.to()), place);
+  require_at(assignments.update(there, here, arithmetic), place);
 }

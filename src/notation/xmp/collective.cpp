@@ -53,7 +53,7 @@ class Records {
     for (const xmp_location& location : locations_) bytes_ += location.bytes;
     bytes_ += value;
   }
-  size_t bytes() const { return bytes_; }  // of each
+  size_t bytes() const { return section_.section.total(); }  // of each
   std::vector<char> gather() const {
     std::vector<char> records(bytes_ * count_);
     for_all(records.data(), [](char* record, char* own, size_t n) { std::memcpy(record, own, n); });
@@ -105,33 +105,31 @@ int root_of(const Team& set, const xmp_node_reference* from, const char* place) 
 // The data of a bcast: a section of this image's memory, in place or as a packed copy.
 class Broadcasted {
  public:
-  Broadcasted(const xmp_section& data, size_t element, const char* place) : element_(element) {
+  Broadcasted(const xmp_section& data, size_t element, const char* place) {
     if (data.coarray != nullptr) end_job(1, "%s: bcast of a coindexed object; give this image's own part", place);
-    section_ = hiroba::section_of(data, place);
-    bytes_ = element * static_cast<size_t>(section_.box.elements());
-    together_ = hiroba::walk_packed(section_.box, element).contiguous();
+    section_ = hiroba::section_of(data, element, place);
+    together_ = hiroba::walk_packed(section_.section).contiguous();
   }
   bool together() const { return together_; }
-  char* address() const { return section_.address; }
-  size_t bytes() const { return bytes_; }
+  char* address() const { return section_.section.address; }
+  size_t bytes() const { return section_.section.total(); }
   std::vector<char> pack(Coarrays& all, const char* place) const {
-    std::vector<char> out(bytes_);
-    require_at(all.assignments().assign(packed(out.data()), section_, element_), place);
+    std::vector<char> out(bytes());
+    require_at(all.assignments().assign(packed(out.data()), section_), place);
     return out;
   }
   void unpack(Coarrays& all, const char* from) const {
-    const hiroba::Section source = packed(const_cast<char*>(from));
-    require_at(all.assignments().assign(section_, source, element_), "xmp_bcast");
+    const hiroba::CoarraySection source = packed(const_cast<char*>(from));
+    require_at(all.assignments().assign(section_, source), "xmp_bcast");
   }
 
  private:
-  hiroba::Section packed(char* at) const {
-    hiroba::Section out;
-    out.address = at, out.box = section_.box.packed(element_);
+  hiroba::CoarraySection packed(char* at) const {
+    hiroba::CoarraySection out;
+    out.section = section_.section.dense(at);
     return out;
   }
-  hiroba::Section section_;
-  size_t element_, bytes_;
+  hiroba::CoarraySection section_;
   bool together_;
 };
 

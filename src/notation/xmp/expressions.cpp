@@ -83,7 +83,7 @@ XMP_EXPORT int xmp_checking;
 int xmp_checking = 0;
 
 XMP_EXPORT void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place) {
-  hiroba::coarrays("xmp_touch", place).assignments().touch(hiroba::section_of(*section, place), element, writes != 0);
+  hiroba::coarrays("xmp_touch", place).assignments().touch(hiroba::section_of(*section, element, place), writes != 0);
 }
 
 XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {

@@ -77,12 +77,11 @@ class Together final : public Request {
         sync_(all.image_sync()),
         source_(from, element),
         read_(source_.section(), element),
-        element_(element),
         place_(place),
         here_(of_this_image(to, from)),
         sequence_(collective_.teams().begin_sequence(hiroba::executing(), 3, {"xmp_gmove_start", place})) {
-    if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), place_.c_str());
-    writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), place_.c_str());
+    if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), element, place_.c_str());
+    writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), element, place_.c_str());
     meet(0);
   }
 
@@ -103,8 +102,8 @@ class Together final : public Request {
     HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
       sync_.acquire_order(met_.words());
-      if (here_) return hiroba::make(writes_, element_, place), complete = true, Status();
-      reading_ = hiroba::start(reads_, element_, place);
+      if (here_) return hiroba::make(writes_, place), complete = true, Status();
+      reading_ = hiroba::start(reads_, place);
       stage_ = Stage::reading;
     }
     if (stage_ == Stage::reading) {
@@ -114,7 +113,7 @@ class Together final : public Request {
     }
     if (stage_ == Stage::read && met_.done()) {
       sync_.acquire_order(met_.words());
-      hiroba::make(writes_, element_, place);
+      hiroba::make(writes_, place);
       HIROBA_TRY(sync_.sync_memory({"xmp_gmove", place}));
       meet(2), stage_ = Stage::written;
     }
@@ -127,7 +126,6 @@ class Together final : public Request {
   ImageSync& sync_;
   const Source source_;
   const Packed read_;
-  const size_t element_;
   const std::string place_;
   const bool here_;  // moves no data of other images
   const hiroba::Sequence sequence_;
@@ -144,7 +142,7 @@ class Alone final : public Request {
       : sync_(sync),
         source_(from, element),
         place_(place),
-        moves_(hiroba::start(hiroba::moves_of(to, source_.section(), place), element, place)) {}
+        moves_(hiroba::start(hiroba::moves_of(to, source_.section(), element, place), place)) {}
   Status advance(bool& complete) override {
     HIROBA_TRY(moves_->advance(complete));
     return complete ? settle() : Status();

@@ -8,10 +8,10 @@
 using hiroba::Call;
 using hiroba::CoarrayLocks;
 using hiroba::coarrays;
+using hiroba::CoarraySection;
 using hiroba::end_job;
 using hiroba::ImageSync;
 using hiroba::require_at;
-using hiroba::Section;
 using hiroba::Team;
 
 namespace hiroba {
@@ -53,25 +53,26 @@ void sync_with(std::span<const int> images, const Call& call) {
   require_at(sync.sync_ranks(ranks, call), place_of(call));
 }
 
-Section lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
+CoarraySection lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
   static_assert(sizeof(xmp_lock_t) == 24);
   if (coarray == nullptr) end_job(1, "%s: %s of a lock that is not in a coarray", place, call);
-  return hiroba::section_of(coarray, image, lock, place);
+  return hiroba::section_of(coarray, image, lock, sizeof *lock, place);
 }
 
-Section word_of(const xmp_coarray* coarray, int image, const void* address, const char* call, const char* place) {
+CoarraySection word_of(const xmp_coarray* coarray, int image, const void* address, size_t bytes, const char* call,
+                       const char* place) {
   if (coarray == nullptr) end_job(1, "%s: %s of a variable that is not a coarray", place, call);
-  return hiroba::section_of(coarray, image, const_cast<void*>(address), place);
+  return hiroba::section_of(coarray, image, address, bytes, place);
 }
 
-uint64_t add(const Section& word, size_t bytes, int64_t value, const char* call, const char* place) {
+uint64_t add(const CoarraySection& word, size_t bytes, int64_t value, const char* call, const char* place) {
   uint64_t old = 0;
   require_at(coarrays(call).atomics().add(word, static_cast<unsigned>(bytes), static_cast<uint64_t>(value), old),
              place);
   return old;
 }
 
-uint64_t swap(const Section& word, size_t bytes, uint64_t expected, uint64_t desired, const char* call,
+uint64_t swap(const CoarraySection& word, size_t bytes, uint64_t expected, uint64_t desired, const char* call,
               const char* place) {
   uint64_t old = 0;
   require_at(coarrays(call).atomics().swap(word, static_cast<unsigned>(bytes), expected, desired, old), place);
@@ -196,7 +197,7 @@ XMP_EXPORT void xmp_atomic_define_at(const xmp_coarray* coarray, int image, void
                                      const char* place) {
   const char* const call = "xmp_atomic_define";
   coarrays(call, place);
-  const Section word = word_of(coarray, image, address, call, place);
+  const CoarraySection word = word_of(coarray, image, address, bytes, call, place);
   const uint64_t desired = bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
   uint64_t old = add(word, bytes, 0, call, place);
   for (uint64_t seen = 0; (seen = swap(word, bytes, old, desired, call, place)) != old;) old = seen;
@@ -208,14 +209,14 @@ XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, cons
   // A rank that spins on a flag also answers requests of others.
   coarrays(call, place);
   hiroba::process_memory(call).transport().progress();
-  return widen(add(word_of(coarray, image, address, call, place), bytes, 0, call, place), bytes);
+  return widen(add(word_of(coarray, image, address, bytes, call, place), bytes, 0, call, place), bytes);
 }
 
 XMP_EXPORT int64_t xmp_atomic_fetch_add_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
                                            int64_t value, const char* place) {
   const char* const call = "xmp_atomic_fetch_add";
   coarrays(call, place);
-  return widen(add(word_of(coarray, image, address, call, place), bytes, value, call, place), bytes);
+  return widen(add(word_of(coarray, image, address, bytes, call, place), bytes, value, call, place), bytes);
 }
 
 XMP_EXPORT int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void* address, size_t bytes,
@@ -225,7 +226,7 @@ XMP_EXPORT int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void
   const auto narrow = [bytes](int64_t value) {
     return bytes == 4 ? static_cast<uint32_t>(value) : static_cast<uint64_t>(value);
   };
-  return widen(swap(word_of(coarray, image, address, call, place), bytes, narrow(expected), narrow(desired), call,
-                    place),
+  return widen(swap(word_of(coarray, image, address, bytes, call, place), bytes, narrow(expected), narrow(desired),
+                    call, place),
                bytes);
 }

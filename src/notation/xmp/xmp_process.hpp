@@ -51,20 +51,22 @@ void forget(xmp_coarray* coarray);
 void forget_all();
 
 // ---- sections ----
-Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
-Section section_of(const xmp_section& section, const char* place);
+// A single element of so many bytes.
+CoarraySection section_of(const xmp_coarray* coarray, int image, const void* address, size_t element,
+                          const char* place);
+CoarraySection section_of(const xmp_section& section, size_t element, const char* place);
 
 // The moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the executing
 // set.
 struct Move {
-  Section to, from;
+  CoarraySection to, from;
 };
-std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, const char* place);
-void make(const std::vector<Move>& moves, size_t element, const char* place);
+std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, size_t element, const char* place);
+void make(const std::vector<Move>& moves, const char* place);
 
 // ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);
-std::unique_ptr<Request> start(const std::vector<Move>& moves, size_t element, const char* place);
+std::unique_ptr<Request> start(const std::vector<Move>& moves, const char* place);
 
 }  // namespace hiroba
 

@@ -7,6 +7,7 @@
 
 #include "base/debug/symbols.hpp"
 #include "base/log.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
@@ -99,9 +100,9 @@ void NameCheck::add(const Task& task, std::vector<NamedBytes::Run>& runs) const 
   if (named == named_.end()) return;
   for (const TaskAccess& access : named->second)
     if (writes(access.mode))
-      access.section.for_each_block([&](const char* block) {
+      for_each_block(access.section, [&](const char* block, size_t bytes) {
         const auto begin = static_cast<uint64_t>(block - base);
-        runs.push_back({begin, begin + access.section.bytes});
+        runs.push_back({begin, begin + bytes});
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "section/walk.hpp"
 #include "task/crew/crew.hpp"
 
 namespace hiroba {
@@ -14,8 +15,8 @@ bool conflict(TaskAccess::Mode a, TaskAccess::Mode b) { return writes(a) || writ
 const char* end_of_run(const TaskSection& section, const char* byte) {
   if (byte < section.address || byte >= section.end()) return nullptr;
   const char* end = nullptr;
-  section.for_each_block([&](const char* block) {
-    if (block <= byte && byte < block + section.bytes) end = block + section.bytes;
+  for_each_block(section, [&](const char* block, size_t bytes) {
+    if (block <= byte && byte < block + bytes) end = block + bytes;
   });
   return end;
 }
@@ -26,8 +27,8 @@ bool have_all(std::span<const TaskAccess> accesses, const TaskSection& section, 
   for (const TaskAccess& a : accesses)
     if (counts(a) && covers(a.section, section)) return true;
   bool all = true;
-  section.for_each_block([&](const char* block) {
-    for (const char *at = block, *const end = block + section.bytes; all && at < end;) {
+  for_each_block(section, [&](const char* block, size_t bytes) {
+    for (const char *at = block, *const end = block + bytes; all && at < end;) {
       const char* next = nullptr;
       for (const TaskAccess& a : accesses)
         if (counts(a)) next = std::max(next, end_of_run(a.section, at));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "section/walk.hpp"
 
 namespace hiroba {
 
@@ -12,14 +13,6 @@ namespace {
 
 Expected& expected_of(Task& task) { return *reinterpret_cast<Expected*>(task.argument); }
 static_assert(sizeof(Expected) <= Task::argument_bytes && alignof(Expected) <= 16);
-
-void pack(char* to, const TaskSection& from) {
-  from.for_each_block([&](const char* block) { std::memcpy(to, block, from.bytes), to += from.bytes; });
-}
-
-void unpack(const TaskSection& to, const char* from) {
-  to.for_each_block([&](char* block) { std::memcpy(block, from, to.bytes), from += to.bytes; });
-}
 
 }  // namespace
 

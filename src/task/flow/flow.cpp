@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "section/walk.hpp"
 #include "task/flow/mixed.hpp"
 
 namespace hiroba {
@@ -69,7 +70,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
     first.bytes = static_cast<size_t>(world_->base + (end << page_shift) - section.address);
     second.address += first.bytes, second.bytes -= first.bytes;
   }
-  entry.parts = {first.simplified(), second.simplified()};
+  entry.parts = {simplified(first), simplified(second)};
 }
 
 // The first shared data that it writes decides.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "section/walk.hpp"
 #include "task/flow/mixed.hpp"
 
 namespace hiroba {
@@ -53,10 +54,10 @@ void run_sending(void* argument, int) {
 template <bool home_to_here>
 void run_copying(void* argument, int) {
   const auto copying = argument_of<Copying>(argument);
-  copying.section.for_each_block([&](char* block) {
+  for_each_block(copying.section, [&](char* block, size_t bytes) {
     char* const there = copying.home + (block - copying.section.address);
-    if (home_to_here) std::memcpy(block, there, copying.section.bytes);
-    else copying.writes->past_view(block, copying.section.bytes), std::memcpy(there, block, copying.section.bytes);
+    if (home_to_here) std::memcpy(block, there, bytes);
+    else copying.writes->past_view(block, bytes), std::memcpy(there, block, bytes);
   });
 }
 

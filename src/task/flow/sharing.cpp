@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "section/walk.hpp"
+
 namespace hiroba {
 
 bool RankSet::any_but(int rank) const {
@@ -151,7 +153,8 @@ Shares::Copy& Sharing::copy_of(Entry& entry, int rank, const TaskSection& sectio
   for (Shares::Copy& copy : copies)
     if (copy.rank == rank && copy.section == section) return copy;
   copies.push_back({rank, section});
-  if (rank == rank_) section.for_each_block([&](char* block) { memory_->replicas().open(block, section.bytes); });
+  if (rank == rank_)
+    for_each_block(section, [&](char* block, size_t bytes) { memory_->replicas().open(block, bytes); });
   return copies.back();
 }
 

@@ -104,17 +104,17 @@ class ArmciWire final : public MpiWire {
     finished_.push_back(ticket);
   }
 
-  bool has_remote_strided(const Strided& box) const override { return Box(box).nested; }
-  void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) override {
+  bool has_remote_strided(const Walk& walk) const override { return Levels(walk).nested; }
+  void put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) override {
     const auto [owner, to] = handles_.at(handle, offset);
-    Box a(box);
-    check(ARMCI_PutS(at(from), a.local, to, a.remote, a.count, a.levels, owner), "putting");
+    Levels l(walk);
+    check(ARMCI_PutS(at(from), l.from, to, l.to, l.count, l.levels, owner), "putting");
     putting_.push_back(ticket);
   }
-  void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override {
+  void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) override {
     const auto [owner, from] = handles_.at(handle, offset);
-    Box a(box);
-    check(ARMCI_GetS(from, a.remote, to, a.local, a.count, a.levels, owner), "getting");
+    Levels l(walk);
+    check(ARMCI_GetS(from, l.from, to, l.to, l.count, l.levels, owner), "getting");
     finished_.push_back(ticket);
   }
 
@@ -147,30 +147,29 @@ class ArmciWire final : public MpiWire {
     if (error != 0) fail(doing, MPI_ERR_OTHER);
   }
 
-  // A box as ARMCI has it: innermost dimension first, the bytes of a block as count 0. ARMCI-MPI makes arrays within
+  // A walk as ARMCI has it: innermost dimension first, the bytes of a block as count 0. ARMCI-MPI makes arrays within
   // arrays of the strides, so each has to be a multiple of the one inside it (`nested`). Its operations on lists of
   // pieces would take the others, but one by one, or with displacements of 32 bits: packed messages are better.
-  struct Box {
-    explicit Box(const Strided& box) : levels(box.dims) {
-      count[0] = static_cast<int>(box.block_bytes);
-      for (int d = 0; d < box.dims; ++d) {
-        const int from = box.dims - 1 - d;
-        count[d + 1] = static_cast<int>(box.count[from]);
-        nested = nested && fits(box.local_stride, from, box) && fits(box.remote_stride, from, box);
-        local[d] = static_cast<int>(box.local_stride[from]);
-        remote[d] = static_cast<int>(box.remote_stride[from]);
+  struct Levels {
+    explicit Levels(const Walk& walk) : levels(walk.dims), nested(walk.dims <= most) {
+      count[0] = static_cast<int>(walk.block);
+      for (int d = 0; d < walk.dims && nested; ++d) {
+        const int outer = walk.dims - 1 - d;
+        count[d + 1] = static_cast<int>(walk.count[outer]);
+        nested = fits(walk.to, outer, walk) && fits(walk.from, outer, walk);
+        to[d] = static_cast<int>(walk.to[outer]), from[d] = static_cast<int>(walk.from[outer]);
       }
     }
-    static bool fits(const ptrdiff_t* stride, int d, const Strided& box) {
-      const bool innermost = d == box.dims - 1;
-      const ptrdiff_t inside = innermost ? 1 : stride[d + 1];
-      const size_t extent = innermost ? box.block_bytes : box.count[d + 1] * static_cast<size_t>(inside);
-      return stride[d] > 0 && stride[d] <= INT_MAX && stride[d] % inside == 0 &&
-             static_cast<size_t>(stride[d]) >= extent;
+    static bool fits(const int64_t* stride, int d, const Walk& walk) {
+      const bool innermost = d == walk.dims - 1;
+      const int64_t inside = innermost ? 1 : stride[d + 1];
+      const int64_t extent = innermost ? static_cast<int64_t>(walk.block) : walk.count[d + 1] * inside;
+      return stride[d] > 0 && stride[d] <= INT_MAX && stride[d] % inside == 0 && stride[d] >= extent;
     }
+    static constexpr int most = ARMCI_MAX_STRIDE_LEVEL - 1;
     int levels;
-    bool nested = true;
-    int count[Strided::max_dims + 1] = {}, local[Strided::max_dims] = {}, remote[Strided::max_dims] = {};
+    bool nested;
+    int count[most + 1] = {}, to[most] = {}, from[most] = {};
   };
 
   AddressHandles handles_;

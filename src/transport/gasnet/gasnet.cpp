@@ -57,9 +57,9 @@ class GasnetWire final : public SessionWire {
   void forget(int handle) override { handles_.drop(handle); }
   void put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) override;
   void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) override;
-  bool has_remote_strided(const Strided&) const override { return reaches_all_memory; }
-  void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) override;
-  void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override;
+  bool has_remote_strided(const Walk&) const override { return reaches_all_memory; }
+  void put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) override;
+  void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) override;
 
  private:
   struct Frame {
@@ -313,29 +313,29 @@ void GasnetWire::get(int handle, uint64_t offset, void* to, size_t bytes, uint64
 
 // GASNet's innermost dimension comes first.
 struct Reversed {
-  explicit Reversed(const Strided& box) {
-    for (int d = 0; d < box.dims; ++d) {
-      const int from = box.dims - 1 - d;
-      count[d] = box.count[from], local[d] = box.local_stride[from], remote[d] = box.remote_stride[from];
+  explicit Reversed(const Walk& walk) {
+    for (int d = 0; d < walk.dims; ++d) {
+      const int outer = walk.dims - 1 - d;
+      count[d] = static_cast<size_t>(walk.count[outer]), to[d] = walk.to[outer], from[d] = walk.from[outer];
     }
   }
-  size_t count[Strided::max_dims] = {};
-  ptrdiff_t local[Strided::max_dims] = {}, remote[Strided::max_dims] = {};
+  size_t count[Walk::max_dims] = {};
+  ptrdiff_t to[Walk::max_dims] = {}, from[Walk::max_dims] = {};
 };
 
-void GasnetWire::put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) {
+void GasnetWire::put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) {
   const auto [owner, to] = handles_.at(handle, offset);
-  const Reversed r(box);
-  gex_VIS_StridedPutBlocking(team_, static_cast<gex_Rank_t>(owner), to, r.remote, const_cast<void*>(from), r.local,
-                             box.block_bytes, r.count, static_cast<size_t>(box.dims), 0);
+  const Reversed r(walk);
+  gex_VIS_StridedPutBlocking(team_, static_cast<gex_Rank_t>(owner), to, r.to, const_cast<void*>(from), r.from,
+                             walk.block, r.count, static_cast<size_t>(walk.dims), 0);
   finished_.push_back(ticket);
 }
 
-void GasnetWire::get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) {
+void GasnetWire::get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) {
   const auto [owner, from] = handles_.at(handle, offset);
-  const Reversed r(box);
-  gex_VIS_StridedGetBlocking(team_, to, r.local, static_cast<gex_Rank_t>(owner), from, r.remote, box.block_bytes,
-                             r.count, static_cast<size_t>(box.dims), 0);
+  const Reversed r(walk);
+  gex_VIS_StridedGetBlocking(team_, to, r.to, static_cast<gex_Rank_t>(owner), from, r.from, walk.block, r.count,
+                             static_cast<size_t>(walk.dims), 0);
   finished_.push_back(ticket);
 }
 

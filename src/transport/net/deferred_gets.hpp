@@ -50,7 +50,7 @@ class DeferredGets {
   struct Get {
     int source;
     Head head;
-    char payload[std::max(Piggyback::max_piggyback, sizeof(Strided))];
+    char payload[std::max(Piggyback::max_piggyback, sizeof(RemoteBox))];
   };
   std::atomic<uint32_t> epoch_{0};
   std::vector<Get> gets_;

@@ -29,7 +29,7 @@ class Gets {
                     const Piggyback* piggyback) {
     request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
-  void get_box(char* to, int rank, uint64_t from, const Strided& box);
+  void get_box(char* to, int rank, uint64_t from, const Walk& walk);
 
   // A barrier is passed: answers the gets that were deferred to it.
   void begin_epoch();

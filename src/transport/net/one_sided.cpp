@@ -1,7 +1,6 @@
 #include "transport/net/one_sided.hpp"
 
 #include "base/log.hpp"
-#include "transport/strided.hpp"
 
 namespace hiroba {
 
@@ -53,58 +52,49 @@ namespace {
 
 constexpr size_t most_at_once = size_t{8} << 20;  // of boxes and numbers; others want the wire, too
 
-// The bytes from a box's first to behind its last, where its corner with the lowest address lies at `low`.
-struct Reach {
-  ptrdiff_t low = 0, high = 0;
-  explicit Reach(const Strided& box) : high(static_cast<ptrdiff_t>(box.block_bytes)) {
-    for (int d = 0; d < box.dims; ++d) {
-      const ptrdiff_t far = box.remote_stride[d] * (static_cast<ptrdiff_t>(box.count[d]) - 1);
-      (far < 0 ? low : high) += far;
-    }
-  }
-};
-
 }  // namespace
 
-// Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the box, and waits for
-// all; false if the wire has no such operation, or the box does not lie within one range of memory of that rank.
+// Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the walk, and waits for
+// all; false if the wire has no such operation, or the walk does not lie within one range of memory of that rank.
 template <typename Move>
-bool OneSided::move_box(int rank, uint64_t offset, const Strided& box, bool is_put, const Move& move) {
-  const auto place_for = [&](const Strided& part, ptrdiff_t remote) {
-    const Reach reach(part);
+bool OneSided::move_box(int rank, uint64_t offset, const Walk& walk, bool is_put, const Move& move) {
+  const auto place_for = [&](const Walk& part, int64_t remote) {
+    const auto [low, high] =
+        SectionView{nullptr, part.block, part.dims, part.count, is_put ? part.to : part.from}.bounds();
     RemoteMemory::Place place =
-        place_of(rank, offset + static_cast<uint64_t>(remote + reach.low), static_cast<size_t>(reach.high - reach.low));
-    place.offset -= static_cast<uint64_t>(reach.low);
+        place_of(rank, offset + static_cast<uint64_t>(remote + low), static_cast<size_t>(high - low));
+    place.offset -= static_cast<uint64_t>(low);
     return place;
   };
-  if (!channel_->wire().has_remote_strided(box) || bytes_of(box) == 0 || place_for(box, 0).handle < 0) return false;
+  if (!channel_->wire().has_remote_strided(walk) || walk.total() == 0 || place_for(walk, 0).handle < 0) return false;
   Completion done;
-  with_owner(rank, bytes_of(box), [&] {
-    for_each_part(box, most_at_once, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
-      const RemoteMemory::Place place = place_for(part, remote);
+  with_owner(rank, walk.total(), [&] {
+    walk.for_each_part(most_at_once, Walk::max_dims, [&](const Walk& part, int64_t at_to, int64_t at_from) {
+      const RemoteMemory::Place place = place_for(part, is_put ? at_to : at_from);
       done.left.fetch_add(1, std::memory_order_relaxed);
       channel_->await_slot();
-      channel_->engine().with_wire(
-          [&] { move(place, part, local, is_put ? add_put(done) : channel_->transfers().add(done)); });
+      channel_->engine().with_wire([&] {
+        move(place, part, is_put ? at_from : at_to, is_put ? add_put(done) : channel_->transfers().add(done));
+      });
     });
     channel_->await(done);
   });
   return true;
 }
 
-bool OneSided::put(int rank, uint64_t to, const void* from, const Strided& box) {
-  const auto put = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
-    channel_->outbox().count(bytes_of(part));
+bool OneSided::put(int rank, uint64_t to, const void* from, const Walk& walk) {
+  const auto put = [&](RemoteMemory::Place place, const Walk& part, int64_t local, uint64_t ticket) {
+    channel_->outbox().count(part.total());
     channel_->wire().put_strided(place.handle, place.offset, static_cast<const char*>(from) + local, part, ticket);
   };
-  return move_box(rank, to, box, true, put);
+  return move_box(rank, to, walk, true, put);
 }
 
-bool OneSided::get(void* to, int rank, uint64_t from, const Strided& box) {
-  const auto get = [&](RemoteMemory::Place place, const Strided& part, ptrdiff_t local, uint64_t ticket) {
+bool OneSided::get(void* to, int rank, uint64_t from, const Walk& walk) {
+  const auto get = [&](RemoteMemory::Place place, const Walk& part, int64_t local, uint64_t ticket) {
     channel_->wire().get_strided(place.handle, place.offset, static_cast<char*>(to) + local, part, ticket);
   };
-  return move_box(rank, from, box, false, get);
+  return move_box(rank, from, walk, false, get);
 }
 
 // By the library also where this process could reach the memory: additions of two kinds would lose each other.

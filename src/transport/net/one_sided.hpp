@@ -24,8 +24,8 @@ class OneSided {
   // False if the wire cannot, or if a frame is faster: then nothing was done.
   bool put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   bool get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
-  bool put(int rank, uint64_t to, const void* from, const Strided& box);
-  bool get(void* to, int rank, uint64_t from, const Strided& box);
+  bool put(int rank, uint64_t to, const void* from, const Walk& walk);
+  bool get(void* to, int rank, uint64_t from, const Walk& walk);
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers);
   // Until all puts of this rank are visible.
   void await_puts();
@@ -45,7 +45,7 @@ class OneSided {
   template <typename Work>
   void with_owner(int rank, size_t bytes, const Work& work);
   template <typename Move>
-  bool move_box(int rank, uint64_t offset, const Strided& box, bool is_put, const Move& move);
+  bool move_box(int rank, uint64_t offset, const Walk& walk, bool is_put, const Move& move);
   RemoteMemory::Place place_of(int rank, uint64_t offset, size_t bytes);
   uint64_t add_put(Completion& done);
 

@@ -22,7 +22,7 @@ class Puts {
   // To memory of other nodes; the source must stay as it is until the completion.
   void put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   void put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent);
-  void put_box(int rank, uint64_t to, const char* from, const Strided& box);
+  void put_box(int rank, uint64_t to, const char* from, const Walk& walk);
   // The pieces to memory of this node.
   void scatter(std::span<const PackedWord> pieces) const;
 

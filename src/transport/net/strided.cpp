@@ -1,7 +1,5 @@
-// Strided boxes over a wire: packed on one side, unpacked on the other, so that each part is one message. The head's
-// payload is the box itself; both sides come from the same sources.
-#include "transport/strided.hpp"
-
+// Strided moves over a wire: packed on one side, unpacked on the other, so that each part is one message. It begins
+// with the box at the side that is not the caller's (RemoteBox); both sides come from the same sources.
 #include <algorithm>
 #include <cstring>
 
@@ -10,73 +8,84 @@
 namespace hiroba {
 
 namespace {
+
 constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
+
+RemoteBox arrived(const char* payload, char* address) {
+  RemoteBox box;
+  std::memcpy(&box, payload, sizeof box);
+  box.address = address;
+  return box;
 }
 
-void Net::put_strided(int rank, uint64_t to, const void* from, const Strided& box) {
+}  // namespace
+
+void Net::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
   const char* const source = static_cast<const char*>(from);
-  if (here(rank)) return copy_box(window_.at(to), box.remote_stride, source, box.local_stride, box);
-  if (one_sided_.put(rank, to, from, box)) return;
-  if (box.block_bytes >= part_bytes) return Transport::put_strided(rank, to, from, box);
-  puts_.put_box(rank, to, source, box);
+  if (here(rank)) return copy(window_.at(to), source, walk);
+  if (one_sided_.put(rank, to, from, walk)) return;
+  if (walk.block >= part_bytes) return Transport::put_strided(rank, to, from, walk);
+  puts_.put_box(rank, to, source, walk);
 }
 
-void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
+void Net::get_strided(void* to, int rank, uint64_t from, const Walk& walk) {
   char* const target = static_cast<char*>(to);
-  if (here(rank)) return copy_box(target, box.local_stride, window_.at(from), box.remote_stride, box);
-  if (one_sided_.get(to, rank, from, box)) return;
-  if (box.block_bytes >= part_bytes) return Transport::get_strided(to, rank, from, box);
-  gets_.get_box(target, rank, from, box);
+  if (here(rank)) return copy(target, window_.at(from), walk);
+  if (one_sided_.get(to, rank, from, walk)) return;
+  if (walk.block >= part_bytes) return Transport::get_strided(to, rank, from, walk);
+  gets_.get_box(target, rank, from, walk);
 }
 
 // Two buffers take turns: one is packed while the other is sent.
-void Puts::put_box(int rank, uint64_t to, const char* from, const Strided& box) {
+void Puts::put_box(int rank, uint64_t to, const char* from, const Walk& walk) {
   struct Outgoing {
     std::vector<char> bytes;
     Completion sent;
   } buffers[2];
   size_t turn = 0;
-  for_each_part(box, part_bytes, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+  walk.for_each_part(part_bytes, RemoteBox::most_dims, [&](const Walk& part, int64_t at_to, int64_t at_from) {
     Outgoing& outgoing = buffers[turn++ % 2];
     channel_->await(outgoing.sent);
-    const size_t bytes = bytes_of(part);
-    outgoing.bytes.resize(sizeof part + bytes);
-    std::memcpy(outgoing.bytes.data(), &part, sizeof part);
-    copy_box(outgoing.bytes.data() + sizeof part, dense(part).data(), from + local, part.local_stride, part);
-    const bool in_frame = sizeof part + bytes <= max_inline;
+    const auto box = part.side<RemoteBox::most_dims>(part.to);
+    outgoing.bytes.resize(sizeof box + part.total());
+    std::memcpy(outgoing.bytes.data(), &box, sizeof box);
+    auto near = part.side<RemoteBox::most_dims>(part.from);
+    near.address = const_cast<char*>(from) + at_from;
+    pack(outgoing.bytes.data() + sizeof box, near);
+    const bool in_frame = outgoing.bytes.size() <= max_inline;
     Head h = head_of(in_frame ? Frame::strided : Frame::strided_bulk);
-    h.offset = to + static_cast<uint64_t>(remote), h.expected = ledger_->number(rank);
+    h.offset = to + static_cast<uint64_t>(at_to), h.expected = ledger_->number(rank);
     if (in_frame) channel_->send_later(rank, h, outgoing.bytes.data(), outgoing.bytes.size());
     else channel_->send_bulk(rank, h, outgoing.bytes.data(), outgoing.bytes.size(), outgoing.sent);
   });
   for (Outgoing& outgoing : buffers) channel_->await(outgoing.sent);
 }
 
-// Many parts are asked for before the first has come.
-void Gets::get_box(char* to, int rank, uint64_t from, const Strided& box) {
+// Many parts are requested before the first has arrived.
+void Gets::get_box(char* to, int rank, uint64_t from, const Walk& walk) {
   struct Incoming {
     std::vector<char> bytes;
     Completion came;
-    Strided part;
-    ptrdiff_t local = 0;
+    SectionOf<RemoteBox::most_dims> near;
   } buffers[4];
   const auto finish = [&](Incoming& incoming) {
     channel_->await(incoming.came);
     if (incoming.bytes.empty()) return;
-    copy_box(to + incoming.local, incoming.part.local_stride, incoming.bytes.data(), dense(incoming.part).data(),
-             incoming.part);
+    unpack(incoming.near, incoming.bytes.data());
     incoming.bytes.clear();
   };
   size_t turn = 0;
-  for_each_part(box, part_bytes, [&](const Strided& part, ptrdiff_t local, ptrdiff_t remote) {
+  walk.for_each_part(part_bytes, RemoteBox::most_dims, [&](const Walk& part, int64_t at_to, int64_t at_from) {
     Incoming& incoming = buffers[turn++ % std::size(buffers)];
     finish(incoming);
-    incoming.part = part, incoming.local = local;
-    incoming.bytes.resize(bytes_of(part));
+    incoming.near = part.side<RemoteBox::most_dims>(part.to);
+    incoming.near.address = to + at_to;
+    incoming.bytes.resize(part.total());
+    const auto box = part.side<RemoteBox::most_dims>(part.from);
     Head h = head_of(Frame::get_strided);
-    h.offset = from + static_cast<uint64_t>(remote);
+    h.offset = from + static_cast<uint64_t>(at_from);
     h.epoch = deferred_.epoch();
-    request(rank, h, incoming.bytes.data(), incoming.bytes.size(), incoming.came, &part, sizeof part);
+    request(rank, h, incoming.bytes.data(), incoming.bytes.size(), incoming.came, &box, sizeof box);
   });
   for (size_t i = 0; i < std::size(buffers); ++i) finish(buffers[(turn + i) % std::size(buffers)]);
 }
@@ -84,26 +93,22 @@ void Gets::get_box(char* to, int rank, uint64_t from, const Strided& box) {
 // ---- at the other side; with the wire ------------------------------------------------------------------------------
 
 void Puts::unpack(uint64_t to, const char* packed) const {
-  Strided part;
-  std::memcpy(&part, packed, sizeof part);
-  copy_box(window_->at(to), part.remote_stride, packed + sizeof part, dense(part).data(), part);
+  hiroba::unpack(arrived(packed, window_->at(to)), packed + sizeof(RemoteBox));
 }
 
 void Gets::answer_box(int source, const Head& head, const char* payload) {
   channel_->engine().note_served();
-  Strided part;
-  std::memcpy(&part, payload, sizeof part);
-  const size_t bytes = bytes_of(part);
+  const RemoteBox box = arrived(payload, window_->at(head.offset));
+  const size_t bytes = box.total();
   if (bytes <= max_inline) {
     char packed[max_inline];
-    copy_box(packed, dense(part).data(), window_->at(head.offset), part.remote_stride, part);
+    pack(packed, box);
     return send_frame(source, head, packed, bytes);
   }
   const uint64_t ticket = channel_->transfers().add(nullptr, nullptr);
   std::vector<uint64_t>& packed = channel_->transfers().of(ticket).buffer;
   packed.resize((bytes + sizeof packed[0] - 1) / sizeof packed[0]);
-  copy_box(reinterpret_cast<char*>(packed.data()), dense(part).data(), window_->at(head.offset), part.remote_stride,
-           part);
+  pack(reinterpret_cast<char*>(packed.data()), box);
   channel_->send_bulk_as(source, head.tag, packed.data(), bytes, ticket);
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "transport/strided.hpp"
 
 namespace hiroba {
 
@@ -64,13 +63,13 @@ class Trace final : public Wrapper {
     get_.add(bytes);
     Wrapper::start_deferred_get(to, rank, from, bytes, completion, piggyback);
   }
-  void put_strided(int rank, uint64_t to, const void* from, const Strided& box) override {
-    strided_.add(bytes_of(box));
-    Wrapper::put_strided(rank, to, from, box);
+  void put_strided(int rank, uint64_t to, const void* from, const Walk& walk) override {
+    strided_.add(walk.total());
+    Wrapper::put_strided(rank, to, from, walk);
   }
-  void get_strided(void* to, int rank, uint64_t from, const Strided& box) override {
-    strided_.add(bytes_of(box));
-    Wrapper::get_strided(to, rank, from, box);
+  void get_strided(void* to, int rank, uint64_t from, const Walk& walk) override {
+    strided_.add(walk.total());
+    Wrapper::get_strided(to, rank, from, walk);
   }
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
     atomic_.add(8);

@@ -56,12 +56,12 @@ class ChaosWire final : public Wire {
   void get(int handle, uint64_t offset, void* to, size_t bytes, uint64_t ticket) override {
     inner_->get(handle, offset, to, bytes, ticket);
   }
-  bool has_remote_strided(const Strided& box) const override { return inner_->has_remote_strided(box); }
-  void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) override {
-    inner_->put_strided(handle, offset, from, box, ticket);
+  bool has_remote_strided(const Walk& walk) const override { return inner_->has_remote_strided(walk); }
+  void put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) override {
+    inner_->put_strided(handle, offset, from, walk, ticket);
   }
-  void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) override {
-    inner_->get_strided(handle, offset, to, box, ticket);
+  void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) override {
+    inner_->get_strided(handle, offset, to, walk, ticket);
   }
   void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) override {
     inner_->accumulate(handle, offset, from, type, count, ticket);

@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "section/section.hpp"
 #include "transport/wire/wire.hpp"
 
 namespace hiroba {
+
+// How blocks lie at the side that a message goes to: the head of strided messages.
+using RemoteBox = SectionOf<4>;
 
 enum class Frame : uint8_t {
   message,        // payload for handler `handler`, when my puts up to number `count` have arrived

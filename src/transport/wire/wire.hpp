@@ -32,7 +32,7 @@ class Rendezvous {
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
 };
 
-struct Strided;  // transport.hpp
+struct Walk;  // section/walk.hpp
 enum class Number : uint8_t;
 
 class Wire {
@@ -123,13 +123,14 @@ class Wire {
     (void)handle, (void)offset, (void)to, (void)bytes, (void)ticket;
   }
 
-  // The same for boxes of this form, if the library has it, and for adding numbers to those that are there.
-  virtual bool has_remote_strided(const Strided& box) const { return (void)box, false; }
-  virtual void put_strided(int handle, uint64_t offset, const void* from, const Strided& box, uint64_t ticket) {
-    (void)handle, (void)offset, (void)from, (void)box, (void)ticket;
+  // The same for walks of this form, whose offset or address is that of the first block, if the library has it, and for
+  // adding numbers to those that are there.
+  virtual bool has_remote_strided(const Walk& walk) const { return (void)walk, false; }
+  virtual void put_strided(int handle, uint64_t offset, const void* from, const Walk& walk, uint64_t ticket) {
+    (void)handle, (void)offset, (void)from, (void)walk, (void)ticket;
   }
-  virtual void get_strided(int handle, uint64_t offset, void* to, const Strided& box, uint64_t ticket) {
-    (void)handle, (void)offset, (void)to, (void)box, (void)ticket;
+  virtual void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) {
+    (void)handle, (void)offset, (void)to, (void)walk, (void)ticket;
   }
   // Atomic with other accumulates there, number by number.
   virtual void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) {
