@@ -8,7 +8,7 @@ Status check_section(const Array& array, std::span<const Range> section, bool& e
   for (int i = 0; i < d.dims(); ++i) {
     const Range& r = section[static_cast<size_t>(i)];
     empty = empty || r.length == 0;
-    // Compared without multiplying, so that nothing overflows.
+    // Compares without multiplying, so that nothing overflows.
     const bool fits = r.base >= 0 && r.length >= 0 && r.step >= 1 && r.base <= d.dim(i) &&
                       (r.length == 0 || (r.base < d.dim(i) && (r.length - 1) <= (d.dim(i) - 1 - r.base) / r.step));
     if (!fits)

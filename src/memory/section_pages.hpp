@@ -1,4 +1,4 @@
-// The pages of an array that a section of it lies in. Pure arithmetic.
+// Finds the pages that a section of an array lies in. Pure arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace hiroba {
 
-// An error if the section, a range for each dimension, goes past the array. `empty`: it has no element.
+// Fails if the section, a range for each dimension, goes past the array. Sets `empty` if it has no element.
 Status check_section(const Array& array, std::span<const Range> section, bool& empty);
 
-// visit(first page, end page) for the runs of pages of a section that has elements, each page once, in order. Parts of
-// it that lie at most `gap` bytes apart count together with what is between them. Dimensions that are taken whole and
-// lie inside are one run of bytes with the next outer one.
+// Calls visit(first page, end page) for the runs of pages of a section that has elements, each page once, in order.
+// Parts of it at most `gap` bytes apart count together with the bytes between them. A dimension that is taken whole
+// forms one run of bytes with the next outer one.
 template <typename Visit>
 void for_each_page_run(const Array& array, std::span<const Range> section, int64_t gap, const Visit& visit) {
   const Distribution& d = array.distribution;
