@@ -1,4 +1,4 @@
-// Copying boxes of equal blocks within memory that this process reaches. Thread-safe; touches nothing but the blocks.
+// Copies of boxes of equal blocks within memory that this process reaches. Thread-safe; accesses only the blocks.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ using Strides = std::array<ptrdiff_t, Strided::max_dims>;
 
 size_t bytes_of(const Strided& box);
 
-// The strides of the box's blocks one behind the other, in C order.
+// Returns the strides of the box's blocks packed in C order.
 Strides dense(const Strided& box);
 
 void copy_box(char* to, const ptrdiff_t* to_stride, const char* from, const ptrdiff_t* from_stride, const Strided& box);

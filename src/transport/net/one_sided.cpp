@@ -5,8 +5,8 @@
 
 namespace hiroba {
 
-// Runs the work while the owner polls, if the wire needs that: what comes by the library's own messages does not show
-// that anything moves. Who has just had a frame polls for some milliseconds; for more the owner is told of the end,
+// Runs the work while the owner polls, if the wire needs that: the library's own messages do not show us that data
+// moves. An owner that has just received a frame polls for some milliseconds; for larger work it is told of the end,
 // too.
 template <typename Work>
 void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
@@ -19,7 +19,7 @@ void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
   if (bytes > max_inline) channel_->send(rank, h, nullptr, 0);
 }
 
-// A small piece in a frame is one message, too.
+// Declines small pieces: a frame is one message, too.
 bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (bytes <= max_inline || !memory_.usable()) return false;
   const RemoteMemory::Place place = place_of(rank, to, bytes);
@@ -51,9 +51,9 @@ bool OneSided::get(void* to, int rank, uint64_t from, size_t bytes, Completion& 
 
 namespace {
 
-constexpr size_t most_at_once = size_t{8} << 20;  // of boxes and numbers; others want the wire, too
+constexpr size_t most_at_once = size_t{8} << 20;  // limit for boxes and numbers; other threads need the wire, too
 
-// The bytes from a box's first to behind its last, where its corner with the lowest address lies at `low`.
+// The extent of a box from its first byte to after its last, relative to its origin.
 struct Reach {
   ptrdiff_t low = 0, high = 0;
   explicit Reach(const Strided& box) : high(static_cast<ptrdiff_t>(box.block_bytes)) {
@@ -67,7 +67,7 @@ struct Reach {
 }  // namespace
 
 // Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the box, and waits for
-// all; false if the wire has no such operation, or the box does not lie within one range of memory of that rank.
+// all. Returns false if the wire has no such operation, or the box exceeds one range of memory of that rank.
 template <typename Move>
 bool OneSided::move_box(int rank, uint64_t offset, const Strided& box, bool is_put, const Move& move) {
   const auto place_for = [&](const Strided& part, ptrdiff_t remote) {
@@ -107,7 +107,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, const Strided& box) {
   return move_box(rank, from, box, false, get);
 }
 
-// By the library also where this process could reach the memory: additions of two kinds would lose each other.
+// Uses the library also for memory of this node: additions of two kinds would not be atomic with each other.
 bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
   if (!channel_->wire().remote().accumulate) return false;
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
@@ -130,7 +130,7 @@ bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, 
   return true;
 }
 
-// Asks the owner the first time. A handle of -1: the piece is not within one range.
+// Asks the owner the first time. Returns handle -1 if the piece exceeds one range.
 RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) {
   RemoteMemory::Place place = {-1, 0}, any;
   bool known = false;
@@ -164,12 +164,12 @@ void OneSided::serve_key(int source, const Head& head, std::span<const char> key
   Channel::take_answer(head, 1);
 }
 
-// The beginning and the end may overtake each other.
+// The frames for begin and end may overtake each other.
 void OneSided::serve_owner(const Head& head) {
   if (head.expected < 2) channel_->transfers().change_busy(head.expected == 1 ? 1 : -1);
 }
 
-// Not in the hook that has brought the question: there the network library is in the middle of something.
+// Not called in the hook that received the request: the network library is in the middle of a call there.
 bool OneSided::answer_keys() {
   if (askers_.empty()) return false;
   std::vector<Asker> askers;

@@ -1,5 +1,5 @@
-// Strided boxes over a wire: packed on one side, unpacked on the other, so that each part is one message. The head's
-// payload is the box itself; both sides come from the same sources.
+// Strided boxes over a wire: one side packs, the other unpacks, so that each part is one message. The payload begins
+// with the box itself; both sides are compiled from the same sources.
 #include "transport/strided.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void Net::get_strided(void* to, int rank, uint64_t from, const Strided& box) {
   gets_.get_box(target, rank, from, box);
 }
 
-// Two buffers take turns: one is packed while the other is sent.
+// Uses two buffers in turn: one is packed while the other is sent.
 void Puts::put_box(int rank, uint64_t to, const char* from, const Strided& box) {
   struct Outgoing {
     std::vector<char> bytes;
@@ -52,7 +52,7 @@ void Puts::put_box(int rank, uint64_t to, const char* from, const Strided& box) 
   for (Outgoing& outgoing : buffers) channel_->await(outgoing.sent);
 }
 
-// Many parts are asked for before the first has come.
+// Requests several parts before the first has arrived.
 void Gets::get_box(char* to, int rank, uint64_t from, const Strided& box) {
   struct Incoming {
     std::vector<char> bytes;
