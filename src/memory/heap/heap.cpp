@@ -308,9 +308,7 @@ Status Heap::drain() {
 Status Heap::reallocate(void* object, const Request& request, void*& out) {
   HeapParts& h = *heap_;
   const uint64_t position = h.space.position(object);
-  if (position >= h.space.bytes() || h.space.owner(position) < 0)
-    return free(object, request.place);  // free() fails
-                                         // why it cannot
+  if (position >= h.space.bytes() || h.space.owner(position) < 0) return free(object, request.place);  // free() fails
   const bool own = h.space.owner(position) == h.self && !h.packs.has(position);
   const uint64_t room = own ? HeapArenas::size(object) : h.space.size(position);
   uint64_t bytes = room;
