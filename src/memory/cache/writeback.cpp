@@ -65,7 +65,7 @@ class Writeback::Packer {
  private:
   // From `many` consecutive pages on, whole pages are faster than packed ones in one message; at most `most` at once.
   static constexpr uint64_t many = 16, most = 1024;
-  // Where the processor itself sends, more pages at once are faster.
+  // If the processor itself sends, more pages at once are faster.
   static constexpr uint32_t progress_pages = 2048;
 
   Outgoing& outgoing() { return owner_.outgoing_[owner_.outgoing_turn_ % outgoings]; }
