@@ -33,7 +33,7 @@ void Assignment::finish() {
 
 // ---- sections ------------------------------------------------------------------------------------------------------
 
-// Memory here that other threads, or a holder of locks, must not access because it may be absent.
+// Returns true for memory here that other threads, or a holder of locks, must not access because it may be absent.
 bool Assignments::may_fault(const Place& place, const Box& box, size_t element) const {
   int64_t low, high;
   box.bounds(element, low, high);
@@ -129,7 +129,7 @@ Status Assignments::fill(const Section& to, const void* value, size_t element) {
 
 Status Assignments::update(const Section& to, const Section& from, const Arithmetic& arithmetic) {
   const size_t to_bytes = bytes_of(arithmetic.to()), from_bytes = bytes_of(arithmetic.values());
-  constexpr size_t each_by_itself = 0;  // neighbours form no blocks if elements count as having no size
+  constexpr size_t each_by_itself = 0;  // neighbours form no blocks if the size of elements is 0
   const bool single = from.box.dims == 0;
   if (!single) HIROBA_TRY(check_shapes(to, from));
   if (to.box.elements() == 0) return {};

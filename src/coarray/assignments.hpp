@@ -1,8 +1,8 @@
-// Part of the contract of this floor: assignments between sections, plain, started, of one value to all elements, and
+// Part of the contract of this floor: assignments between sections: plain, started, of one value to all elements, and
 // with an operator.
 //
-// Owner: Coarrays. Thread-safe. Blocks until complete, but for start(). Data that cannot be moved directly,
-// because the sides overlap, differ in shape or may fault, goes through a buffer.
+// Owner: Coarrays. Thread-safe. All but start() block until complete. Data that cannot be moved directly, because the
+// sides overlap, differ in shape or may fault, goes through a buffer.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ class Assignment final : public Request {
 
  private:
   friend class Assignments;
-  const Mover* mover_ = nullptr;  // null: nothing is under way
+  const Mover* mover_ = nullptr;  // null: nothing is in progress
   Completion under_way_;
-  std::unique_ptr<char[]> buffer_;  // between source and target, if there must be one
+  std::unique_ptr<char[]> buffer_;  // between source and target, if needed
   Place to_;
   Box box_;
   size_t element_ = 0;
@@ -40,11 +40,11 @@ class Assignments {
   explicit Assignments(CoarrayParts& parts) : parts_(parts) {}
 
   Status assign(const Section& to, const Section& from, size_t element);
-  // The assignment belongs to the caller, who must finish it.
+  // The caller owns the assignment, and must finish it.
   Status start(const Section& to, const Section& from, size_t element, Assignment& assignment);
   Status fill(const Section& to, const void* value, size_t element);
   Status update(const Section& to, const Section& from, const Arithmetic& arithmetic);
-  // For the checker: accesses of the program itself to memory here.
+  // Reports the program's own accesses to memory here to the checker.
   void touch(const Section& section, size_t element, bool writes);
 
  private:

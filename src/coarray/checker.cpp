@@ -12,7 +12,7 @@ namespace hiroba {
 
 namespace {
 
-// With positive strides, the largest first, as in arrays of C.
+// Returns the box with positive strides, the largest first, as in arrays of C.
 Box upright(Box box, int64_t& low) {
   for (int d = 0; d < box.dims; ++d)
     if (box.stride[d] < 0) low += (box.count[d] - 1) * box.stride[d], box.stride[d] = -box.stride[d];
@@ -24,10 +24,10 @@ Box upright(Box box, int64_t& low) {
   return box;
 }
 
-// The byte of [at, at + bytes) that an upright box has; -1 if none.
+// Returns the first byte of [at, at + bytes) that an upright box contains; -1 if none.
 int64_t touches(const Box& box, size_t element, int64_t at, int64_t bytes) {
   const auto size = static_cast<int64_t>(element);
-  int64_t base = 0;  // the last element that begins at or before `at`, and the one after it
+  int64_t base = 0;  // the last element that begins at or before `at`, and the next one
   for (int d = 0; d < box.dims; ++d) {
     const int64_t rest = at - base;
     const int64_t index = box.stride[d] == 0 || rest < 0 ? 0 : std::min(rest / box.stride[d], box.count[d] - 1);
@@ -137,7 +137,7 @@ void Checker::acquire(std::span<const uint32_t> stamp) {
 
 // ---- all ranks -----------------------------------------------------------------------------------------------------
 
-// The number of notes, the notes, the clocks.
+// Sends the number of records, the records, and the clocks.
 Status Checker::meet() {
   std::vector<char> mine;
   {

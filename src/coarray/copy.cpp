@@ -1,4 +1,4 @@
-// Copying between sections in memory, row by row.
+// Copies between sections in memory, row by row.
 #include <algorithm>
 #include <cstring>
 

@@ -58,7 +58,7 @@ Status CoarrayLocks::lock(const Section& lock, const Call& call) {
   return {};
 }
 
-// The same order for shared arrays, which is kept beside the flags of the rank that has the lock.
+// Transfers the same order for shared arrays, which is kept beside the flags of the rank that has the lock.
 void CoarrayLocks::took(const Place& lock) {
   set_holder(lock, this_thread(parts_.world->rank));
   {

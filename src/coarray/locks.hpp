@@ -1,7 +1,7 @@
 // Part of the contract of this floor: locks that are words of coarrays. A lock is 24 zero bytes: the ticket lock of the
-// collective floor, and its holder. Taking one is an acquire, giving it back a release, of shared arrays, too.
+// collective floor, and its holder. lock() is an acquire, unlock() a release, of shared arrays, too.
 //
-// Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, driving progress.
+// Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, and makes progress.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ class CoarrayLocks {
   Status lock(const Section& lock, const Call& call);
   Status try_lock(const Section& lock, bool& taken);
   Status unlock(const Section& lock, const Call& call);
-  // An error that names one if any thread of this rank holds locks.
+  // Returns an error that names a lock if any thread of this rank holds one.
   Status none_held(const char* call) const;
 
  private:
@@ -34,7 +34,7 @@ class CoarrayLocks {
 
   CoarrayParts& parts_;
   mutable SignalSafeLock held_lock_;
-  std::vector<Place> held_;  // by threads of this rank
+  std::vector<Place> held_;  // held by threads of this rank
 };
 
 }  // namespace hiroba

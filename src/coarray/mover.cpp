@@ -9,7 +9,7 @@ namespace {
 // Pieces of at least this size are sent separately, not packed.
 constexpr size_t large_block = size_t{16} << 10;
 
-// The innermost dimensions that fit, as a box of the transport; the others stay in `outer`.
+// Returns the innermost dimensions that fit, as a box of the transport; the others stay in `outer`.
 Strided box_of(const Walk& walk, bool remote_is_to, Walk& outer) {
   Strided box;
   box.block_bytes = walk.block;

@@ -1,5 +1,5 @@
-// What one rank's coarrays are made of, for the files that implement this floor. Owner: Coarrays; each part states what
-// is thread-safe, and the rest is set at the start.
+// The parts of one rank's coarrays, for the files that implement this floor. Owner: Coarrays; each part states its
+// thread-safety, and the rest is set at the start.
 #pragma once
 
 #include <vector>
@@ -28,9 +28,9 @@ struct CoarrayParts {
   CoarrayLocks locks{*this};
   CoarrayAtomics atomics{*this};
 
-  // Where a section is; an error if it is not inside its coarray.
+  // Returns the place of a section; an error if it is not inside its coarray.
   Status locate(const Section& section, size_t element, Place& out) const;
-  // For the checker: a synchronisation by a word transfers the clock at the word's home.
+  // Tells the checker that a synchronisation by a word transfers the clock at the word's home.
   void pass_order(const Place& word, bool release, bool acquire) {
     if (checker.on()) pass_clock(word, release, acquire);
   }

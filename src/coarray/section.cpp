@@ -48,8 +48,8 @@ Box without_ones(const Box& box) {
   return out;
 }
 
-// Adds a dimension around the present ones, innermost first: it joins neighbours into one block, and is merged with the
-// last one if it follows that in memory on both sides.
+// Adds a dimension around the present ones, innermost first: neighbours are joined into one block, and the dimension is
+// merged with the last one if it follows that in memory on both sides.
 void surround(Walk& walk, int64_t count, int64_t to, int64_t from) {
   const int last = walk.dims - 1;
   const auto bytes = static_cast<int64_t>(walk.block);

@@ -1,8 +1,8 @@
 // Sections of arrays, and traversals of two of them together: pure functions on descriptions.
 //
 // A section is count[d] elements in dimension d (outermost first), stride[d] bytes apart. A Walk is the simplest form
-// of one or two of them: without dimensions of length 1, with neighbours as one block, and with dimensions that follow
-// each other in memory as one.
+// of one or two of them: without dimensions of length 1, with neighbours as one block, and with dimensions that are
+// consecutive in memory as one.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,14 @@
 
 namespace hiroba {
 
-// The first element of a section, and where it is.
+// The first element of a section, and its location.
 struct Place {
   int rank = 0;
   uint64_t offset = 0;   // if it is not on this node
-  char* here = nullptr;  // where this process can access it; null: through the transport
+  char* here = nullptr;  // address if this process can access it; null: through the transport
 };
 
-// Only the first `dims` entries of the arrays are set: to clear and copy all would take longer than to move a few
-// bytes.
+// Only the first `dims` entries of the arrays are set: to clear and copy all takes longer than to move a few bytes.
 struct Box {
   static constexpr int max_dims = 8;
   int dims = 0;
@@ -38,11 +37,11 @@ struct Box {
   }
 
   int64_t elements() const;
-  // The range of its bytes relative to its first element, [low, high); not of an empty box.
+  // Computes the range of its bytes relative to its first element, [low, high); not for an empty box.
   void bounds(size_t element, int64_t& low, int64_t& high) const;
-  // The same elements in the same order, one after the other.
+  // Returns the same elements in the same order, one after the other.
   Box packed(size_t element) const;
-  // "[4][1:8]": counts, for messages.
+  // Returns the counts for messages: "[4][1:8]".
   std::string shape() const;
   bool operator==(const Box& other) const {
     return dims == other.dims && std::equal(count, count + dims, other.count) &&
@@ -57,7 +56,7 @@ struct Walk {
   int64_t count[max_dims];
   int64_t to[max_dims], from[max_dims];  // strides in bytes
 
-  Walk() {}  // NOLINT: as for a box
+  Walk() {}  // NOLINT: as for Box
 
   int64_t blocks() const;
   bool contiguous() const { return dims == 0; }
@@ -80,8 +79,7 @@ struct Walk {
   }
 };
 
-// Calls visit(offset, blocks, stride) for the rows that make up the blocks [first, first + blocks) of a walk's from
-// side.
+// Calls visit(offset, blocks, stride) for the rows that form the blocks [first, first + blocks) of a walk's from side.
 template <typename Visit>
 void for_rows(const Walk& walk, int64_t first, int64_t blocks, const Visit& visit) {
   const int inner = walk.dims - 1;
@@ -103,20 +101,20 @@ void for_rows(const Walk& walk, int64_t first, int64_t blocks, const Visit& visi
   }
 }
 
-// Whether elements of both correspond: equal counts in each dimension that is not of length 1, or a different number of
-// such dimensions but as many elements in all.
+// Returns true if elements of both correspond: equal counts in each dimension that is not of length 1, or a different
+// number of such dimensions but equal numbers of elements.
 bool conform(const Box& to, const Box& from);
 
-// The common walk of both; false if there is none (6x4 and 8x3): then one side must be packed first.
+// Computes the common walk of both; false if there is none (6x4 and 8x3): then one side must be packed first.
 bool pair_up(const Box& to, const Box& from, size_t element, Walk& out);
 
-// The elements of a section, in order, independent of the target.
+// Returns the elements of a section, in order, independent of the target.
 Walk walk_packed(const Box& from, size_t element);
 
-// Copies the blocks of a walk, in their order; the sides do not overlap.
+// Copies the blocks of a walk, in their order; the sides must not overlap.
 void copy(char* to, const char* from, const Walk& walk);
 
-// `blocks` blocks of a walk's from side, beginning with the block numbered `first`, packed one after the other.
+// Packs `blocks` blocks of a walk's from side, beginning with the block numbered `first`.
 void gather(char* packed, const char* from, const Walk& walk, int64_t first, int64_t blocks);
 
 // Writes one element over a section.

@@ -27,8 +27,8 @@ Boxes common(const TaskSection& a, const TaskSection& b) {
   return out;
 }
 
-// Whether blocks of the boxes overlap, b's being `distance` bytes after a's, from dimension d on. Within a dimension
-// the inner ones are shorter than a stride, so only two differences of indices can bring blocks together.
+// Returns true if blocks of the boxes overlap, b's being `distance` bytes after a's, from dimension d on. Inner
+// dimensions are shorter than a stride, so only two differences of indices can bring blocks together.
 bool overlap(const Boxes& boxes, int d, int64_t distance, const TaskSection& a, const TaskSection& b) {
   if (d == boxes.dims) return distance < static_cast<int64_t>(a.bytes) && -distance < static_cast<int64_t>(b.bytes);
   const int64_t low = floor_div(distance, boxes.stride[d]);
@@ -38,7 +38,7 @@ bool overlap(const Boxes& boxes, int d, int64_t distance, const TaskSection& a, 
   return false;
 }
 
-// Inner dimensions lie within a stride of the outer ones.
+// Returns true if the inner dimensions are within a stride of the outer ones.
 bool nested(const Boxes& boxes, size_t bytes) {
   auto extent = static_cast<int64_t>(bytes);
   for (int d = boxes.dims - 1; d >= 0; --d) {
@@ -71,7 +71,7 @@ size_t TaskSection::total() const {
 TaskSection TaskSection::simplified() const {
   TaskSection out(address, bytes);
   int64_t count_of[most_dims], stride_of[most_dims];
-  int n = 0;  // from the innermost
+  int n = 0;  // counted from the innermost
   for (int d = dims - 1; d >= 0; --d) {
     if (count[at(d)] == 1) continue;
     if (n == 0 && stride[at(d)] == static_cast<int64_t>(out.bytes)) out.bytes *= static_cast<size_t>(count[at(d)]);

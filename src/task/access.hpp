@@ -1,5 +1,4 @@
-// What a task says about the data it uses: sections of memory, and what it does with them. Values, and their
-// arithmetic.
+// The data that a task uses: sections of memory, the mode of each access, and their arithmetic. Values only.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ struct TaskSection {
   char* address = nullptr;
   size_t bytes = 0;
   int dims = 0;
-  std::array<int64_t, most_dims> count, stride;  // of the first `dims`
+  std::array<int64_t, most_dims> count, stride;  // the first `dims` are valid
 
   TaskSection() = default;
   TaskSection(void* at, size_t size) : address(static_cast<char*>(at)), bytes(size) {}
@@ -25,45 +24,45 @@ struct TaskSection {
   bool operator==(const TaskSection& other) const {
     return address == other.address && bytes == other.bytes && dims == other.dims && (dims == 0 || same_blocks(other));
   }
-  const char* end() const;  // of its last byte
+  const char* end() const;  // after its last byte
   size_t total() const;     // bytes
   bool empty() const {
     return bytes == 0 || std::any_of(count.begin(), count.begin() + dims, [](int64_t n) { return n <= 0; });
   }
-  // The same bytes with as few dimensions as possible.
+  // Returns the same bytes with as few dimensions as possible.
   TaskSection simplified() const;
-  // visit(address) for each block.
+  // Calls visit(address) for each block.
   template <typename Visit>
   void for_each_block(const Visit& visit) const;
 
  private:
-  bool same_blocks(const TaskSection& other) const;  // of one that has as many dimensions
+  bool same_blocks(const TaskSection& other) const;  // requires as many dimensions
 };
 
-// Whether they share a byte. Exact if both lie in one array, so that their strides are the same where they have them;
-// else true where one begins before the other ends.
+// Returns true if they share a byte. The result is exact if both are in one array, so that their common strides are the
+// same; else it is true if one begins before the other ends.
 bool overlap(const TaskSection& a, const TaskSection& b);
-bool covers(const TaskSection& outer, const TaskSection& inner);  // false where it is not easily seen
+bool covers(const TaskSection& outer, const TaskSection& inner);  // may be false if the test is not simple
 
 struct TaskAccess {
   enum Mode : uint32_t {
     in = 1,
     out = 2,
     inout = 3,
-    commutative = 7,  // inout, in any order with the same, one at a time
-    concurrent = 11,  // inout, with the same at once: the tasks see to it themselves
-    reduction = 19    // with the same at once, each in a part of its own (reductions.hpp)
+    commutative = 7,  // inout, in any order with others of this mode, one at a time
+    concurrent = 11,  // inout, at the same time as others of this mode: the tasks synchronize themselves
+    reduction = 19    // at the same time as others of this mode, each in its own part (reductions.hpp)
   };
   Mode mode = in;
-  // The tile that the section is part of, where a program declares tiles: tasks then depend on each other where they
-  // use the same tile. Null: where sections share bytes.
+  // The tile that contains the section, where a program declares tiles: tasks that use the same tile then depend on
+  // each other. Null: tasks whose sections share bytes do.
   const TaskSection* tile = nullptr;
   TaskSection section;
-  // Of a reduction, whose section is contiguous elements.
-  uint8_t op = 0;  // of reduction_op
+  // Set for a reduction, whose section is contiguous elements.
+  uint8_t op = 0;  // a reduction_op
   Type type = Type::int8;
 
-  // By which tasks depend on each other.
+  // Returns the section by which tasks depend on each other.
   const TaskSection& key() const { return tile != nullptr ? *tile : section; }
 };
 constexpr bool reads(TaskAccess::Mode mode) { return (mode & TaskAccess::in) != 0; }

@@ -66,7 +66,7 @@ Section section_of(const xmp_section& section, const char* place) {
   if (section.coarray == nullptr && section.address == nullptr && elements > 0)
     end_job(1, "%s: a section%s of memory at address NULL; is a pointer not set?", place,
             section.dims == 0 ? "" : (" " + out.box.shape()).c_str());
-  constexpr int64_t most = INT64_MAX >> 16;  // larger than any memory, and no sum of such numbers overflows
+  constexpr int64_t most = INT64_MAX >> 16;  // larger than any memory; sums of such numbers do not overflow
   if (too_large || elements > most || reach > most)
     end_job(1, "%s: a section %s reaches further than any memory", place, out.box.shape().c_str());
   return out;
@@ -78,7 +78,7 @@ bool each_image(const xmp_section* section) {
   return section != nullptr && section->coarray != nullptr && section->image == XMP_EACH_IMAGE;
 }
 
-// One side of an assignment with as many images as there are in a dimension of one of them.
+// One side of an assignment with as many images as a dimension of one of them has.
 class EachImage {
  public:
   EachImage(const xmp_section& side, const xmp_section& each, const char* place)
@@ -93,7 +93,7 @@ class EachImage {
       end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
               place, each.coarray->name, static_cast<long long>(images));
   }
-  // The part for one image. A single element is unchanged.
+  // Returns the part for one image. A single element is unchanged.
   xmp_section at(int64_t image) const {
     xmp_section out = side_;
     if (side_.dims == 0) return out;
@@ -131,7 +131,7 @@ void for_images(const xmp_section* to, const xmp_section* from, const char* plac
 
 void assign(Assignments& assignments, const Section& to, const Section& from, size_t element, const char* place) {
   if (from.box.dims > 0 || to.box.dims == 0) return require_at(assignments.assign(to, from, element), place);
-  // One element goes to all.
+  // Copies one element to all.
   const auto value = std::make_unique_for_overwrite<char[]>(element);
   Section one;
   one.address = value.get();
@@ -139,7 +139,7 @@ void assign(Assignments& assignments, const Section& to, const Section& from, si
   require_at(assignments.fill(to, value.get(), element), place);
 }
 
-// Moves that were started.
+// Started moves.
 class Moving final : public Request {
  public:
   Assignment& next() {
