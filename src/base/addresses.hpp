@@ -1,4 +1,4 @@
-// Reserving ranges of addresses, and huge pages. Reserving costs nothing but the addresses.
+// Reserves ranges of addresses and collapses memory into huge pages. A reserved range uses addresses only, no memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,8 +9,8 @@ namespace hiroba {
 
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 
-// An inaccessible range that begins at a multiple of huge_page_bytes, so that files mapped into it at equal offsets can
-// use huge pages; nullptr if there is none.
+// Returns an inaccessible range that begins at a multiple of huge_page_bytes, so that files mapped into it at equal
+// offsets can use huge pages; nullptr if there is none.
 inline char* reserve_addresses(uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* const at = mmap(nullptr, bytes + huge_page_bytes, PROT_NONE, flags, -1, 0);
@@ -22,14 +22,14 @@ inline char* reserve_addresses(uint64_t bytes) {
   return reinterpret_cast<char*>(aligned);
 }
 
-// Collapses mapped memory, whole huge pages of it, into huge pages; false if the kernel cannot (before Linux 6.1) or
-// has none left. Independent of the system's settings for transparent huge pages; the data does not change.
+// Collapses the whole huge pages of mapped memory; returns false if the kernel cannot (before Linux 6.1) or has none
+// left. It ignores the system's settings for transparent huge pages and leaves the data unchanged.
 inline bool collapse(char* address, uint64_t bytes) {
-  constexpr int madv_collapse = 25;  // newer than the headers of old systems
+  constexpr int madv_collapse = 25;  // the headers of old systems do not define it
   return madvise(address, bytes, madv_collapse) == 0;
 }
 
-// The same for huge pages of a file, in all its mappings; holes then use memory.
+// Collapses huge pages of a file, in all its mappings; holes then use memory.
 inline bool collapse_file(int fd, uint64_t offset, uint64_t bytes) {
   char* const window = reserve_addresses(bytes);
   if (window == nullptr) return false;

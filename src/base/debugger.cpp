@@ -17,7 +17,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 
-// Set by the commands with which gdb is started: no other state shows that a debugger attached and detached before this
+// The commands with which gdb is started set it: no other state shows that a debugger attached and detached before this
 // process runs again.
 extern "C" {
 __attribute__((visibility("default"))) volatile int hiroba_debugger_came = 0;
@@ -31,8 +31,8 @@ Debugging wanted;
 int this_rank = 0;
 std::atomic<bool> stopping{false};  // one thread waits for the debugger; the others stop with the process
 
-// Exit status: 0, gdb is in a visible window; 1, it is in the tmux session "hiroba"; 2, nowhere to open it. The first
-// rank on a machine makes the session, the others split it.
+// Its exit status is 0 if gdb is in a visible window, 1 if it is in the tmux session "hiroba", 2 if there is nowhere to
+// open it. The first rank on a machine makes the session; the others split it.
 constexpr const char* open_window = R"(
 if command -v tmux >/dev/null 2>&1; then
   if [ -n "$TMUX" ] && tmux split-window -d -t "$TMUX_PANE" "$1" 2>/dev/null; then
@@ -83,7 +83,7 @@ void stop(const char* what) {
   if (stopping.exchange(true)) {
     for (;;) pause();
   }
-  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // where only a parent may attach
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // some kernels let only a parent attach
   char host[HOST_NAME_MAX + 1] = "", command[400], title[32];
   gethostname(host, sizeof host - 1);
   const int pid = static_cast<int>(getpid());

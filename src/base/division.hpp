@@ -1,4 +1,4 @@
-// Division of whole numbers that rounds to one side, also of negative ones. b > 0 or b < 0.
+// Divides whole numbers, also negative ones, and rounds to one side. Requires b != 0.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace hiroba {
 
 namespace {
 
-// A signal handler has no argument of ours.
+// A signal handler has no argument for these.
 int late_status = 1;
 const char* late_words = "";
 
@@ -48,8 +48,8 @@ void run_exit_hook() {
   if (exit_hook != nullptr) exit_hook(hook_context);
 }
 
-// A child waits for the end, because what ends last in a process, such as the destructors of libraries, cannot be
-// followed by anything.
+// A child waits for the end of this process, because no code of this process can run after the destructors of
+// libraries.
 void tell_launcher_afterwards(int status) {
   const int descriptor = has_launcher_word();
   if (descriptor < 0) return;
@@ -72,7 +72,7 @@ void end_at_latest_in(int seconds, int status) {
     tell_launcher(last_status);
     _exit(last_status);
   };
-  (void)start_thread(thread, "hiroba-end", run, nullptr);  // if there is no thread, there is no limit
+  (void)start_thread(thread, "hiroba-end", run, nullptr);  // without a thread there is no limit
 }
 
 }  // namespace hiroba

@@ -1,12 +1,12 @@
-// What a process does before it ends, so that nothing that the program has written is lost and nothing keeps the
-// process from ending. Used by a process that is certain to end; SIGALRM is then ours.
+// Steps that a process takes before it ends, so that no output of the program is lost and nothing keeps the process
+// from ending. Only a process that is certain to end uses them; SIGALRM is then ours.
 #pragma once
 
 namespace hiroba {
 
-// While it lives, the process has `seconds` left: then it ends with `status`, after writing `last_words` to stderr and
-// telling the launcher. For steps that may block, because the code that a signal interrupted, or another thread, holds
-// a lock that they need. One at a time; safe in a signal handler.
+// Limits the time of steps that may block because the interrupted code, or another thread, holds a lock that they need:
+// after `seconds` the process writes `last_words` to stderr, tells the launcher, and ends with `status`. One object at
+// a time; safe in a signal handler.
 class EndWithin {
  public:
   EndWithin(unsigned seconds, int status, const char* last_words = "");
@@ -14,8 +14,8 @@ class EndWithin {
   ~EndWithin();
 };
 
-// For what has to be done before the exit handlers of network libraries, when the program has called exit(). One per
-// process; null: nothing.
+// The hook runs when the program has called exit(), before the exit handlers of network libraries. One per process;
+// null removes it.
 void set_exit_hook(void (*hook)(void*), void* context);
 void run_exit_hook();
 

@@ -18,7 +18,7 @@ namespace hiroba {
 
 namespace {
 
-// Room for the transport after the rank slots: 2 MiB for the job and 1 MiB per rank, sparse.
+// The transport has 2 MiB for the job and 1 MiB per rank after the rank slots; the file is sparse.
 size_t board_bytes(int nranks) {
   return Board::transport_offset(nranks) + (size_t{2 + static_cast<unsigned>(nranks)} << 20);
 }
@@ -59,7 +59,7 @@ namespace {
 
 int machine_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
-// That this process may use.
+// Returns how many CPUs this process may use.
 int allowed_cpus() {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : machine_cpus();
@@ -67,7 +67,7 @@ int allowed_cpus() {
 
 }  // namespace
 
-// A launcher of MPI may bind each rank to CPUs of its own; then they have as many as they can have together.
+// An MPI launcher may bind each rank to CPUs of its own; then the ranks share the sum of these.
 int Job::spins(int threads_per_rank) const {
   const int ranks = launched ? nranks : ranks_here(), mine = allowed_cpus();
   const int unknown = mine * ranks <= machine_cpus() ? mine * ranks : mine;

@@ -1,13 +1,13 @@
 // A rank's data about its job, and the board on which ranks and launcher read each other's state.
 //
 // There are two kinds of anonymous memory files: the board, and one memory file per node, which holds all memory whose
-// home is on that node. On one machine the launcher (src/launcher) creates them and passes them to the ranks as
-// inherited descriptors, named in the variable HIROBA_JOB. On several hosts, the first rank of each node creates that
-// node's, with a board for each host, and the other ranks there receive the descriptors
-// (src/transport/session/join.hpp). Nothing has a name in a file system, so nothing survives the job.
+// home is on that node. On one machine the launcher (src/launcher) creates them and the ranks inherit the descriptors,
+// which the variable HIROBA_JOB names. On several hosts the first rank of each node creates the file of its node and a
+// board for the host, and the other ranks there receive the descriptors (src/transport/session/join.hpp). No file has a
+// name in a file system, so none survives the job.
 //
-// Board fields are written by the rank that owns them and read by all; all are atomics or plain text that is only ever
-// used in messages.
+// The rank that owns a field of the board writes it and all ranks read it. Each field is an atomic, or text that only
+// messages use.
 #pragma once
 
 #include <sys/types.h>
@@ -24,29 +24,29 @@ namespace hiroba {
 
 // leaving: the program has called exit, or returned from main, before its end, and its exit handlers run.
 enum class Phase : uint32_t { launched = 0, started = 1, finished = 2, leaving = 3 };
-// The time that exit handlers have.
+// Limits the time of exit handlers.
 inline constexpr int leaving_seconds = 30;
 
 struct alignas(128) RankBoard {
   std::atomic<Phase> phase;
   std::atomic<int32_t> pid;       // set at start
-  std::atomic<uint64_t> calls;    // collective calls entered so far
+  std::atomic<uint64_t> calls;    // collective calls entered
   char where[176];                // the last collective call or lock: "sms_barrier", "sms_lock(3)"
   std::atomic<uint32_t> waiting;  // 1 while blocked in `where`
-  std::atomic<int32_t> domain;    // 1 + the NUMA domain that all its CPUs are on; 0: they are on several
+  std::atomic<int32_t> domain;    // 1 + the NUMA domain that has all its CPUs; 0: several have
   std::atomic<double> came[2];    // option stats: times of its latest two collective calls, seconds_now()
   std::atomic<int32_t> locks[4];  // 1 + the numbers of locks that it holds; 0: none
-  // The status with which the program ended, if the system would have kept 0 of it, and the rank has ended with 1; else
-  // 0.
+  // The status with which the program ended, if it is not 0 but the system would have kept 0 of it (the rank then ends
+  // with 1); else 0.
   std::atomic<int32_t> exit_status;
 
   void show(const char* text) { std::strncpy(where, text, sizeof where - 1); }
 };
 
-// While it lives, a rank is blocked in what its board shows.
+// Shows on the board that this rank is blocked, while the object lives.
 class BlockedOnBoard {
  public:
-  // `what` is shown from now on, or null: what is shown already.
+  // Shows `what` as the place; null keeps the place that is shown.
   explicit BlockedOnBoard(RankBoard& board, const char* what = nullptr) : board_(board) {
     if (what != nullptr) board_.show(what);
     board_.waiting.store(1, std::memory_order_relaxed);
@@ -62,7 +62,7 @@ struct Board {
   static constexpr uint64_t magic_value = 0x3461626f72696822;  // changes with the layout
   std::atomic<uint64_t> magic;
   int32_t nranks, nnodes;
-  // Set by the rank that reports the error which ends the job: reported | the job's exit status.
+  // The rank that reports the error which ends the job sets it: reported | the job's exit status.
   static constexpr uint32_t reported = 0x100;
   std::atomic<uint32_t> aborting;
   // RankBoard[nranks], then the transport's part, page-aligned
@@ -77,16 +77,16 @@ struct Job {
   int rank = 0, nranks = 1, node = 0, nnodes = 1;
   int board_fd = -1;
   std::vector<int> node_fds;  // -1: memory of a node that cannot be mapped here
-  int cpus = 1;               // that the ranks of a launched job share
-  bool launched = false;      // by hirobarun; else a job of one rank made by itself, or started by another launcher
+  int cpus = 1;               // shared by the ranks of a launched job
+  bool launched = false;      // by hirobarun; else this process made a job of one rank, or another launcher started it
 
   // Nodes hold consecutive ranks.
   int node_of(int r) const { return node_of_rank_[static_cast<size_t>(r)]; }
   int first_rank_of(int n) const { return first_ranks_[static_cast<size_t>(n)]; }
   int ranks_on(int n) const { return first_rank_of(n + 1) - first_rank_of(n); }
-  // Ranks whose memory this machine holds: all, or those of this node.
+  // Returns the number of ranks whose memory this machine holds: all, or those of this node.
   int ranks_here() const { return node_fds.back() >= 0 && node_fds.front() >= 0 ? nranks : ranks_on(node); }
-  // How often a rank that waits for others looks before it yields its CPU: seldom where ranks compete for CPUs.
+  // Returns how often a waiting rank polls before it yields its CPU: seldom if ranks compete for CPUs.
   int spins(int threads_per_rank = 1) const;
   // Distributes the ranks over the nodes evenly, or by the given number of ranks of each node.
   void place_evenly();
@@ -96,10 +96,10 @@ struct Job {
   // writes the head of the board.
   static Status create(int nranks, int nnodes, Job& out);
 
-  // The value of HIROBA_JOB for one rank.
+  // Returns the value of HIROBA_JOB for one rank.
   std::string to_environment(int rank) const;
 
-  // Whether HIROBA_JOB is set.
+  // Returns whether HIROBA_JOB is set.
   static bool in_environment();
   // Reads HIROBA_JOB; without it, creates a job of one rank.
   static Status from_environment(Job& out);
@@ -108,12 +108,12 @@ struct Job {
   std::vector<int> node_of_rank_ = {0}, first_ranks_ = {0, 1};
 };
 
-// An anonymous memory file, inherited by children.
+// Creates an anonymous memory file; children inherit it.
 Status memory_file(const char* name, size_t bytes, int& fd);
 
-// A board's memory file, with its head written.
+// Creates a board's memory file and writes the head of the board.
 Status create_board(int nranks, int nnodes, int& fd);
-// The whole board mapped; never unmapped while the process lives.
+// Maps the whole board; it stays mapped while the process lives.
 Status map_board(const Job& job, Board*& out);
 
 }  // namespace hiroba

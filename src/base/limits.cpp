@@ -19,7 +19,7 @@ rlim_t limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
-// Most mappings of a process; 0: unknown.
+// Returns the maximum number of mappings of a process; 0 if unknown.
 long most_mappings() {
   long most = 0;
   FILE* const file = std::fopen("/proc/sys/vm/max_map_count", "re");

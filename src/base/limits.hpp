@@ -1,4 +1,4 @@
-// Errors from limits of the machine, with the limit and its value, so that a user can change it.
+// Error messages that name the limit of the machine and its value, so that a user can change it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace hiroba {
 
-// The system's words for `error` (an errno), with the limit that may be its cause: "Too many open files; ulimit -n is
-// 1024".
+// Returns the system's text for `error` (an errno), with the limit that may be its cause: "Too many open files; ulimit
+// -n is 1024".
 [[HIROBA_SHOWN]] std::string explain_error(int error);
 
-// ulimit -l: "64 KiB", "unlimited".
+// Returns ulimit -l as text: "64 KiB", "unlimited".
 std::string locked_memory_limit();
 
-// ftruncate; but beyond `ulimit -f` it is an error, and not a signal that ends the process without a message.
+// Calls ftruncate. Beyond `ulimit -f` it returns an error instead of a signal that ends the process without a message.
 Status size_file(int fd, uint64_t bytes, const char* what);
 
 }  // namespace hiroba

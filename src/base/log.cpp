@@ -19,7 +19,7 @@ namespace hiroba {
 
 namespace {
 
-// The only process-wide state here: a message contains its rank.
+// This is the only process-wide state here: a message contains its rank.
 int log_rank = -1;
 std::atomic<uint32_t>* aborting = nullptr;
 
@@ -28,9 +28,9 @@ const char* launcher_word = "";
 
 std::atomic<int> finding_count{0};
 
-std::atomic<int> exit_status{-1};  // in exit(): what it will return
+std::atomic<int> exit_status{-1};  // the status that exit() will return; -1: not in exit()
 
-// A whole line: "hiroba: rank 2: ...".
+// One whole line: "hiroba: rank 2: ...".
 struct Line {
   char text[2048];
   size_t size = 0;
@@ -47,7 +47,7 @@ struct Line {
   void print() const {
     if (write(STDERR_FILENO, text, size) < 0) return;  // stderr is closed
   }
-  size_t begin = 0;  // of what the pattern says
+  size_t begin = 0;  // of the formatted pattern
 };
 
 void write_line(const char* pattern, va_list arguments) { Line(pattern, arguments).print(); }
@@ -58,7 +58,7 @@ void set_reporter(int rank, std::atomic<uint32_t>* job_aborting) {
   log_rank = rank;
   aborting = job_aborting;
   void* frame[1];
-  backtrace(frame, 1);  // loads libgcc now, so that a stack can be printed in a signal handler
+  backtrace(frame, 1);  // loads libgcc now, so that a signal handler can print a stack
 }
 
 void log_line(const char* pattern, ...) {
@@ -82,8 +82,8 @@ bool first_to_report(int status) {
   uint32_t nobody = 0;
   const bool first =
       aborting == nullptr || aborting->compare_exchange_strong(nobody, Board::reported | static_cast<uint32_t>(status));
-  // Another rank's end must not make the launcher end this one in the middle of its report; if it takes too long, it
-  // is killed.
+  // The launcher must not end this process in the middle of its report because another rank has ended; it kills the
+  // process if the report takes too long.
   if (first) signal(SIGTERM, SIG_IGN);
   return first;
 }
@@ -97,14 +97,14 @@ void tell_launcher(int status) {
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const int size = std::snprintf(text, sizeof text, launcher_word, status);
 #pragma GCC diagnostic pop
-  usleep(100000);  // Hydra ends at once after it, and loses output that it has not read, such as the message
-  if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // it has ended
+  usleep(100000);  // Hydra ends at once after it and loses output that it has not read, such as the message
+  if (write(launcher_descriptor, text, static_cast<size_t>(size)) < 0) return;  // the launcher has ended
 }
 
 void flush_program_output() {
   std::cout.flush(), std::clog.flush();
   flush_stdout();
-  // All units, if the program has Fortran's library.
+  // Flushes all units, if the program has Fortran's library.
   const auto flush_units = reinterpret_cast<void (*)(const int*)>(dlsym(RTLD_DEFAULT, "_gfortran_flush_i4"));
   if (flush_units != nullptr) flush_units(nullptr);
   std::fflush(nullptr);

@@ -6,7 +6,7 @@ namespace hiroba {
 
 namespace {
 
-// Blocks of N bytes; ToStride or FromStride is 0 if it is known at run time only.
+// Copies blocks of N bytes; ToStride or FromStride is 0 if it is known at run time only.
 template <size_t N, int64_t ToStride, int64_t FromStride>
 void copy_blocks(char* __restrict to, const char* __restrict from, int64_t count, int64_t to_stride,
                  int64_t from_stride) {

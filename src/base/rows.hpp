@@ -1,5 +1,5 @@
-// Rows of equal blocks in memory: a loop for each size of block that the processor moves at once. Compiled for speed,
-// see src/CMakeLists.txt: elements two apart, the usual case of a stride, become vector code. Thread-safe.
+// Copies rows of equal blocks in memory, by a loop for each size of block that the processor moves at once. Compiled
+// for speed (src/CMakeLists.txt): elements two apart, the usual stride, become vector code. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace hiroba {
 
-// `count` blocks of `block` bytes; strides in bytes. The two rows do not overlap.
+// Copies `count` blocks of `block` bytes; strides are in bytes. The two rows must not overlap.
 void copy_row(char* to, const char* from, size_t block, int64_t count, int64_t to_stride, int64_t from_stride);
 
 }  // namespace hiroba

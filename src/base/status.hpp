@@ -10,8 +10,8 @@
 
 namespace hiroba {
 
-// One word wide, and failures are cold, so that the code without errors is contiguous: the latency of a message of 8
-// bytes depends on the number of code pages and cache lines.
+// The object is one word wide and failures are cold, so that the code without errors is contiguous: the latency of an
+// 8-byte message depends on the number of code pages and cache lines.
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
@@ -28,12 +28,12 @@ class [[nodiscard]] Status {
   std::unique_ptr<const std::string> message_;
 };
 
-// printf into a std::string.
+// Formats as printf does, into a std::string.
 [[gnu::cold, HIROBA_SHOWN]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace hiroba
 
-// Returns a failure to the caller.
+// Returns from the calling function if the status is a failure.
 #define HIROBA_TRY(expression)                  \
   do {                                          \
     ::hiroba::Status try_status = (expression); \

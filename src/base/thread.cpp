@@ -18,7 +18,7 @@ int threads_per_rank() {
   return std::max(1, threads);
 }
 
-// The launcher's word comes first: OpenMP's runtime binds the thread that loads it before main begins.
+// HIROBA_CPUS comes before the affinity: OpenMP's runtime binds the thread that loads it before main begins.
 std::vector<int> cpus_of_rank() {
   if (const char* const bound = std::getenv("HIROBA_CPUS"))
     if (auto cpus = parse_numbers(bound)) return *cpus;
@@ -38,7 +38,7 @@ void unbind(pthread_t thread) {
   CPU_ZERO(&set);
   for (const int cpu : cpus_of_rank())
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-  pthread_setaffinity_np(thread, sizeof set, &set);  // if it fails, the thread stays where its creator is
+  pthread_setaffinity_np(thread, sizeof set, &set);  // if it fails, the thread keeps its creator's CPUs
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void unbind(pthread_t thread) {
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument) {
   sigset_t all, before;
   sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);  // these are its own
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);  // its own faults
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&thread, nullptr, run, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

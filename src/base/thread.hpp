@@ -1,4 +1,4 @@
-// A thread of the runtime: it blocks all signals, which the program's threads handle, and has a name that debuggers and
+// A thread of the runtime blocks all signals, which the program's threads handle, and has a name that debuggers and
 // `top -H` show (15 characters). The caller joins it.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hiroba {
 
-// Where a progress thread runs (option progress).
+// The CPUs on which a progress thread runs (option progress).
 struct Placement {
   enum class Kind { none, thread, spare, pin } kind = Kind::thread;
   int cpu = -1;  // pin
@@ -20,19 +20,19 @@ struct Placement {
   Status apply(pthread_t thread) const;
 };
 
-// The CPUs of this rank: what its launcher has bound it to, or may use.
+// Returns the CPUs to which the launcher has bound this rank, or else those that it may use.
 std::vector<int> cpus_of_rank();
 
-// That a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
+// Returns the number of threads that a rank computes with (hirobarun --threads, or OMP_NUM_THREADS).
 int threads_per_rank();
 
-// The system's number of the calling thread; found once.
+// Returns the system's number of the calling thread; only the first call asks the system.
 inline int this_thread() {
   thread_local const int number = gettid();
   return number;
 }
 
-// It may use all CPUs of the rank, also where OpenMP has bound the thread that starts it to one of them.
+// Starts a thread that may use all CPUs of the rank, even if OpenMP has bound its creator to one of them.
 Status start_thread(pthread_t& thread, const char* name, void* (*run)(void*), void* argument);
 
 }  // namespace hiroba

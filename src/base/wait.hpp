@@ -1,5 +1,5 @@
-// Waiting for another thread or process: spin briefly, yield, then sleep in the kernel. On a machine with more
-// ranks than cores the waker needs the core that a spinner holds, so spinning is short there.
+// Waiting for another thread or process: spin briefly, yield, then sleep in the kernel. On a machine with more ranks
+// than cores the waking thread needs the core of the spinning one, so spinning is short there.
 //
 // Futex words live in memory shared by processes. Everything here is safe in a signal handler.
 #pragma once
@@ -21,7 +21,7 @@ inline double seconds_now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// The same with a resolution of some milliseconds, in a fifth of the time.
+// Returns seconds_now() with a resolution of some milliseconds, in a fifth of the time.
 inline double seconds_about_now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
@@ -51,8 +51,8 @@ inline void futex_wake_all(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-// The first two stages of a wait: a number of spins, then yields, for at least some seconds. step() returns false when
-// it is time to sleep in the kernel.
+// Runs the first two stages of a wait: a number of spins, then yields, for at least `yielding` seconds. step() returns
+// false when the caller should sleep in the kernel.
 class Backoff {
  public:
   explicit Backoff(int spins, double yielding = 0, int yields = 64)
@@ -76,15 +76,15 @@ class Backoff {
   double yielding_, since_ = 0;
 };
 
-// How long to spin when `busy` threads compete for `cpus` CPUs.
+// Returns the number of spins when `busy` threads compete for `cpus` CPUs.
 inline int spins_for(int busy, int cpus) { return busy <= cpus ? 200 : 50; }
 
-// For waits for other ranks: as long as the usual difference between ranks with equal work. A core that has slept is
-// slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.
+// Waits for other ranks yield for as long as the usual difference between ranks with equal work. A core that has slept
+// is slower afterwards, mostly on virtual machines: a loop of 5 ms between barriers by 15 %.
 constexpr double long_yielding = 3e-3;
 
-// A mutual-exclusion lock between threads of one process that a signal handler may take, as long as no holder
-// touches memory whose access raises that signal. Held for microseconds; not recursive.
+// A mutual-exclusion lock between threads of one process. A signal handler may take it if no holder touches memory
+// whose access raises that signal. It is held for microseconds and is not recursive.
 class SignalSafeLock {
  public:
   void lock() {

@@ -1,8 +1,8 @@
-// Part of the contract of this floor: assignments between sections, plain, started, of one value to all elements, and
+// Part of the contract of this floor: assignments between sections: plain, started, of one value to all elements, and
 // with an operator.
 //
-// Owner: Coarrays. Thread-safe. Blocks until complete, but for start(). Data that cannot be moved directly,
-// because the sides overlap, differ in shape or may fault, goes through a buffer.
+// Owner: Coarrays. Thread-safe. All but start() block until complete. Data that cannot be moved directly, because the
+// sides overlap, differ in shape or may fault, goes through a buffer.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class Assignment final : public Request {
 
  private:
   friend class Assignments;
-  const Mover* mover_ = nullptr;  // null: nothing is under way
+  const Mover* mover_ = nullptr;  // null: nothing is in progress
   Completion under_way_;
   std::unique_ptr<char[]> buffer_;  // between source and target, if there must be one
   RemoteAddress to_;

@@ -1,6 +1,6 @@
 // Part of the contract of this floor: atomic operations on words of coarrays, of 4 or 8 bytes, by the transport.
 //
-// Owner: Coarrays. Thread-safe. Blocks until the old value is here.
+// Owner: Coarrays. Thread-safe. Blocks until the old value has arrived.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,7 @@ void Checker::acquire(std::span<const uint32_t> stamp) {
 
 // ---- all ranks -----------------------------------------------------------------------------------------------------
 
-// The number of notes, the notes, the clocks.
+// Sends the number of records, the records, and the clocks.
 Status Checker::meet() {
   std::vector<char> mine;
   {

@@ -1,10 +1,9 @@
-// With option check: accesses by different ranks to the same elements of a coarray, in segments that nothing orders.
+// Option check: finds accesses by different ranks to the same elements of a coarray, in unordered segments.
 //
 // Each rank has a vector clock. Synchronisations carry it in a stamp: posts, pairs, barriers of sets, and, in words at
 // their home, locks and atomics. Each access is recorded with the clock of its segment; at a barrier of all ranks, rank
 // 0 receives the records of all and reports the pairs that conflict, and all records are cleared. Accesses to plain
-// memory of the program (a[i] without an image) are not recorded. Thread-safe. Without the option, nothing but on() is
-// called.
+// memory of the program (a[i] without an image) are not recorded. Thread-safe. Without the option, only on() is called.
 #pragma once
 
 #include <mutex>
@@ -39,7 +38,7 @@ class Checker {
   Stamp release();  // ends the segment
   void acquire(std::span<const uint32_t> stamp);
   static void join(Stamp& into, std::span<const uint32_t> other);
-  // All ranks: compares and clears the records. Collective.
+  // Compares and clears the records of all ranks. Collective.
   Status meet();
 
  private:
@@ -55,7 +54,7 @@ class Checker {
   struct Notes {
     const Note* notes;
     size_t count;
-    const uint32_t* clocks;  // of the segments, one after the other
+    const uint32_t* clocks;  // of the segments, consecutively
   };
   static constexpr size_t most_notes = 4000;
 

@@ -32,7 +32,7 @@ Status Coarrays::start(Memory& memory) {
   return {};
 }
 
-// Puts have arrived before the memory is freed.
+// Puts must arrive before the memory is freed.
 Status Coarrays::stop() {
   HIROBA_TRY(parts_->image_sync.sync_all(Team::all(parts_->world->nranks), {"xmp_finalize", ""}));
   started_ = false;
@@ -59,7 +59,7 @@ Status Coarrays::allocate(Coarray& coarray, const std::string& call, const char*
   request.dim = {world.nranks, static_cast<int64_t>(coarray.stride)}, request.div = {world.nranks, 1};
   request.element_bytes = 1, request.first = 0, request.count = world.nranks;
   request.call = call.c_str(), request.place = place, request.freed_by = "deallocation";
-  request.watched = false;  // the coarrays' own checker does
+  request.watched = false;  // the coarrays' own checker does that
   void* all = nullptr;
   HIROBA_TRY(memory.arrays().allocate(request, all));
   coarray.offset = static_cast<uint64_t>(static_cast<char*>(all) - world.base) + coarray.gap;

@@ -1,9 +1,10 @@
 // The contract of this floor: coarrays, arrays of which every rank has a part, and the operations of images on them.
 //
-// A Coarrays object is one rank's part of that. It hands out parts, each with one task and a header of its own:
-// assignments, the synchronisation of images, locks and atomics. What these share is hidden. A coarray is an allocation
-// of the memory floor, divided into one part per rank whose home is that rank; so parts of this node are mapped here,
-// at addresses `stride` apart, and the transport accesses the others. Accesses never go through the page cache.
+// A Coarrays object is one rank's part of that. It consists of parts, each with one task and a header of its own:
+// assignments, the synchronisation of images, locks and atomics. Their common state is hidden. A coarray is an
+// allocation of the memory floor, divided into one part per rank whose home is that rank; so parts of this node are
+// mapped here, at addresses `stride` apart, and the transport accesses the others. Accesses never go through the page
+// cache.
 //
 // start, stop, allocate, free are collective over all ranks, calls with a team over that team; one thread makes them.
 // All other calls are thread-safe. Puts and accumulates are complete after sync_memory or any other synchronisation;
@@ -28,11 +29,11 @@ struct CoarrayParts;
 
 struct Coarray {
   std::string name;                             // "a[1024][1024]"
-  uint64_t offset = 0, stride = 0, bytes = 0;   // of rank 0's part, from one to the next, of a part that is used
+  uint64_t offset = 0, stride = 0, bytes = 0;   // of rank 0's part; between parts; of the used memory of a part
   char* data = nullptr;                         // this rank's
   size_t element = 1;                           // for messages
-  mutable uint64_t accesses = 0, accessed = 0;  // option stats: of other images' parts by calls, and their bytes
-  uint64_t gap = 0;                             // option check: before each part, so that it ends where a page ends
+  mutable uint64_t accesses = 0, accessed = 0;  // option stats: calls to other images' parts, and their bytes
+  uint64_t gap = 0;                             // option check: before each part, so that it ends at the end of a page
 };
 
 struct CoarraySection {
@@ -46,7 +47,7 @@ class Coarrays {
  public:
   Coarrays();
   ~Coarrays();
-  // Before the transport starts.
+  // Call it before the transport starts.
   void listen(Transport& transport);
   Status start(Memory& memory);
   Status stop();
@@ -56,7 +57,7 @@ class Coarrays {
   Status free(Coarray& coarray, const std::string& call);
   void report_statistics() const;  // option stats: a line for each coarray; for a freed one when it is freed
 
-  // From the start on.
+  // Requires that it has started.
   Assignments& assignments() const;
   ImageSync& image_sync() const;
   CoarrayLocks& locks() const;
@@ -64,7 +65,7 @@ class Coarrays {
   Collective& collective() const;
 
  private:
-  bool started_ = false;  // and not stopped
+  bool started_ = false;  // and not been stopped
   std::unique_ptr<CoarrayParts> parts_;
 };
 

@@ -12,8 +12,8 @@ Status ImageSync::sync_memory(const Call& call) {
   return {};
 }
 
-// The fence is needed although a barrier is one, too: a rank may leave the barrier while another still waits for puts
-// in it, and later puts of the first would race with them.
+// The fence is needed in addition to the barrier: a rank may leave the barrier while another still waits for puts in
+// it, and later puts of the first would race with them.
 Status ImageSync::sync_all(const Team& team, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!team.is_all(parts_.world->nranks)) return sync_team(team, call);

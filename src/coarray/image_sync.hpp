@@ -2,7 +2,7 @@
 // option check each carries the clocks of the images (checker.hpp).
 //
 // Owner: Coarrays. sync_all() is collective over the team, sync_ranks() between ranks that name each other; one thread
-// makes them. Everything else is thread-safe. Blocks: all but post().
+// makes these calls. All others are thread-safe. All but post() block.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ class ImageSync {
   // Fences puts that only posts have counted: an atomic operation may transfer their order to a third image.
   void fence_posted();
 
-  // Option check, for started barriers: the words that release this image's accesses, and the acquire after the barrier
-  // that has joined those of all. Without the option there are no words.
+  // Option check, for started barriers: release_order() returns words that release this image's accesses; acquire them
+  // after the barrier has joined those of all. Without the option there are no words.
   Words release_order();
   void acquire_order(const Words& words);
   static void join_order(Words& into, std::span<const uint32_t> other);

@@ -1,7 +1,7 @@
 // Part of the contract of this floor: locks that are words of coarrays. A lock is 24 zero bytes: the ticket lock of the
-// collective floor, and its holder. Taking one is an acquire, giving it back a release, of shared arrays, too.
+// collective floor, and its holder. lock() is an acquire, unlock() a release, of shared arrays, too.
 //
-// Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, driving progress.
+// Owner: Coarrays. Thread-safe; a lock belongs to the thread that has taken it. lock() blocks, and makes progress.
 #pragma once
 
 #include <vector>

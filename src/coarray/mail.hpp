@@ -24,7 +24,7 @@ class Mail {
   // Takes the oldest post that matches and returns its sender.
   Status wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp);
 
-  // ---- barriers of two: arrive(r) and await_pair(r) here, the same there ----
+  // ---- barriers of two: both ranks call arrive(other) and await_pair(other) -----------------------------------------
   void arrive(int rank, const Checker::Stamp& stamp);
   Status await_pair(int rank, const Call& call, Checker::Stamp& stamp);
 
@@ -37,7 +37,7 @@ class Mail {
   struct Pair {
     std::atomic<uint32_t> received{0};
     uint32_t sent = 0;     // pairs are synchronised by one thread at a time
-    Checker::Stamp stamp;  // the last received (lock_)
+    Checker::Stamp stamp;  // the last one received (lock_)
   };
   bool take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp);
   void keep_post(int source, const void* payload, size_t bytes);
@@ -48,7 +48,7 @@ class Mail {
   std::unique_ptr<Pair[]> pairs_;
   int on_post_ = 0, on_pair_sync_ = 0;  // handlers
   mutable SignalSafeLock lock_;         // guards the members below
-  std::deque<Post> posts_;              // that the program has not waited for yet
+  std::deque<Post> posts_;              // those that the program has not waited for yet
 };
 
 }  // namespace hiroba

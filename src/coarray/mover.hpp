@@ -1,4 +1,4 @@
-// Moving sections between images: put, get, and both. It copies where this process can access the memory; the transport
+// Moves sections between images: put, get, and both. It copies if this process can access the memory; the transport
 // moves the rest, as one piece, as large pieces, or as strided boxes.
 //
 // Thread-safe. Started moves are in progress until await(); puts are complete at the next fence after it.
@@ -15,7 +15,7 @@ class Mover {
  public:
   void start(const World& world) { world_ = &world; }
 
-  // Moves data at `from`, of a walk's from side, to memory here that cannot fault. Complete after await(); boxes on
+  // Gets data at `from`, of a walk's from side, into memory here that cannot fault. Complete after await(); boxes on
   // return.
   void start_get(char* to, const RemoteAddress& from, const Walk& walk, Completion& completion) const;
   void await(Completion& completion) const { world_->transport->await(completion); }

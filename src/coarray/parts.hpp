@@ -1,5 +1,5 @@
-// What one rank's coarrays are made of, for the files that implement this floor. Owner: Coarrays; each part states what
-// is thread-safe, and the rest is set at the start.
+// The parts of one rank's coarrays, for the files that implement this floor. Owner: Coarrays; each part states its
+// thread-safety, and the rest is set at the start.
 #pragma once
 
 #include <vector>

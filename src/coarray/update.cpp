@@ -18,7 +18,7 @@ class Region {
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
-  // Elements of a row that begins at `offset`; `to` is its address in this process.
+  // Computes elements of a row that begins at `offset`; `to` is its address in this process.
   void apply(const Arithmetic& arithmetic, char* to, uint64_t offset, int64_t stride, const char* from,
              int64_t from_stride, int64_t count) {
     while (count > 0) {
@@ -29,7 +29,7 @@ class Region {
   }
 
  private:
-  // Takes the lock of this region; returns how many elements of the row are in it.
+  // Takes the lock of this region; returns the number of elements of the row in it.
   int64_t enter(uint64_t offset, int64_t stride) {
     const uint64_t at = control_.lock(rank_, offset);
     if (at != at_) {
@@ -114,7 +114,7 @@ void Updater::update(const RemoteAddress& to, const char* from, const Walk& elem
 struct Updater::Message {
   Head head = {};
   alignas(16) char bytes[Transport::max_message];
-  size_t used = 0, size = 0;  // of the bytes: before the values, and in all
+  size_t used = 0, size = 0;  // used bytes before the values, and in all
 };
 
 void Updater::send(const RemoteAddress& to, const char* from, const Walk& elements, const Arithmetic& arithmetic) {
@@ -123,7 +123,7 @@ void Updater::send(const RemoteAddress& to, const char* from, const Walk& elemen
   head.offset = to.offset, head.dims = elements.dims;
   head.to = static_cast<uint8_t>(arithmetic.to()), head.values = static_cast<uint8_t>(arithmetic.values());
   head.op = static_cast<uint8_t>(arithmetic.op());
-  Walk values = elements;  // this side's
+  Walk values = elements;  // on this side
   values.block = bytes_of(arithmetic.values());
   head.single = std::all_of(values.from, values.from + values.dims, [](int64_t stride) { return stride == 0; });
   message.used = sizeof head;
@@ -155,7 +155,7 @@ void Updater::send_message(int rank, const Message& message) {
   else world_->transport->send(rank, on_update_, bytes, message.size);
 }
 
-// While the target computes with what is in one room, the next is filled.
+// While the target computes with the values in one room, the next is filled.
 void Updater::send_by_room(int rank, const char* from, const Walk& values, Message& message) {
   Head& head = message.head;
   const auto block = static_cast<int64_t>(values.block);
@@ -201,7 +201,7 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
     std::memcpy(&dimension, at + used, sizeof dimension);
     walk.count[d] = dimension.count, walk.from[d] = dimension.stride;
   }
-  alignas(16) char copy[Transport::max_message];  // aligned, which the payload need not be
+  alignas(16) char copy[Transport::max_message];  // aligned; the payload need not be
   const char* from = copy;
   if (head.room == 0) std::memcpy(copy, at + used, bytes - used);
   else from = world_->base + control_->room_of(world_->rank, head.room - 1);

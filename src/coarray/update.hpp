@@ -1,6 +1,6 @@
-// Accumulates: `to = to op from` on any rank, so that no accumulate to an element is lost.
+// Accumulates: `to = to op from` on any rank, without lost updates.
 //
-// Where this process can access the target's memory, it computes there, under one of the target's locks for a region of
+// If this process can access the target's memory, it computes there, under one of the target's locks for a region of
 // memory at a time. Otherwise the values travel in messages, large amounts into a buffer (room) of the target before
 // the message, and a handler at the target computes in the same way. Sent messages are counted here and completed ones
 // at the target; settle() waits until the two counts are equal. Thread-safe.
@@ -16,17 +16,17 @@ namespace hiroba {
 // Memory of each rank that this floor needs, in a coarray of its own: locks, counts, rooms.
 struct Control {
   static constexpr uint64_t locks = 512, lock_stride = 64, rooms = 4, room = uint64_t{256} << 10;
-  // With option check: clocks that locks and atomics transfer, each a word that locks it, and a stamp.
+  // With option check: clocks that locks and atomics transfer, each with a word that locks it, and a stamp.
   static constexpr uint64_t clocks = 64, clock_stride = 4096;
-  // The memory that an accumulate locks at a time: a microsecond's work.
+  // The memory that an accumulate locks at a time: its work takes a microsecond.
   static constexpr int region_shift = 15;
 
-  uint64_t offset = 0, stride = 0;  // of rank 0's, and from one to the next
+  uint64_t offset = 0, stride = 0;  // of rank 0's memory; from one to the next
   int nranks = 1;
 
   uint64_t of(int rank) const { return offset + static_cast<uint64_t>(rank) * stride; }
   uint64_t lock(int rank, uint64_t at) const { return of(rank) + (at >> region_shift) % locks * lock_stride; }
-  // The number of messages of `source` that are complete at `rank`.
+  // Returns the number of messages of `source` that are complete at `rank`.
   uint64_t done(int rank, int source) const { return word(rank, rooms + static_cast<uint64_t>(source)); }
   // Rooms are buffers for values to accumulate; taken is 1 while a rank has the room.
   uint64_t taken(int rank, int number) const { return word(rank, static_cast<uint64_t>(number)); }
@@ -69,8 +69,8 @@ class Updater {
   const Control* control_ = nullptr;
   int on_update_ = 0;                              // handler
   std::unique_ptr<std::atomic<uint32_t>[]> sent_;  // messages, by rank
-  std::unique_ptr<std::atomic<uint32_t>[]> done_;  // of these, known to be complete
-  std::atomic<bool> any_sent_{false};              // since the start: most programs accumulate on their own node only
+  std::unique_ptr<std::atomic<uint32_t>[]> done_;  // messages known to be complete
+  std::atomic<bool> any_sent_{false};              // most programs accumulate on their own node only
 };
 
 }  // namespace hiroba

@@ -1,4 +1,4 @@
-// What the program called, for messages, and for ranks to compare. Values.
+// The program's call, as values for messages and for comparison between ranks.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,11 @@
 
 namespace hiroba {
 
-// What the program called, for messages.
 struct Call {
   const char* name;   // "xmp_sync_image"
-  const char* place;  // "main.c:12", or nothing
+  const char* place;  // "main.c:12", or empty
   std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
-  // The same, cut to what fits, where there is no time to allocate.
+  // Writes the text, cut to the size of `out`, without allocation.
   const char* write(std::span<char> out) const {
     char* at = out.data();
     char* const end = at + out.size() - 1;
@@ -29,7 +28,8 @@ struct Call {
   }
 };
 
-// The name of a collective operation, with what must be equal on all ranks: "hiroba_reduce(sum of 3 double to rank 0)".
+// The name of a collective operation, with all that must be equal on all ranks: "hiroba_reduce(sum of 3 double to rank
+// 0)".
 class CallName {
  public:
   explicit CallName(const char* call) { *this << call; }
@@ -44,8 +44,8 @@ class CallName {
     return *this;
   }
   const char* text() const { return text_; }
-  // A name for messages, in as many characters as there is room for: of a longer one the middle is left out, because
-  // the call is at the begin, and its root at the end.
+  // Writes the name in `room` characters. A longer name loses its middle: the call is at its begin, the root at its
+  // end.
   template <size_t room>
   static void shorten(const char* name, char (&out)[room]) {
     constexpr size_t first = (room - 3) / 2, last = room - 3 - first;

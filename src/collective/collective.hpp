@@ -1,9 +1,9 @@
-// The contract of this floor: what the ranks of a job, or of a team, do together: barriers, split barriers, gather,
+// The contract of this floor: the joint operations of a job's or a team's ranks: barriers, split barriers, gather,
 // reduction, broadcast, and all other collective operations.
 //
-// A Collective object is one rank's part; Memory owns it, because barriers are where memory becomes consistent. It lies
-// below memory: it needs the transport, and of each rank some scratch memory in the address range, nothing of arrays.
-// Its parts say who may call what, and what blocks. Data is combined in the order of ranks, so all get the same bits.
+// A Collective object is one rank's part; Memory owns it, because barriers make memory consistent. It is below memory:
+// it needs the transport and some scratch memory of each rank in the address range, and no arrays. Each part says who
+// may call it and which calls block. Data is combined in the order of ranks, so all ranks get the same bits.
 #pragma once
 
 #include <memory>
@@ -25,15 +25,15 @@ class Collective {
   Collective();
   ~Collective();
 
-  // Of each rank: its arrivals, its lanes, its staging.
+  // Each rank's scratch memory contains its arrivals, its lanes and its staging memory.
   static constexpr uint64_t arrivals_bytes = 4096, scratch_bytes = uint64_t{128} << 20;
   void listen(Transport& transport);  // before the transport starts
-  // Once it has. What the caller leaves out of `world` is filled in here. `scratch`: offset of rank 0's scratch_bytes;
-  // `stride`: from one rank's to the next; `settings` are those of the job.
+  // Requires a started transport. Fills in the fields that the caller leaves empty in `world`. `scratch`: offset of
+  // rank 0's scratch_bytes; `stride`: distance between two ranks'; `settings`: those of the job.
   void start(const World& world, uint64_t scratch, uint64_t stride, const Settings& settings);
-  // Before the transport stops.
+  // Requires that the transport has not stopped.
   Status stop();
-  // Carries on what was started; for threads that wait in the transport.
+  // Advances started operations; for threads that wait in the transport.
   static bool meantime(void* self);
 
   const World& world() const;

@@ -4,7 +4,7 @@
 
 namespace hiroba {
 
-// ---- what was started ----------------------------------------------------------------------------------------------
+// ---- started operations --------------------------------------------------------------------------------------------
 
 bool Started::done() const { return !running_->operations[0] || running_->operations[0]->done(); }
 
@@ -30,7 +30,7 @@ bool Started::uses(const void* begin, const void* end) const {
 
 namespace {
 
-// What the member was found to have called instead, if anything.
+// Describes the call in which the member was found instead; empty if none was found.
 std::string find_difference(const Running& running, int rank) {
   const Sequence& s = running.sequence;
   const bool by_lane = s.lane >= 0 && static_cast<int32_t>(running.lanes->calls(s.lane, rank) - s.lane_calls) > 0;
@@ -104,7 +104,7 @@ Combine CollectiveParts::settled(Combine combine) const {
   return combine;
 }
 
-// Where others reach what this rank gives, it takes as much time to take the rest now as at the wait for it.
+// If others reach this rank's blocks, taking the rest now costs as much as at the wait for it.
 Status CollectiveParts::carry_on(const Started& started, const Team& team) {
   if (started.done()) return {};
   const bool others_wait = started.running()->stages || !lanes.reaches_all(team);

@@ -1,4 +1,4 @@
-// What Collective is made of, for the files that implement it. Owner: Collective; each part says what is thread-safe.
+// The parts of Collective, for the files that implement it. Owner: Collective; each part says what is thread-safe.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace hiroba {
 struct CollectiveParts {
   World world;
   Settings settings;
-  Operations operations;  // goes last: requests own some
+  Operations operations;  // destroyed last: requests own some
   Requests requests;
   Parcels parcels;
   JoinedBarrier joined_barrier;
@@ -35,7 +35,7 @@ struct CollectiveParts {
 
   Sequence begin_sequence(const Team& team, uint64_t count, const Call& call);
   RunningPtr make(const Sequence& sequence) const;
-  // Starts what begin_operation() makes.
+  // Starts the operation that begin_operation() makes.
   template <typename Begin>
   Started begin(const RunningPtr& running, const Begin& begin_operation) {
     running->operations[0].emplace(operations.start(begin_operation));
@@ -48,20 +48,20 @@ struct CollectiveParts {
   void explain(const Plan& plan, const char* what) {
     if (plan.way != nullptr) explanation.note(what, plan.bytes, plan.way);
   }
-  Combine settled(Combine combine) const;  // as the options say
+  Combine settled(Combine combine) const;  // applies the options
   // `me`: this rank's index in the team.
   Member member_of(const Team& team, int me) const {
     return {me, team.count, settings.tuning.sliced, settings.tuning.tree_ranks, settings.reproducible};
   }
-  // Wakes the progress thread where that helps.
+  // Wakes the progress thread if that helps.
   Status carry_on(const Started& started, const Team& team);
   Status finish(const Started& started, const Call& call) const;
-  // Before the next operation: parcels that no operation has taken were for one that this rank was not in; or they are
-  // for one that was started and whose other ranks have not arrived.
+  // Checks before the next operation that no parcel is left without an operation. Such a parcel was for an operation
+  // that this rank was not in, or for a started one whose other ranks have not arrived.
   Status none_left(const Team& team, const Call& call);
 };
 
-// Gives the operation the memory that the plan needs, and the plan.
+// Gives the operation its plan and the memory that the plan needs.
 void prepare(Running& running, Plan plan);
 
 }  // namespace hiroba

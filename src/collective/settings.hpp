@@ -1,4 +1,4 @@
-// How collective operations are done: from the options of the job, equal on all ranks. Values.
+// Settings of collective operations: options of the job, equal on all ranks. Values.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace hiroba {
 
-// Which algorithm serves which size and number of ranks; `hiroba tune` measures them on a machine. The defaults were
-// measured (docs/measurements.md).
+// The limits of size and number of ranks that select algorithms; `hiroba tune` measures them on a machine. The defaults
+// were measured (docs/measurements.md).
 struct Tuning {
-  size_t lane_copied = size_t{8} << 10;     // most bytes that a rank gives by a lane, to be copied
-  size_t lane_combined = size_t{32} << 10;  // or combined; at most Lanes::most_bytes
-  size_t sliced = (size_t{32} << 10) + 1;   // from here on each member combines a slice, not every member everything
-  size_t tree_ranks = 9;                    // from here on members give small data along a tree
+  size_t lane_copied = size_t{8} << 10;     // maximum bytes that a rank gives by a lane, to be copied
+  size_t lane_combined = size_t{32} << 10;  // the same if combined; at most Lanes::most_bytes
+  size_t sliced = (size_t{32} << 10) + 1;   // from this many bytes on, each member combines a slice, not all data
+  size_t tree_ranks = 9;                    // from this many ranks on, members give small data along a tree
 
-  // A file of lines "NAME BYTES"; lines that begin with # are comments. Nothing is read without a name.
+  // Reads lines "NAME BYTES" from a file; lines that begin with # are comments. Reads nothing without a name.
   static Status read(const std::string& file, Tuning& out);
 };
 

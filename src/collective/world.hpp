@@ -1,4 +1,4 @@
-// What this floor and those above need to know of the job, and how a rank waits for others. Thread-safe.
+// The facts of the job that this floor and those above need, and waits for other ranks. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -19,32 +19,32 @@ class Operations;
 class Requests;
 
 struct World {
-  // Given by the floor above.
+  // Set by the floor above.
   Job job;
   Board* board = nullptr;
   Transport* transport = nullptr;
   char* base = nullptr;  // address of offset 0
   uint64_t extent = 0;   // of the address range
   double timeout = 0;    // option timeout
-  // The rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
+  // Returns the rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
   std::function<int(const void* address, size_t bytes)> home_of;
-  // Filled in by Collective.
+  // Set by Collective.
   int rank = 0, nranks = 1;
   int spins = 0;
-  Requests* requests = nullptr;  // these two go on whenever this rank waits
+  Requests* requests = nullptr;  // these two advance whenever this rank waits
   Operations* operations = nullptr;
 
   bool is_shared(const void* address) const {
     return static_cast<uint64_t>(static_cast<const char*>(address) - base) < extent;
   }
   bool near(int r) const { return job.node_of(r) == job.node; }
-  // Whether this process can access the memory of that rank by itself: it runs on the same machine.
+  // Returns true if this process can access that rank's memory directly: it runs on the same machine.
   bool reaches(int r) const { return near(r) || transport->local_address(r, 0) != nullptr; }
-  // Where this process can access that memory by itself; null if it cannot.
+  // Returns the address at which this process can access that memory directly; null if it cannot.
   char* reach(int r, uint64_t offset) const { return near(r) ? base + offset : transport->local_address(r, offset); }
 
   bool drive() const;  // true if anything happened
-  // Drives until done(); a status that says what was waited for, which `what` tells, after option timeout.
+  // Drives until done(). After option timeout, fails with the text of `what`.
   template <typename Done, typename What>
   Status await(const Done& done, const What& what) const {
     for (Backoff backoff(spins, long_yielding); backoff.step();) {
@@ -54,8 +54,8 @@ struct World {
     return await_long(done, what);
   }
 
-  // The same for a 32-bit word that any rank may change, until done(word); `at` is its offset. Others see text() on the
-  // board, and what() after a second, when it is worth a message to find out.
+  // Waits for a 32-bit word that any rank may change, until done(word); `at` is its offset. Others see text() on the
+  // board, and what() after a second, because computing it may cost a message.
   template <typename Done, typename Text, typename What>
   Status await_word(int owner, uint64_t at, const Done& done, const Text& text, const What& what) const {
     uint32_t word = transport->fetch_add32(owner, at, 0);
@@ -73,7 +73,7 @@ struct World {
   }
 
  private:
-  // While it lives, others see on the board what this rank is waiting in.
+  // Shows on the board what this rank is waiting in, during its lifetime.
   class Stay {
    public:
     Stay(const World& world, std::string text)
@@ -82,9 +82,9 @@ struct World {
           blocked_(self_, text_.c_str()),
           timeout_(world.timeout) {}
     ~Stay() {
-      if (told_) self_.show(text_.c_str());  // what was told is not so any more
+      if (told_) self_.show(text_.c_str());  // the text shown by tell() is not true any more
     }
-    // Shows more, once.
+    // Shows a more detailed text, once.
     template <typename What>
     void tell(const What& what) {
       if (!told_) self_.show(std::string(what()).c_str());

@@ -6,7 +6,7 @@ namespace hiroba {
 
 namespace {
 
-constexpr int64_t strip_elements = 1024;  // of each vector, so that those of all stay in the second cache
+constexpr int64_t strip_elements = 1024;  // of each vector, so that those of all stay in the second-level cache
 
 template <typename W>
 W conjugate(const W& x) {
@@ -68,7 +68,7 @@ void Basis<T>::gram(const T* rows, int count, std::initializer_list<const T*> ri
   std::copy_n(sums.begin(), results, out);
 }
 
-// next() = (next() - V c) scale, and its product likewise.
+// next() = (next() - V c) scale; the same for its product.
 template <typename T>
 void Basis<T>::subtract(const std::vector<W>& c, W scale) {
   const std::vector<T> minus = narrow<T>(c.data(), size_, -1);
@@ -85,7 +85,7 @@ void Basis<T>::subtract(const std::vector<W>& c, W scale) {
   });
 }
 
-// The rows and columns of the new vector, from sums with what it was before: V* t, V* w; (A V)* t; (A V)* w.
+// Computes the rows and columns of the new vector, from sums with its earlier value: V* t, V* w; (A V)* t; (A V)* w.
 template <typename T>
 void Basis<T>::extend(const std::vector<W>& c, const std::vector<T>& sums, double beta) {
   const int j = size_;
@@ -142,7 +142,7 @@ Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool
       return Status::error(
           "a vector, or its product with A, has numbers that are not finite (NaN, infinity or overflow)");
     if (whole == 0) return {};
-    // Digits that cancel would make the new vector neither orthogonal nor of norm 1: then once more.
+    // Digits that cancel would make the new vector neither orthogonal nor of norm 1: the step is then repeated.
     constexpr double little = 1e-2;
     const double beta = std::sqrt(std::max(rest, whole * 1e-20));
     if (rest > little * whole) extend(c, sums, beta);
@@ -151,7 +151,7 @@ Status Basis<T>::append(bool has_product, const T* beside, double& squares, bool
       ++size_, added = true;
       return {};
     }
-    constexpr double lost = 1e-4;  // of the product, too many digits
+    constexpr double lost = 1e-4;  // too many digits of the product
     if (rest < lost * whole) has_product = false;
   }
   return {};

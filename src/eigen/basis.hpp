@@ -19,13 +19,13 @@ template <typename T>
 class Basis {
  public:
   using W = Wide<T>;
-  // What the projection needs besides the triangle of V* A V: all of it, and (A V)* A V.
+  // The parts of the projection needed besides the triangle of V* A V: all of V* A V, and (A V)* A V.
   struct Needs {
     bool general, harmonic;
   };
   Basis(const Ranks& ranks, Operator<T>& a, int most, Needs needs);
 
-  int size() const { return size_; }  // of all vectors
+  int size() const { return size_; }  // number of all vectors
   int locked() const { return locked_; }
   int active() const { return size_ - locked_; }
   void set_locked(int count) { locked_ = count; }
@@ -36,23 +36,23 @@ class Basis {
   const Dense<W>& h() const { return h_; }  // V* A V
   const Dense<W>& m() const { return m_; }  // (A V)* A V, if needed
 
-  // The vector that would be the next one, and its product.
+  // The candidate for the next vector, and its product.
   T* next() const { return v_[size_]; }
   T* next_product() const { return w_[size_]; }
   void fill_randomly(uint64_t seed);
   // Makes next() a vector of the basis: orthogonal to the others and of norm 1. `has_product`: next_product() is set.
-  // squares: becomes |beside|^2, in the same reduction, or that of next() without. added: false if next() lies in the
-  // space of the others, as far as rounding errors can tell.
+  // squares: becomes |beside|^2, in the same reduction, or that of next() without `beside`. added: false if next() is
+  // in the space of the others up to rounding errors.
   Status append(bool has_product, const T* beside, double& squares, bool& added);
 
-  // The active vectors become k combinations of them, by the orthonormal columns of s.
+  // Replaces the active vectors by k combinations of them, by the orthonormal columns of s.
   void rotate(const Dense<W>& s, int k);
   // out = A V s - value V s - Q c, where V are the active vectors, and Q the locked ones.
   void residual(const W* s, W value, const W* c, T* out) const;
-  // out = V s, of the active vectors.
+  // out = V s, where V are the active vectors.
   void combine(const W* s, T* out) const;
-  Status multiply_again(int first, int count);  // products of these vectors, from A
-  // V* A V and the rest from the vectors, with one reduction; V* V, too.
+  Status multiply_again(int first, int count);  // computes products of these vectors from A
+  // Computes V* A V and the rest from the vectors, with one reduction; V* V, too.
   Status project_again(Dense<W>& gram);
   Status norm_of(const T* x, double& out) const;
 

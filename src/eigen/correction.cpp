@@ -45,7 +45,7 @@ class ProjectedOperator final : public Operator<T> {
   int64_t products_ = -1;
 };
 
-// The preconditioner for it: M^-1 without what is in Q, so that its results are orthogonal to Q.
+// The preconditioner for it: M^-1 without its part in Q, so that its results are orthogonal to Q.
 template <typename T>
 class ProjectedPreconditioner final : public Operator<T> {
  public:
@@ -117,13 +117,13 @@ Status Correction<T>::solve(const Basis<T>& basis, const T* u, W value, const T*
   ProjectedOperator<T> projected(a_, static_cast<T>(value), q_, at);
   std::unique_ptr<ProjectedPreconditioner<T>> preconditioner;
   if (m_ != nullptr) preconditioner = std::make_unique<ProjectedPreconditioner<T>>(*m_, q_, prepared_, gram_);
-  projected.known_hermitian = true;  // as far as A is, which is the search's concern
+  projected.known_hermitian = true;  // as far as A is, which the search checks
   projected.exponent = 0;            // likewise
   SolverSettings settings = settings_;
   settings.relative = std::max(settings.relative, relative);
   vectors.scal(T(0), t);
   Outcome outcome;
-  // Its last product is that of the solution, for the residual: so `at` is A t.
+  // The last product of `projected` is that of the solution, for the residual: so `at` is A t.
   HIROBA_TRY(hiroba::solve(ranks_, static_cast<Operator<T>&>(projected),
                            static_cast<Operator<T>*>(preconditioner.get()), right.data(), t, settings, outcome));
   products_ += projected.products();

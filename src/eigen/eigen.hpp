@@ -1,9 +1,9 @@
 // The contract of this floor: some eigenvalues and eigenvectors of an operator, by the methods of Davidson and of
-// Jacobi and Davidson. docs/eigen.md states the method and when it stops.
+// Jacobi and Davidson. docs/eigen.md states the method and its stopping criteria.
 //
 // Vectors are this rank's parts, as in sparse/operator.hpp. Collective; all ranks do the same steps, because all
-// decisions come from numbers that are the same on all ranks. Nothing here ends the job or prints: that the method does
-// not converge is an outcome, not an error.
+// decisions use numbers that are the same on all ranks. Nothing here ends the job or prints: no convergence is an
+// outcome, not an error.
 #pragma once
 
 #include <complex>
@@ -17,10 +17,10 @@
 
 namespace hiroba {
 
-// Which part of the spectrum, best first. Of general matrices smallest and largest are by the real part.
+// The part of the spectrum, best first. For general matrices smallest and largest are by the real part.
 enum class Part { smallest, largest, closest, largest_magnitude };
 
-// After each step.
+// The state after each step.
 struct EigenProgress {
   int64_t steps, products;
   int found;
@@ -31,7 +31,7 @@ struct EigenProgress {
 struct EigenSettings {
   int count = 1;
   Part part = Part::smallest;
-  std::complex<double> target = 0;  // of Part::closest
+  std::complex<double> target = 0;  // for Part::closest
   bool general = false;             // A need not be Hermitian; T is complex
   bool harmonic = false;            // harmonic Ritz vectors, for eigenvalues inside the spectrum
   // Stops when |A x - value x| <= max(absolute, relative |A|) for |x| = 1, where |A| is the largest absolute value of a
@@ -39,10 +39,10 @@ struct EigenSettings {
   double absolute = 1e-10, relative = 0;
   int64_t most = 100000;  // steps
   int space = 30;         // the most vectors of the search space
-  int kept = 12;          // of these at a restart
-  uint64_t seed = 1;      // of the first vectors
-  // The correction equation is solved by that method, with its relative residual and its number of iterations; without,
-  // the new direction is the residual, after the preconditioner.
+  int kept = 12;          // vectors kept at a restart
+  uint64_t seed = 1;      // for the first vectors
+  // The method that solves the correction equation, with its relative residual and its number of iterations; without
+  // it, the new direction is the residual, after the preconditioner.
   std::optional<SolverSettings> correction;
   bool (*progress)(const EigenProgress& now, void* context) = nullptr;  // true stops
   void* context = nullptr;
@@ -53,13 +53,13 @@ struct EigenOutcome {
   enum class Why { converged, too_many, stopped, stagnated };
   Why why = Why::converged;
   int64_t steps = 0, products = 0;
-  double goal = 0;  // what residuals had to reach
-  // The pairs that have been found, best first: of this rank's parts, vectors of norm 1, of a Hermitian operator
-  // orthonormal; residuals computed from them at the end. If it has not converged, those found so far.
+  double goal = 0;  // the limit for residuals
+  // The pairs that have been found, best first: this rank's parts of vectors of norm 1, orthonormal for a Hermitian
+  // operator; residuals computed from them at the end. If it has not converged, those found so far.
   std::vector<std::complex<double>> values;
   std::vector<double> residuals;
   std::unique_ptr<Workspace<T>> vectors;
-  std::string text;  // for messages, if it has not converged: what was reached, and what to change
+  std::string text;  // for messages, if not converged: the result reached, and the settings to change
   bool converged() const { return why == Why::converged; }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-// compute() on rank 0, and what it has made of `values` on all ranks.
+// Runs compute() on rank 0, and broadcasts its result in `values` to all ranks.
 template <typename W>
 Status on_first_rank(const Ranks& ranks, std::vector<W>& values, const std::function<Status()>& compute) {
   Status done;
@@ -45,7 +45,7 @@ Dense<W> columns_of(const Dense<W>& from, const std::vector<int>& which) {
   return out;
 }
 
-// Ritz vectors; of a general matrix Schur vectors.
+// Computes Ritz vectors; for a general matrix Schur vectors.
 template <typename W>
 Status plain(const EigenSettings& settings, const Dense<W>& h, Better better, Z target, Extraction<W>& out) {
   out.largest = 0;
@@ -68,7 +68,7 @@ Status plain(const EigenSettings& settings, const Dense<W>& h, Better better, Z 
   return {};
 }
 
-// Harmonic vectors: B s = nu C s with smallest nu, where W = (A - target) V, B = W* W and C = W* V.
+// Computes harmonic vectors: B s = nu C s with smallest nu, where W = (A - target) V, B = W* W and C = W* V.
 template <typename W>
 Status harmonic(const EigenSettings& settings, const Dense<W>& h, const Dense<W>& m, Dense<W>& out, bool& found) {
   const int n = h.rows;
@@ -108,7 +108,7 @@ W quotient(const Dense<W>& h, const W* s) {
   return above / below;
 }
 
-// An orthonormal basis of the columns, in their order; those that depend on earlier ones are left out.
+// Returns an orthonormal basis of the columns, in their order; those that depend on earlier ones are left out.
 template <typename W>
 Dense<W> orthonormal(const Dense<W>& columns) {
   Dense<W> out(columns.rows, columns.columns);

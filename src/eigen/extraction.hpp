@@ -1,7 +1,7 @@
-// Approximate eigenvectors in a search space, from the projection of A on it: Ritz vectors, Schur vectors, and the
-// harmonic ones of these.
+// Approximate eigenvectors in a search space, from the projection of A on it: Ritz vectors, Schur vectors, and harmonic
+// ones.
 //
-// Collective functions: rank 0 computes, so that processors of different kinds cannot part the ranks.
+// Collective functions: rank 0 computes, so that ranks on processors of different kinds do not diverge.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace hiroba {
 
-// Whether x is a better eigenvalue than y.
+// Returns true if x is a better eigenvalue than y.
 using Better = bool (*)(std::complex<double> x, std::complex<double> y, std::complex<double> target);
 Better better_of(Part part);
 
@@ -19,7 +19,7 @@ template <typename W>
 struct Extraction {
   Dense<W> s;          // orthonormal columns, best first
   W value = 0;         // the Rayleigh quotient of the first
-  double largest = 0;  // absolute value of a Ritz value; without harmonic vectors only
+  double largest = 0;  // absolute value of a Ritz value; only without harmonic vectors
 };
 
 // `h`, `m`: of the active vectors. `refines`: the first harmonic vector is near to an eigenvector, so the Ritz vector
@@ -28,8 +28,8 @@ template <typename W>
 Status extract(const Ranks& ranks, const EigenSettings& settings, const Dense<W>& h, const Dense<W>& m, bool refines,
                Extraction<W>& out);
 
-// Of the found vectors: eigenvalues, best first, and coefficients of eigenvectors of norm 1, which are orthonormal for
-// a Hermitian A. `gram`: V* V, which rounding errors have made different from the identity.
+// Computes from the found vectors: eigenvalues, best first, and coefficients of eigenvectors of norm 1, which are
+// orthonormal for a Hermitian A. `gram`: V* V, which differs from the identity by rounding errors.
 template <typename W>
 Status extract_found(const Ranks& ranks, const EigenSettings& settings, const Dense<W>& h, const Dense<W>& gram,
                      std::vector<std::complex<double>>& values, Dense<W>& vectors);

@@ -11,7 +11,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-// Fortran: all by address, and the length of each character last.
+// Fortran passes all arguments by address, and the length of each character last.
 struct Functions {
   template <typename W>
   struct Of {

@@ -1,4 +1,4 @@
-// Small dense problems, by LAPACK, which is loaded when it is first needed: libopenblas.so.0, or liblapack.so.3.
+// Small dense problems, by LAPACK, which is loaded when first needed: libopenblas.so.0, or liblapack.so.3.
 //
 // Values and functions; one call at a time. They compute with one thread.
 #pragma once
@@ -28,9 +28,9 @@ struct Dense {
   }
 };
 
-// Error if no LAPACK can be loaded.
+// Returns an error if no LAPACK can be loaded.
 Status load_lapack();
-// While one exists, OpenBLAS uses one thread; afterwards as many as before.
+// While one exists, OpenBLAS uses one thread; the destructor restores the number.
 class OneThreadOfBlas {
  public:
   OneThreadOfBlas();
@@ -42,20 +42,21 @@ class OneThreadOfBlas {
   int before_ = 0;
 };
 
-// Of a Hermitian matrix, by its upper triangle: eigenvalues ascending, eigenvectors in the columns.
+// Solves for a Hermitian matrix, by its upper triangle: eigenvalues ascending, eigenvectors in the columns.
 template <typename W>
 Status hermitian_eigen(Dense<W> a, std::vector<double>& values, Dense<W>& vectors);
-// A x = value B x with B positive definite; false if it is not.
+// Solves A x = value B x with B positive definite; false if it is not.
 template <typename W>
 Status pencil_eigen(Dense<W> a, Dense<W> b, std::vector<double>& values, Dense<W>& vectors, bool& definite);
 
 using Zdense = Dense<std::complex<double>>;
-// a = vectors triangle vectors*, where the triangle has the eigenvalues on its diagonal in the order of better(x, y).
+// Computes a = vectors triangle vectors*, where the triangle has the eigenvalues on its diagonal in the order of
+// better(x, y).
 Status schur(Zdense a, bool (*better)(std::complex<double> x, std::complex<double> y, std::complex<double> target),
              std::complex<double> target, Zdense& triangle, Zdense& vectors);
-// Eigenvectors of an upper triangle, of norm 1.
+// Computes eigenvectors of an upper triangle, of norm 1.
 Status triangle_eigen(Zdense triangle, Zdense& vectors);
-// b = a^-1 b; false if a is singular.
+// Computes b = a^-1 b; false if a is singular.
 template <typename W>
 Status solve_dense(Dense<W> a, Dense<W>& b, bool& regular);
 

@@ -1,4 +1,4 @@
-// One call: the search space grows by a direction per step, shrinks at restarts, and gives up what has been found.
+// One call: the search space grows by a direction per step, shrinks at restarts, and yields the found pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,12 +12,12 @@ namespace {
 
 using Z = std::complex<double>;
 
-constexpr int first_vectors = 4;  // random ones: one alone would have one vector of each multiple eigenvalue
+constexpr int first_vectors = 4;  // random; a single one would give only one vector of each multiple eigenvalue
 constexpr int spare = 8;          // pairs beyond the wanted ones, found because a better one was missing
 constexpr int most_checks = 6;
-constexpr int64_t most_stuck = 60;                // steps at what rounding errors allow
+constexpr int64_t most_stuck = 60;                // steps at the limit of rounding errors
 constexpr int probes = 20, probes_corrected = 4;  // steps after the last pair inside the spectrum
-constexpr double near = 1e-3;  // residual / |A| from which on a pair is taken for an approximation of one eigenpair
+constexpr double near = 1e-3;                     // residual / |A| below which a pair approximates one eigenpair
 
 template <typename T>
 class Search {
@@ -50,7 +50,7 @@ class Search {
   bool has_bounds() const;
   double key(const Z& value) const;
   double worst() const;
-  // One is in the space that is better than a wanted one among those found.
+  // Returns true if the space has a pair that is better than the worst wanted one among those found.
   bool is_missing() const { return basis_.active() > 0 && key(Z(best_.value)) < worst() - 2 * goal(); }
   Status begin_check();
   void judge_check(double value, double residual);
@@ -80,16 +80,16 @@ class Search {
   Workspace<T> work_;  // the residual, and the vector that is improved
   std::optional<Correction<T>> correction_;
   Extraction<W> best_;
-  std::vector<W> previous_;  // the coefficients of the step before
-  std::vector<Z> locked_;    // their values
+  std::vector<W> previous_;  // the coefficients of the last step
+  std::vector<Z> locked_;    // the values of the locked pairs
   double largest_ = 0;       // absolute value of a Ritz value
   double tightened_ = 1;     // factor of the goal, after a check that failed
   double last_ = std::numeric_limits<double>::infinity();
   int since_found_ = 0;                                        // steps since the last pair
   double smallest_ = std::numeric_limits<double>::infinity();  // residual since the last pair
-  int64_t stuck_ = 0;  // steps since the residual has fallen below what rounding errors allow
+  int64_t stuck_ = 0;  // steps since the residual has fallen below the limit of rounding errors
   uint64_t randoms_ = 0;
-  // Of pairs; for others than found ones, by a new space; or done.
+  // The search seeks pairs; checks for missing ones by a new space; or is verified.
   enum class Stage { searches, checks, verified } search_ = Stage::searches;
   bool over_ = false, enough_ = false;
 
@@ -98,13 +98,13 @@ class Search {
   double precision() const { return std::numeric_limits<Real<T>>::epsilon(); }
 };
 
-// Whether Ritz values are bounds of eigenvalues, so that a pair which is missing can be seen.
+// Returns true if Ritz values are bounds of eigenvalues, so that a missing pair can be detected.
 template <typename T>
 bool Search<T>::has_bounds() const {
   return !settings_.general && (settings_.part == Part::smallest || settings_.part == Part::largest);
 }
 
-// Smaller is better.
+// Returns the key of a value: smaller is better.
 template <typename T>
 double Search<T>::key(const Z& value) const {
   switch (settings_.part) {
@@ -116,7 +116,7 @@ double Search<T>::key(const Z& value) const {
   return -std::abs(value);
 }
 
-// Of the wanted pairs among those that have been found.
+// Returns the worst key of the wanted pairs among those that have been found.
 template <typename T>
 double Search<T>::worst() const {
   std::vector<double> keys;
@@ -131,14 +131,14 @@ bool Search<T>::is_found() const {
   if (basis_.locked() == settings_.count + spare || basis_.locked() == rows_ || enough_) return true;
   if (has_bounds()) return search_ == Stage::verified;
   if (settings_.part != Part::closest || basis_.active() == 0) return true;
-  // There is an eigenvalue within the residual of any value of a Hermitian A, so some more steps are made to see
-  // whether that is nearer to the target.
+  // A value of a Hermitian A has an eigenvalue within its residual, so some more steps are made to see if that is
+  // nearer to the target.
   const bool nearer = key(Z(best_.value)) + last_ < worst() - 2 * goal();
   return !nearer && since_found_ >= (correction_ ? probes_corrected : probes);
 }
 
-// All wanted pairs of an end of the spectrum have been found. The space that has found them may lack another vector of
-// a multiple eigenvalue: so a new one begins from random vectors.
+// All wanted pairs of an end of the spectrum have been found. The space of the search may lack another vector of a
+// multiple eigenvalue: so a new one begins from random vectors.
 template <typename T>
 Status Search<T>::begin_check() {
   search_ = Stage::checks;
@@ -149,8 +149,8 @@ Status Search<T>::begin_check() {
   return extract_best();
 }
 
-// During the check: a Ritz value that is better than a wanted pair proves that one is missing, and the search goes on.
-// It ends when the residual of the best one is small against the distances between the pairs.
+// During the check a Ritz value that is better than a wanted pair proves that one is missing, and the search continues.
+// The check ends when the residual of the best one is small against the distances between the pairs.
 template <typename T>
 void Search<T>::judge_check(double value, double residual) {
   double first = worst();
@@ -203,7 +203,7 @@ Status Search<T>::extract_best() {
     for (int i = 0; i < j; ++i) {
       h.at(i, c) = basis_.h().at(from + i, from + c);
       if (!settings_.harmonic) continue;
-      m.at(i, c) = basis_.m().at(from + i, from + c);  // of A without what it makes of the found vectors
+      m.at(i, c) = basis_.m().at(from + i, from + c);  // for A without its part in the found vectors
       for (int q = 0; q < from; ++q)
         m.at(i, c) -= conjugated(basis_.h().at(q, from + i), true) * basis_.h().at(q, from + c);
     }
@@ -212,7 +212,7 @@ Status Search<T>::extract_best() {
   return {};
 }
 
-// Keeps the best vectors, and that of the step before (+k: Stathopoulos 2007).
+// Keeps the best vectors, and that of the last step (+k: Stathopoulos 2007).
 template <typename T>
 void Search<T>::restart() {
   const int j = basis_.active(), k = std::min(kept_, best_.s.columns);
@@ -234,7 +234,7 @@ void Search<T>::restart() {
       size = std::sqrt(size);
       for (int i = 0; i < j; ++i) x[i] /= size;
     }
-    if (size > 0.5) ++columns;  // of the second pass: it was not lost in the first
+    if (size > 0.5) ++columns;  // of the second pass: the first did not lose it
   }
   basis_.rotate(keep, columns);
   best_.s = Dense<W>(columns, columns);
@@ -242,7 +242,7 @@ void Search<T>::restart() {
   previous_.clear();
 }
 
-// q* A V s of a locked vector q.
+// Returns q* A V s of a locked vector q.
 template <typename T>
 typename Search<T>::W Search<T>::of_locked(int i, const W* s) const {
   W out = 0;
@@ -250,8 +250,8 @@ typename Search<T>::W Search<T>::of_locked(int i, const W* s) const {
   return out;
 }
 
-// The value in the correction equation. That of the best pair is far from an eigenvalue at first: at the ends of the
-// spectrum it is moved by its uncertainty, to the side where no eigenvalue is; inside it gives way to the target.
+// Returns the value in the correction equation. The best pair's value is far from an eigenvalue at first: at the ends
+// of the spectrum it is moved by its uncertainty, to the side without eigenvalues; inside, the target replaces it.
 template <typename T>
 typename Search<T>::W Search<T>::shift(double residual) const {
   switch (settings_.part) {
@@ -265,7 +265,7 @@ typename Search<T>::W Search<T>::shift(double residual) const {
   else return settings_.target.real();
 }
 
-// Adds a direction for the best pair, whose residual it finds.
+// Computes the residual of the best pair, and adds a direction for it.
 template <typename T>
 Status Search<T>::expand(double& residual) {
   const W* const s = best_.s.column(0);
@@ -299,7 +299,7 @@ Status Search<T>::expand(double& residual) {
   return {};
 }
 
-// The best pair becomes one that is found; vectors that have come since stay.
+// Locks the best pair as found; newer vectors stay.
 template <typename T>
 void Search<T>::lock() {
   const int j = basis_.active(), before = best_.s.rows, more = j - before;
@@ -324,7 +324,7 @@ bool Search<T>::is_over(double residual, bool whole) {
                              {unscaled(std::real(best_.value)), unscaled(std::imag(best_.value))},
                              unscaled(residual)};
   const bool stop = settings_.progress != nullptr && settings_.progress(now, settings_.context);
-  // What rounding errors allow has been reached when residuals stay there, or grow from there.
+  // Rounding errors limit the residuals when they stay there, or grow from there.
   smallest_ = std::min(smallest_, residual);
   const double floor = 100 * precision() * largest_;
   if (residual < floor) ++stuck_;
@@ -346,7 +346,7 @@ Status Search<T>::step() {
   HIROBA_TRY(expand(residual));
   const bool found = residual <= tightened_ * goal();
   const bool over = is_over(residual, whole);
-  // The last pair counts, even if nothing more may follow it; inside the spectrum probing ends.
+  // The last pair counts, even if none may follow it; inside the spectrum probing ends.
   const bool all = basis_.locked() + (found ? 1 : 0) >= settings_.count;
   enough_ = over && all && (settings_.part == Part::closest || search_ == Stage::checks);
   over_ = over && (out_.why == Why::stopped || !(enough_ || (found && all)));
@@ -361,13 +361,13 @@ Status Search<T>::step() {
   lock();
   stuck_ = 0, since_found_ = 0;
   smallest_ = std::numeric_limits<double>::infinity();
-  // A new vector, in which there may be another one of a multiple eigenvalue.
+  // Adds a new vector, which may contain another one of a multiple eigenvalue.
   if (basis_.locked() < settings_.count + spare && basis_.active() < space_ && !is_whole()) HIROBA_TRY(add_random());
   return {};
 }
 
-// Products anew, eigenvectors from them, and their residuals. If one is too large, because rounding errors have grown
-// or because eigenvectors of a general matrix are nearly parallel, the search goes on with all vectors.
+// Computes products again, eigenvectors from them, and their residuals. If one is too large, because rounding errors
+// have grown or because eigenvectors of a general matrix are nearly parallel, the search continues with all vectors.
 template <typename T>
 Status Search<T>::check_found(bool& good) {
   const int found = basis_.locked(), count = std::min(found, settings_.count), all = basis_.size();

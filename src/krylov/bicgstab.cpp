@@ -10,7 +10,7 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
   T *const shadow = work[0], *const p = work[1], *const v = work[2], *const t = work[3], *const mp = work[4],
            *const ms = work[5];
   const Vectors<T> vectors = c.vectors();
-  T *const s = c.r;  // r - alpha v takes the place of r
+  T *const s = c.r;  // r - alpha v is stored in r
   vectors.copy(c.r, shadow);
   vectors.copy(c.r, p);
   T rho;

@@ -1,4 +1,4 @@
-// Conjugate gradients (Hestenes, Stiefel 1952), and the form with one reduction per iteration, which goes on during the
+// Conjugate gradients (Hestenes, Stiefel 1952), and the form with one reduction per iteration, which runs during the
 // product (Ghysels, Vanroose, Hiding global synchronization latency in the preconditioned conjugate gradient algorithm,
 // 2014).
 #include "krylov/cycle.hpp"
@@ -24,7 +24,7 @@ const char* const bad_preconditioner =
     "r M r is %.3g: the preconditioner M is not Hermitian positive definite, which this method needs; take another "
     "one, or GMRES";
 
-// One iteration's vectors. z = M r is not stored if M is a diagonal matrix: it is made where it is used.
+// One iteration's vectors. z = M r is not stored if M is a diagonal matrix: it is computed at each use.
 template <typename T>
 struct Conjugate {
   Cycle<T>& c;
@@ -117,7 +117,8 @@ struct Pipeline {
       return *this;
     }
   };
-  // All of them from x and p by their definitions, so that rounding errors of the recurrences do not grow on.
+  // Computes all of them from x and p by their definitions, so that rounding errors of the recurrences do not grow
+  // further.
   Status replace(Cycle<T>& c) const {
     HIROBA_TRY(c.find_residual());
     HIROBA_TRY(c.precondition(c.r, u));
@@ -145,10 +146,10 @@ struct Pipeline {
 
 }  // namespace
 
-// Every so many iterations, or where the residual has fallen by so much, its recurrence gives way to the definition,
-// earlier the next time if the two were far apart (Cools, Vanroose et al., Analyzing the effect of local rounding error
-// propagation on the maximal attainable accuracy of the pipelined conjugate gradient method, 2018). Sums that no
-// definite matrix makes are rounding errors after the first iteration, too.
+// Every N iterations, or when the residual has fallen by a factor, its recurrence is replaced by the definition,
+// earlier the next time if the two differed much (Cools, Vanroose et al., Analyzing the effect of local rounding error
+// propagation on the maximal attainable accuracy of the pipelined conjugate gradient method, 2018). After the first
+// iteration, sums that no definite matrix gives are rounding errors, too.
 template <typename T>
 Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   using R = Real<T>;

@@ -1,5 +1,5 @@
-// What the methods share: a cycle begins with x and r = b - A x, and improves x until the method's own residual is
-// small enough, or it cannot go on. solve() (solve.cpp) compares with the residual of x, and begins another cycle if
+// Common to the methods: a cycle begins with x and r = b - A x, and improves x until the method's own residual is small
+// enough, or it cannot continue. solve() (solve.cpp) compares it with the residual of x, and begins another cycle if
 // that is larger.
 #pragma once
 
@@ -24,9 +24,9 @@ struct Cycle {
   double residual;  // |r|
   Outcome& out;
 
-  // `drifted`: sums that cannot be, after iterations whose rounding errors may have made them.
+  // `drifted`: impossible sums, after iterations whose rounding errors may have caused them.
   enum class End { reached, over, drifted, broke_down };
-  std::string why = {};  // it broke down
+  std::string why = {};  // reason of broke_down
 
   Vectors<T> vectors() const { return {ranks, n}; }
   Status product(const T* from, T* to) {
@@ -46,7 +46,8 @@ struct Cycle {
     vectors().copy(from, to);
     return {};
   }
-  // After an iteration: whether the cycle ends. It ends on all ranks if the program's function says so on any of them.
+  // Called after an iteration: sets `ends` if the cycle ends. It ends on all ranks if the program's function stops it
+  // on any.
   Status after_iteration(double norm, End& end, bool& ends) {
     ++out.iterations;
     out.history.push_back(residual = norm);
@@ -82,7 +83,8 @@ Real<T> real_of(const T& x) {
   if constexpr (is_complex<T>) return x.real();
   else return x;
 }
-// Of a sum that is positive in exact numbers if the matrix and the preconditioner are what the method needs.
+// Checks a sum that is positive in exact arithmetic if the matrix and the preconditioner meet the method's
+// requirements.
 template <typename T>
 bool is_positive(const T& x) {
   return real_of(x) > 0 && std::isfinite(real_of(x));

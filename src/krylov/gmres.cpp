@@ -1,5 +1,5 @@
-// GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and it begins
-// again from there. Vectors are made orthogonal to all others at once, and once more where that has cancelled digits.
+// GMRES(m) with a preconditioner from the right (Saad, Schultz 1986): after m vectors x is improved, and the method
+// restarts from there. A vector is made orthogonal to all others at once, and again if that has cancelled digits.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Arnoldi {
 
   Cycle<T>& c;
   int most;
-  Workspace<T> v;             // orthonormal; the last one holds what the preconditioner makes
+  Workspace<T> v;             // orthonormal; the last one holds the preconditioner's result
   std::vector<T> h, g, sine;  // the triangle, by columns of most + 1; the rotated right side
   std::vector<R> cosine;
   R largest = 0;  // of the triangle's diagonal
@@ -37,7 +37,7 @@ struct Arnoldi {
   }
   T* prepared() const { return v[most + 1]; }
 
-  // Vector j + 1, and column j of the triangle. `length`: of the new vector before it is scaled.
+  // Computes vector j + 1, and column j of the triangle. `length`: of the new vector before it is scaled.
   Status extend(int j, R& length) {
     const Vectors<T> vectors = c.vectors();
     T* const w = v[j + 1];
@@ -57,7 +57,7 @@ struct Arnoldi {
       vectors.combine(along.data(), before, w);
       HIROBA_TRY(vectors.norm(w, length));
       if (length > R(0.7) * whole) break;
-      if (length <= rounding * whole) {  // what is left are rounding errors
+      if (length <= rounding * whole) {  // the rest is rounding errors
         length = 0;
         break;
       }
@@ -81,7 +81,7 @@ struct Arnoldi {
     turn(j, g[k], g[k + 1]);
     largest = std::max(largest, size);
   }
-  // Column j gives nothing to the solution: the matrix is singular on these vectors.
+  // Returns true if column j adds nothing to the solution: the matrix is singular on these vectors.
   bool is_singular(int j) { return std::abs(at(j, j)) <= rounding * largest; }
   void turn(int i, T& above, T& below) const {
     const auto k = static_cast<size_t>(i);
@@ -112,8 +112,8 @@ struct Arnoldi {
 
 }  // namespace
 
-// That a rank's vectors fit into its machine: a restart that is too large is a mistake, and allocating would end the
-// process without a message.
+// Checks that a rank's vectors fit into its machine: a restart that is too large is a mistake, and the allocation would
+// end the process without a message.
 template <typename T>
 Status check_memory(int64_t n, int restart) {
   constexpr double gib = 1 << 30;

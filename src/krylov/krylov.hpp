@@ -1,9 +1,9 @@
 // The contract of this floor: iterative solvers of A x = b for any operator, and preconditioners, which are operators,
-// too. docs/sparse.md states the methods and when they stop.
+// too. docs/sparse.md states the methods and their stopping criteria.
 //
 // Vectors are this rank's parts, as in sparse/operator.hpp. Everything is collective; all ranks do the same iterations,
-// because all decisions come from sums that are the same on all ranks. Nothing here ends the job or prints: that a
-// method does not converge is an outcome, not an error.
+// because all decisions use sums that are the same on all ranks. Nothing here ends the job or prints: no convergence is
+// an outcome, not an error.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct SolverSettings {
   double relative = 1e-8, absolute = 0;
   int64_t most = 10000;  // iterations
   int restart = 30;      // of GMRES: vectors
-  // Called by all ranks after each iteration, if there is one; true stops.
+  // If set, called by all ranks after each iteration; returns true to stop.
   bool (*progress)(int64_t iteration, double residual, void* context) = nullptr;
   void* context = nullptr;
 };
@@ -34,14 +34,14 @@ struct Outcome {
   enum class Why { converged, too_many, stopped, broke_down, stagnated, not_finite };
   Why why = Why::converged;
   int64_t iterations = 0, products = 0;
-  double goal = 0;              // what |b - A x| had to reach
+  double goal = 0;              // the limit for |b - A x|
   double residual = 0;          // |b - A x|, computed from x at the end
-  std::vector<double> history;  // the method's own residual norm, of the start and of each iteration
-  std::string text;             // for messages, if it has not converged: what was reached, and what to change
+  std::vector<double> history;  // the method's own residual norm, at the start and after each iteration
+  std::string text;             // if not converged: a message with the residual and the settings to change
   bool converged() const { return why == Why::converged; }
 };
 
-// x: where to begin, then the solution. `preconditioner`: an operator near to the inverse of A, or null; for CG,
+// x: the initial vector, then the solution. `preconditioner`: an operator near to the inverse of A, or null; for CG,
 // pipelined CG and MINRES it is Hermitian positive definite.
 template <typename T>
 Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, T* x,
@@ -49,14 +49,14 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
 
 // ---- preconditioners: z = M r, where M is near to the inverse of A ----
 
-// The inverse of the diagonal. Of matrices.
+// The inverse of a matrix's diagonal.
 template <typename T>
 Status make_jacobi(const Ranks& ranks, SparseMatrix<T>& a, std::unique_ptr<Operator<T>>& out);
-// Incomplete factors of each rank's rows and columns, without fill-in; `relax` (0 to 1) of that is added to the
+// Incomplete factors of each rank's rows and columns, without fill-in; `relax` (0 to 1) of the fill-in is added to the
 // diagonal.
 template <typename T>
 Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std::unique_ptr<Operator<T>>& out);
-// A Chebyshev polynomial in D^-1 A, with D the diagonal, for eigenvalues of that between low and high; estimated, if
+// A Chebyshev polynomial in D^-1 A, with D the diagonal, for eigenvalues of D^-1 A between low and high; estimated, if
 // high is 0. `a` outlives it.
 template <typename T>
 Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double low, double high,

@@ -1,6 +1,6 @@
 // MINRES with a Hermitian positive definite preconditioner (Paige, Saunders, Solution of sparse indefinite systems of
-// linear equations, 1975). The method's own norm is that of the preconditioner; the residual itself is updated beside
-// it, so that the Euclidean norm can be compared.
+// linear equations, 1975). The method's own norm is that of the preconditioner; the residual itself is updated, too, so
+// that the Euclidean norm can be compared.
 #include <utility>
 
 #include "krylov/cycle.hpp"
@@ -25,7 +25,7 @@ struct Lanczos {
     out = good ? std::sqrt(real_of(product)) : real_of(product);
     return {};
   }
-  // From vector k to k + 1; `good`: the preconditioner is positive definite.
+  // Advances from vector k to k + 1; `good`: the preconditioner is positive definite.
   Status step(bool first, bool& good) {
     const Vectors<T> vectors = c.vectors();
     in_strips<T>(c.n, 2 * sizeof(T), [&](int64_t i, int64_t count) {
@@ -93,7 +93,7 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
       k.scal(count, T(sine * sine), c.r + i);
       if (beta > 0) k.axpy(count, T(-phi_bar * cosine / beta), lanczos.now + i, c.r + i);
     });
-    R norm = phi_bar;  // that of the residual, without a preconditioner
+    R norm = phi_bar;  // the residual's norm, without a preconditioner
     if (c.m != nullptr) HIROBA_TRY(vectors.norm(c.r, norm));
     bool ends = false;
     HIROBA_TRY(c.after_iteration(norm, end, ends));

@@ -15,7 +15,7 @@ Real<T> abs_of(const T& x) {
   return std::abs(x);
 }
 
-// 1 / a[i][i] of this rank's rows.
+// Computes 1 / a[i][i] of this rank's rows.
 template <typename T>
 Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& out) {
   const LocalRows<T> rows = a.own_block();
@@ -54,11 +54,11 @@ class Jacobi final : public Operator<T> {
   std::vector<T> inverse_;
 };
 
-// L U ~ A in the places of A's entries: L has ones on its diagonal. `relax` of the fill-in that is left out is added to
-// the diagonal (Axelsson, Lindskog, On the eigenvalue distribution of a class of preconditioning methods, 1986); of
-// complex numbers the real part, so that the factors of a Hermitian matrix stay Hermitian. Entries in columns of other
-// ranks are left out, too; they count for `of_others`, since with all of them a block that touches no boundary would be
-// singular. One thread of each rank solves with them.
+// L U ~ A in the places of A's entries: L has ones on its diagonal. `relax` of the dropped fill-in is added to the
+// diagonal (Axelsson, Lindskog, On the eigenvalue distribution of a class of preconditioning methods, 1986); of complex
+// numbers the real part, so that the factors of a Hermitian matrix stay Hermitian. Entries in columns of other ranks
+// are also dropped; they count for `of_others`, since with all of them a block without a boundary would be singular.
+// One thread of each rank solves with them.
 template <typename T>
 class BlockIlu final : public Operator<T> {
  public:
@@ -66,10 +66,10 @@ class BlockIlu final : public Operator<T> {
   const Rows& rows() const override { return rows_; }
   std::string what() const override { return "block ILU preconditioner"; }
 
-  // to_diagonal: added to the diagonal, besides `relax` of the fill-in.
+  // to_diagonal: added to the diagonal, in addition to `relax` of the fill-in.
   Status factor(int64_t first_row, const std::vector<Real<T>>& to_diagonal, Real<T> relax) {
     const auto n = static_cast<size_t>(f_.rows());
-    std::vector<int64_t> place(n, -1);  // of a column in the row at hand
+    std::vector<int64_t> place(n, -1);  // of a column in the current row
     for (size_t i = 0; i < n; ++i) {
       const int64_t begin = f_.start[i], end = f_.start[i + 1];
       int64_t diagonal = -1;
@@ -109,7 +109,7 @@ class BlockIlu final : public Operator<T> {
  private:
   size_t column(int64_t k) const { return static_cast<size_t>(f_.column[static_cast<size_t>(k)]); }
   T& value(int64_t k) { return f_.value[static_cast<size_t>(k)]; }
-  // Entry k of L, and its row of U from the entries of the row at hand. Returns the fill-in that has no place.
+  // Computes entry k of L, and subtracts its row of U from the current row. Returns the dropped fill-in.
   Real<T> eliminate(int64_t k, const std::vector<int64_t>& place) {
     const size_t above = column(k);
     value(k) = times(value(k), inverse_[above]);
@@ -149,7 +149,7 @@ class Chebyshev final : public Operator<T> {
     T *const d = (*work_)[0], *const product = (*work_)[1];
     const double middle = (high_ + low_) / 2, half = (high_ - low_) / 2, sigma = middle / half;
     double rho = 1 / sigma;
-    // d: the change of y. D^-1 (x - A y) is made in strips where it is used.
+    // d: the change of y. D^-1 (x - A y) is computed in strips at its use.
     const auto turn = [&](double of_d, double of_residual, bool first) {
       in_strips<T>(n, 5 * sizeof(T), [&](int64_t i, int64_t count) {
         T residual[strip<T>];
@@ -181,8 +181,8 @@ class Chebyshev final : public Operator<T> {
   std::unique_ptr<Workspace<T>> work_;
 };
 
-// The largest eigenvalue of the symmetric tridiagonal matrix, by bisection: how many are below a number is the number
-// of negative pivots.
+// Returns the largest eigenvalue of the symmetric tridiagonal matrix, by bisection: the number of eigenvalues below a
+// value is the number of negative pivots.
 double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside) {
   double low = 0, high = 0;
   for (size_t i = 0; i < diagonal.size(); ++i) {
@@ -202,8 +202,8 @@ double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector
   return high;
 }
 
-// Of D^-1 A, from some steps of Lanczos in the inner product of D, from a vector that no symmetry of the grid makes
-// orthogonal to the eigenvector.
+// Estimates the largest eigenvalue of D^-1 A by some steps of Lanczos in the inner product of D, from a vector that no
+// symmetry of the grid makes orthogonal to the eigenvector.
 template <typename T>
 Status estimate_largest(const Ranks& ranks, SparseMatrix<T>& a, const std::vector<T>& inverse, double& out) {
   constexpr int steps = 12;
@@ -274,7 +274,7 @@ Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std:
 template <typename T>
 Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double low, double high,
                       std::unique_ptr<Operator<T>>& out) {
-  constexpr double span = 30, margin = 1.1;  // of the estimate, which is from below
+  constexpr double span = 30, margin = 1.1;  // of the estimate, which is a lower bound
   const int64_t settings[] = {degree, std::bit_cast<int64_t>(low), std::bit_cast<int64_t>(high)};
   HIROBA_TRY(ranks.agree(settings, "degrees or bounds"));
   std::vector<T> inverse;

@@ -1,5 +1,5 @@
-// Operators and vectors whose numbers are so large or small that sums of squares would overflow or underflow: methods
-// work on them times powers of 2, which changes no digit.
+// Operators and vectors with numbers so large or small that sums of squares would overflow or underflow: methods use
+// them times powers of 2, which changes no digit.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hiroba {
 
-// The power of 2 next to a size for which squares of it, of what rounding leaves of it, and products with another such
+// Returns the power of 2 next to a size if squares of it, squares of its rounding errors, or products with another such
 // size may leave the range of numbers; else 0.
 template <typename T>
 int extreme_exponent(double size) {
@@ -31,7 +31,7 @@ void scale_by_power(int64_t n, int exponent, T* x) {
   }
 }
 
-// That of |A|, by a random vector; once for each operator.
+// Returns the exponent of |A|, by a random vector; computed once for each operator.
 template <typename T>
 Status find_exponent(const Ranks& ranks, Operator<T>& a, int& out) {
   if (!a.exponent) {

@@ -1,4 +1,4 @@
-// One call: cycles of a method, each from the residual of x, until that is small enough or nothing helps.
+// One call: cycles of a method, each from the residual of x, until that is small enough or does not fall any more.
 #include <bit>
 #include <limits>
 
@@ -31,7 +31,7 @@ Status residual_of(Cycle<T>& c, double& norm) {
   return {};
 }
 
-// Ranks with other settings than the rest would wait for operations that nobody begins.
+// Ranks with other settings than the rest would wait for operations that no rank begins.
 Status check_equal(const Ranks& ranks, const SolverSettings& settings, bool has_preconditioner) {
   const int64_t values[] = {static_cast<int64_t>(settings.method),
                             std::bit_cast<int64_t>(settings.relative),
@@ -59,9 +59,9 @@ bool needs_hermitian(Method method) {
   return method == Method::cg || method == Method::pipelined_cg || method == Method::minres;
 }
 
-// How a matrix that is to be Hermitian differs from that, by two random vectors; nothing if it does not. Once for each
-// operator that is. Operators may be inexact, and methods bear small differences: they are named if there is no
-// convergence, and `refused` are others.
+// Tests by two random vectors if a matrix that must be Hermitian is; returns the difference, or nothing. Once for each
+// operator that is. Operators may be inexact, and methods tolerate small differences: these are reported if there is no
+// convergence; larger ones are `refused`.
 template <typename T>
 Status find_asymmetry(const Cycle<T>& c, std::string& how, bool& refused) {
   constexpr double rounding = 64 * static_cast<double>(std::numeric_limits<Real<T>>::epsilon());
@@ -115,7 +115,7 @@ std::string explain(const Outcome& out, const SolverSettings& settings, double s
       size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal, out.text.c_str());
 }
 
-// Whether the cycle that ended so, with this residual of x, is the last one.
+// Returns true if the cycle that ended so, with this residual of x, is the last one.
 template <typename T>
 bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, double after, bool limited) {
   Outcome& out = c.out;
@@ -125,7 +125,7 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
   else if (end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
   else if (out.iterations >= c.settings.most) out.why = Why::too_many;
   else if (end == Cycle<T>::End::drifted && after > before / 2)
-    // A residual that has fallen so far says that the matrix suits the method.
+    // A residual that has fallen this far shows that the matrix suits the method.
     out.why =
         after < std::sqrt(std::numeric_limits<Real<T>>::epsilon()) * out.history[0] ? Why::stagnated : Why::broke_down;
   else if (limited && after > before / 2) out.why = Why::stagnated;
@@ -133,7 +133,7 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
   return true;
 }
 
-// Without numbers that are too large or small. `text` of the outcome is only the advice.
+// Solves without extreme numbers. `text` of the outcome is only the advice.
 template <typename T>
 Status solve_in_range(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, double size_of_b,
                       T* x, const SolverSettings& settings, Outcome& out) {
@@ -146,7 +146,7 @@ Status solve_in_range(const Ranks& ranks, Operator<T>& a, Operator<T>* precondit
   HIROBA_TRY(residual_of(c, c.residual));
   out.residual = c.residual;
   out.history.push_back(c.residual);
-  // GMRES restarts by its nature; a cycle of the others ends where its own residual has reached the goal.
+  // GMRES always restarts; a cycle of the others ends when its own residual has reached the goal.
   const bool restarts = settings.method == Method::gmres;
   std::string asymmetry;
   bool refused = false;

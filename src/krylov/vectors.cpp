@@ -32,7 +32,7 @@ Workspace<T>::~Workspace() {
 
 namespace {
 
-// Sums of vectors with the same other one, which is read once for all of them.
+// Computes sums of several vectors with the same other one, which is read once for all of them.
 template <typename T>
 struct Sums {
   static constexpr size_t most = 8;

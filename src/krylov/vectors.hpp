@@ -1,7 +1,7 @@
-// Vectors of this rank's parts: memory for them, and sums over all ranks. A pass of several operations goes through
-// memory once. The same bits for any number of threads.
+// Vectors of this rank's parts: memory for them, and sums over all ranks. A pass of several operations reads memory
+// once. Results have the same bits for any number of threads.
 //
-// Values. Sums are collective, but for those that say otherwise.
+// Values. Sums are collective, except for those that say otherwise.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace hiroba {
 
-// Memory of several vectors of n elements, zeros at first.
+// Memory of several vectors of n elements, initially zeros.
 template <typename T>
 class Workspace {
  public:
@@ -27,8 +27,8 @@ class Workspace {
   T* memory_;
 };
 
-// An element of a random vector, from -1 to 1, which its number and the seed say (splitmix64): so vectors are the same
-// for any number of ranks.
+// Returns an element of a random vector, from -1 to 1, determined by its number and the seed (splitmix64): so vectors
+// are the same for any number of ranks.
 template <typename T>
 T random_element(uint64_t seed, int64_t number) {
   const auto mixed = [](uint64_t x) {
@@ -42,12 +42,12 @@ T random_element(uint64_t seed, int64_t number) {
   else return mixed(place);
 }
 
-// Elements that pass through several operations while they are in the cache.
+// Elements that several operations process while they are in the cache.
 constexpr int64_t strip_bytes = 16384;
 template <typename T>
 constexpr int64_t strip = strip_bytes / sizeof(T);
 
-// work(begin, count) for all strips of n elements, by the threads; it touches `bytes` bytes per element.
+// Calls work(begin, count) for all strips of n elements, by the threads; it touches `bytes` bytes per element.
 template <typename T, typename Work>
 void in_strips(int64_t n, int64_t bytes, const Work& work) {
   in_parts(n, n * bytes, strip<T>, [&](int64_t begin, int64_t end) {
@@ -55,7 +55,7 @@ void in_strips(int64_t n, int64_t bytes, const Work& work) {
   });
 }
 
-// The sum of what work(begin, count) gives for all strips, in a fixed order. Value has += and begins as {}.
+// Returns the sum of work(begin, count) for all strips, in a fixed order. Value has += and begins as {}.
 template <typename Value, typename T, typename Work>
 Value sum_strips(int64_t n, int64_t bytes, const Work& work) {
   const SumBlocks blocks(n);
@@ -70,12 +70,12 @@ Value sum_strips(int64_t n, int64_t bytes, const Work& work) {
   return sums[0];
 }
 
-// conj(x) y of a strip.
+// Returns conj(x) y of a strip.
 template <typename T>
 T strip_dot(int64_t n, const T* x, const T* y) {
   return value_of<T>(kernels<T>().dot(n, x, y), true);
 }
-// conj(x) y of this rank's parts alone.
+// Returns conj(x) y of this rank's parts alone.
 template <typename T>
 T own_dot(int64_t n, const T* x, const T* y) {
   return value_of<T>(sum_of<DotSum<T>, T>(n, x, 1, y, 1), true);
@@ -95,7 +95,7 @@ struct Vectors {
       for (size_t k = 0; k < v.size(); ++k) kernels<T>().axpy(count, a[k], v[k] + i, y + i);
     });
   }
-  // The Euclidean norm, which neither overflows nor underflows.
+  // Returns the Euclidean norm, which neither overflows nor underflows.
   Status norm(const T* x, Real<T>& out) const;
   // Adds `count` numbers over the ranks.
   Status add(T* values, int64_t count) const {

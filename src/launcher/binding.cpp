@@ -14,7 +14,7 @@ namespace hiroba {
 
 namespace {
 
-// Cuts items 0..n-1 into parts as even as can be; where part `i` begins.
+// Cuts items 0..n-1 into parts of even size; returns the begin of part `i`.
 size_t cut(size_t n, int parts, int i) { return n * static_cast<size_t>(i) / static_cast<size_t>(parts); }
 
 template <typename T>
@@ -29,7 +29,7 @@ int domains_of(const std::vector<Core>& cores) {
   return static_cast<int>(std::unique(domains.begin(), domains.end()) - domains.begin());
 }
 
-// Even shares.
+// Cuts the cores into even shares.
 std::vector<std::vector<Core>> shares(const std::vector<Core>& units, int ranks) {
   std::vector<std::vector<Core>> out;
   for (int r = 0; r < ranks; ++r)
@@ -37,7 +37,7 @@ std::vector<std::vector<Core>> shares(const std::vector<Core>& units, int ranks)
   return out;
 }
 
-// The same, but where each domain can have a rank, no share crosses from one into another.
+// Does the same, but if each domain can have a rank, no share crosses domains.
 std::vector<std::vector<Core>> shares_in_domains(const std::vector<Core>& cores, int ranks) {
   const std::vector<std::vector<Core>> even = shares(cores, ranks);
   if (domains_of(cores) > ranks) return even;
@@ -55,7 +55,7 @@ std::vector<std::vector<Core>> shares_in_domains(const std::vector<Core>& cores,
   return out;
 }
 
-// The CPUs of a list, each as a core of its own.
+// Returns the CPUs of a list, each as a core of its own.
 Status units_of_list(const std::vector<Core>& machine, const Binding& how, std::vector<Core>& out) {
   Cpus allowed;
   for (const Core& core : machine) allowed.insert(allowed.end(), core.cpus.begin(), core.cpus.end());
@@ -84,7 +84,7 @@ Status check_enough(const Binding& how, int ranks, size_t units) {
              list ? ", lengthen the list" : ""));
 }
 
-// The cores of the domains or sockets, each as one place.
+// Binds ranks to domains or sockets in turn, each as one place.
 std::vector<RankPlaces> in_turn(const std::vector<Core>& machine, int Core::* group, int ranks) {
   std::vector<int> names;
   std::vector<RankPlaces> groups;

@@ -17,21 +17,21 @@ namespace {
 
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
 
-// The number in a file of one word; `unlimited` if it has none, as where it says "max".
+// Returns the number in a file of one word; `unlimited` if it has none, such as "max".
 uint64_t number_in(const std::string& path) {
   std::ifstream file(path);
   uint64_t number = 0;
   return file >> number ? number : unlimited;
 }
 
-// A limit of processes: its name, its value, and how many there are.
+// A limit of processes: its name, its value, and the present number of processes.
 struct Limit {
   std::string name;
   uint64_t most = unlimited, present = 0;
   uint64_t left() const { return most == unlimited ? unlimited : most - std::min(most, present); }
 };
 
-// Of the control group of this process and those around it.
+// Returns the lowest limit of this process's control group and those around it.
 Limit cgroup_limit() {
   Limit least;
   std::ifstream groups("/proc/self/cgroup");
@@ -52,7 +52,7 @@ Limit cgroup_limit() {
   return least;
 }
 
-// The number of threads of all processes: the second number of the fourth word, "1/234".
+// Returns the number of threads of all processes: the second number of the fourth word, "1/234".
 uint64_t threads_of_machine() {
   std::ifstream file("/proc/loadavg");
   std::string word;
@@ -85,7 +85,8 @@ Status check_capacity(int ranks, int nodes, int descriptors) {
   const auto wanted = static_cast<uint64_t>(ranks);
   rlimit files = {RLIM_INFINITY, RLIM_INFINITY};
   getrlimit(RLIMIT_NOFILE, &files);
-  const uint64_t others = 16 + static_cast<uint64_t>(nodes);  // memory files, and what this process has open
+  const uint64_t others = 16 + static_cast<uint64_t>(nodes);  // memory files, and descriptors that this process has
+                                                              // open
   if (descriptors > 0 && wanted * static_cast<uint64_t>(descriptors) + others > files.rlim_cur)
     return refuse(ranks,
                   (files.rlim_cur - std::min<uint64_t>(others, files.rlim_cur)) / static_cast<uint64_t>(descriptors),

@@ -87,7 +87,7 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override { return wrapped(option->get_description()); }
 };
 
-// What was typed, before it is checked.
+// The user's words, before they are checked.
 struct Words {
   std::string ranks, nodes = "1", threads, bind = "none", hosts, mpi;
   std::vector<std::string> runtime = std::vector<std::string>(option_table().size());
@@ -149,7 +149,7 @@ void describe_options(CLI::App& app, Words& words, Launch& launch) {
   }
 }
 
-// "no option '--cahe'; did you mean '--cache'?", over the launcher's own options and the runtime's.
+// Returns "no option '--cahe'; did you mean '--cache'?", from the launcher's own options and the runtime's.
 Status unknown(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -168,7 +168,7 @@ bool is_runtime_flag(const CLI::Option* option) {
   return false;
 }
 
-// The option that `word` begins with, and where its value begins in the word ("--cache=64M", "-n4"), if it does.
+// Returns the option that `word` begins with, and the begin of its value in the word ("--cache=64M", "-n4"), if any.
 const CLI::Option* find_option(const CLI::App& app, const std::string& word, size_t& value) {
   value = std::string::npos;
   if (word.starts_with("--")) value = word.find('=');
@@ -176,7 +176,7 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& word, siz
   return app.get_option_no_throw(word.substr(0, value));
 }
 
-// Whether this is a value of --debug, and not the program's name.
+// Returns true for a value of --debug, false for the program's name.
 bool chooses_ranks(const std::string& word) {
   return word == "no" || word == "all" || word == "crash" ||
          (!word.empty() && word.find_first_not_of("0123456789,-") == std::string::npos);
@@ -227,7 +227,7 @@ Status whole_number(const char* name, const std::string& text, long least, long 
   return {};
 }
 
-// "a,b:2" and -n: how many ranks on which host.
+// Distributes ranks over hosts, from "a,b:2" and -n.
 Status check_hosts(const Words& words, Launch& out) {
   std::vector<std::string> counts;
   for (size_t at = 0; at <= words.hosts.size();) {

@@ -1,5 +1,5 @@
-// What the user typed after `hirobarun`, checked. The first word that is not an option, and all after it, belong to the
-// program and are not read. Called once, at start, by the only thread.
+// The checked words after `hirobarun`. The first word that is not an option, and all after it, belong to the program
+// and are not read. Called once, at start, by the only thread.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Host {
 struct Launch {
   int ranks = 0;            // 0: mpirun or srun has started us as one of its processes
   std::vector<Host> hosts;  // empty: this machine
-  std::string mpi;          // the MPI whose mpirun starts ranks on hosts; "": the one that suits the program
+  std::string mpi;          // the MPI whose mpirun starts ranks on hosts; "": the MPI that suits the program
   int nodes = 1;
   int threads = 0;  // OpenMP threads per rank; 0: not given
   Binding bind;
@@ -33,7 +33,7 @@ struct Launch {
   std::vector<std::string> program;  // and its arguments
 };
 
-// Nothing: `out` is complete and valid. A number: the exit status to end with; the help or the error has been printed.
+// Returns nothing if `out` is complete and valid. Returns the exit status if it has printed the help or an error.
 std::optional<int> parse_command_line(int argc, char** argv, Launch& out);
 
 }  // namespace hiroba

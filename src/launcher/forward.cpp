@@ -110,7 +110,7 @@ void Forwarder::forward_stalled() {
       forward(*stream, stream->held.size());
 }
 
-// Moves the first `bytes` of what is held to its output's queue.
+// Moves the first `bytes` held bytes to the output's queue.
 void Forwarder::forward(Stream& stream, size_t bytes) {
   if (bytes == 0) return;
   Output& to = *stream.to;
@@ -135,7 +135,8 @@ void Forwarder::finish_line(Output& to) {
   to.unfinished = nullptr;
 }
 
-// poll has reported that the output is writable: a pipe or terminal then accepts PIPE_BUF bytes without blocking.
+// Requires that poll has reported the output as writable: a pipe or terminal then accepts PIPE_BUF bytes without
+// blocking.
 void Forwarder::write_some(Output& to) {
   size_t done = 0;
   while (done < to.queue.size() && !to.broken) {

@@ -1,4 +1,4 @@
-// Forwards what ranks write to the launcher's stdout and stderr, in whole lines, so that lines of ranks never mix.
+// Forwards the ranks' output to the launcher's stdout and stderr, in whole lines, so that lines of ranks never mix.
 //
 // A line without an end is kept in memory until its end arrives, its rank closes the pipe, or it grows beyond
 // longest_line; on a terminal it is kept a tenth of a second at most, so that prompts and progress appear. Output of
@@ -28,17 +28,17 @@ class Forwarder {
   Forwarder(const std::vector<Rank>& ranks, bool tag);
   ~Forwarder();
 
-  // Moves what can be moved, after waiting at most `milliseconds` for something to move or for `other_fd` to become
-  // readable. Returns whether it is.
+  // Moves all available output, after waiting at most `milliseconds` for some or for `other_fd` to become readable.
+  // Returns true if it is.
   bool wait(int other_fd, int milliseconds);
 
-  // Reads what a rank that has ended left in its pipes, so that it precedes messages about the rank.
+  // Reads the pipes of a rank that has ended, so that its output precedes messages about it.
   void drain(int rank);
 
   // Reads all output of every rank, unfinished lines too, and closes the pipes.
   void drain_all();
 
-  // A line of the launcher's own, on stderr.
+  // Prints a line of the launcher's own, on stderr.
   void message(const std::string& text);
 
   bool flushed() const { return out_.queue.empty() && err_.queue.empty(); }
@@ -53,7 +53,7 @@ class Forwarder {
     int fd;
     bool is_terminal;
     std::string queue;
-    const Stream* unfinished = nullptr;  // whose line ends the queue, if it has no end
+    const Stream* unfinished = nullptr;  // the stream whose line ends the queue without a newline
     bool broken = false;
   };
   struct Stream {

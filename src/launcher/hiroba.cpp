@@ -42,7 +42,7 @@ int info(const InfoWords& words) {
   return 1;
 }
 
-// Becomes a Python program that comes with Hiroba; comes back only if that cannot be started.
+// Executes a Python program that comes with Hiroba; returns only if that cannot be started.
 int become(const std::string& name, const std::vector<std::string>& words) {
   const std::filesystem::path prefix = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
   const std::filesystem::path program = prefix / "share" / "hiroba" / name / "run.py";
@@ -77,7 +77,7 @@ int run(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("machine")
       ->type_name("[PID]");
-  // All words that follow are the program's.
+  // All words after the command are the program's.
   for (const auto& [name, purpose] :
        {std::pair{"overlap", "Measures whether collectives hide behind computation here, in Hiroba and MPIs"},
         std::pair{"tune", "Measures which algorithms of collectives are the fastest here, for option tuning"}})

@@ -25,7 +25,7 @@ int refuse(const Status& why, int exit_status) {
 
 int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
-// If hirobarun is started with one of them closed, another descriptor would get its number and the program's output.
+// Opens closed ones: else another descriptor would get the number, and the program's output.
 void open_standard_descriptors() {
   int fd;
   do fd = open("/dev/null", O_RDWR);
@@ -33,7 +33,7 @@ void open_standard_descriptors() {
   if (fd >= 0) close(fd);
 }
 
-// Where each rank of this machine runs; says so if that is wanted.
+// Binds each rank of this machine; reports the bindings if requested.
 Status place_ranks(const Launch& wish, const Machine& machine, std::vector<RankPlaces>& out) {
   HIROBA_TRY(bind_ranks(machine.core_list(), wish.bind, wish.ranks, threads_per_rank(), out));
   for (int r = 0; wish.report_bindings && r < wish.ranks; ++r)

@@ -80,7 +80,7 @@ std::string describe_options() {
   return text;
 }
 
-// In GiB, of a domain: "MemTotal", "MemFree".
+// Returns a domain's "MemTotal" or "MemFree".
 std::string memory_of_domain(int domain, const std::string& what) {
   std::ifstream file(format("%s/node%d/meminfo", kernel_domains, domain));
   std::string node, number, name;
@@ -92,7 +92,7 @@ std::string memory_of_domain(int domain, const std::string& what) {
   return "?";
 }
 
-// Option space of a process.
+// Returns option space of a process.
 uint64_t space_of(const std::string& process) {
   for (const Option& option : option_table()) {
     if (std::strcmp(option.name, "space") != 0) continue;
@@ -106,7 +106,7 @@ uint64_t space_of(const std::string& process) {
   return 0;
 }
 
-// Of a process, what it has mapped of the arrays in its node's memory file.
+// An address range of arrays in the node's memory file that a process has mapped.
 struct Mapping {
   uint64_t begin, end;
 };
@@ -118,7 +118,7 @@ std::vector<Mapping> shared_mappings(const std::string& process) {
     unsigned long long begin = 0, end = 0, offset = 0;
     if (line.find("/memfd:hiroba-node") == std::string::npos) continue;
     if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &begin, &end, &offset) != 3) continue;
-    if (begin - offset != shared_base || offset >= space) continue;  // another view, or what the library keeps there
+    if (begin - offset != shared_base || offset >= space) continue;  // another view, or the library's own part
     const uint64_t last = std::min<uint64_t>(end, shared_base + space);
     if (!out.empty() && out.back().end == begin) out.back().end = last;
     else out.push_back({begin, last});
@@ -133,8 +133,8 @@ Status unseen(const std::string& process, const std::string& why) {
       process.c_str(), why.c_str()));
 }
 
-// Of a mapping, what is in use but for gaps of 1 GiB: the heap reserves far more addresses than it uses. A smaller
-// mapping is returned whole.
+// Appends the parts of a mapping that are in use, without gaps of 1 GiB: the heap reserves far more addresses than it
+// uses. Returns a smaller mapping whole.
 Status parts_in_use(const std::string& process, const Mapping& mapping, std::vector<Mapping>& out) {
   constexpr uint64_t gap = uint64_t{1} << 30, used = uint64_t{3} << 62;  // present, or swapped out
   if (mapping.end - mapping.begin < gap) {

@@ -7,12 +7,12 @@
 
 namespace hiroba {
 
-// All of it, for people. `why_bad` becomes the error in a HIROBA_ variable, or "".
+// Returns the complete text. `why_bad` becomes the error in a HIROBA_ variable, or "".
 std::string describe_installation(std::string& why_bad);
 
-// Of `hiroba info --memory`: the NUMA domains of this machine.
+// Returns the NUMA domains of this machine, for `hiroba info --memory`.
 std::string describe_domains();
-// And where pages of shared arrays lie that the process with this number, a rank of a running job, has mapped.
+// Writes where the pages of shared arrays lie that this process, a rank of a running job, has mapped.
 Status describe_memory_of(const std::string& process, std::string& out);
 
 }  // namespace hiroba

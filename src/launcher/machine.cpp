@@ -43,7 +43,7 @@ std::vector<Core> Machine::core_list() const {
     Core core;
     for (int cpu = -1; (cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0;) core.cpus.push_back(cpu);
     core.domain =
-        std::max(0, hwloc_bitmap_first(object->nodeset));  // the first has the memory for all, if there are more
+        std::max(0, hwloc_bitmap_first(object->nodeset));  // the first has the memory for all, if there are several
     const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology_, HWLOC_OBJ_PACKAGE, object);
     core.socket = package == nullptr ? 0 : static_cast<int>(package->logical_index);
     out.push_back(std::move(core));

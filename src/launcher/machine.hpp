@@ -1,5 +1,5 @@
-// The machine as hwloc describes it, restricted to what this process may use. A Machine owns its topology; after load
-// it is read-only. Forked children use their copy.
+// The machine as hwloc describes it, restricted to the CPUs that this process may use. A Machine owns its topology;
+// after load it is read-only. Forked children use their copy.
 #pragma once
 
 #include <hwloc.h>
@@ -12,12 +12,12 @@
 
 namespace hiroba {
 
-// Numbers of CPUs (hardware threads) as the system has them.
+// CPUs (hardware threads) by the system's numbers.
 using Cpus = std::vector<int>;
 
 struct Core {
   Cpus cpus;
-  int domain = 0;  // NUMA domain, as the system numbers them
+  int domain = 0;  // NUMA domain, by the system's number
   int socket = 0;  // counted from 0
 };
 
@@ -35,13 +35,13 @@ class Machine {
   int numa_nodes() const { return count(HWLOC_OBJ_NUMANODE); }
   std::string processor() const;  // the model's name, or ""
 
-  // Of all that may be used, in the order of the machine.
+  // Returns all cores that this process may use, in the order of the machine.
   std::vector<Core> core_list() const;
-  // Those that may not be used, too: to show where a process is.
+  // Returns also cores that this process may not use: to show where a process runs.
   const std::vector<Core>& all_cores() const { return all_cores_; }
-  // Not this machine, but one that HWLOC_SYNTHETIC or HWLOC_XMLFILE describes: nothing can be bound to its CPUs.
+  // Returns true if HWLOC_SYNTHETIC or HWLOC_XMLFILE describes another machine: nothing can be bound to its CPUs.
   bool is_described() const { return described_; }
-  // This process may use fewer CPUs than the machine has.
+  // Returns true if this process may use fewer CPUs than the machine has.
   bool is_restricted() const { return restricted_; }
 
  private:

@@ -14,16 +14,16 @@ struct Process {
   std::string name;
 };
 
-// Every process that descends from this one and has not ended. Orphans count, since the launcher is their reaper
-// (PR_SET_CHILD_SUBREAPER).
+// Returns every process that descends from this one and has not ended. Orphans count, since the launcher is their
+// reaper (PR_SET_CHILD_SUBREAPER).
 std::vector<Process> descendants();
 
-// Sends `signal` to all of them.
+// Sends `signal` to all descendants.
 void signal_descendants(int signal);
 
 struct MemoryState {
   uint64_t total = 0, available = 0;  // bytes
-  uint64_t oom_kills = 0;             // by the kernel, since it booted
+  uint64_t oom_kills = 0;             // by the kernel since its boot
 };
 
 MemoryState memory_state();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int not_found = 127, not_executable = 126, cannot_start = 1;
 
-// What a child reports when it could not execute the program. Smaller than PIPE_BUF, so written whole.
+// The report of a child that could not execute the program. Smaller than PIPE_BUF, so written whole.
 struct StartFailure {
   int rank;
   int error;
@@ -48,7 +48,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
   _exit(cannot_start);
 }
 
-// In the child. `launcher` is our parent, unless it has died already.
+// Runs in the child. `launcher` is our parent, unless it has ended already.
 [[noreturn]] void become_program(const Launch& launch, const Job& job, const RankPlaces& places, const Signals& signals,
                                  int rank, pid_t launcher, const int (&streams)[2], int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -140,7 +140,7 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   HIROBA_TRY(Options::from_environment(options));
   const char* given = std::getenv("OMP_NUM_THREADS");
   const bool keep = launch.threads == 0 && given != nullptr;
-  int ranks_here = std::max(1, launch.ranks);  // on the host with most of them
+  int ranks_here = std::max(1, launch.ranks);  // on the host with most ranks
   if (!launch.hosts.empty()) ranks_here = 1;
   for (const Host& host : launch.hosts) ranks_here = std::max(ranks_here, host.ranks);
   // With option progress=spare a rank leaves one of its cores to its progress thread.
@@ -150,8 +150,8 @@ Status set_environment(const Launch& launch, const Machine& machine) {
   if (!keep) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   // Threads that spin at a barrier while others need their core cost milliseconds each time.
   if (threads * ranks_here > machine.cores()) setenv("OMP_WAIT_POLICY", "passive", 0);
-  // A program may load libhiroba by dlopen, as Python's ctypes does: its variables of a thread are more than what glibc
-  // keeps free for such libraries (docs/dependencies.md, jemalloc).
+  // A program may load libhiroba by dlopen, as Python's ctypes does: its thread-local variables need more than glibc
+  // reserves for such libraries (docs/dependencies.md, jemalloc).
   setenv("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=4096", 0);
   return {};
 }

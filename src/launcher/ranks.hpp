@@ -1,5 +1,5 @@
-// Starting the ranks: finding the program, setting up its environment, forking. A rank inherits only the job's memory
-// files; the kernel kills it when the launcher ends, for whatever reason.
+// Starts the ranks: finds the program, sets its environment, forks. A rank inherits only the job's memory files; the
+// kernel kills it at any end of the launcher.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ struct Rank {
   int output, error;  // read ends of its stdout and stderr, non-blocking
 };
 
-// Why a program cannot be started, and the exit status that shells give for it: 127 not found, 126 not executable.
+// The reason why a program cannot be started, and the shells' exit status for it: 127 not found, 126 not executable.
 struct Refusal {
   Status why;
   int exit_status = 0;
 };
 
-// Whether `program` (looked up in PATH if it has no slash) can be executed.
-// A program named without a folder: the file in this folder, if there is one that may be executed; else as it is.
+// prefer_here() returns the file in this folder for a program named without a folder, if it may be executed; else the
+// name. check_program() checks that the program (from PATH if it has no slash) can be executed.
 std::string prefer_here(const std::string& program);
 Refusal check_program(const std::string& program);
 
@@ -34,8 +34,8 @@ Refusal check_program(const std::string& program);
 // every HIROBA_ variable.
 Status set_environment(const Launch& launch, const Machine& machine);
 
-// Forks all ranks and waits until each has executed the program. If one cannot, all are ended. `places`: where each
-// rank runs.
+// Forks all ranks and waits until each has executed the program. If one cannot, all are ended. `places`: those of each
+// rank.
 Refusal start_ranks(const Launch& launch, const Job& job, const std::vector<RankPlaces>& places, const Signals& signals,
                     std::vector<Rank>& out);
 

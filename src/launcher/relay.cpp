@@ -35,7 +35,7 @@ constexpr int not_found = 127, cannot_start = 1;
 
 bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
 
-// The path, by PATH, of a program that is named without a folder; else the name unchanged.
+// Returns the path, by PATH, of a program that is named without a folder; else the name unchanged.
 std::string path_of(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* const variable = std::getenv("PATH");
@@ -49,7 +49,7 @@ std::string path_of(const std::string& program) {
   return program;
 }
 
-// The program's path, the same on every host: from PATH or this folder on this host.
+// Returns the program's path, the same on every host: from PATH or this folder on this host.
 std::string absolute(const std::string& program) {
   std::string found = path_of(program);
   char here[4096];
@@ -57,7 +57,7 @@ std::string absolute(const std::string& program) {
   return found;
 }
 
-// By the libraries that the program names; null if it calls no MPI itself, or is a script.
+// Finds the MPI by the libraries that the program names; null if it calls no MPI itself, or is a script.
 const Mpi* mpi_of_program(const std::string& program) {
   const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info;
@@ -82,10 +82,10 @@ std::string transport_of(const Launch& launch) {
   return given == nullptr ? "auto" : given;
 }
 
-// The command by which this MPI starts a job.
+// Returns the command by which this MPI starts a job.
 std::string mpirun_of(const Mpi& mpi) { return mpi.launcher[in_path(mpi.launcher[0]) ? 0 : 1]; }
 
-// For a transport that sits on an MPI: which one, in this installation. `mpi` is what is wished, or null.
+// Chooses the MPI of a transport that uses one, in this installation. `mpi` is the requested one, or null.
 Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   const char* const given = std::getenv("HIROBA_PLUGINS");
   const std::string folder = given == nullptr ? library_folder() : given;
@@ -107,7 +107,7 @@ Status choose_mpi_below(const WireKind& kind, const Mpi*& mpi) {
   return {};
 }
 
-// The MPI that was asked for, that the program or the transport needs, or that is there.
+// Chooses the MPI that was requested, that the program or the transport needs, or that is installed.
 Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
   mpi = launch.mpi.empty() ? mpi_of_program(path_of(launch.program[0])) : find_mpi(launch.mpi);
   if (const WireKind* const kind = find_wire(transport_of(launch)); kind != nullptr && kind->sits_on_mpi())
@@ -123,21 +123,19 @@ Status choose_mpi(const Launch& launch, const Mpi*& mpi) {
 }
 
 // A child executes mpirun. This process passes signals on to it, and ends with the status of the job: mpirun takes a
-// signal that comes twice, as from timeout, for the wish to end at once, and MPICH's ends with status 0 when a signal
-// ends it.
+// repeated signal, as from timeout, for a request to end at once, and MPICH's ends with status 0 when a signal ends it.
 class Behind {
  public:
   Status start() { return take_signals(signals_); }
 
-  // `local`: the ranks are on this machine, so this process signals them itself: an mpirun ends by a signal that it
-  // does not know. Open MPI's kills ranks a second after it is asked to end; so it is asked only if the ranks do not
-  // end.
+  // `local`: the ranks are on this machine, so this process signals them itself: a signal that mpirun does not know
+  // ends it. Open MPI's kills ranks a second after it is asked to end; so it is asked only if the ranks do not end.
   void describe(bool local, bool with_hydra) {
     local_ = local, with_hydra_ = with_hydra, asks_ranks_ = local && !with_hydra && signals_.apart;
   }
   bool asks_ranks() const { return asks_ranks_; }
 
-  // True in the child, or where there is none, and this process has to execute mpirun.
+  // Returns true in the child, or if there is none, and this process has to execute mpirun.
   bool becomes_mpirun() {
     const pid_t parent = getpid();
     child_ = fork();
@@ -173,7 +171,7 @@ class Behind {
       if (request == StopRequests::Request::same) return;
       if (request == StopRequests::Request::first && asks_ranks_) return ask_ranks(signal);
     }
-    // Open MPI's says that it passes SIGCONT on, which timeout sends, too.
+    // Open MPI's mpirun reports that it passes SIGCONT on, which timeout sends, too.
     if (signal == SIGCONT && !suspended_) return;
     suspended_ = meaning == SignalMeaning::suspend;
     if (!ranks_have(signals_, info)) {
@@ -209,7 +207,7 @@ class Behind {
   StopRequests stops_;
   pid_t child_ = -1;
   bool local_ = false, with_hydra_ = false, asks_ranks_ = false, suspended_ = false;
-  int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: nobody waits for them
+  int milliseconds_left_ = -1;  // for ranks that have been asked to end; -1: no wait
 };
 
 using Words = std::vector<std::string>;
@@ -221,7 +219,7 @@ std::string host_list(const Launch& launch) {
   return list;
 }
 
-// Open MPI's mpirun hands variables on if it is told to: ours, OpenMP's, and those of the wires' libraries (UCX_TLS).
+// Open MPI's mpirun passes on variables on request: ours, OpenMP's, and those of the wires' libraries (UCX_TLS).
 bool reaches_ranks(const std::string& variable) {
   for (const WireKind& kind : wire_kinds)
     if (const size_t end = std::strlen(kind.transport); variable[std::min(end, variable.size())] == '_')
@@ -255,7 +253,7 @@ Words openmpi_words(const Launch& launch, bool asks_ranks) {
 Words mpich_words(const Launch& launch) {
   const bool cores = launch.bind.kind == Binding::Kind::core;
   Words words = {"-bind-to", cores ? format("core:%d", threads_per_rank()) : launch.bind.text};
-  if (launch.report_bindings) setenv("HYDRA_TOPO_DEBUG", "1", 1);  // its way to print them
+  if (launch.report_bindings) setenv("HYDRA_TOPO_DEBUG", "1", 1);  // Hydra's way to print them
   if (!launch.hosts.empty()) words.insert(words.end(), {"-hosts", host_list(launch)});
   if (launch.tag) words.push_back("-prepend-rank");
   return words;
@@ -270,7 +268,8 @@ Refusal become(Words words) {
           errno == ENOENT ? not_found : cannot_start};
 }
 
-// Under MPICH's launcher a program runs under guard (guard.cpp); "" where the installation is incomplete.
+// Returns the path of guard (guard.cpp), which runs programs under MPICH's launcher; "" if the installation is
+// incomplete.
 std::string guard() {
   const std::string path = library_folder() + "/guard";
   return access(path.c_str(), X_OK) == 0 ? path : "";
@@ -286,10 +285,10 @@ void hand_input_to_guard() {
   dup2(nothing, STDIN_FILENO);
 }
 
-// Puts our agent (reach.cpp) in the place of ssh, or of what the user has put there.
+// Replaces ssh, or the user's replacement, by our agent (reach.cpp).
 void reach_by_agent(const Launch& launch, bool with_hydra, const Options& options) {
   const std::string agent = library_folder() + "/reach";
-  if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun by itself
+  if (access(agent.c_str(), X_OK) != 0) return;  // an incomplete installation: mpirun runs without it
   const char* const name = with_hydra ? "HYDRA_LAUNCHER_EXEC" : "OMPI_MCA_plm_rsh_agent";
   const char* const users = std::getenv(name);
   setenv("REACH_AGENT", users == nullptr ? "" : users, 1);
@@ -325,7 +324,7 @@ bool needs_mpirun(const Launch& launch) {
 
 namespace {
 
-// Open MPI's mpirun explains at length that it does not.
+// Refuses briefly; Open MPI's mpirun does so at length.
 Status check_root(const Mpi& mpi) {
   constexpr const char* allow[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
   const bool refuses = mpi.name == std::string_view("openmpi") && geteuid() == 0 &&

@@ -1,4 +1,4 @@
-// Starting ranks by another launcher: on several hosts by mpirun, which is configured for them; and as processes that
+// Starts ranks by another launcher: on several hosts by mpirun, which is configured for them; and in processes that
 // mpirun or srun has already started.
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace hiroba {
 
-// A program that calls MPI itself must be started by that MPI; otherwise MPI_COMM_WORLD of each process has one rank.
-// Chooses the transport that is started so; an error if another transport was requested.
+// Chooses the transport for a program that calls MPI itself: that MPI must start it, or else MPI_COMM_WORLD of each
+// process has one rank. Fails if another transport was requested.
 Refusal start_with_mpi(const Launch& launch);
 
-// Whether mpirun has to execute this launch.
+// Returns true if mpirun has to execute this launch.
 bool needs_mpirun(const Launch& launch);
 
 // Executes mpirun in this process. Returns only if that fails.
 Refusal become_mpirun(const Launch& launch);
 
-// In a process that mpirun or srun has started: executes the program. That launcher may have bound it; OpenMP's places
+// Executes the program in a process that mpirun or srun has started. That launcher may have bound it; OpenMP's places
 // follow. Returns only if that fails.
 Refusal become_program(const Launch& launch, const Machine& machine);
 

@@ -16,11 +16,11 @@ namespace {
 constexpr std::array stopping = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr std::array passed_on = {SIGUSR1, SIGUSR2, SIGALRM,  SIGVTALRM, SIGPROF, SIGXCPU,
                                   SIGCONT, SIGURG,  SIGWINCH, SIGIO,     SIGPWR,  SIGSTKFLT};
-// By which the launcher would end without a message; its writes return the error.
+// Signals that would end the launcher without a message; ignored, its writes return the error.
 constexpr std::array of_writes = {SIGPIPE, SIGXFSZ};
 
-// Adds the signal, unless who started the launcher wants it to be ignored. A shell starts background jobs with SIGINT
-// ignored; the launcher handles it all the same.
+// Adds the signal, unless the launcher was started with it ignored. A shell starts background jobs with SIGINT ignored;
+// the launcher handles it all the same.
 void want(int signal, sigset_t& wanted) {
   struct sigaction now;
   sigaction(signal, nullptr, &now);
@@ -29,7 +29,7 @@ void want(int signal, sigset_t& wanted) {
   sigaddset(&wanted, signal);
 }
 
-// The job has the terminal, or is one of the jobs of an interactive shell, which leads its own process group.
+// Returns true if the job has the terminal, or is a job of an interactive shell, which leads its own process group.
 bool is_job_of_terminal() {
   const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return false;
@@ -68,7 +68,7 @@ SignalMeaning meaning_of(int signal) {
   return stops ? SignalMeaning::stop : SignalMeaning::pass_on;
 }
 
-// The kernel sends what a key of the terminal means to all processes of the group.
+// The kernel sends the signals of terminal keys to all processes of the group.
 bool ranks_have(const Signals& signals, const signalfd_siginfo& info) {
   return !signals.apart && info.ssi_code == SI_KERNEL;
 }

@@ -1,10 +1,10 @@
-// The signals that the launcher waits for by descriptor instead of by handler: the end of children, the user's signals
+// The signals that the launcher receives by descriptor instead of by handler: the end of children, the user's signals
 // to stop, and those that it passes on to the ranks. Blocked once, before ranks are started; children restore the mask.
 //
 // A signal may be sent to the launcher alone (kill), to its process group (a terminal, a batch system), or to both
-// (timeout). So that a rank gets it once, ranks are in process groups of their own, and get what the launcher passes
-// on. The exception is a job that has the terminal, or may get it by `fg`: there the terminal's keys reach all
-// processes of one group, and rank 0 may read from it.
+// (timeout). Ranks are in process groups of their own, and get the signals that the launcher passes on, so a rank gets
+// a signal once. The exception is a job that has the terminal, or may get it by `fg`: there the terminal's keys reach
+// all processes of one group, and rank 0 may read from it.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -16,19 +16,19 @@
 
 namespace hiroba {
 
-// From a signal that asks the ranks to end to SIGKILL: a program may want to save its state.
+// Time from a signal that asks the ranks to end to SIGKILL: a program may need to save its state.
 inline constexpr int stop_seconds = 3;
 
 struct Signals {
   int fd = -1;         // becomes readable (signalfd, close-on-exec)
-  sigset_t before;     // the mask that we were started with
+  sigset_t before;     // the mask at our start
   bool apart = false;  // children are in process groups of their own
 };
 
 // Blocks SIGCHLD and the signals below, unless they are ignored (nohup); ignores SIGPIPE and SIGXFSZ.
 Status take_signals(Signals& out);
 
-// In a forked child: the mask, the dispositions and the process group that a program expects.
+// Restores in a forked child the mask, the dispositions and the process group that a program expects.
 void give_back_signals(const Signals& signals);
 
 enum class SignalMeaning {
@@ -39,10 +39,10 @@ enum class SignalMeaning {
 };
 SignalMeaning meaning_of(int signal);
 
-// Whether the ranks have received it, too.
+// Returns true if the ranks have received the signal, too.
 bool ranks_have(const Signals& signals, const signalfd_siginfo& info);
 
-// The user's requests that the job end. Signals that come together are one request: timeout sends two.
+// The user's requests to end the job. Signals at nearly the same time are one request: timeout sends two.
 class StopRequests {
  public:
   enum class Request { first, same, again };

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr int tick_milliseconds = 100;                               // interval of reads of the board
 constexpr milliseconds failure_grace{1000};                          // from SIGTERM to SIGKILL after a rank has failed
-constexpr milliseconds leaving_grace{(leaving_seconds + 5) * 1000};  // if a rank that leaves does not see to it itself
+constexpr milliseconds leaving_grace{(leaving_seconds + 5) * 1000};  // if a rank that leaves does not end itself
 constexpr milliseconds stop_grace{stop_seconds * 1000};              // after a signal by the user
 constexpr milliseconds unkillable_after{2000};                       // from SIGKILL to the end of the wait
 constexpr milliseconds abort_grace{1000};    // from the report of an error to the end of the rank that made it
@@ -67,7 +67,7 @@ void Supervisor::read_signals() {
   }
 }
 
-// Goes on when somebody sends SIGCONT, which is then passed on.
+// Continues on SIGCONT, which is then passed on.
 void Supervisor::suspend(bool ranks_have_it) {
   if (!ranks_have_it) signal_descendants(SIGTSTP);
   raise(SIGSTOP);
@@ -84,7 +84,7 @@ void Supervisor::pass_on(int signal, bool ranks_have_it) {
 void Supervisor::on_stop_signal(int signal, bool ranks_have_it) {
   const StopRequests::Request request = stops_.take(signal);
   if (request == StopRequests::Request::same) return;
-  // The second time, or the end of a failed job takes too long.
+  // This is a repeated request, or the end of a failed job takes too long.
   if (request == StopRequests::Request::again || state_ != State::running) return kill_all();
   exit_status_ = stop_exit_base + signal;
   const std::string where = whereabouts(board_, alive());
@@ -189,7 +189,7 @@ void Supervisor::watch_board() {
     fail(static_cast<int>(board_.aborting & ~Board::reported), "");
 }
 
-// Whether exit handlers of a rank run, which have a time limit of their own.
+// Returns true if exit handlers of a rank run, which have a time limit of their own.
 bool Supervisor::some_leave() const {
   for (const int rank : alive())
     if (board_.rank(rank).phase == Phase::leaving) return true;
@@ -203,7 +203,7 @@ std::vector<int> Supervisor::alive() const {
   return ranks;
 }
 
-// A job in which some rank waits, and no rank makes a call, for long: prints which ranks wait for which.
+// Reports which ranks wait for which if some rank waits, and no rank makes a call, for long.
 void Supervisor::watch_progress() {
   if (state_ != State::running) return;
   const std::vector<int> ranks = alive();
@@ -260,7 +260,7 @@ std::string Supervisor::ranks_alive() const {
   return text;
 }
 
-// Ranks have ended; processes that they started may not have.
+// Ends processes that ranks have started and left running.
 void Supervisor::end_leftovers() {
   const Clock::time_point begun = Clock::now();
   bool told = state_ != State::running;  // then no message about leftovers is needed

@@ -38,7 +38,7 @@ class Supervisor {
   struct Member {
     pid_t pid;
     bool alive = true;
-    bool left_early = false;  // ended well, without sms_startup
+    bool left_early = false;  // ended with status 0, without sms_startup
   };
 
   void read_signals();

@@ -1,6 +1,6 @@
-// When a call has to begin with a barrier, so that calls follow each other as the statements of one program: if a rank
-// reads what another may have written in an earlier call, or writes what another may still read in one. Whole arrays
-// are looked at; all ranks come to the same answer, because all make the same calls.
+// Decides if a call begins with a barrier, so that calls follow each other as the statements of one program: if a rank
+// reads data that another may have written in an earlier call, or writes data that another may still read in one. The
+// unit is an array; all ranks decide alike, because all make the same calls.
 //
 // Owner: Linear. For the thread that makes collective calls.
 #pragma once
@@ -18,12 +18,12 @@ class CallOrder {
   struct Use {
     const Array* array;
     bool writes;
-    bool others;  // a rank reads what another owns
+    bool others;  // a rank reads elements that another owns
   };
 
   void at_barrier() { since_.clear(); }
 
-  // True if a barrier must come first; from there on, the call counts.
+  // Returns true if a barrier must come first; records the call.
   bool enter(std::initializer_list<Use> uses) {
     const bool wait = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
       return std::any_of(since_.begin(), since_.end(), [&](const Since& since) {
@@ -48,7 +48,7 @@ class CallOrder {
     (use.writes ? found->written : found->read_by_others) = true;
   }
 
-  std::vector<Since> since_;  // the last barrier
+  std::vector<Since> since_;  // since the last barrier
 };
 
 }  // namespace hiroba

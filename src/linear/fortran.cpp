@@ -1,6 +1,6 @@
-// libhiroba_blas: BLAS on private memory, under the names that Fortran's compilers give it, with 32-bit integers and
-// complex results as of gfortran. The threads of a rank share the work. Wrong arguments go to xerbla_, which the
-// program or another BLAS has, as in Netlib's.
+// libhiroba_blas: BLAS on private memory, under the names of Fortran's compilers, with 32-bit integers and complex
+// results as of gfortran. The threads of a rank share the work. Wrong arguments go to xerbla_, which the program or
+// another BLAS has, as in Netlib's.
 #include <complex>
 #include <cstdlib>
 
@@ -24,7 +24,7 @@ void wrong(const char* name, int argument) {
   hiroba::end_job(1, "BLAS: argument %d of %s has a value that it must not have", argument, name);
 }
 
-// Element 0 of a vector: it lies at the end of what is given if the distance is negative.
+// Returns element 0 of a vector: the last one in memory if the distance is negative.
 template <typename T>
 T* first(int64_t n, T* x, int64_t inc) {
   return inc < 0 ? x + (1 - n) * inc : x;
@@ -70,7 +70,7 @@ Real<T> asum(int64_t n, const T* x, int64_t incx) {
   return hiroba::sum_of<hiroba::AbsoluteSum<T>>(n, x, incx, x, incx);
 }
 
-// The matrix of Fortran, n columns of m elements, is n rows of its transpose.
+// A matrix of Fortran, n columns of m elements, is n rows of its transpose.
 template <typename T>
 void gemv(const char* name, char trans, int64_t m, int64_t n, T alpha, const T* a, int64_t lda, const T* x,
           int64_t incx, T beta, T* y, int64_t incy) {
@@ -82,7 +82,7 @@ void gemv(const char* name, char trans, int64_t m, int64_t n, T alpha, const T* 
   if (incx == 0) return wrong(name, 8);
   if (incy == 0) return wrong(name, 11);
   if (m == 0 || n == 0) return;
-  const bool turned = trans == 'N';  // of the rows that lie there
+  const bool turned = trans == 'N';  // for the rows in memory
   const int64_t results = turned ? m : n, terms = turned ? n : m;
   x = first(terms, x, incx), y = first(results, y, incy);
   if (beta != T(1)) hiroba::scal(results, beta, y, incy, true);

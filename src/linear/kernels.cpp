@@ -1,7 +1,7 @@
-// The loops, over vectors of HIROBA_VECTOR bytes, for the processors that HIROBA_LEVEL names. Complex numbers lie as
-// pairs of real ones. This file uses no function of other headers but the compiler's own for instructions: one that is
-// not inlined would be compiled for a processor that the program may not run on, and the linker could take it for the
-// rest of the library.
+// The loops, over vectors of HIROBA_VECTOR bytes, for the processors that HIROBA_LEVEL names. Complex numbers are pairs
+// of real ones. This file uses no function of other headers but the compiler's intrinsics: a function that is not
+// inlined would be compiled for a processor that the program may not run on, and the linker could use it in the rest of
+// the library.
 #include "linear/kernels.hpp"
 
 #ifdef __AVX2__
@@ -34,8 +34,8 @@ template <typename R>
   __builtin_memcpy(x, &v, sizeof v);
 }
 
-// The last `count` numbers, then zeros: what follows full vectors is computed as they are, so with the same bits. One
-// instruction where the processor has one: number by number the end of a short row takes longer than the row.
+// Loads the last `count` numbers, then zeros: ends are computed as full vectors, so with the same bits. It is one
+// instruction if the processor has one: number by number the end of a short row takes longer than the row.
 #if defined(__AVX512F__)
 [[gnu::always_inline]] inline uint32_t first_lanes(int64_t count) { return (uint32_t{1} << count) - 1; }
 template <typename R>
@@ -77,10 +77,10 @@ template <typename R>
 }
 #endif
 
-// Imaginary parts in the place of real ones, and the reverse.
+// Swaps imaginary and real parts.
 template <typename R>
 [[gnu::always_inline]] inline V<R> swapped(const V<R>& v) {
-#ifdef __clang__  // which makes one instruction of the loop, and has no such function
+#ifdef __clang__  // clang makes one instruction of the loop, and has no such function
   V<R> out;
   for (int i = 0; i < Lanes<R>::width; ++i) out[i] = v[i ^ 1];
   return out;
@@ -99,7 +99,7 @@ template <typename R>
   return v;
 }
 
-// Sums over the even and over the odd lanes, by halves.
+// Adds the even and the odd lanes, by halves.
 template <typename R>
 struct Pair {
   R even, odd;
@@ -114,7 +114,7 @@ template <typename R>
 }
 
 // Calls full(i) for whole vectors of `numbers` numbers from 0 on, `unroll` at a time, the last ones singly; then
-// some(i, count) for what is left.
+// some(i, count) for the rest.
 template <typename R, int unroll, typename Full, typename One, typename Some>
 [[gnu::always_inline]] inline void over(int64_t numbers, const Full& full, const One& one, const Some& some) {
   constexpr int64_t w = Lanes<R>::width;
@@ -136,8 +136,8 @@ Real<T>* reals(T* x) {
   return reinterpret_cast<Real<T>*>(x);
 }
 
-// The product is rounded before it is added: where both terms of a sum are products, the compiler would choose which of
-// them to fuse with it, and might choose otherwise elsewhere.
+// Rounds the product before it is added: if both terms of a sum are products, the compiler would choose the one to
+// fuse, and might choose otherwise elsewhere.
 template <typename R>
 [[gnu::always_inline]] inline V<R> rounded(V<R> v) {
 #if defined(__AVX512F__)
@@ -152,7 +152,7 @@ template <typename R>
   return v;
 }
 
-// a * v, where c = (re, re), d = (-im, im) of a.
+// Returns a * v, where c = (re, re), d = (-im, im) of a.
 template <typename T>
 struct Factor {
   using R = Real<T>;
@@ -175,7 +175,7 @@ struct Factor {
   }
 };
 
-// How many numbers come before the first full cache line. Stores that cross lines cost a fifth of the speed.
+// Returns the number of numbers before the first full cache line. Stores that cross lines cost a fifth of the speed.
 template <typename T>
 [[gnu::always_inline]] inline int64_t before_line(int64_t numbers, const Real<T>* y) {
   const auto left = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(y) % 64);
@@ -223,7 +223,7 @@ void scal(int64_t n, T a, T* xs) {
   over<R, 4>(n * parts<T> - head, [&](int64_t i) { one(i), one(i + w), one(i + 2 * w), one(i + 3 * w); }, one, some);
 }
 
-// Sums of products of numbers at the same place, and of those at the other place of a pair.
+// The sums of products of numbers at the same place, and of those at the other place of a pair.
 template <typename T>
 struct Dot {
   using R = Real<T>;
@@ -264,7 +264,7 @@ Products<Real<T>> dot(int64_t n, const T* xs, const T* ys) {
   return sums[0].value();
 }
 
-// The sum of f of all numbers.
+// Returns the sum of f of all numbers.
 template <typename T, typename F>
 [[gnu::always_inline]] inline Real<T> total(int64_t n, const T* xs, const F& f) {
   using R = Real<T>;
@@ -350,7 +350,8 @@ void axpys_of(int64_t n, const T* as, int64_t lda, const T* coefficient, bool co
       });
 }
 
-// Strips of y that stay in the second cache while the rows go by; shorter ones of the rows came slower from memory.
+// Uses strips of y that stay in the second-level cache for all rows; shorter strips of the rows were slower from
+// memory.
 template <typename T>
 void axpys(int64_t rows, int64_t n, const T* a, int64_t lda, const T* coefficient, bool conjugate, T* y) {
   constexpr int64_t strip = 65536 / sizeof(T);

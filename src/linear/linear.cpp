@@ -16,7 +16,7 @@ void Linear::at_barrier() { parts_->order.at_barrier(); }
 
 namespace {
 
-// The array of these bytes, relative to `data`; `what` they are.
+// Finds the array of these bytes, relative to `data`; `what` describes them.
 template <typename What>
 Status find(const Memory& memory, const char* name, const void* data, int64_t bytes, const What& what, Array*& out) {
   const auto* const at = static_cast<const char*>(data);

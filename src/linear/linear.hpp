@@ -1,12 +1,12 @@
 // The contract of this floor: linear algebra on vectors and matrices in shared arrays, by all ranks together.
 //
 // A Linear object is one rank's part; the process owns it. Each rank computes the elements that it owns of the result
-// (level 1, ger), or takes part with what it owns of the matrix (gemv). What it needs of others it reads where it is,
-// or fetches. README.md beside this file says who does what, in which order sums are made, and when a call begins with
-// a barrier.
+// (level 1, ger), or takes part with its elements of the matrix (gemv). It reads others' elements directly, or fetches
+// them. README.md beside this file has the division of the work, the order of sums, and the barriers before calls.
 //
-// Collective: all ranks make the same calls in the same order, by one thread each. Level 1 without sums, and ger, end
-// without waiting. Sums give Pending, which the caller reduces over all ranks. T is float, double, or complex of one.
+// Collective: all ranks make the same calls in the same order, by one thread each. Level 1 without sums, and ger,
+// return without waiting. Sums give Pending, which the caller reduces over all ranks. T is float, double, or complex of
+// one.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,7 @@ namespace hiroba {
 
 struct LinearParts;
 
-// What a call leaves to do: `values` are added over all ranks, unless there are none, and finish(values) makes the
-// result of them.
+// The rest of a call: `values` are added over all ranks, unless there are none, and finish(values) computes the result.
 template <typename T>
 struct Pending {
   using R = Real<T>;
@@ -37,7 +36,7 @@ class Linear {
   Linear();
   ~Linear();
   void start(Memory& memory, bool reproducible);
-  void at_barrier();  // of the program, with all ranks
+  void at_barrier();  // at each barrier of the program, with all ranks
 
   // Operands from the arguments of BLAS; `name` is the argument's, for messages. n, rows, columns > 0.
   [[HIROBA_SHOWN]] Status vector(const char* name, const void* data, int64_t n, int64_t inc, size_t bytes,
@@ -49,7 +48,7 @@ class Linear {
   Status axpy(const Call& call, T a, const SharedVector& x, const SharedVector& y);
   template <typename T>
   Status copy(const Call& call, const SharedVector& x, const SharedVector& y);
-  // 0 x is zeros if `clears`, whatever x was.
+  // With `clears`, 0 x is zeros for any x.
   template <typename T>
   Status scal(const Call& call, T a, const SharedVector& x, bool clears = false);
   template <typename T>
@@ -67,7 +66,7 @@ class Linear {
   template <typename T>
   Status gemv(const Call& call, Op op, T alpha, const SharedMatrix& a, const SharedVector& x, T beta,
               const SharedVector& y, Pending<T>& out);
-  // A += alpha x y^T; of a complex vector its conjugate, where wanted.
+  // A += alpha x y^T; with the conjugate of a complex vector, if requested.
   template <typename T>
   Status ger(const Call& call, T alpha, const SharedVector& x, bool conjugate_x, const SharedVector& y,
              bool conjugate_y, const SharedMatrix& a);

@@ -1,7 +1,7 @@
-// Operations on memory that this process reaches, by the threads of this rank: on private memory as a whole, and what a
-// rank does of an operation on shared memory. Vectors as in strided.hpp; matrices are rows of consecutive elements.
+// Operations on memory that this process reaches, by the threads of this rank: on private memory as a whole, and a
+// rank's part of an operation on shared memory. Vectors as in strided.hpp; matrices are rows of consecutive elements.
 //
-// Pure, but for the threads (threads.hpp). Results do not depend on the number of threads.
+// Pure, except for the threads (threads.hpp). Results do not depend on the number of threads.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace hiroba {
 
-// Memory that is used again by the next call. For one thread.
+// A buffer that the next call reuses. For one thread.
 class Scratch {
  public:
   template <typename T>
@@ -35,7 +35,7 @@ class Scratch {
 };
 
 template <typename T>
-constexpr int64_t line_elements = 64 / sizeof(T);  // so that two threads write into different cache lines
+constexpr int64_t line_elements = 64 / sizeof(T);  // two threads write into different cache lines
 
 template <typename T>
 void axpy_by_threads(int64_t n, T a, const T* x, int64_t x_step, T* y, int64_t y_step) {
@@ -57,7 +57,7 @@ void scal_by_threads(int64_t n, T a, T* x, int64_t step, bool clears) {
            [&](int64_t begin, int64_t end) { scal(end - begin, a, x + begin * step, step, clears); });
 }
 
-// sums[b] = of_block(b) for all blocks of a vector of elements of `bytes` bytes.
+// Computes sums[b] = of_block(b) for all blocks of a vector of elements of `bytes` bytes.
 template <typename Value, typename OfBlock>
 void sum_blocks(const SumBlocks& blocks, int64_t bytes, Value* sums, const OfBlock& of_block) {
   in_parts(blocks.count, blocks.n * bytes, 1, [&](int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ void sum_blocks(const SumBlocks& blocks, int64_t bytes, Value* sums, const OfBlo
   });
 }
 
-// The sum over a whole vector, or a pair of them; Sum is one of strided.hpp.
+// Returns the sum over a whole vector, or a pair of them; Sum is one of strided.hpp.
 template <typename Sum, typename T>
 typename Sum::Value sum_of(int64_t n, const T* x, int64_t x_step, const T* y, int64_t y_step) {
   const SumBlocks blocks(n);
@@ -79,7 +79,7 @@ typename Sum::Value sum_of(int64_t n, const T* x, int64_t x_step, const T* y, in
   return sums[0];
 }
 
-// The parts of a product of a matrix, or of its transpose, with a vector: result += alpha op(A) x.
+// Parts of a product of a matrix, or of its transpose, with a vector: result += alpha op(A) x.
 template <typename T>
 struct Product {
   bool transposed, conjugate;
@@ -91,12 +91,12 @@ struct Product {
   int64_t results() const { return transposed ? columns : rows; }
   int64_t terms() const { return transposed ? rows : columns; }
 
-  // Terms [from, to) of the results [begin, end).
+  // Adds terms [from, to) of the results [begin, end).
   void add(int64_t begin, int64_t end, int64_t from, int64_t to, T* result) const {
     if (transposed)
       return kernels<T>().axpys(to - from, end - begin, a + from * lda + begin, lda, x + from, conjugate,
                                 result + begin);
-    constexpr int64_t strip = 131072 / sizeof(T);  // of x, which stays in the second cache
+    constexpr int64_t strip = 131072 / sizeof(T);  // of x, which stays in the second-level cache
     constexpr int64_t group = 64;
     Products<Real<T>> products[group];
     for (int64_t j = from; j < to; j += strip)
@@ -108,8 +108,8 @@ struct Product {
   }
 };
 
-// All of it. Few results of many terms are made by threads that share the terms; `all_results` are those of the whole
-// operation, of which this may be a part: the order of the terms depends on that alone.
+// Computes the whole product. Threads share the terms of few results with many terms; `all_results` is the number of
+// results of the whole operation, of which this may be a part: the order of the terms depends on that alone.
 template <typename T>
 void multiply(const Product<T>& product, int64_t all_results, T* result, Scratch& scratch) {
   constexpr int64_t few = 512, least = 1024, most_chunks = 64;

@@ -14,7 +14,7 @@ bool same(const SharedMatrix& a, const SharedMatrix& b) {
          a.columns == b.columns && a.bytes == b.bytes;
 }
 
-// The tile of a matrix that makes results [begin, end).
+// Returns the tile of a matrix for results [begin, end).
 Tile tile_for(const SharedMatrix& a, bool transposed, int64_t begin, int64_t end) {
   return transposed ? Tile{0, a.rows, begin, end - begin} : Tile{begin, end - begin, 0, a.columns};
 }
@@ -37,7 +37,7 @@ const ProductPlan& plan_of(LinearParts& p, const SharedMatrix& a, bool transpose
   return p.plans.emplace_back(make_plan(p, a, transposed, y));
 }
 
-// All of a vector, times a factor, conjugated if wanted: where it is, or as a copy.
+// Returns a whole vector, times a factor, conjugated if requested: in place, or as a copy.
 template <typename T>
 const T* whole(const SharedVector& v, T factor, bool conjugate, Scratch& scratch) {
   if (v.stride() == 1 && factor == T(1) && !conjugate) return v.element<T>(0);

@@ -13,7 +13,7 @@ bool equal(const Distribution& a, const Distribution& b) {
   return same;
 }
 
-// How many rows from i on lie in the run of the first element of row i; 0 if not even that row does.
+// Returns the number of rows from i on in the run of the first element of row i; 0 if row i is not all in it.
 int64_t whole_rows(const SharedMatrix& a, int64_t i) {
   const Distribution& d = a.array->distribution;
   const auto element_bytes = static_cast<int64_t>(d.element_bytes());
@@ -39,7 +39,7 @@ bool one_owner(const SharedVector& v) { return run_at(v.step < 0 ? reversed(v) :
 
 std::vector<Tile> tiles_of(int rank, const SharedMatrix& a) {
   std::vector<Tile> out;
-  size_t open = 0;  // tiles from here on may go on in the next row
+  size_t open = 0;  // tiles from here on may continue in the next row
   for (int64_t i = 0; i < a.rows;) {
     const size_t first = out.size();
     int64_t rows = whole_rows(a, i);

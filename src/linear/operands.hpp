@@ -1,5 +1,5 @@
-// Vectors and matrices in shared arrays: where their elements are, and which rank owns which. The distribution of an
-// operand is that of its array; a vector may be any row, column or diagonal of it.
+// Vectors and matrices in shared arrays: the places of their elements, and their owners. The distribution of an operand
+// is that of its array; a vector may be any row, column or diagonal of it.
 //
 // Values. Positions are bytes of the array, so an element of the operand may be a part of an element of the array.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace hiroba {
 
-// Elements first + i * step, in bytes of the array; made of arguments as BLAS takes them.
+// Elements first + i * step, in bytes of the array; made of arguments in BLAS's form.
 struct SharedVector {
   Array* array = nullptr;
   int64_t first = 0, step = 0;    // of element 0; from each to the next
@@ -23,7 +23,7 @@ struct SharedVector {
   T* element(int64_t i) const {
     return reinterpret_cast<T*>(array->data + at(i));
   }
-  // In elements.
+  // Returns the step in elements.
   int64_t stride() const { return step / bytes; }
 };
 
@@ -48,7 +48,7 @@ struct Run {
   int owner;
 };
 
-// The run of element i, from i on to its end; for vectors that go backwards, from its begin on to i.
+// Returns the run of element i, from i on to its end; for vectors that go backwards, from its begin on to i.
 inline Run run_at(const SharedVector& v, int64_t i) {
   const Distribution& d = v.array->distribution;
   const auto element_bytes = static_cast<int64_t>(d.element_bytes());
@@ -57,7 +57,7 @@ inline Run run_at(const SharedVector& v, int64_t i) {
   return {i, std::min(v.length, i + (end - v.at(i) + v.step - 1) / v.step), d.owner(element)};
 }
 
-// The same vector from its other end.
+// Returns the same vector from its other end.
 inline SharedVector reversed(SharedVector v) {
   v.first = v.at(v.length - 1), v.step = -v.step;
   return v;
@@ -86,18 +86,18 @@ void for_runs_of(int rank, const SharedVector& v, int64_t begin, int64_t end, co
   });
 }
 
-// Whether each element of one has the owner of the same element of the other.
+// Returns true if each element of one has the owner of the same element of the other.
 bool same_owners(const SharedVector& a, const SharedVector& b);
-// Whether one rank owns all of it.
+// Returns true if one rank owns all of it.
 bool one_owner(const SharedVector& v);
 
 // A rectangle of a matrix.
 struct Tile {
   int64_t row, rows, column, columns;
 };
-// What a rank owns of a matrix, in order of rows. Rows that are cut alike are together.
+// Returns the tiles of a matrix that a rank owns, in order of rows. Consecutive rows that are cut alike are one tile.
 std::vector<Tile> tiles_of(int rank, const SharedMatrix& a);
-// Whether row i, or column i, of the matrix has the owner of element i of the vector, all of it.
+// Returns true if the owner of element i of the vector owns the whole row i, or column i, of the matrix.
 bool rows_with(const SharedMatrix& a, const SharedVector& v);
 bool columns_with(const SharedMatrix& a, const SharedVector& v);
 

@@ -1,4 +1,4 @@
-// What the operations of this floor share.
+// Common to the operations of this floor.
 #pragma once
 
 #include "linear/call_order.hpp"
@@ -7,12 +7,12 @@
 
 namespace hiroba {
 
-// Who computes what of a product, kept for the next call with the same operands.
+// The division of a product, kept for the next call with the same operands.
 struct ProductPlan {
   SharedMatrix a;
   SharedVector y;
   bool transposed;
-  bool by_result;           // each rank computes the results that it owns, whole
+  bool by_result;           // each rank computes all of the results that it owns
   std::vector<Tile> tiles;  // of this rank
 };
 
@@ -29,7 +29,7 @@ struct LinearParts {
     if (ranks == 1 || !order.enter(uses)) return {};
     return memory->consistency().barrier(call.text().c_str());
   }
-  // Brings elements [begin, end) that other nodes have; wait() ends that.
+  // Fetches elements [begin, end) that other nodes have; wait() completes that.
   Status fetch(const SharedVector& v, int64_t begin, int64_t end) const {
     if (!far || begin >= end) return {};
     Preloads& preloads = memory->preloads();

@@ -1,5 +1,5 @@
 // The operations on vectors in memory that this process reaches, with any step from element to element: element i is
-// x[i * step]. The kernels need consecutive elements; others are copied, some at a time. Pure; in one thread.
+// x[i * step]. The kernels need consecutive elements; others are copied in blocks. Pure; in one thread.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ T conjugated(const T& x, bool conjugate) {
   else return x;
 }
 
-// alpha * x, as the standard multiplies, without its checks for infinite parts.
+// Returns alpha * x as the standard defines it, without its checks for infinite parts.
 template <typename T>
 T times(const T& a, const T& x) {
   if constexpr (is_complex<T>)
@@ -34,7 +34,7 @@ void scatter(int64_t n, const T* x, T* out, int64_t step) {
 // The largest number of elements in a buffer.
 inline constexpr int64_t buffered = 512;
 
-// n elements from x on, one after another: there, or copied into `buffer`.
+// Returns n consecutive elements from x on: in place, or copied into `buffer`.
 template <typename T>
 const T* consecutive(int64_t n, const T* x, int64_t step, T* buffer) {
   if (step == 1) return x;
@@ -62,7 +62,7 @@ void copy(int64_t n, const T* x, int64_t x_step, T* y, int64_t y_step) {
     for (int64_t i = 0; i < n; ++i) y[i * y_step] = x[i * x_step];
 }
 
-// x = a x; zeros for a = 0, whatever x was, if `clears`.
+// x = a x; with `clears`, zeros for a = 0 and any x.
 template <typename T>
 void scal(int64_t n, T a, T* x, int64_t step, bool clears = false) {
   if (clears && a == T(0)) {
@@ -91,7 +91,7 @@ T value_of(const Products<Real<T>>& p, bool conjugate) {
   else return p.rr;
 }
 
-// ---- sums over vectors: each a type with what it adds up, and of() for a stretch ----
+// ---- sums over vectors: each a type with its value, and of() for a stretch ------------------------------------------
 
 template <typename T>
 struct DotSum {
@@ -131,7 +131,7 @@ struct SquareSum {
   static Value of(int64_t n, const T* x, int64_t step, const T*, int64_t) {
     T xs[buffered];
     Value sum{};
-    // Few at a time even where they are consecutive, so that what is looked at again is still in the cache.
+    // Short even if elements are consecutive, so that elements that are read again are still in the cache.
     constexpr int64_t stretch = 4096;
     for (int64_t i = 0; i < n; i += step == 1 ? stretch : buffered) {
       const int64_t m = std::min(step == 1 ? stretch : buffered, n - i);

@@ -1,5 +1,5 @@
-// Sums in an order that depends on nothing but the length of the vector: it is cut into blocks, whose sums are added
-// by pairs. So neither threads nor, where ranks exchange the sums of blocks, their number changes a bit. Values.
+// Sums in an order that depends only on the length of the vector: it is cut into blocks, whose sums are added by pairs.
+// So the number of threads, and of ranks that exchange the sums of blocks, does not change a bit. Values.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct SumBlocks {
   int64_t end(int64_t block) const { return std::min(n, (block + 1) * size); }
 };
 
-// The sum of sums[0], .., sums[(count - 1) * step], in place, into sums[0].
+// Adds sums[0], .., sums[(count - 1) * step], in place, into sums[0].
 template <typename Sum>
 void add_by_pairs(Sum* sums, int64_t count) {
   for (int64_t distance = 1; distance < count; distance *= 2)
@@ -33,10 +33,10 @@ template <typename R>
 struct Squares {
   R big, medium, small;
 
-  // Squares of numbers below `low` lose digits; those from `high` on may overflow, together.
+  // Squares of numbers below `low` lose digits; the sum of those from `high` on may overflow.
   static constexpr R low = sizeof(R) == 8 ? R(0x1p-511) : R(0x1p-63), high = sizeof(R) == 8 ? R(0x1p486) : R(0x1p44);
   static constexpr R up = sizeof(R) == 8 ? R(0x1p537) : R(0x1p75), down = sizeof(R) == 8 ? R(0x1p-538) : R(0x1p-76);
-  // A sum of squares between these has not overflowed, and what has underflowed in it is below its last digit.
+  // A sum of squares between these has not overflowed, and its underflows are below its last digit.
   static constexpr R least = sizeof(R) == 8 ? R(0x1p-900) : R(0x1p-80), most = sizeof(R) == 8 ? R(0x1p972) : R(0x1p88);
 
   void add(R x) {

@@ -9,7 +9,7 @@ namespace hiroba {
 
 namespace {
 
-// What compilers call for `#pragma omp parallel`: GCC's runtime has it, and LLVM's for programs of GCC.
+// The function that compilers call for `#pragma omp parallel`: GCC's runtime has it, and LLVM's for programs of GCC.
 struct OpenMp {
   void (*parallel)(void (*function)(void*), void* context, unsigned threads, unsigned flags) = nullptr;
   int (*thread)() = nullptr;
@@ -41,7 +41,7 @@ struct Loop {
   void* context;
 };
 
-// A team may be smaller than wanted: inside a parallel region of the program, for example.
+// A team may be smaller than requested: inside a parallel region of the program, for example.
 void take_parts(void* self) {
   const Loop& loop = *static_cast<Loop*>(self);
   const int threads = openmp().threads();

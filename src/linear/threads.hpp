@@ -1,7 +1,7 @@
 // Parts of a loop on the threads of a rank (OMP_NUM_THREADS, hirobarun --threads): those of OpenMP, so that a program
 // that uses OpenMP has one set of threads. The OpenMP runtime is the program's, or is loaded when first needed.
 //
-// One loop at a time in a thread; it blocks until all parts are done. Who runs a part changes no result.
+// A thread runs one loop at a time; it blocks until all parts are done. Results do not depend on the thread of a part.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace hiroba {
 // Calls work(begin, end) for parts of [0, items), which touch `bytes` bytes together, in multiples of `unit` items.
 template <typename Work>
 void in_parts(int64_t items, int64_t bytes, int64_t unit, const Work& work) {
-  constexpr int64_t least_bytes = 32768;  // less is done sooner than other threads have begun
+  constexpr int64_t least_bytes = 32768;  // less is done before other threads have begun
   const int64_t units = (items + unit - 1) / unit;
   const int64_t parts = std::min<int64_t>({blas_threads(), units, bytes / least_bytes});
   if (parts <= 1) {

@@ -5,7 +5,7 @@ namespace hiroba {
 
 namespace {
 
-// Brings what this rank needs of x to compute its elements of y.
+// Fetches the elements of x that this rank needs to compute its elements of y.
 Status fetch_for(const LinearParts& p, const SharedVector& x, const SharedVector& y) {
   if (!p.far) return {};
   Status status;
@@ -27,13 +27,13 @@ struct Numbers {
   }
 };
 
-// A sum over a vector x, and y where there are two. numbers(Sum::Value) are what ranks add; result(numbers) ends it.
+// A sum over a vector x, and y if there are two. Ranks add numbers(Sum::Value); result(numbers) completes it.
 template <typename Sum, typename T, int count, typename ToNumbers, typename Result>
 Status sum(LinearParts& p, const Call& call, const SharedVector& x, const SharedVector& y, const ToNumbers& numbers,
            const Result& result, Pending<T>& out) {
   using R = typename Pending<T>::R;
   const SumBlocks blocks(x.length);
-  // Blocks are whole, with what other ranks own of them, where their sums are to be the same for any number of ranks.
+  // Blocks are whole, including elements of other ranks, if their sums must be the same for any number of ranks.
   const bool whole = p.reproducible;
   const bool others = p.ranks > 1 && (whole || !same_owners(x, y));
   HIROBA_TRY(p.enter(call, {{x.array, false, whole && p.ranks > 1}, {y.array, false, others}}));

@@ -1,5 +1,6 @@
-// With option check: whether a loop accessed the pages that its subscripts name, by counters before and after it, and
-// its accesses, for races.hpp. Made by smint_begin, used by the thread that made it, on each rank separately.
+// Option check: compares the pages that a loop accessed with those that its subscripts name, by counters before and
+// after it, and records its accesses for races.hpp. Made by smint_begin, used by the thread that made it, on each rank
+// separately.
 #pragma once
 
 #include <set>
@@ -20,7 +21,7 @@ class LoopCheck {
   void touches(LoopRaces& races, const Access& access) const;
 
   // After the barrier that ends the loop: reports, once for each loop and array, the pages that the page cache fetched
-  // although all subscripts are known. That is slow, but correct.
+  // although all subscripts are known. Such a fetch is slow, but correct.
   void report(std::set<std::string>& reported) const;
 
  private:

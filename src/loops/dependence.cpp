@@ -1,4 +1,4 @@
-// Whether iterations of a loop use what others write, by subscripts whose distance is known at run time only.
+// Tests if iterations of a loop use data that others write, for subscripts whose distance is known at run time only.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t most_tried = 4096;
 
-// What the loops inside add to the difference of two indices: multiples of `step`, up to `reach`.
+// The inner loops' contribution to the difference of two indices: multiples of `step`, up to `reach`.
 struct Inner {
   int64_t reach = 0, step = 0;
 

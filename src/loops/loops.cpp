@@ -14,9 +14,9 @@ namespace hiroba {
 
 namespace {
 
-// ---- what ----------------------------------------------------------------------------------------------------------
+// ---- the data of a rank ---------------------------------------------------------------------------------------------
 
-// The contiguous indices of the outermost dimension whose elements live on this node.
+// Returns the contiguous indices of the outermost dimension whose elements are on this node.
 Interval indices_here(const View& view, const Job& job) {
   Interval here = {0, 0};
   view.array->for_each_bytes_of([&](int rank) { return job.node_of(rank) == job.node; },
@@ -31,7 +31,7 @@ Interval indices_here(const View& view, const Job& job) {
   return here;
 }
 
-// Rows that lie close together are fetched with what is between them.
+// Rows that are close together are fetched with the rows between them.
 void fill_gaps(const View& view, Range section[]) {
   for (int d = view.dims - 1; d > 0; --d) {
     Range& r = section[d];
@@ -66,7 +66,7 @@ struct Extent {
   Range section[View::most_dims];
 };
 
-// False if a loop inside has no iterations, or nothing is in the array.
+// Returns false if an inner loop has no iterations, or the access is in no array.
 bool extent_of(const Memory& memory, const Access& access, std::span<const Values> values, const Mine& mine,
                Extent& out) {
   const View& view = access.view;
@@ -86,7 +86,7 @@ bool extent_of(const Memory& memory, const Access& access, std::span<const Value
   return true;
 }
 
-// Of all accesses that may leave this node.
+// Returns the extents of all accesses that may leave this node.
 std::vector<Extent> extents_of(const Memory& memory, std::span<const Access> accesses, std::span<const Values> values,
                                const Mine& mine) {
   std::vector<Extent> extents;
@@ -99,7 +99,7 @@ std::vector<Extent> extents_of(const Memory& memory, std::span<const Access> acc
   return extents;
 }
 
-// A rank's values for which an access uses only data of this node.
+// Returns the rank's values for which an access uses only data of this node.
 Interval inner_of(const Extent& extent, std::span<const Values> values, const Mine& mine) {
   const View& view = extent.access->view;
   if (extent.here.empty()) return {0, 0};
@@ -128,10 +128,10 @@ Status fetch(Memory& memory, std::span<Extent> extents) {
 
 // ---- the loop ------------------------------------------------------------------------------------------------------
 
-// For each set of arrays that a loop has used, the pages of other nodes. Pointers that are swapped make two sets.
+// The pages of other nodes for each set of arrays that a loop has used. Pointers that are swapped make two sets.
 using Recollection = std::map<std::vector<const void*>, PageSet>;
 
-// Ascending values of a loop: [first, end) by step.
+// Returns the ascending values of a loop: [first, end) by step.
 Values ascending(const Values& v) {
   if (v.step > 0) return v;
   const int64_t count = count_of(v);
@@ -143,7 +143,7 @@ bool same_name(const Access& a, const Access& b) {
   return length == std::strcspn(b.text, "[") && std::strncmp(a.text, b.text, length) == 0;
 }
 
-// The loops nested inside were proved independent for accesses by one name; two names may be one array.
+// The nested loops were proved independent for accesses by one name; two names may be one array.
 bool overlap(std::span<const Access> accesses) {
   for (const Access& w : accesses) {
     if ((w.flags & Access::writes) == 0 || w.view.array == nullptr) continue;
@@ -158,19 +158,19 @@ void divide(LoopProgress& p, Interval inner, LoopProgress::Awaited waiting) {
   p.inner = meet(p.mine, inner);
   if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
   p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
-  // The first value of the loop after it.
+  // The first value of the loop after the inner part.
   p.inner.end = on_grid(p.mine.begin, std::max(p.inner.begin, p.inner.end), p.step);
   if (p.inner.begin != p.mine.begin || p.inner.end < p.mine.end) p.waiting = waiting;
 }
 
-// The inner part, once; then an empty one.
+// Returns the inner part, once; then an empty one.
 Interval take_inner(LoopProgress& p) {
   if (p.inner_done) return {0, 0};
   p.inner_done = true;
   return p.inner;
 }
 
-// In the program's order: downwards from the top, if `step` is negative there.
+// Gives the part in the program's order: downwards from the top, if `step` is negative there.
 void tell(Loop& loop, size_t k, Interval part, const Values& ascends, bool down) {
   loop.first[k] = part.begin, loop.end[k] = part.end;
   if (!down) return;
@@ -183,7 +183,7 @@ void tell(Loop& loop, size_t k, Interval part, const Values& ascends, bool down)
 struct Loops::Parts {
   Neighbours neighbours;
   LoopRaces races;
-  std::set<std::string> reported;  // by LoopCheck
+  std::set<std::string> reported;  // written by LoopCheck
   Status fetch_after_barrier(Memory& memory, LoopProgress& p);
   Status next_part(Memory& memory, LoopProgress& p, Interval& part);
 };
@@ -200,13 +200,13 @@ Status Loops::Parts::fetch_after_barrier(Memory& memory, LoopProgress& p) {
   return fetch(memory, extents);
 }
 
-// Empty if all is complete.
+// Returns an empty part if all is complete.
 Status Loops::Parts::next_part(Memory& memory, LoopProgress& p, Interval& part) {
   using P = LoopProgress;
   for (part = {0, 0}; p.stage != P::done && part.empty();) {
     switch (p.stage) {
       case P::overlap: {
-        // Data of a network arrives without calls; the arrival of ranks must be polled.
+        // The data of a network arrives without calls; the arrival of ranks must be polled.
         const bool work =
             p.waiting == P::ranks ? !neighbours.all_arrived(memory) : p.waiting == P::data && !p.boundary_first;
         if (work) part = take_inner(p);
@@ -270,7 +270,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
     tell(loop, k, share[k], ordered[k], values[k].step < 0);
-    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // fetches are for these only
+    ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // only these are fetched
   }
   const Mine mine = {p.mine, p.step};
   std::vector<Extent> extents = extents_of(memory, accesses, loops, mine);
@@ -303,13 +303,13 @@ Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const 
   if (memo == nullptr) memo = new Recollection;
   LoopProgress& p = loop.progress;
   if (p.waiting == LoopProgress::ranks) HIROBA_TRY(parts_->fetch_after_barrier(memory, p));
-  p.boundary_first = false;  // other ranks do not have the recalled pages' list
+  p.boundary_first = false;  // other ranks do not know the recalled pages
   const auto [found, anew] = static_cast<Recollection*>(memo)->try_emplace(std::move(arrays));
   if (!anew) {
     memory.preloads().start(found->second);
     return {};
   }
-  memory.consistency().drop_copies();  // what is here at the end, the loop has used
+  memory.consistency().drop_copies();  // the pages here at the end are those that the loop has used
   p.noting = &found->second;
   return {};
 }

@@ -1,8 +1,8 @@
 // The contract of this floor: loops that all ranks share: the iterations of each rank, the data of other nodes that
 // they use, and the order of the parts. All of this follows from affine accesses, evaluated at each execution.
 //
-// A Loops object is one rank's part; the process owns it. A Loop is one execution, which belongs to the notation; until
-// its end no other begins. begin and next may block where an earlier loop has deferred its barrier; settle and end
+// A Loops object is one rank's part; the process owns it. A Loop is one execution, which belongs to the notation; no
+// other begins before its end. begin and next may block if an earlier loop has deferred its barrier; settle and end
 // (unless its flags say otherwise) are collective. For the thread that makes collective calls.
 #pragma once
 
@@ -21,9 +21,9 @@ namespace hiroba {
 class LoopCheck;
 struct Execution;
 
-// Of the rank's values, the boundary is on both sides of the inner part. While data or ranks are awaited, the inner
-// part runs; otherwise it is last. `step` > 0 and intervals ascend, also for a loop that counts downwards, whose values
-// the program gets from the top.
+// The boundary is the rank's values on both sides of the inner part. While data or ranks are awaited, the inner
+// part runs; otherwise it is last. `step` > 0 and intervals ascend, also for a loop that counts downwards: the program
+// gets its values from the top.
 struct LoopProgress {
   enum Awaited : int32_t { nothing, data, ranks };  // before the boundary
   enum Stage : int32_t { overlap, lower_boundary, upper_boundary, rest, done };
@@ -35,20 +35,20 @@ struct LoopProgress {
   bool down;  // the program's loop counts downwards
   bool inner_done;
   bool boundary_first;  // the others need not wait for the inner part
-  PageSet* noting;      // null: nothing is to be noted at the end
-  LoopCheck* check;     // null: nothing is to be checked
-  Execution* whole;     // null: the barrier at the end is not put off
+  PageSet* noting;      // null: nothing is recorded at the end
+  LoopCheck* check;     // null: nothing is checked
+  Execution* whole;     // null: the barrier at the end is not deferred
 };
 
 struct Loop {
   enum Flag {
     no_wait = 1,
     drop = 2,   // the barrier at the end is sync_drop
-    known = 4,  // the accesses are all there are
+    known = 4,  // the loop makes no other accesses
     collapse = 8,
     later = 16  // the barrier at the end waits for the next loop, or settle
   };
-  int64_t first[most_shared], end[most_shared];  // of the part to do
+  int64_t first[most_shared], end[most_shared];  // of the current part
   LoopProgress progress;
 };
 
@@ -67,12 +67,12 @@ class Loops {
   Status next(Memory& memory, Loop& loop, bool& any);
   // Calls barrier() if one is due now.
   void end(Memory& memory, Loop& loop, void (*barrier)(bool drop));
-  // The barrier that a loop has deferred, if any.
+  // Completes the barrier that a loop has deferred, if any.
   Status settle(Memory& memory);
 
   // ---- option check ----
   void touches(const Loop& loop, const Access& access);
-  // At each barrier of the program. Collective.
+  // Called at each barrier of the program. Collective.
   Status find_races(Memory& memory);
 
  private:
@@ -80,8 +80,7 @@ class Loops {
   Status enter(const char* place);
 
   std::unique_ptr<Parts> parts_;
-  std::atomic<const char*> place_{
-      nullptr};  // of the loop that this process executes; another thread may call by mistake
+  std::atomic<const char*> place_{nullptr};  // the loop that this process executes; another thread may call by mistake
 };
 
 }  // namespace hiroba

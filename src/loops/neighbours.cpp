@@ -25,7 +25,7 @@ struct Box {
   Interval at[View::most_dims];
 };
 
-// Of a loop inside that has no iterations it is only known that it contains the accesses that depend on it.
+// An inner loop without iterations only has the accesses that depend on it.
 std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
   const auto [share, values] = part_of(job, rank, loop);
   std::vector<Box> boxes;
@@ -55,7 +55,7 @@ bool conflict(const std::vector<Box>& some, const std::vector<Box>& others) {
   return false;
 }
 
-// The values of the outermost loop for which an access, over those of the other loops, may be in the box.
+// Returns the values of the outermost loop for which an access, over those of the other loops, may be in the box.
 Interval touching(const View& view, const std::vector<Values>& values, const Box& box) {
   Interval all = {-far, far};
   if (view.exact != box.view->exact) return all;
@@ -68,7 +68,7 @@ Interval touching(const View& view, const std::vector<Values>& values, const Box
   return all;
 }
 
-// A rank's values of the outermost loop without those that conflict with the boxes: the longer side.
+// Removes the values of the outermost loop that conflict with the boxes; it keeps the longer side.
 void leave_out(Interval& left, const Execution& next, const std::vector<Values>& values,
                const std::vector<Box>& boxes) {
   for (const auto& [flags, text, view] : next.accesses)

@@ -21,13 +21,13 @@ Bezout bezout(int64_t a, int64_t b) {
   return {a, x};
 }
 
-// A step that leaves no gap is replaced by 1.
+// Replaces a step that leaves no gap by 1.
 Progression closed(Progression p) {
   if (p.count == 1) return {p.first, 1, p.width, 1};
   return p.step <= p.width ? Progression{p.first, 1, (p.count - 1) * p.step + p.width, 1} : p;
 }
 
-// The smallest integer of form a.first + i * a.step = b.first + shift + j * b.step, with i and j in range.
+// Returns the smallest integer of form a.first + i * a.step = b.first + shift + j * b.step, with i and j in range.
 std::optional<int64_t> meeting(const Progression& a, const Progression& b, int64_t shift) {
   const int64_t apart = b.first + shift - a.first;
   const Bezout found = bezout(a.step, b.step);

@@ -1,4 +1,4 @@
-// Sets of integers, for the elements of loops: first, first + step, .., each with the `width` integers from it on.
+// Sets of integers, for the elements of loops: first, first + step, .., each followed by the next `width` - 1 integers.
 // Values; exact arithmetic, nothing overflows for elements of an array.
 #pragma once
 
@@ -12,12 +12,12 @@ struct Progression {
 
   int64_t end() const { return first + (count - 1) * step + width; }  // after the last
 
-  // Adds every member of {0, by, 2 * by, .. (times - 1) * by} to every member. False if that is no progression: then
-  // this one contains more members than the sum.
+  // Adds every member of {0, by, 2 * by, .. (times - 1) * by} to every member. Returns false if that is no progression:
+  // then this one contains more members than the sum.
   bool spread(int64_t by, int64_t times);
 };
 
-// The smallest integer that is in both.
+// Returns the smallest integer that is in both.
 std::optional<int64_t> common(const Progression& a, const Progression& b);
 
 }  // namespace hiroba

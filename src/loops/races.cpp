@@ -15,7 +15,7 @@ constexpr size_t most_touches = 4096;
 
 // ---- two touches ---------------------------------------------------------------------------------------------------
 
-// The bytes that index `row` of the outermost dimension contains, from the first that is accessed to the last.
+// Returns the bytes that index `row` of the outermost dimension contains, from the first accessed one to the last.
 Progression bytes_of_row(const Distribution& d, const Touch& t, int64_t row) {
   int64_t stride = static_cast<int64_t>(d.element_bytes()), first = 0, last = 0;
   for (int i = d.dims() - 1; i > 0; stride *= d.dim(i--)) {
@@ -73,7 +73,7 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
   if ((a.flags & Access::writes) == 0) return compare(array, b, rank_b, a, rank_a);
   const auto found = meet(array.distribution, a, b);
   if (!found) return;
-  // Where pages replace elements, each access of a loop would overlap each of the other; one pair is enough.
+  // If pages replace elements, each access of a loop would overlap each of the other; one pair is enough.
   const bool by_page = a.kind == Touch::pages || b.kind == Touch::pages;
   const char *const one = by_page ? "" : a.text, *const other = by_page ? "" : b.text;
   const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
@@ -91,11 +91,11 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
                   : "; if these iterations do it");
 }
 
-// ---- all ranks' ----------------------------------------------------------------------------------------------------
+// ---- accesses of all ranks ------------------------------------------------------------------------------------------
 
 namespace {
 
-// Where subscripts are unknown: what is here of other nodes, or was written, in whole pages.
+// If subscripts are unknown, adds the pages of other nodes that are here, or were written.
 void add_pages(const Memory& memory, std::vector<Touch>& touches, const PageSet& read, const PageSet& written) {
   std::vector<Touch> out;
   for (Touch& touch : touches) {
@@ -120,7 +120,7 @@ Status LoopRaces::find(Memory& memory) {
   if (memory.job().nranks == 1) return {};
   std::vector<Touch> mine = std::move(touches_);
   touches_.clear(), too_many_ = false;
-  HIROBA_TRY(memory.collective().barriers().all("check: all loops are done"));  // a home knows then who has copied what
+  HIROBA_TRY(memory.collective().barriers().all("check: all loops are done"));  // homes now know all copies
   add_pages(memory, mine, memory.preloads().here(), memory.consistency().written());
   std::vector<std::vector<char>> all;
   const std::span<const char> bytes = {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(Touch)};
@@ -144,7 +144,8 @@ namespace {
 
 int64_t nearest(int64_t a, int64_t b) { return floor_div(a + b / 2, b); }
 
-// A view of bytes in the array's own dimensions, if it has that form: a[i * N + j] in a program, a[N][N] in memory.
+// Turns a view of bytes into one in the array's own dimensions, if possible: a[i * N + j] in a program, a[N][N] in
+// memory.
 bool in_dimensions(View& view, std::span<const Values> values) {
   const Distribution& d = view.array->distribution;
   View out = {};
@@ -175,7 +176,7 @@ bool in_dimensions(View& view, std::span<const Values> values) {
   return true;
 }
 
-// The members of a dimension's subscripts; false if only their bounds are known.
+// Returns the members of a dimension's subscripts; false if only their bounds are known.
 bool members(const View& view, int d, std::span<const Values> values, Progression& out) {
   bool exact = !view.exact || view.low[d] == view.high[d];
   out = {view.low[d], 1, 1, view.high[d] - view.low[d] + 1};

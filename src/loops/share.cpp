@@ -32,7 +32,7 @@ Interval equal_part(Interval all, int64_t step, int64_t part, int64_t parts) {
   return {all.begin + from * step, to == count ? all.end : all.begin + to * step};
 }
 
-// The divided dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
+// Returns the divided dimension that a variable indexes, or -1. An array of bytes has its outermost dimension only.
 int cut_dimension(const View& view, size_t variable) {
   const Distribution& d = view.array->distribution;
   for (int i = 0; i < (view.exact ? view.dims : 1); ++i)
@@ -46,8 +46,8 @@ bool only_outermost_cut(const Distribution& d) {
   return d.div(0) > 1;
 }
 
-// Indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last extend beyond the
-// array.
+// Returns the indices of dimension `dim` that `rank` owns, in the view's unit; the first piece and the last extend
+// beyond the array.
 Interval owned(const View& view, int dim, int rank) {
   const Distribution& d = view.array->distribution;
   const Range range = d.box(rank)[static_cast<size_t>(dim)];
@@ -69,7 +69,7 @@ Share everything(std::span<const Values> values, int shared) {
   return all;
 }
 
-// The rank's share if this view determines it; false if it does not.
+// Returns the rank's share if this view determines it; else false.
 bool share_by(const View& view, const Job& job, int rank, std::span<const Values> values, int shared, Share& out) {
   std::array<int, most_shared> dims{};
   bool any = false;
@@ -81,13 +81,13 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
   }
   if (!any) return false;
   out = everything(values, shared);
-  Share mine{};  // of the array
+  Share mine{};  // the share of the array
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
     if (dims[k] < 0) continue;
     mine[k] = owned(view, dims[k], rank);
     if (mine[k].empty()) return out = nothing(), true;
   }
-  int64_t before = 0, ranks = 0;  // that own the same pieces of these dimensions
+  int64_t before = 0, ranks = 0;  // ranks that own the same pieces of these dimensions
   for (int r = 0; r < job.nranks; ++r) {
     bool same = true;
     for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
@@ -105,7 +105,7 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
     const Interval all = out[k];
     const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
     if (piece.empty()) return out = nothing(), true;
-    // Round to the loop's values: the owner of the first value at or after a border begins there.
+    // Rounds to the loop's values: the owner of the first value at or after a border begins there.
     out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};
     if (out[k].empty()) return out = nothing(), true;
   }

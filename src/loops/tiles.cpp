@@ -31,7 +31,7 @@ bool uses_empty(const Affine& form, const TileRanges& ranges, size_t loops) {
   return false;
 }
 
-// What a subscript makes of the values of a loop: from the least to the greatest. Exact, if it is one.
+// Returns the range of a subscript over the values of a loop, from the least to the greatest, exact if `of` is exact.
 TileRange made_of(const Span& made, const TileRange& of) {
   if (of.empty()) return {0, -1, 1, false};
   TileRange out = {far, -far, 1, false};
@@ -43,7 +43,7 @@ TileRange made_of(const Span& made, const TileRange& of) {
   return out;
 }
 
-// One loop, after those around it.
+// Computes the range of one loop, after those around it.
 void range_of(const Span& loop, size_t k, Interval within, TileRanges& ranges) {
   ranges[k] = {0, -1, 1, false};
   for (const Affine& form : {loop.first, loop.end, loop.limit})
@@ -51,7 +51,7 @@ void range_of(const Span& loop, size_t k, Interval within, TileRanges& ranges) {
   const Extremes first = extremes(loop.first, ranges, k), end = extremes(loop.end, ranges, k),
                  limit = extremes(loop.limit, ranges, k);
   const bool down = loop.step < 0;
-  // The lowest value, and one more than the greatest: at least, at most.
+  // The bounds of the lowest value, and of one more than the greatest: at least, at most.
   Extremes low = first, past = {std::min(end.least, limit.least), std::min(end.greatest, limit.greatest)};
   if (down) low = {end.least + 1, end.greatest + 1}, past = {first.least + 1, first.greatest + 1};
   const auto clip = [&](Extremes e) {
@@ -73,7 +73,7 @@ void range_of(const Span& loop, size_t k, Interval within, TileRanges& ranges) {
   if (out.empty()) out = {0, -1, 1, false};
 }
 
-// Adds a dimension outside of those that there are: innermost first.
+// Collects dimensions from the innermost to the outermost.
 struct Growing {
   int64_t bytes;
   int dims = 0;
@@ -98,7 +98,7 @@ struct Growing {
   }
 };
 
-// False for an access in a loop that has no iterations.
+// Returns false for an access in a loop that has no iterations.
 bool happens(const TileAccess& access, size_t loops, const TileRanges& ranges) {
   for (size_t k = 0; k < loops; ++k)
     if (access.move[k] != 0 && ranges[k].empty()) return false;
@@ -113,7 +113,7 @@ TileBox box_of(const TileAccess& access, std::span<const Span> loops, const Tile
   std::vector<Dimension> dimensions;
   for (size_t k = 0; k < loops.size(); ++k) {
     const TileRange& range = ranges[k];
-    // A number that is made of a loop's variable does not change what iterations there are.
+    // A number computed from a loop's variable does not change the number of iterations.
     box.exact = box.exact && (range.exact || (loops[k].value != nullptr && access.move[k] == 0));
     box.address += access.move[k] * (access.move[k] < 0 ? range.last : range.low);
     if (access.move[k] != 0 && range.count() > 1)
@@ -155,12 +155,12 @@ void add(std::vector<TileBox>& boxes, const TileBox& box) {
   boxes.push_back(box);
 }
 
-// Reads that are one box, moved.
+// Equal boxes of reads at different distances.
 class Moved {
  public:
   explicit Moved(const TileBox& first) : core_(first) {}
 
-  // False if it shares nothing with the box, so that it is a box of its own.
+  // Returns false if it shares nothing with the box, so that it is a box of its own.
   bool add(int64_t distance) {
     const Steps steps = steps_of(distance, core_);
     for (int d = 0; d <= core_.dims; ++d)
@@ -169,7 +169,7 @@ class Moved {
     return true;
   }
 
-  // `zero`: how far from the first box the same tile of another array lies.
+  // `zero`: the distance of the same tile of another array from the first box.
   void list(int64_t zero, std::vector<TileBox>& boxes) {
     Steps least = all_[0], greatest = all_[0], centre = steps_of(zero, core_);
     bool inside = true;
@@ -190,7 +190,7 @@ class Moved {
  private:
   static size_t at(int d) { return static_cast<size_t>(d); }
 
-  // What is before or after the core in dimension d, and within it in those outside of d.
+  // Adds the box before or after the core in dimension d, limited to the core in the dimensions outside of d.
   void border(int d, int side, std::vector<TileBox>& boxes) const {
     Steps least{}, greatest{};
     for (const Steps& s : all_) {

@@ -17,8 +17,8 @@ struct Affine {
   std::array<int64_t, View::most_loops> factor;
 };
 
-// A loop variable: first, first + step, .. below end and limit; or above end, if step < 0. With `value`, no loop, but
-// value(data, v) for each v of the variable `of`, one before it.
+// A loop variable: first, first + step, .. below end and limit; or above end, if step < 0. With `value` it is no loop,
+// but value(data, v) for each v of the variable `of`, an earlier one.
 struct Span {
   Affine first, end, limit;
   int64_t step;
@@ -27,8 +27,8 @@ struct Span {
   int of = 0;
 };
 
-// What a loop has in a tile: values from low to last, `step` apart. Not exact: it has none but these, for some values
-// of the variables around it fewer. Empty: it has none, for any of those.
+// The values of a loop in a tile: from low to last, `step` apart. If it is not exact, some values of the outer
+// variables have fewer of these. Empty: none for any of those.
 struct TileRange {
   int64_t low, last, step;
   bool exact;
@@ -53,17 +53,17 @@ struct TileBox {
   int dims;
   int64_t count[most_dims], stride[most_dims];
   int flags;   // reads, writes
-  bool exact;  // every iteration that there may be touches its part, and there is no other byte
+  bool exact;  // every possible iteration touches its part, and there is no other byte
   char* end() const;
   bool same_bytes(const TileBox& other) const;
 };
 
-// The values of all loops where the first `within.size()` variables lie in these intervals; false: one of these loops
-// has none. Loops inside them may be empty.
+// Computes the values of all loops if the first `within.size()` variables are in these intervals; false: one of these
+// loops has none. Loops inside them may be empty.
 bool ranges_of(std::span<const Span> loops, std::span<const Interval> within, TileRanges& ranges);
 
-// What the accesses touch. Reads that differ by a few elements only, as those of a stencil, are one box, the one that
-// the same tile of another loop writes if it can be, and boxes along its borders.
+// Computes the boxes that the accesses touch. Reads that differ by a few elements, as in a stencil, become one box, if
+// possible the one that the same tile of another loop writes, and boxes along its borders.
 void boxes_of(std::span<const TileAccess> accesses, std::span<const Span> loops, const TileRanges& ranges,
               std::vector<TileBox>& boxes);
 

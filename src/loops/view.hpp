@@ -1,5 +1,5 @@
 // The accesses of a loop to a shared array, as affine functions of the loop's variables; and arithmetic on intervals.
-// Values; the array is the memory floor's. Nothing here blocks.
+// Values; the memory floor owns the array. Nothing here blocks.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ struct Interval {
 
 inline Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
 
-// Of a loop variable: first, first + step, .. below end; or above end, if step < 0.
+// The values of a loop variable: first, first + step, .. below end; or above end, if step < 0.
 struct Values {
   int64_t first, end, step;
 };
 
-// The number of values of a loop with step > 0; and the first of them at `at` or after it.
+// Return the number of values of a loop with step > 0; and the first of them at `at` or after it.
 inline int64_t count_of(const Values& v) { return std::max<int64_t>(0, ceil_div(v.end - v.first, v.step)); }
 inline int64_t on_grid(int64_t first, int64_t at, int64_t step) { return first + ceil_div(at - first, step) * step; }
 
@@ -47,7 +47,7 @@ struct Access {
     reads = 1,
     writes = 2,
     owns = 4,      // the home of this element computes the iteration
-    perhaps = 8,   // not in every iteration
+    perhaps = 8,   // may not occur in every iteration
     anywhere = 16  // unknown subscripts
   };
   int flags;
@@ -63,8 +63,8 @@ struct Offset {
   std::array<std::array<int64_t, View::most_loops>, View::most_dims> factor{};
 };
 
-// How many iterations of loop 0, which has counts[0], lie between two that access the same element, the second access
-// in the later one if it is positive; 0 if there are none.
+// Returns the number of iterations of loop 0, which has counts[0], between two that access the same element, positive
+// if the second access is in the later one; 0 if there are none.
 int64_t carried_distance(const Offset& offset, std::span<const int64_t> counts);
 
 }  // namespace hiroba

@@ -1,8 +1,8 @@
-// The table that finds the array an address belongs to.
+// Finds the array to which an address belongs.
 //
-// Owner: MemoryParts. It is changed by collective calls only (one thread, no other touching shared memory) and read at
-// any time, also in the fault handler: readers use an immutable snapshot. Of freed arrays the latest are kept, for
-// messages about their use.
+// Owner: MemoryParts. Collective calls change it (in one thread, while no other touches shared memory). Any thread may
+// read it at any time, also in the fault handler, because readers use an immutable snapshot. The latest freed arrays
+// are kept, for messages about their use.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace hiroba {
 
 class ArrayTable {
  public:
-  // The array, live or freed, that is the last to begin at or before this page; null if none.
+  // Returns the last array, live or freed, that begins at or before this page; null if there is none.
   Array* find(uint64_t page) const {
     const std::vector<Array*>* const arrays = current_.load(std::memory_order_acquire);
     if (arrays == nullptr) return nullptr;
@@ -25,7 +25,7 @@ class ArrayTable {
     return after == arrays->begin() ? nullptr : *std::prev(after);
   }
 
-  // The live array whose pages include this one; null if none.
+  // Returns the live array whose pages include this one; null if there is none.
   Array* live(uint64_t page) const {
     Array* const array = find(page);
     return array != nullptr && !array->freed && page < array->end_page ? array : nullptr;
@@ -60,7 +60,7 @@ class ArrayTable {
   }
 
   std::atomic<const std::vector<Array*>*> current_{nullptr};
-  std::unique_ptr<std::vector<Array*>> snapshot_;  // what current_ points to
+  std::unique_ptr<std::vector<Array*>> snapshot_;  // current_ points to it
   std::vector<std::unique_ptr<Array>> owned_;
 };
 

@@ -18,7 +18,7 @@ namespace hiroba {
 
 namespace {
 
-// Elements of the size of numbers are taken for numbers, all others for bytes.
+// Elements with the size of a number are numbers; all others are bytes.
 uint8_t scalar_of(uint64_t element_bytes) {
   return element_bytes <= 8 && std::has_single_bit(element_bytes) ? static_cast<uint8_t>(element_bytes) : 1;
 }
@@ -83,11 +83,11 @@ Status Arrays::allocate(const Request& request, void*& out) {
   Array& inserted = *array;
   parts_.table.insert(std::move(array));
   if (parts_.races.on()) parts_.races.recorder().add(inserted);
-  // Nobody may use the array before everybody has it.
+  // No rank may use the array before all have it.
   return parts_.collective.barriers().all(request.call, Barriers::tag_of(request.call) + 1);
 }
 
-// Closes the pages after the parts that are mapped here.
+// Closes the guards after the parts that are mapped here.
 Status Arrays::close_guards(const Array& array) const {
   const GuardedParts& parts = array.parts;
   for (int r = 0; parts.stride != 0 && r < parts_.job.nranks; ++r) {
@@ -99,7 +99,7 @@ Status Arrays::close_guards(const Array& array) const {
   return {};
 }
 
-// Attaches every home run, and maps those whose home is this node.
+// Attaches every home run, and maps the runs with their home on this node.
 Status Arrays::map_homes(const Array& array) {
   HIROBA_TRY(check_runs(array.homes));
   for (const HomeRun& run : array.homes) {
@@ -133,7 +133,7 @@ Status Arrays::check_room(const Array& array, const std::vector<HomeRun>& homes)
              show_bytes(machine_memory()).c_str()));
 }
 
-// What lies in the last page past the end, or in the first page before the start, is nobody's and stays zero.
+// The rest of the last page after the array, and of the first page before it, belongs to no array and stays zero.
 Status Arrays::check_ends(const Array& array) const {
   const char* const begin = parts_.space.base() + (array.first_page << page_shift);
   const char* const end = parts_.space.base() + (array.end_page << page_shift);
@@ -156,7 +156,7 @@ Status Arrays::check_ends() const {
   return status;
 }
 
-// That nothing which was started and not waited for needs it.
+// Fails if a started operation that was not waited for uses the array.
 Status Arrays::unused(const Array& array) const {
   const char* const end = parts_.space.base() + (array.end_page << page_shift);
   const std::string user = parts_.collective.requests().user_of(array.data, end);
@@ -165,7 +165,7 @@ Status Arrays::unused(const Array& array) const {
       format("array %s is in use by %s, which was not waited for; wait for it first", array.name, user.c_str()));
 }
 
-// The array that begins there.
+// Finds the array that begins at the address.
 Status Arrays::find_first(void* data, Array*& out) const {
   HIROBA_TRY(find(data, out));
   if (out->data == data) return {};
@@ -183,7 +183,8 @@ void FreedCounters::add(const Array& array) {
 }
 
 Status Arrays::free(void* data, const char* call) {
-  if (!parts_.space.contains(data))  // before the ranks compare their calls, which would name them only as different
+  if (!parts_.space.contains(data))  // before the ranks compare their calls, whose message would only say that they
+                                     // differ
     return in_call(call, Status::error("the address is in no shared array: has the pointer got another value since its "
                                        "array was allocated? give the address that the allocation returned"));
   if (Array* known = nullptr; find(data, known).ok()) {
@@ -213,7 +214,7 @@ Status Arrays::free(void* data, const char* call) {
   if (parts_.job.rank == parts_.job.first_rank_of(parts_.job.node)) {
     const int fd = parts_.node_fd();
     const auto in_units = [](uint64_t at) { return static_cast<off_t>(at / Space::unit * Space::unit); };
-    const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // huge pages: no remains
+    const off_t begin = in_units(offset), end = in_units(offset + bytes + Space::unit - 1);  // whole huge pages
     fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin);
     for (const uint64_t table : {parts_.layout.directory(parts_.job.node), parts_.layout.touches()})
       fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(table + array->first_page),
@@ -231,7 +232,7 @@ Status Arrays::check_movable(const Array& array) const {
              array.parts.stride != 0 ? array.parts.name.c_str() : array.name));
 }
 
-// The same elements, distributed in another way.
+// Distributes the same elements in another way.
 Status Arrays::distribute(const Array& array, std::span<const int64_t> div, int first, int count, Distribution& next,
                           std::vector<HomeRun>& homes) const {
   const Distribution& old = array.distribution;
@@ -279,16 +280,16 @@ Status Arrays::set_twin(void* data, Twin twin, const char* call) {
     return Status::error(
         format("%s: twins at the fetch need asynchronous write tracking (Linux 6.7, tracking uffd-async); here: %s",
                call, describe_tracking(parts_).c_str()));
-  HIROBA_TRY(parts_.consistency.sync_drop(call));  // what is cached and written goes home first
+  HIROBA_TRY(parts_.consistency.sync_drop(call));  // sends home what is cached and written
   parts_.cache->remove(*array);
-  // The states of home pages stay: their writes go on being tracked.
+  // The states of home pages stay: their writes are still tracked.
   HIROBA_TRY(parts_.cache->copies.add(*array, at_fetch));
   if (parts_.races.on()) parts_.races.recorder().add(*array);
   return {};
 }
 
-// What may lie in huge pages from now on is gathered at once if it has been filled, so that the loop that follows does
-// not begin with it.
+// If the array has been filled, the memory that may now use huge pages is collapsed at once, so that the program's loop
+// does not begin with it.
 Status Arrays::preload_only(const void* data, const char* call) {
   Array* array = nullptr;
   HIROBA_TRY(find(data, array));
@@ -349,7 +350,7 @@ std::string element_name(const Array& array, int64_t byte) {
   return array.name + indices;
 }
 
-// An address beside a rank's part.
+// Explains an address beside a rank's part.
 std::string Arrays::explain_part(const Array& array, const char* address) const {
   const GuardedParts& parts = array.parts;
   const auto distance = address - array.data, stride = static_cast<int64_t>(parts.stride);
@@ -363,7 +364,7 @@ std::string Arrays::explain_part(const Array& array, const char* address) const 
                 static_cast<unsigned long long>(parts.element));
 }
 
-// What an address is, for somebody who used it wrongly. Also called in the fault handler, just before the end.
+// Explains an address to a user who used it wrongly. Also called in the fault handler, just before the process ends.
 std::string Arrays::explain(const void* address) const {
   if (!parts_.space.contains(address)) return format("address %p is not in a shared array", address);
   const uint64_t page = parts_.page_of(address);

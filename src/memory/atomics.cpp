@@ -11,7 +11,7 @@ struct Atomics::Target {
   int rank;
   uint64_t offset;
   Array* array;
-  bool here;  // home on this node
+  bool here;  // its home is on this node
 };
 
 Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
@@ -25,14 +25,14 @@ Status Atomics::locate(void* address, unsigned bytes, Target& out) const {
   return {};
 }
 
-// This rank has changed the home: it is in the notices of the next barrier, and the copy here is stale.
+// This rank has changed the home: the page goes into the notices of the next barrier, and the copy here is dropped.
 void Atomics::changed(const Target& target) {
   if (parts_.cache == nullptr) return;
   parts_.cache->writeback.note(target.offset >> page_shift);
   if (!target.here) parts_.cache->writeback.flush_and_drop(*target.array, target.offset >> page_shift);
 }
 
-// What this rank has released goes before the operation that may tell of it; and what others have, is for sync().
+// A release precedes the operation that may signal it. sync() acquires what others have released.
 void Atomics::before(const Target& target) {
   if (parts_.cache != nullptr) parts_.intervals.before_flag(target.rank);
 }
@@ -40,7 +40,8 @@ void Atomics::after(const Target& target) {
   if (parts_.cache != nullptr) parts_.intervals.after_flag(target.rank);
 }
 
-// Atomics reach the home by another mapping then, so that they do not count as plain accesses to the page.
+// With option check, atomics reach the home by another mapping, so that they do not count as plain accesses to the
+// page.
 void Atomics::record(const Target& target, bool writes) {
   if (!parts_.races.on()) return;
   if (writes) parts_.races.recorder().blur(target.offset >> page_shift);

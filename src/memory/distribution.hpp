@@ -1,8 +1,8 @@
-// Which rank owns which element of a shared array: the one closed formula.
+// The closed formula that gives the rank that owns an element of a shared array.
 //
 // Dimension d of dim[d] elements is cut into div[d] pieces of block[d] = ceil(dim[d] / div[d]) elements (XcalableMP's
-// block rule; the last pieces may be shorter or empty). Pieces are counted in C order; piece k is owned by rank
-// first + k. Immutable after make(); safe anywhere, also in a signal handler.
+// block rule; the last pieces may be shorter or empty). Pieces are counted in C order; rank first + k owns piece k.
+// Immutable after make(); safe anywhere, also in a signal handler.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ class Distribution {
  public:
   static constexpr int max_dims = 8;
 
-  // `count` ranks from `first`, out of `nranks`. Says what is wrong with the arguments, if anything.
+  // Distributes over `count` ranks from `first`, of `nranks`. Fails with a message if the arguments are wrong.
   static Status make(std::span<const int64_t> dim, std::span<const int64_t> div, uint64_t element_bytes, int first,
                      int count, int nranks, Distribution& out);
-  // One dimension: piece k has the elements [cuts[k], cuts[k + 1]), which may be none, and belongs to rank k. There is
-  // a piece for each rank.
+  // Distributes one dimension: rank k owns elements [cuts[k], cuts[k + 1]), which may be none. There is a piece for
+  // each rank.
   static Status make_cut(std::span<const int64_t> cuts, uint64_t element_bytes, int nranks, Distribution& out);
 
   int dims() const { return dims_; }
@@ -38,17 +38,16 @@ class Distribution {
   uint64_t element_bytes() const { return element_bytes_; }
   uint64_t elements() const { return elements_; }
   uint64_t bytes() const { return elements_ * element_bytes_; }
-  // Of make_cut; else empty.
+  // Returns the cuts of make_cut; else an empty span.
   std::span<const int64_t> cuts() const { return cuts_ == nullptr ? std::span<const int64_t>() : *cuts_; }
 
-  // The rank that owns the element with this linear index (C order).
+  // Returns the rank that owns the element with this linear index (C order).
   [[HIROBA_SHOWN]] int owner(uint64_t element) const;
 
-  // All elements from `element` up to the returned one (exclusive) have the same owner; it is beyond the end of the
-  // innermost divided block.
+  // Returns the end of the elements from `element` on that have one owner: the end of the innermost divided block.
   [[HIROBA_SHOWN]] uint64_t owner_run_end(uint64_t element) const;
 
-  // The box of elements that `rank` owns; lengths are 0 if it owns none.
+  // Returns the box of elements that `rank` owns; lengths are 0 if it owns none.
   std::array<Range, max_dims> box(int rank) const;
 
  private:

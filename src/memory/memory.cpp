@@ -27,13 +27,13 @@ Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes) {
       MAP_FAILED)
     return Status::error(
         format("cannot map %s of the node's memory (%s)", show_bytes(bytes).c_str(), explain_error(errno).c_str()));
-  madvise(at, bytes, MADV_DONTDUMP);  // of core files, as all of the range
+  madvise(at, bytes, MADV_DONTDUMP);  // leave it out of core files, as all of the range
   return {};
 }
 
 namespace {
 
-// With option check, where races on arrays can be seen.
+// Starts the race checker with option check, if races on arrays can be seen here.
 Status start_races(MemoryParts& p) {
   if (!p.check) return {};
   const bool one_machine = std::all_of(p.job.node_fds.begin(), p.job.node_fds.end(), [](int fd) { return fd >= 0; });
@@ -42,7 +42,7 @@ Status start_races(MemoryParts& p) {
       : p.cache != nullptr && !p.uffd.tracks_writes()
           ? "between nodes that needs asynchronous write tracking (Linux 6.7, tracking uffd-async)"
           : nullptr;
-  // Twins at the fetch, because this floor then never looks at the program's view of a page, which may be closed.
+  // With twins at the fetch this floor never reads the program's view of a page, which may be closed.
   if (why_not == nullptr) p.twin_at_fetch = p.twin_at_fetch || p.cache != nullptr;
   if (why_not == nullptr) {
     p.collective.barriers().tell_waits([&p](double seconds) { p.races.time().leave_out(seconds); });
@@ -54,7 +54,7 @@ Status start_races(MemoryParts& p) {
   return {};
 }
 
-// The rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
+// Returns the rank of this node that is the home of all these bytes of shared memory; -1 if there is none.
 int home_of(const MemoryParts& p, const void* address, size_t bytes) {
   if (p.check || !p.space.contains(address)) return -1;  // with check, accesses for others would look like races
   const uint64_t first = p.page_of(address), last = p.page_of(static_cast<const char*>(address) + bytes - 1);
@@ -79,7 +79,7 @@ Status start_collective(MemoryParts& p, const Options& options) {
   return {};
 }
 
-// Control segments and directories: mapped here if their home is this node, attached always.
+// Attaches control segments and directories, and maps those with their home on this node.
 Status attach_control_segments(MemoryParts& p) {
   const auto attach = [&p](uint64_t offset, uint64_t bytes, int rank) -> Status {
     HIROBA_TRY(p.transport->attach(offset, bytes, rank));
@@ -88,10 +88,10 @@ Status attach_control_segments(MemoryParts& p) {
   for (int r = 0; r < p.job.nranks; ++r) HIROBA_TRY(attach(p.layout.control(r), Layout::control_bytes, r));
   for (int n = 0; n < p.job.nnodes; ++n)
     HIROBA_TRY(attach(p.layout.directory(n), p.layout.pages(), p.job.first_rank_of(n)));
-  return map_of_node(p, p.layout.touches(), p.layout.pages());  // of this node alone
+  return map_of_node(p, p.layout.touches(), p.layout.pages());  // for this node alone
 }
 
-// Chooses how accesses are seen: the best that the kernel has, or what the option says.
+// Chooses how accesses are detected: by the best way that the kernel has, or by the option's.
 Status start_tracking(MemoryParts& p, const Options& options) {
   const std::string& way = options.text("tracking");
   HIROBA_TRY(p.pagemap.open());
@@ -178,7 +178,7 @@ Status join(MemoryParts& p, const Options& options, const std::function<Status(T
   HIROBA_TRY(p.affinity.start(options));
   p.home_policies.start(options);
   HIROBA_TRY(start_races(p));
-  return p.heap.start(options);  // after what decides on twins
+  return p.heap.start(options);  // after the decision on twins
 }
 
 }  // namespace
@@ -219,8 +219,8 @@ Status Memory::start(const Options& options, const char* call,
   return {};
 }
 
-// Everything remote is complete before the last barrier: after it other ranks may be gone, and this one only takes down
-// what is its own. What the program has left under way, and what only it can end, is an error.
+// All remote operations are complete before the last barrier: after it other ranks may be gone, and this one only frees
+// its own resources. An operation that the program has left under way, and only it can end, is an error.
 Status Memory::stop(const char* call) {
   MemoryParts& p = *parts_;
   HIROBA_TRY(p.collective.barriers().none_between(call));

@@ -1,15 +1,14 @@
 // The contract of this floor: one job-wide address space of shared arrays, with release consistency.
 //
-// A Memory object is one rank's part of the job's memory, and the process owns it. It hands out parts, each with one
-// task and a header of its own: arrays, consistency with all ranks and with some, locks, preloads, atomics, and access
-// by the system. What they share (address range, page cache, transport) is hidden. Addresses are the same in every
-// rank. Within a node arrays are mapped; pages of other nodes are cached and kept consistent as docs/memory-model.md
-// says.
+// A Memory object is one rank's part of the job's memory, and the process owns it. It returns parts, each with one task
+// and a header of its own: arrays, consistency with all ranks and with some, locks, preloads, atomics, and access by
+// the system. It hides what they share (address range, page cache, transport). Addresses are the same in every rank.
+// Within a node arrays are mapped; pages of other nodes are cached and kept consistent as docs/memory-model.md says.
 //
-// Collective calls are made by one thread of each rank, in the same order with the same arguments, while no other
-// thread of the rank touches shared memory; they block until all have come. Everything else is thread-safe.
-// Errors come back as a status; the caller (src/notation) ends the job with it. A `call` is the name that the program
-// knows for what it has called, for messages.
+// One thread of each rank makes the collective calls, in the same order with the same arguments, while no other thread
+// of the rank touches shared memory; they block until all ranks have arrived. Everything else is thread-safe. Errors
+// are returned as a status; the caller (src/notation) ends the job with it. A `call` is the name of the called function
+// in the program, for messages.
 #pragma once
 
 #include <atomic>
@@ -41,7 +40,7 @@ struct MemoryParts;
 
 class Memory {
  public:
-  // Joins the job; from there on messages carry the rank. Before the transport starts, `listen` may set its handlers.
+  // Joins the job; from then on messages contain the rank. `listen` may set handlers before the transport starts.
   // Collective.
   static Status start(const Options& options, const char* call,
                       const std::function<Status(Transport&, const Job&)>& listen, std::unique_ptr<Memory>& out);
@@ -68,15 +67,15 @@ class Memory {
   Replicas& replicas() const;
   NamedWrites& named_writes() const;
 
-  // Option stats: where the time of this rank goes, in seconds; of the threads of a rank together.
+  // Option stats: the time of this rank, in seconds, summed over its threads.
   struct Times {
     bool on = false;
     double began = 0;
     std::atomic<double> locks{0}, faults{0};
   };
   const Times& times() const;
-  // Of locks and sync: acquires that had to look, entries about other ranks' writes that they read, and how many of
-  // them dropped every copy.
+  // Counts of locks and sync: acquires that had to read logs, the entries about other ranks' writes that they read, and
+  // acquires that dropped every copy.
   struct Acquires {
     uint64_t looked = 0, entries = 0, drops = 0;
   };
@@ -87,7 +86,7 @@ class Memory {
   std::unique_ptr<MemoryParts> parts_;
 };
 
-// What this machine offers to see accesses, the best first; why_not is empty for what works.
+// A way of this machine to detect accesses, the best first; why_not is empty if it works.
 struct TrackingWay {
   const char* name;
   std::string why_not;

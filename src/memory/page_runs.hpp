@@ -1,4 +1,4 @@
-// Differences of lists of runs of pages, which are in order and disjoint. Pure arithmetic.
+// Computes differences of lists of runs of pages, which are in order and disjoint. Pure arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hiroba {
 
-// visit(first page, end page, run) for the parts of each run that are in none of the others.
+// Calls visit(first page, end page, run) for the parts of each run that are in none of the others.
 template <typename Run, typename Visit>
 void for_each_without(std::span<const Run> runs, std::span<const PageRun> others, const Visit& visit) {
   auto other = others.begin();
@@ -33,7 +33,7 @@ inline std::vector<PageRun> without(std::span<const PageRun> runs, std::span<con
   return out;
 }
 
-// In order, and those that overlap or touch as one.
+// Sorts the runs and merges those that overlap or touch.
 inline void merge_runs(std::vector<PageRun>& runs) {
   std::sort(runs.begin(), runs.end(), [](const PageRun& a, const PageRun& b) { return a.first < b.first; });
   size_t count = 0;

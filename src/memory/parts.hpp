@@ -1,5 +1,5 @@
-// What one rank's memory is made of, for the files that implement this floor. Owner: Memory, which makes one in start()
-// and ends it after stop(). Each part says what is thread-safe; the rest is set at the start.
+// The parts of one rank's memory, for the files that implement this floor. Owner: Memory, which creates them in start()
+// and destroys them after stop(). Each part documents its thread-safety; the rest is set at the start.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace hiroba {
 
-// Of barriers that may have other names in each rank.
+// Tags of barriers that may have another name in each rank.
 enum BarrierTag : uint64_t {
   at_startup = 1,
   at_shutdown,
@@ -45,7 +45,7 @@ struct MemoryParts {
   PageStates states;
   NoticeLog notices;
   UnchangedWrites unchanged;
-  std::unique_ptr<Cache> cache;  // null on a single node: nothing is ever cached
+  std::unique_ptr<Cache> cache;  // null on a single node, where no page is cached
   HomeWrites home_writes;
   HomeMoves home_moves{*this};
   HomePolicies home_policies{*this};
@@ -56,7 +56,7 @@ struct MemoryParts {
   Touches touches;
   RaceChecker races;
   Memory::Times times;
-  StillWatch still_watch;  // where no launcher of ours looks after the ranks
+  StillWatch still_watch;  // if no launcher of ours watches the ranks
 
   Affinity affinity{*this};
   Arrays arrays{*this};
@@ -75,20 +75,20 @@ struct MemoryParts {
   uint64_t page_of(const void* address) const { return space.offset(address) >> page_shift; }
   bool is_here(int rank) const { return job.node_of(rank) == job.node; }
   int node_fd() const { return job.node_fds[static_cast<size_t>(job.node)]; }
-  // Forgets every copy; alone.
+  // Drops every copy. No other thread of the rank touches shared memory.
   void drop() {
     if (cache == nullptr) return;
     cache->writeback.flush_and_drop(true);
-    notices.clear();  // nobody keeps a copy that they could be about
+    notices.clear();  // no rank keeps a copy that they could concern
     home_policies.lose_track();
     intervals.lose_track();
   }
 };
 
-// Memory of this node's file, at the same offset of the address range.
+// Maps memory of this node's file, at the same offset of the address range.
 Status map_of_node(const MemoryParts& parts, uint64_t offset, uint64_t bytes);
 uint64_t machine_memory();
-// Which ways to see accesses are in use, for people.
+// Describes the ways of detecting accesses that are in use, as text for people.
 std::string describe_tracking(const MemoryParts& parts);
 
 }  // namespace hiroba

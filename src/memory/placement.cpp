@@ -9,8 +9,8 @@ namespace hiroba {
 std::vector<HomeRun> home_runs(const Distribution& d, uint64_t pages, uint64_t gap) {
   std::vector<HomeRun> runs;
   for (uint64_t page = 0; page < pages;) {
-    // A page lives with the owner of its first byte; the space before an array that does not begin on a page, with the
-    // first.
+    // The owner of its first byte is the home of a page; the owner of the first element is the home of the space before
+    // an array that does not begin on a page.
     const uint64_t at = std::max(page << page_shift, gap) - gap;
     const uint64_t element = std::min(at / d.element_bytes(), d.elements() - 1);
     const uint64_t end_byte = gap + d.owner_run_end(element) * d.element_bytes();
@@ -25,7 +25,7 @@ std::vector<HomeRun> home_runs(const Distribution& d, uint64_t pages, uint64_t g
 
 namespace {
 
-// How many whole huge pages the parts have if the array begins `start` pages into one.
+// Returns the number of whole huge pages of the parts if the array begins `start` pages into one.
 uint64_t whole_huge_pages(const std::vector<HomeRun>& parts, uint64_t start) {
   constexpr uint64_t pages = huge_page_bytes / page_bytes;
   uint64_t whole = 0;

@@ -15,7 +15,7 @@ PageSet Preloads::here() const {
 void Preloads::start(const PageSet& pages) {
   bool any = false;
   for (const PageRun& run : pages.runs()) {
-    Array* const array = parts_.table.live(run.first);  // may have been freed since
+    Array* const array = parts_.table.live(run.first);  // it may have been freed since
     if (array == nullptr || parts_.cache == nullptr) continue;
     any =
         parts_.cache->fetches.start_preload(*array, run.first, std::min(array->end_page, run.first + run.pages)) || any;
@@ -27,7 +27,7 @@ void Preloads::wait() {
   if (parts_.cache != nullptr) parts_.cache->fetches.finish();
 }
 
-// A ticket is a run of pages: the first, and 32 bits of how many. A space has fewer than 2^32.
+// A ticket is a run of pages: the first page, and their number in 32 bits. A space has fewer than 2^32.
 void Preloads::wait(Ticket ticket) {
   const uint64_t first = ticket >> 32, pages = ticket & UINT32_MAX;
   if (parts_.cache != nullptr && pages > 0) parts_.cache->fetches.finish(first, first + pages);

@@ -16,7 +16,7 @@ void Replicas::open(const void* address, size_t bytes) {
   }
 }
 
-// False if another thread had it.
+// Returns false if another thread held the page.
 bool Replicas::open_page(Array& array, uint64_t page) {
   Cache& cache = *parts_.cache;
   PageStates& states = parts_.states;
@@ -25,7 +25,7 @@ bool Replicas::open_page(Array& array, uint64_t page) {
   if (state == PageState::valid) return cache.writeback.flush_and_drop(array, page), false;
   if (!states.take(page, state)) return false;
   if (states.flag(page, PageStates::in_view)) cache.copies.hide(array, page);
-  *cache.copies.bytes_of(page) = 0;  // the file has the page
+  *cache.copies.bytes_of(page) = 0;  // the file now has the page
   array.tracker->install(cache.copies.view(page), page_bytes);
   states.set_flag(page, PageStates::replica);
   states.release(page, state);

@@ -1,6 +1,6 @@
 // Part of the contract of this floor: pages of other nodes that a rank fills by itself, and that no part of this floor
-// fetches, sends home or drops meanwhile. Floors above that know exactly which bytes are used where (tasks) keep these
-// consistent.
+// fetches, sends home or drops between open() and close(). Floors above that know exactly which bytes are used where
+// (tasks) keep these consistent.
 //
 // Owner: Memory. Not thread-safe, but other threads may use shared memory during open(). Between open() and close() the
 // rank makes no other collective call that synchronises memory.
@@ -19,10 +19,10 @@ class Replicas {
  public:
   explicit Replicas(MemoryParts& parts) : parts_(parts) {}
 
-  // All pages of other nodes that hold any of these bytes, which lie in one array, can be read and written from now on.
-  // Their contents are undefined. What this rank has written to them before is at the home.
+  // Makes all pages of other nodes that hold any of these bytes, which lie in one array, readable and writable. Their
+  // contents are undefined. What this rank has written to them before is at the home.
   void open(const void* address, size_t bytes);
-  // They are absent again. While no other thread of the rank touches shared memory; a sync_drop follows.
+  // Makes them absent again. Requires that no other thread of the rank touches shared memory; a sync_drop follows.
   void close();
 
  private:

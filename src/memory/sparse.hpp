@@ -1,5 +1,5 @@
-// Large zero-filled tables and files that cost memory only where they are touched, whatever the machine's
-// overcommit policy: they are memory files, which the kernel does not account for in advance.
+// Large zero-filled tables and files that use memory only where they are touched, whatever the machine's overcommit
+// policy: they are memory files, which the kernel does not account for in advance.
 #pragma once
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ class SparseFile {
   uint64_t bytes_ = 0;
 };
 
-// visit(begin, end) for the bytes of a file between `begin` and `end` that have memory.
+// Calls visit(begin, end) for the bytes of a file between `begin` and `end` that have memory.
 template <typename Visit>
 void for_each_data(int fd, uint64_t begin, uint64_t end, const Visit& visit) {
   while (begin < end) {

@@ -26,12 +26,12 @@ struct Process {
   Linear linear;
   int rank = 0;
   bool ended = false;
-  bool forked = false;  // a child that a rank has forked: a copy of all this, and no rank
+  bool forked = false;  // set in a child that a rank has forked: a copy of all this, and no rank
   const char* ends_by = "sms_shutdown";
   std::vector<Hook> start, end, early_end;
 };
 
-// Constructors of the program may register hooks, before those of this library have run.
+// Constructors of the program may register hooks before those of this library have run.
 Process& process() {
   static Process& the_process = *new Process;  // never destroyed: threads may use it while the program ends
   return the_process;
@@ -41,8 +41,7 @@ void run(const std::vector<Hook>& hooks) {
   for (const Hook& hook : hooks) hook();
 }
 
-// Messages before the start carry the rank, too, if hirobarun has set it, and only the first rank that fails prints
-// one.
+// Adds the rank to messages before the start, too, if hirobarun has set it; only the first rank that fails prints one.
 void introduce() {
   if (!Job::in_environment()) return;
   Job job;
@@ -58,8 +57,8 @@ void introduce() {
 
 bool system_keeps(int status) { return status == 0 || (status & 0xff) != 0; }
 
-// If a program exits without the end of its job, the others wait for it. What the program itself has to do at its exit
-// comes after this handler, or has come before it; the shared memory stays usable.
+// If a program exits without the end of its job, the others wait for it. The program's own exit handlers may run before
+// or after this one; the shared memory stays usable.
 void left_early(int status, void*) {
   Process& p = process();
   if (p.memory == nullptr) {
@@ -69,7 +68,7 @@ void left_early(int status, void*) {
   RankBoard& self = p.memory->board().rank(p.rank);
   if (self.pid != getpid()) return;  // a child that the program forked
   const int kept = (status & 0xff) == 0 ? 1 : status & 0xff;
-  signal(SIGTERM, SIG_IGN);  // by which the launcher ends the ranks of a job that has failed
+  signal(SIGTERM, SIG_IGN);  // the launcher ends the ranks of a failed job by it
   self.phase = Phase::leaving;
   leave_by_exit(kept);
   flush_stdout();
@@ -140,7 +139,7 @@ void start_process(const char* call, const std::function<void()>& ready) {
   if (job.launched) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed hirobarun leaves no process, also below a wrapper script
   }
-  // The output is a pipe to the launcher, for which stdio would buffer whole pages, which a rank that is ended loses.
+  // The output is a pipe to the launcher: stdio would buffer whole pages, and a rank that is killed would lose them.
   if (job.launched || job.nranks > 1) setvbuf(stdout, nullptr, _IOLBF, 0);
   on_exit(left_early, nullptr);
   pthread_atfork(nullptr, nullptr, [] { process().forked = true; });
@@ -152,8 +151,8 @@ void start_process(const char* call, const std::function<void()>& ready) {
   run(p.start);
 }
 
-// From the upper floors down, each completes what it has under way with other ranks; the last barrier is in
-// Memory::stop(), and after it nothing remote happens.
+// From the upper floors down, each completes its operations with other ranks; the last barrier is in Memory::stop(),
+// and after it nothing remote happens.
 void end_process(const char* call) {
   Process& p = process();
   require(p.memory->collective().requests().none_left());

@@ -20,10 +20,10 @@ namespace hiroba {
 // Joins the job; then calls ready(), and the registered hooks. Ends the job if this process has started already, or has
 // been in a job.
 void start_process(const char* call, const std::function<void()>& ready);
-// Leaves it, after all ranks have come.
+// Leaves the job, after all ranks have made the call.
 void end_process(const char* call);
 bool process_started();
-// The call that the program must make before it ends, for messages: sms_shutdown unless set.
+// Sets the call that the program must make before it ends, for messages: sms_shutdown unless set.
 void process_ends_by(const char* call);
 
 // Ends the job with a message that names the call if the process has not started, or has ended.
@@ -36,18 +36,18 @@ Loops& process_loops();
 Tasks& process_tasks();
 [[HIROBA_SHOWN]] Linear& process_linear();
 
-// Ends the job if it is an error: with the message, or with "place: message".
+// Ends the job if `status` is an error: with the message, or with "place: message".
 void require(const Status& status);
 void require_at(const Status& status, const char* place);
 
-// Before a call of all ranks that frees shared memory, or works on it: the program's tasks end, which may use it. Ends
-// the job in a task. Collective.
+// Waits for the program's tasks before a collective call that frees shared memory, or works on it. Ends the job if
+// called in a task. Collective.
 [[HIROBA_SHOWN]] void end_tasks(const char* call);
-// Before each barrier of the program: its tasks end, unless the barrier is about these; and the checks at barriers
-// (option check). Collective.
+// Called before each barrier of the program: waits for its tasks, unless `tasks_end` is false, and makes the checks at
+// barriers (option check). Collective.
 void begin_barrier(const char* call, bool tasks_end = true);
-// Ends the job with a message that names the call if it reads, or writes, what tasks use that have not ended; `which`
-// is the argument. In a task it does nothing.
+// Ends the job with a message that names the call if it reads, or writes, data of tasks that have not ended; `which` is
+// the argument. Does nothing in a task.
 void require_unused(const char* call, const char* place, const char* which, const void* data, size_t bytes,
                     bool to_write);
 // These end the job with a message that names the call and the task whose body makes it: in any task; or in one that a
@@ -55,10 +55,10 @@ void require_unused(const char* call, const char* place, const char* which, cons
 void require_outside_task(const char* call);
 void require_all_ranks(const char* call);
 
-// ---- what notations have to do, every rank in the order of registration; constructors of a program may register ----
+// ---- hooks of notations, called in the order of registration on every rank; constructors may register them ----------
 using Hook = std::function<void()>;
 void at_start(Hook hook);      // at the end of the start
 void at_end(Hook hook);        // after the end
-void at_early_end(Hook hook);  // if the program exits before it; other ranks may be gone
+void at_early_end(Hook hook);  // if the program exits before its end; other ranks may be gone
 
 }  // namespace hiroba

@@ -17,14 +17,14 @@ constexpr double most_padding = 1.15;       // stored entries of SELL for one of
 
 size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// As they come.
+// Returns the rows in their order.
 std::vector<int32_t> natural_order(const std::vector<int64_t>& start) {
   std::vector<int32_t> order(start.size() - 1);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
-// Rows by descending length, among `sorted_together` of them.
+// Returns rows by descending length, among `sorted_together` of them.
 std::vector<int32_t> sorted_order(const std::vector<int64_t>& start) {
   std::vector<int32_t> order = natural_order(start);
   const auto length = [&](int32_t i) { return start[static_cast<size_t>(i) + 1] - start[static_cast<size_t>(i)]; };
@@ -35,7 +35,7 @@ std::vector<int32_t> sorted_order(const std::vector<int64_t>& start) {
   return order;
 }
 
-// Entries that SELL would store.
+// Returns the number of entries that SELL would store.
 int64_t padded(const std::vector<int64_t>& start, const std::vector<int32_t>& order, int64_t c) {
   int64_t all = 0;
   for (size_t i = 0; i < order.size(); i += static_cast<size_t>(c)) {
@@ -49,7 +49,7 @@ int64_t padded(const std::vector<int64_t>& start, const std::vector<int32_t>& or
   return all;
 }
 
-// Sorted only where that saves zeros: neighbours in the matrix use neighbours in x.
+// Sorts only if that saves zeros: neighbours in the matrix use neighbours in x.
 std::vector<int32_t> order_of(const std::vector<int64_t>& start, int64_t c) {
   std::vector<int32_t> natural = natural_order(start), sorted = sorted_order(start);
   const auto stored = [&](const auto& order) { return static_cast<double>(padded(start, order, c)); };
@@ -159,7 +159,7 @@ void SparseBlock<T>::multiply(const T* x, T* y, bool add) const {
   const int64_t* const start = placed_.start;
   const auto kernel = sell_ ? sparse_kernels<T>().sell : sparse_kernels<T>().csr;
   const int64_t bytes = stored_ * static_cast<int64_t>(sizeof(T) + sizeof(int32_t)) + rows_ * 8;
-  // Threads get as many entries, and a share of the rows, which may be empty.
+  // Threads get equal numbers of entries, and a share of the rows, which may be empty.
   const int64_t weight = stored_ + items;
   const auto item_at = [&](int64_t at) {
     int64_t low = 0, high = items;
@@ -179,7 +179,7 @@ void SparseBlock<T>::multiply(const T* x, T* y, bool add) const {
 template <typename T>
 LocalRows<T> SparseBlock<T>::entries() const {
   LocalRows<T> out;
-  std::vector<int32_t> stored_as(static_cast<size_t>(rows_));  // by result
+  std::vector<int32_t> stored_as(static_cast<size_t>(rows_));  // stored rows by result
   std::vector<int32_t> results;
   for (int64_t i = 0; i < rows_; ++i)
     results.push_back(placed_.to != nullptr ? placed_.to[i] : static_cast<int32_t>(i));

@@ -13,7 +13,7 @@ namespace hiroba {
 
 enum class Format { automatic, csr, sell };
 
-// Entries of rows, before they are placed: row i has [start[i], start[i + 1]), and is the result to[i].
+// Entries of rows before they are stored: row i has [start[i], start[i + 1]), and is the result to[i].
 template <typename T>
 struct LocalRows {
   std::vector<int64_t> start = {0};
@@ -25,25 +25,25 @@ struct LocalRows {
 template <typename T>
 class SparseBlock {
  public:
-  // Chooses the format if it is automatic: SELL unless its zeros were too many.
+  // Chooses the format if it is automatic: SELL unless it adds too many zeros.
   static SparseBlock make(LocalRows<T> rows, Format format);
   size_t bytes() const;
-  // From where it lies from now on: bytes() of memory, at a multiple of 64.
+  // Stores it in `memory`: bytes() of it, at a multiple of 64.
   void place(char* memory);
 
   void multiply(const T* x, T* y, bool add) const;
-  // As it came, in the order of rows.
+  // Returns the entries in the order of rows.
   LocalRows<T> entries() const;
 
   Format format() const { return sell_ ? Format::sell : Format::csr; }
-  int64_t stored() const { return stored_; }  // entries, with the zeros of SELL
+  int64_t stored() const { return stored_; }  // entries, including the zeros of SELL
 
  private:
   static SparseBlock as_sell(const LocalRows<T>& rows, const std::vector<int32_t>& order);
   void clear_empty(T* y) const;
 
   bool sell_ = false;
-  int64_t rows_ = 0, stored_ = 0;  // rows: those that are stored
+  int64_t rows_ = 0, stored_ = 0;  // rows: stored rows
   bool identity_ = false;          // row i is result i
   LocalRows<T> waiting_;           // until place()
   std::vector<int32_t> length_;    // of SELL: entries of each stored row

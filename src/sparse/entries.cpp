@@ -55,14 +55,14 @@ Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>
 template <typename T>
 Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece, Rows& out) {
   const auto count = static_cast<size_t>(ranks.count());
-  // A row costs as much as an entry, besides: its result.
+  // A row costs as much as an entry for its result.
   std::vector<int64_t> before(count + 1);
   before[static_cast<size_t>(ranks.me()) + 1] = piece.start.back() + piece.rows();
   HIROBA_TRY(ranks.add(std::span(before)));
   std::partial_sum(before.begin(), before.end(), before.begin());
   const int64_t mine = before[static_cast<size_t>(ranks.me())], all = before.back();
   const int64_t unit = n / ranks.count() >= 8 * aligned_rows ? aligned_rows : 1;
-  // Each cut is found by the rank that has its row.
+  // The rank that has a row finds its cut.
   std::vector<int64_t> cuts(count + 1);
   for (size_t r = 1; r < count; ++r) {
     const auto goal = static_cast<int64_t>(static_cast<double>(all) * static_cast<double>(r) / ranks.count());
@@ -112,7 +112,7 @@ Status move_rows(const Ranks& ranks, const Rows& rows, RowPiece<T>& piece) {
 
 namespace {
 
-// What stands at (column, row) if `value` stands at (row, column).
+// Returns the value at (column, row) if `value` is at (row, column).
 template <typename T>
 T counterpart(Symmetry symmetry, const T& value) {
   if (symmetry == Symmetry::skew) return -value;

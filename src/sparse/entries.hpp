@@ -1,5 +1,5 @@
-// Entries of a matrix on their way into it: from any rank to the one that has the row, sorted, equal ones added, and
-// the rows divided by their number of entries.
+// Entries of a matrix before they are stored: they go from any rank to the one that has the row, and are sorted; equal
+// ones are added, and the rows divided by their number of entries.
 //
 // Values, and collective functions.
 #pragma once
@@ -28,24 +28,24 @@ struct RowPiece {
   int64_t rows() const { return static_cast<int64_t>(start.size()) - 1; }
 };
 
-// The rows of this rank; entries at the same place are added, in the order of the ranks that had them.
+// Returns the rows of this rank; entries at the same place are added, in the order of the ranks that had them.
 template <typename T>
 Status collect(const Ranks& ranks, const Rows& rows, const std::vector<Entry<T>>& entries, RowPiece<T>& out);
 
-// Rows by their numbers of entries: each rank's are near to as many as the others'. Where ranks have many rows, cuts
-// are multiples of `aligned_rows`, so that a page of a vector has one owner.
+// Divides rows so that ranks have nearly equal numbers of entries. If ranks have many rows, cuts are multiples of
+// `aligned_rows`, so that a page of a vector has one owner.
 constexpr int64_t aligned_rows = 1024;
 template <typename T>
 Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece, Rows& out);
-// From the division of `piece` to another one.
+// Moves rows from the division of `piece` to another one.
 template <typename T>
 Status move_rows(const Ranks& ranks, const Rows& rows, RowPiece<T>& piece);
 
 enum class Symmetry { none, symmetric, hermitian, skew };
-// The entries below and above the diagonal, from those of one triangle.
+// Adds the entries of the other triangle.
 template <typename T>
 void mirror(Symmetry symmetry, std::vector<Entry<T>>& entries);
-// An error that names an entry without its counterpart, if there is one in the rows of this rank.
+// Returns an error that names an entry without its counterpart, if there is one in the rows of this rank.
 template <typename T>
 Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, const RowPiece<T>& piece);
 

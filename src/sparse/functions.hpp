@@ -1,8 +1,8 @@
 // An operator that is a function of the program: y = f(x) on vectors in shared arrays, called by all ranks together.
 //
-// Owner: whoever made it. Each product copies this rank's part into a shared vector and out of one, and begins with a
-// barrier, so that the function sees all of x. The vectors alternate: one is written while a late rank still reads the
-// one of the product before.
+// Owner: its creator. Each product copies this rank's part into a shared vector and out of one, and begins with a
+// barrier, so that the function sees all of x. The vectors alternate: one is written while a late rank still reads that
+// of the last product.
 #pragma once
 
 #include "sparse/operator.hpp"

@@ -19,7 +19,7 @@ Status Halo<T>::plan(const Ranks& ranks, const Rows& rows, const std::vector<int
   }
   elements_.assign(needed.size(), T(0));
 
-  // Parts end where pages end, so that a rank's part lies at home there.
+  // Parts end at page ends, so that the home of a rank's part is that rank.
   std::vector<int64_t> cuts(n + 1);
   constexpr int64_t page = page_bytes / sizeof(T);
   cuts[static_cast<size_t>(ranks.me()) + 1] = (sent() + page - 1) / page * page;

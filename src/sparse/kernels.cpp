@@ -22,7 +22,7 @@ struct Parts<std::complex<F>> {
   static constexpr int count = 2;
 };
 
-// The sum of one row, by four sums that do not wait for each other.
+// Returns the sum of one row, by four independent sums.
 template <typename R>
 [[gnu::always_inline]] inline void row_sum(const R* value, const int32_t* column, int64_t n, const R* x, R* out) {
   R s0 = 0, s1 = 0, s2 = 0, s3 = 0;
@@ -50,7 +50,7 @@ template <typename R>
   out[0] = re0 + re1, out[1] = im0 + im1;
 }
 
-// The sums of the rows of one slice, whose entries are [begin, end).
+// Computes the sums of the rows of one slice, whose entries are [begin, end).
 template <typename T, typename R>
 [[gnu::always_inline]] inline void slice_sums(const SparseRows<T>& a, int64_t begin, int64_t end, const R* x, R* re,
                                               R* im) {
@@ -71,7 +71,8 @@ template <typename T, typename R>
 }
 
 #if defined(__AVX512F__)
-// The same sums, bit for bit, by instructions that load all elements of a vector: compilers load them one by one.
+// Computes the same sums, bit for bit, by instructions that load all elements of a vector: compilers load them one by
+// one.
 [[gnu::always_inline]] inline void slice_sums(const SparseRows<double>& a, int64_t begin, int64_t end, const double* x,
                                               double* re, double*) {
   __m512d sum = _mm512_setzero_pd();

@@ -1,8 +1,8 @@
-// Products of sparse blocks with vectors in private memory: what all of this floor's time goes into. Compiled once per
-// kind of processor, as linear/kernels.hpp.
+// Products of sparse blocks with vectors in private memory: they take all of this floor's time. Compiled once per kind
+// of processor, as linear/kernels.hpp.
 //
-// Pure; safe in any thread. Each result is made by a fixed order of operations on its own row, whichever rows are
-// computed together.
+// Pure; safe in any thread. Each result has a fixed order of operations on its own row, for any other rows in the same
+// call.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace hiroba {
 
 // Rows of entries, in memory of an owner. CSR: row i has the entries [start[i], start[i + 1]). SELL-C-sigma: a slice is
 // C rows; slice s has the entries [start[s], start[s + 1]), entry k of all its rows beside each other; shorter rows end
-// with zeros. Row i makes result to[i], or i without a table.
+// with zeros. Row i gives result to[i], or i without a table.
 template <typename T>
 struct SparseRows {
   int64_t rows = 0;

@@ -42,7 +42,7 @@ bool makes_hermitian(Symmetry symmetry) {
   return symmetry == Symmetry::hermitian || (symmetry == Symmetry::symmetric && !is_complex<T>);
 }
 
-// From rows that are divided equally.
+// Makes the matrix from rows that are divided equally.
 template <typename T>
 Status finish(const Ranks& ranks, int64_t n, RowPiece<T> piece, const MatrixOptions& options,
               std::unique_ptr<SparseMatrix<T>>& out) {
@@ -133,7 +133,7 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
   mirror(header.symmetry, entries);
   MatrixOptions rest = options;
   const bool same = header.symmetry == options.symmetry;
-  const bool real = !is_complex<T> && header.symmetry == Symmetry::symmetric;  // and so Hermitian
+  const bool real = !is_complex<T> && header.symmetry == Symmetry::symmetric;  // and therefore Hermitian
   if (same || real) rest.symmetry = Symmetry::none;
   HIROBA_TRY(matrix_of_entries(ranks, header.rows, std::move(entries), rest, out));
   out->known_hermitian = out->known_hermitian || makes_hermitian<T>(header.symmetry);

@@ -54,14 +54,14 @@ size_t MarketFile::line_from(size_t at) const {
 
 // One line, read word by word.
 struct MarketFile::Line {
-  size_t begin, end;  // in the text, without what ends it
+  size_t begin, end;  // in the text, without the line end
   const char *at, *to;
 
   Line(std::string_view text, size_t from) : begin(from), end(std::min(text.find('\n', from), text.size())) {
     at = text.data() + begin, to = text.data() + end;
     skip();
   }
-  std::string too_large = {};  // a number that was read, and has no place in its type
+  std::string too_large = {};  // a number that its type cannot hold
 
   static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
   void skip() {
@@ -86,15 +86,15 @@ struct MarketFile::Line {
   }
 
  private:
-  // Beyond what an integer holds.
+  // The number is larger than an integer can hold.
   void take_extreme(std::string_view number, int64_t&) { too_large = number; }
-  // Below the least number, which is 0 or nearly so, as strtod takes it; or beyond the largest one.
+  // The number is below the least one, which strtod rounds to 0 or nearly so, or beyond the largest one.
   void take_extreme(std::string_view number, double& out) {
     out = std::strtod(std::string(number).c_str(), nullptr);
     if (std::isinf(out)) too_large = number;
   }
   static bool read_fortran(std::string_view, int64_t&) { return false; }
-  // As Fortran writes them: 1.0D+03, 1.0q3, and 1.0+300 where the exponent has three digits.
+  // Reads Fortran's forms: 1.0D+03, 1.0q3, and 1.0+300 where the exponent has three digits.
   bool read_fortran(std::string_view number, double& out) {
     std::string text(number);
     const size_t digits = text.find_first_not_of("+-.0123456789", 0), sign = text.find_first_of("+-", 1);

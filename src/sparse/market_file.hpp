@@ -1,4 +1,4 @@
-// A Matrix Market file as text in memory: its header, and the entries of a part of its lines. Pure, but for open(),
+// A Matrix Market file as text in memory: its header, and the entries of a part of its lines. Pure, except for open(),
 // which maps the file; messages name file and line.
 #pragma once
 
@@ -25,11 +25,11 @@ class MarketFile {
   MarketFile(const MarketFile&) = delete;
   MarketFile& operator=(const MarketFile&) = delete;
   Status open(const std::string& path);
-  // The same for text that is there, and stays.
+  // The same for text in memory that outlives it.
   void use_text(const std::string& name, std::string_view text) { name_ = name, text_ = text; }
 
   Status read_header(Header& out);
-  // The entries of the lines that begin in part `part` of `parts`, as they stand.
+  // Reads the entries of the lines that begin in part `part` of `parts`, unchanged.
   template <typename T>
   Status read_entries(const Header& header, int part, int parts, std::vector<Entry<T>>& out) const;
   Status error(size_t at, const std::string& what) const;  // "m.mtx:17: what"
@@ -42,7 +42,7 @@ class MarketFile {
   Status read_entry(const Header& header, Line& line, Entry<T>& out) const;
   template <typename T>
   Status check_entry(const Header& header, size_t at, const Entry<T>& e) const;
-  size_t line_from(size_t at) const;  // where the first line begins that begins there or later
+  size_t line_from(size_t at) const;  // returns the begin of the first line that begins at `at` or later
 
   std::string name_;
   std::string_view text_;

@@ -1,5 +1,5 @@
 // A linear operator: y = A x for vectors that are divided as its rows are. Matrices, preconditioners and functions of
-// the program are operators, and solvers stand on nothing else.
+// the program are operators, and solvers use nothing else.
 //
 // A rank's part of a vector is memory that it reaches without a page fault: private, or its own part of a shared array
 // that is cut as the rows are. T is float, double, or complex of one.
@@ -17,9 +17,9 @@ class AnyOperator {
  public:
   virtual ~AnyOperator() = default;
   virtual const Rows& rows() const = 0;
-  // "matrix of 100 rows", for messages.
+  // Returns its description for messages: "matrix of 100 rows".
   virtual std::string what() const = 0;
-  // Gives up what all ranks have together: shared arrays. Collective.
+  // Frees the shared arrays of all ranks. Collective.
   virtual Status release(const Ranks&) { return {}; }
 };
 
@@ -28,11 +28,12 @@ class Operator : public AnyOperator {
  public:
   // x and y are the parts of this rank, rows().of(me) elements each, and do not overlap. Collective.
   virtual Status apply(const Ranks& ranks, const T* x, T* y) = 0;
-  // Of an operator that multiplies each element by a number of its own: these, of this rank's elements. Else null.
+  // If the operator multiplies each element by its own number, returns these numbers for this rank's elements; else
+  // null.
   virtual const T* diagonal() const { return nullptr; }
-  // Known from how it was made, or found by a solver that needs it.
+  // Known from its creation, or found by a solver that needs it.
   bool known_hermitian = false;
-  // Found by a solver: the power of 2 next to |A|, or 0 if that is no extreme number.
+  // Found by a solver: the power of 2 next to |A|, or 0 if |A| is not extreme.
   std::optional<int> exponent = {};
 };
 

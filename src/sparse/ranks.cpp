@@ -67,7 +67,7 @@ Status Ranks::free(void* array) const { return memory_->arrays().free(array, cal
 
 Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<size_t>& gives, void* recv,
                       const std::vector<size_t>& takes) {
-  static const char nothing = 0;  // null would stand for what is already in `recv`
+  static const char nothing = 0;  // null would mean data that is already in `recv`
   return ranks.perform(plan_alltoallv(send == nullptr ? &nothing : send, BlockTable::one_after_another(gives), recv,
                                       BlockTable::one_after_another(takes)),
                        "entries");

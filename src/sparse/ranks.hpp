@@ -1,8 +1,8 @@
-// What operators and solvers do with the other ranks: sums, the same on all ranks and in each run with as many,
-// blocking or started; exchanges; and shared arrays cut as rows are.
+// The operations of operators and solvers between ranks: sums, the same on all ranks and in each run with the same
+// number of them, blocking or started; exchanges; and shared arrays cut as rows are.
 //
-// A value, which lives no longer than the Memory. Collective: all ranks make the same calls in the same order, by one
-// thread each. `what` is the name that ranks compare and messages show; it outlives what it starts.
+// A value; the Memory outlives it. Collective: all ranks make the same calls in the same order, by one thread each.
+// `what` is the name that ranks compare and messages show; it outlives the started operation.
 #pragma once
 
 #include <memory>
@@ -31,18 +31,18 @@ class Ranks {
   Status add(R& value, Op op = Op::add) const {
     return add(std::span<R>(&value, 1), op);
   }
-  // An error if the values, which `what` names, are not the same on all ranks.
+  // Returns an error if the values, which `what` names, are not the same on all ranks.
   Status agree(std::span<const int64_t> values, const char* what) const;
-  // to[r] goes to rank r; from[r] is what rank r has sent here. T is copied by its bytes.
+  // to[r] goes to rank r; from[r] comes from rank r. T is copied by its bytes.
   template <typename T>
   Status exchange(const std::vector<std::vector<T>>& to, std::vector<std::vector<T>>& from) const;
   Status perform(Plan plan, const char* what) const;
 
   Status barrier() const;
-  // An array of elements of `bytes` bytes, cut so, of zeros; the program frees it with sms_free, or free() does.
+  // Allocates an array of zeros, of elements of `bytes` bytes, with these cuts; sms_free or free() frees it.
   Status allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const;
-  // Of an array of which each rank touches its own part alone, and has filled it: in huge pages from now on, between
-  // nodes, too (option huge). A barrier.
+  // Requires that each rank accesses only its own part of the array, and has filled it: it uses huge pages from now on,
+  // between nodes, too (option huge). A barrier.
   Status use_huge_pages(void* array) const;
   Status free(void* array) const;
 
@@ -52,7 +52,7 @@ class Ranks {
   int me_, count_;
 };
 
-// An operation that goes on while this rank computes: wait() ends it. At most one at a time for each object.
+// An operation that runs while this rank computes: wait() completes it. At most one at a time for each object.
 class StartedOperation {
  public:
   StartedOperation();
@@ -65,12 +65,12 @@ class StartedOperation {
   std::unique_ptr<State> state_;
 };
 
-// A sum that goes on.
+// A started sum.
 template <typename R>
 class StartedSum {
  public:
   Status start(const Ranks& ranks, std::span<const R> values, const char* what);
-  // The sums, until the next start.
+  // Returns the sums, valid until the next start.
   Status wait(const Ranks& ranks, std::span<R>& out);
 
  private:
@@ -78,7 +78,7 @@ class StartedSum {
   StartedOperation operation_;
 };
 
-// As one exchange of bytes: gives and takes say how many, of which rank.
+// Exchanges bytes; gives and takes are the numbers of bytes to and from each rank.
 Status exchange_bytes(const Ranks& ranks, const void* send, const std::vector<size_t>& gives, void* recv,
                       const std::vector<size_t>& takes);
 

@@ -1,5 +1,5 @@
-// How the rows of an operator, and the elements of its vectors, are divided: each rank has consecutive ones, in the
-// order of ranks; a rank may have none. Values.
+// The division of an operator's rows, and of its vectors' elements: each rank has consecutive ones, in the order of
+// ranks; a rank may have none. Values.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Rows {
   }
   bool operator==(const Rows&) const = default;
 
-  // As sms_mapalloc divides one dimension.
+  // Divides n rows as sms_mapalloc divides one dimension.
   static Rows equal(int64_t n, int ranks) {
     Rows out;
     const int64_t block = (n + ranks - 1) / ranks;

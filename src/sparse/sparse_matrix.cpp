@@ -20,7 +20,7 @@ struct MatrixParts {
 
 namespace {
 
-// Columns that other ranks own, ascending.
+// Returns the columns that other ranks own, ascending.
 template <typename T>
 std::vector<int64_t> columns_of_others(const RowPiece<T>& piece, int64_t begin, int64_t end) {
   std::vector<int64_t> out;
@@ -70,7 +70,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   split(piece, begin, end, p.needed, own, others);
   p.own = SparseBlock<T>::make(std::move(own), format), p.others = SparseBlock<T>::make(std::move(others), format);
 
-  // A rank's part is whole pages, so that it lies at home.
+  // A rank's part is whole pages, so that its home is that rank.
   std::vector<int64_t> cuts(static_cast<size_t>(ranks.count()) + 1);
   const size_t bytes = p.own.bytes() + p.others.bytes();
   cuts[static_cast<size_t>(ranks.me()) + 1] = static_cast<int64_t>((bytes + page_bytes - 1) / page_bytes);

@@ -1,7 +1,7 @@
-// A sparse square matrix whose rows are divided over the ranks. Each rank's rows lie in its part of a shared array: the
-// block of its own columns, and the block of the columns of others, whose elements come once per product.
+// A sparse square matrix whose rows are divided over the ranks. Each rank's rows are in its part of a shared array: the
+// block of its own columns, and the block of the columns of others, whose elements are received once per product.
 //
-// Owner: whoever made it; release() gives the memory back. Making, products and release are collective.
+// Owner: its creator; release() frees the memory. Creation, products and release are collective.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct MatrixParts;
 
 struct MatrixFacts {
   int64_t rows = 0, entries = 0;
-  int64_t stored = 0;   // of this rank, with the zeros that its format adds
+  int64_t stored = 0;   // on this rank, including the zeros of its format
   int64_t fetched = 0;  // elements of others that this rank gets in each product
   bool sell = false;    // the format of this rank's own columns
 };
@@ -28,7 +28,7 @@ struct MatrixFacts {
 template <typename T>
 class SparseMatrix final : public Operator<T> {
  public:
-  // Of the rows of this rank.
+  // Makes the matrix from the rows of this rank.
   static Status make(const Ranks& ranks, const Rows& rows, const RowPiece<T>& piece, Format format,
                      std::unique_ptr<SparseMatrix>& out);
   SparseMatrix();
@@ -40,9 +40,9 @@ class SparseMatrix final : public Operator<T> {
   Status release(const Ranks& ranks) override;
 
   const MatrixFacts& facts() const;
-  // The entries of this rank's rows and columns, counted from its first; rows in order, columns ascending.
+  // Returns the entries in this rank's rows and columns, counted from its first; rows in order, columns ascending.
   LocalRows<T> own_block() const;
-  // The others of its rows, if they have any; columns are counted among those that it uses of other ranks.
+  // Returns the other entries of its rows, if any; columns are counted among those that it uses of other ranks.
   LocalRows<T> others_block() const;
 
  private:

@@ -16,20 +16,20 @@ struct TaskAccess {
     in = 1,
     out = 2,
     inout = 3,
-    commutative = 7,  // inout, in any order with the same, one at a time
-    concurrent = 11,  // inout, with the same at once: the tasks see to it themselves
-    reduction = 19    // with the same at once, each in a part of its own (reductions.hpp)
+    commutative = 7,  // inout, in any order with others of this mode, one at a time
+    concurrent = 11,  // inout, at the same time as others of this mode: the tasks synchronize themselves
+    reduction = 19    // at the same time as others of this mode, each in its own part (reductions.hpp)
   };
   Mode mode = in;
-  // The tile that the section is part of, where a program declares tiles: tasks then depend on each other where they
-  // use the same tile. Null: where sections share bytes.
+  // The tile that contains the section, where a program declares tiles: tasks that use the same tile then depend on
+  // each other. Null: tasks whose sections share bytes do.
   const TaskSection* tile = nullptr;
   TaskSection section;
-  // Of a reduction, whose section is contiguous elements.
-  uint8_t op = 0;  // of reduction_op
+  // Set for a reduction, whose section is contiguous elements.
+  uint8_t op = 0;  // a reduction_op
   Type type = Type::int8;
 
-  // By which tasks depend on each other.
+  // Returns the section by which tasks depend on each other.
   const TaskSection& key() const { return tile != nullptr ? *tile : section; }
 };
 constexpr bool reads(TaskAccess::Mode mode) { return (mode & TaskAccess::in) != 0; }

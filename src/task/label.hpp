@@ -1,4 +1,4 @@
-// What a program calls a task, and where it makes it: "update", "main.c:12". Lives as long as the program.
+// The program's name of a task, and the place of its creation: "update", "main.c:12". Lives as long as the program.
 #pragma once
 
 namespace hiroba {

@@ -14,7 +14,7 @@
 
 namespace hiroba {
 
-// One that was freed stays, without what it was, so that a later use of it is found.
+// A freed graph keeps its place without its contents, so that a later use of it is found.
 struct TaskGraph {
   void (*create)(void* context);
   void* context;
@@ -49,13 +49,13 @@ namespace {
 
 static_assert(Tasks::argument_bytes == Task::argument_bytes);
 
-// The task that this thread runs; null in the program's own code.
+// Returns the task that this thread runs; null in the program's own code.
 Task* running() {
   const Worker* const worker = Crew::here();
   return worker == nullptr ? nullptr : worker->current();
 }
 
-// Of the tasks that a task creates.
+// State of the tasks that a task creates.
 struct Children {
   Directory directory;
   Reductions reductions;
@@ -102,13 +102,13 @@ Status create_task(TaskParts& parts, Task* parent, std::span<const TaskAccess> a
   return {};
 }
 
-// What a domain keeps of a task that has failed.
+// A domain's record of a task that has failed.
 struct Failure {
   void* what;
   std::string text;
 };
 
-// Calls that cannot hand a failure to the program, where `failed` is null, return it.
+// If `failed` is null, because the call cannot hand a failure to the program, returns the failure as a status.
 Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* failed) {
   if (!domain.failed.exchange(false)) return {};
   const std::unique_ptr<Failure> taken(static_cast<Failure*>(domain.failure.exchange(nullptr)));
@@ -119,7 +119,7 @@ Status take_failure(const char* call, Domain& domain, int rank, Tasks::Failed* f
              taken->text.c_str(), call));
 }
 
-// Waits, which is looked at if it is the program that waits; while a task waits, the program does, too, or it will.
+// Waits; Watch checks the program's waits only: while a task waits, the program does, too, or it will.
 template <typename Wait>
 void watched(TaskParts& parts, const char* call, const Domain& domain, const Wait& wait) {
   if (running() != nullptr) return wait();
@@ -227,7 +227,7 @@ Status Tasks::allow_parts(bool parts) {
   return {};
 }
 
-// A rank that may leave out tasks does not know whether others have created some. A wait in the function of a graph is
+// A rank that may leave out tasks does not know if others have created some. A wait in the function of a graph is
 // refused.
 bool Tasks::any() const { return parts_->flow.any() || parts_->leave_out || parts_->recording != nullptr; }
 bool Tasks::use(const void* address, size_t bytes, bool to_write) const {
@@ -236,7 +236,7 @@ bool Tasks::use(const void* address, size_t bytes, bool to_write) const {
 }
 
 bool in_task() { return running() != nullptr; }
-// Children run where the task does that the program has created. Recorded tasks do not tell.
+// Children run on the rank of the program's task. Recorded tasks do not tell.
 bool in_lone_task() {
   const Task* task = running();
   while (task != nullptr && task->domain->parent != nullptr) task = task->domain->parent;
@@ -285,7 +285,7 @@ Status Tasks::wait(const char* call, Failed* failed) {
   return synchronise(call);
 }
 
-// All tasks of all ranks have ended; what ranks have copies of stays. What has failed before stays in `failed`.
+// All tasks of all ranks have ended; copies that ranks have stay valid. An earlier failure stays in `failed`.
 Status Tasks::wait_for_all(const char* call, Failed* failed) {
   TaskParts& p = *parts_;
   if (p.recording != nullptr)
@@ -295,12 +295,12 @@ Status Tasks::wait_for_all(const char* call, Failed* failed) {
   await(call, domain, [&] { return domain.all_ended(); });
   domain.created = 0, domain.ended.store(0);
   HIROBA_TRY(take_failure(call, domain, p.memory->job().rank, failed));
-  Failed none;  // a rank on which a task has failed does not come here
+  Failed none;  // a rank on which a task has failed does not reach this line
   HIROBA_TRY(p.agreement.compare(call, p.flow.made(), failed != nullptr ? *failed : none));
   return {};
 }
 
-// After all tasks of all ranks have ended: shared memory is as after a barrier.
+// Requires that all tasks of all ranks have ended: shared memory is as after a barrier.
 Status Tasks::synchronise(const char* call) {
   TaskParts& p = *parts_;
   p.flow.clear();
@@ -393,14 +393,14 @@ Status Tasks::record(TaskGraph& graph) {
   return Status::error("the function of a graph has not created as many tasks each time; it must create the same");
 }
 
-// Where nodes have copies of each other's data, the first iteration is not replayed: it leaves the copies that the next
-// one finds.
+// If nodes have copies of each other's data, the first iteration is not replayed: it leaves the copies that the next
+// one needs.
 Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Failed& failed) {
   TaskParts& p = *parts_;
   HIROBA_TRY(graph.usable(call));
   HIROBA_TRY(wait(call, &failed));
   if (failed.rank >= 0 || times == 0) return {};
-  if (p.chart.on()) {  // it is told of edges when tasks are created
+  if (p.chart.on()) {  // it records edges when tasks are created
     for (int64_t i = 0; i < times; ++i) graph.create(graph.context);
     return wait(call, &failed);
   }
@@ -421,7 +421,7 @@ Status Tasks::run_graph(TaskGraph& graph, int64_t times, const char* call, Faile
   return synchronise(call);
 }
 
-// ---- tasks that end otherwise --------------------------------------------------------------------------------------
+// ---- tasks that end later, or fail ----------------------------------------------------------------------------------
 
 void* Tasks::hold() {
   Task* const task = running();

@@ -4,14 +4,14 @@ namespace hiroba {
 
 namespace {
 
-// Bit b is set if byte b of the mask is not 0.
+// Sets bit b if byte b of the mask is not 0.
 uint8_t any_of_bytes(uint64_t mask) {
   constexpr uint64_t low = 0x7f7f7f7f7f7f7f7f;
   const uint64_t high = (((mask & low) + low) | mask) & ~low;
   return static_cast<uint8_t>((high >> 7) * 0x0102040810204080 >> 56);
 }
 
-// What is stored after the bytes that the mask names does not count.
+// Bytes stored beyond those that the mask names are overwritten later.
 char* pack_word(char* to, const char* from, uint8_t mask) {
   *to++ = static_cast<char>(mask);
   for (int b = 0; b < 8; ++b) {

@@ -1,13 +1,13 @@
-// Bytes on their way to memory of one rank: the format of put_packed, a sequence of words. Each piece has a head
-// (offset << 16 | bytes) and as many bytes, padded to whole words. Offsets need 48 bits.
+// Bytes for memory of one rank: the format of put_packed, a sequence of words. Each piece has a head (offset << 16 |
+// bytes) and that many bytes, padded to whole words. Offsets need 48 bits.
 //
-// A plain piece is 1..32767 bytes for its offset. A masked piece (`masked` is set in the head) is for 4096 bytes at its
-// offset, of which it has those that its masks name: two words, in which bit l stands for the 64 bytes from 64 * l on
-// (some change; all do); then for each line of which some do, not all: a byte in which bit w stands for its word w
-// (some bytes change), another one (some, not all), and for each word its bytes, after a mask of them if it is not
-// whole; for a line of which all do, its 64 bytes. So it is never longer than the page, 2 bytes for each line, and
-// three words. Bytes that it does not name are neither read nor written at the target, because others may write them at
-// the time.
+// A plain piece is 1..32767 bytes for its offset. A masked piece (`masked` is set in the head) changes some of the 4096
+// bytes at its offset, named by masks. It begins with two words, in which bit l stands for the 64-byte line at 64 * l
+// (some of its bytes change; all do). A line of which all bytes change follows as 64 bytes. A line of which only some
+// change follows as a byte in which bit w stands for its word w (some bytes change), another byte (some, not all), and
+// for each word its bytes, after a mask of them if it is not whole. So it is never longer than the page, 2 bytes for
+// each line, and three words. Other bytes are neither read nor written at the target, because others may write them
+// concurrently.
 #pragma once
 
 #include <bit>
@@ -21,14 +21,14 @@ namespace hiroba {
 using PackedWord = uint64_t;
 
 struct Packed {
-  static constexpr uint64_t masked = 0x8000, length = 0x7fff;  // of a head
+  static constexpr uint64_t masked = 0x8000, length = 0x7fff;  // in a head
   static constexpr size_t page = 4096, line = 64, lines = page / line;
 
   static PackedWord head(uint64_t offset, size_t bytes) { return offset << 16 | bytes; }
 };
 
-// Calls line(at, from) for 64 bytes, and word(at, mask, from) for the bytes of a word that the mask names, which
-// returns the end of what it has taken.
+// Calls line(at, from) for 64 bytes, and word(at, mask, from) for the bytes of a word that the mask names. word()
+// returns the end of the bytes that it has read.
 template <typename Line, typename Word>
 void unpack_masked(const PackedWord* piece, const Line& line, const Word& word) {
   const char* from = reinterpret_cast<const char*>(piece + 3);
@@ -51,12 +51,12 @@ void unpack_masked(const PackedWord* piece, const Line& line, const Word& word) 
   }
 }
 
-// Stores those bytes of a word that the mask names. A number of 2, 4 or 8 bytes is named as a whole, and stored in one
-// step.
+// Stores the bytes of a word that the mask names. The mask names a number of 2, 4 or 8 bytes as a whole; it is stored
+// in one step.
 inline const char* store_masked(char* to, uint8_t mask, const char* from) {
   if (mask == 0xff) return std::memcpy(to, from, 8), from + 8;
   if (mask == 0x0f || mask == 0xf0) return std::memcpy(to + (mask & 4 ? 0 : 4), from, 4), from + 4;
-  // Without branches, which could not be foreseen: what is not named goes elsewhere.
+  // Avoids unpredictable branches: bytes that the mask does not name go to `none`.
   char none[8];
   const auto target = [&](int b, uintptr_t named) {
     const auto there = reinterpret_cast<uintptr_t>(to + b), elsewhere = reinterpret_cast<uintptr_t>(none);
@@ -90,7 +90,7 @@ void for_each_piece(std::span<const PackedWord> pieces, const Plain& plain, cons
   }
 }
 
-// Calls put(offset, data, bytes) for all bytes in a row.
+// Calls put(offset, data, bytes) for each contiguous run of bytes.
 template <typename Put>
 void for_each_run(std::span<const PackedWord> pieces, const Put& put) {
   for_each_piece(pieces, put, [&](uint64_t offset, const PackedWord* piece) {
@@ -107,12 +107,12 @@ void for_each_run(std::span<const PackedWord> pieces, const Put& put) {
   });
 }
 
-// Stores them where address_of(offset) says.
+// Stores the pieces at address_of(offset).
 template <typename AddressOf>
 void scatter(std::span<const PackedWord> pieces, const AddressOf& address_of) {
   const auto plain = [&](uint64_t offset, const PackedWord* data, size_t bytes) {
     char* const to = address_of(offset);
-    if (bytes == 8) std::memcpy(to, data, 8);  // by far the most frequent piece: one store
+    if (bytes == 8) std::memcpy(to, data, 8);  // the most frequent piece by far: one store
     else std::memcpy(to, data, bytes);
   };
   for_each_piece(pieces, plain, [&](uint64_t offset, const PackedWord* piece) {
@@ -123,8 +123,8 @@ void scatter(std::span<const PackedWord> pieces, const AddressOf& address_of) {
   });
 }
 
-// A masked piece of the 4096 bytes at `from`: `lines` names the lines with bytes of it, masks[l] those of line l.
-// Returns its words at `out`, where room for most_masked_words is needed.
+// Makes a masked piece of the 4096 bytes at `from`: `lines` names the lines with bytes of it, masks[l] those of line l.
+// Returns its number of words at `out`, which needs room for most_masked_words.
 constexpr size_t most_masked_words = 3 + (Packed::page + Packed::lines * 2) / 8 + 1;
 size_t pack_masked(uint64_t offset, const char* from, uint64_t lines, const uint64_t masks[Packed::lines],
                    PackedWord* out);

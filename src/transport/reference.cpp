@@ -1,4 +1,4 @@
-// The reference implementation of what a transport need not do itself: everything here uses the core only.
+// The reference implementation of the optional part of a transport: it uses the core only.
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -51,7 +51,7 @@ struct Verdict {
 struct Transport::Reference {
   Transport* owner;
   Config config;
-  // Two generations, because a rank may enter the next barrier while others still leave this one.
+  // Two generations, because a rank may enter the next barrier while others have not left this one.
   struct Generation {
     std::vector<uint64_t> tags, words;
     std::vector<bool> here;
@@ -102,7 +102,7 @@ struct Transport::Reference {
     ++g.arrived;
   }
 
-  // At rank 0, when all are here: the result for everybody.
+  // At rank 0, when all have arrived: sends the result to all.
   void announce(Generation& g) {
     const int n = config.job.nranks;
     for (int r = 1; r < n && g.b < 0; ++r)
@@ -173,7 +173,7 @@ std::vector<Capability> Transport::capabilities() const {
           {"barrier with words", false}};
 }
 
-// ---- private memory of others --------------------------------------------------------------------------------------
+// ---- operations that a transport may override ----------------------------------------------------------------------
 
 void Transport::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
   const char* const source = static_cast<const char*>(from);
@@ -311,7 +311,7 @@ Status Transport::unequal(const Config& config, int a, int b, const std::functio
              a, call(a), b, call(b)));
 }
 
-// Messages are delivered by the inner transport, to the handlers that were set here; twice, because its start sets its
+// The inner transport delivers messages to the handlers that were set here; copied twice, because its start sets its
 // own.
 Status Wrapper::start(const Config& config) {
   config_ = config;

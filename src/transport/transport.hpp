@@ -1,11 +1,11 @@
-// The transport contract: everything the floors above may ask of what moves bytes between ranks.
+// The transport contract: all operations that move bytes between ranks, for the floors above.
 //
-// Addresses: memory is named by (rank, offset): the offset counts from the start of the job's address range, the
-// rank is the one whose node holds that memory (its home). attach() tells where each range lives; only attached
-// memory may be named.
+// Addresses: memory is named by (rank, offset): the offset counts from the start of the job's address range, the rank
+// is one whose node holds that memory (its home). attach() sets the home of each range; only attached memory may be
+// named.
 //
 // Core and reference: a transport must implement the core. The rest has a reference implementation on the core
-// (reference.cpp), which a transport overrides where it can do better; capabilities() says what it overrides.
+// (reference.cpp), which a transport overrides where it can do better; capabilities() lists its overrides.
 //
 // Order and completion:
 // - get: the data has arrived on return.
@@ -14,14 +14,14 @@
 // - atomics: performed on return, sequentially consistent among themselves; not ordered with puts.
 // - send: the handler runs once at the target, some time later, in the thread that drives progress there. Messages are
 //   not ordered.
-// - barrier: a fence, too: puts made before it are visible to every rank after it.
+// - barrier: includes a fence: puts made before it are visible to every rank after it.
 //
-// Threads: put, get, fence, atomics and send may be called from many threads at once, and from a page-fault handler:
-// they take no lock that the interrupted code might hold and allocate no memory. start, stop, attach, detach and
-// barriers are collective and made by one thread.
+// Threads: many threads at once, and a page-fault handler, may call put, get, fence, atomics and send: they take no
+// lock that the interrupted code might hold and allocate no memory. start, stop, attach, detach and barriers are
+// collective; one thread calls them.
 //
-// Errors: offsets outside attached memory are our own mistakes (assert). A peer that is gone ends the job through
-// the launcher; a wait that exceeds Config::timeout returns a status.
+// Errors: offsets outside attached memory are internal errors (assert). A lost peer ends the job through the launcher;
+// a wait that exceeds Config::timeout returns a status.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ struct Capability {
 // What accumulate() adds.
 enum class Number : uint8_t { int32, int64, float32, float64 };
 
-// A handler to run, with its payload, before a get reads.
+// An active message on a get: the handler runs before the get reads.
 struct Piggyback {
   int handler;
   const void* payload;
@@ -68,10 +68,10 @@ class Transport {
     Board* board = nullptr;
     char* base = nullptr;      // address of offset 0 here; memory whose home is on this node is mapped at base+offset
     uint64_t extent = 0;       // offsets are below this
-    double timeout = 0;        // seconds that a barrier may wait; 0: for ever
-    int threads_per_rank = 1;  // for deciding how long to spin
-    // Called by threads that wait for other ranks, outside of handlers and of the page-fault handler: what the floors
-    // above have to carry on meanwhile. It may use the transport; true if it did anything.
+    double timeout = 0;        // seconds that a barrier may wait; 0: unlimited
+    int threads_per_rank = 1;  // determines the time to spin
+    // Advances work of the floors above. Called by threads that wait for other ranks, outside of handlers and of the
+    // page-fault handler. It may use the transport; returns true if it did anything.
     bool (*meantime)(void* context) = nullptr;
     void* context = nullptr;
     bool advance() const { return meantime != nullptr && meantime(context); }
@@ -85,28 +85,28 @@ class Transport {
   virtual Status start(const Config& config) = 0;
   virtual void stop() = 0;
 
-  // Memory [offset, offset+bytes) lives on the node of `rank`. Page-aligned.
+  // Declares that memory [offset, offset+bytes) lives on the node of `rank`. Page-aligned.
   virtual Status attach(uint64_t offset, uint64_t bytes, int rank) = 0;
   virtual void detach(uint64_t offset, uint64_t bytes) = 0;
 
   virtual void put(int rank, uint64_t to, const void* from, size_t bytes) = 0;
   virtual void get(void* to, int rank, uint64_t from, size_t bytes) = 0;
-  // True if it has waited, driving progress meanwhile.
+  // Returns true if it has waited; drives progress during the wait.
   virtual bool fence() = 0;
 
-  // At most max_message bytes; blocks while the target's inbox is full, driving progress meanwhile.
+  // Sends at most max_message bytes; blocks while the target's inbox is full, driving progress.
   static constexpr size_t max_message = 3968;
   virtual void send(int rank, int handler, const void* payload, size_t bytes) = 0;
-  // Runs handlers of messages that have arrived; true if any did.
+  // Runs handlers of messages that have arrived; returns true if any ran.
   virtual bool progress() = 0;
   // Blocks until a message may have arrived, or for at most `seconds`.
   virtual void sleep(double seconds) = 0;
-  // Called where ranks that keep step request data from each other, before this one goes on computing: a transport that
-  // answers in software does so for a moment, as long as requests keep coming.
+  // Called where ranks in step request data from each other, before this one continues computing: a transport that
+  // answers in software does so for a moment, as long as requests keep arriving.
   virtual void linger() {}
 
-  // The number that messages name the handler by. Between construction and start; all ranks add the same ones in the
-  // same order.
+  // Returns the number by which messages name the handler. Called between construction and start; all ranks add the
+  // same handlers in the same order.
   int add_handler(Handler handler, void* context) {
     assert(handlers_added_ < max_handlers);
     handlers_[handlers_added_] = {handler, context};
@@ -124,52 +124,53 @@ class Transport {
   }
   // Scatters pieces (packed.hpp) to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);
-  // The same, but the pieces must stay as they are until the completion; so that the next can be prepared meanwhile.
+  // Starts the same; the pieces must not change until the completion, so the next ones can be prepared during it.
   virtual void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) {
     (void)completion;
     put_packed(rank, pieces);
   }
 
-  // Adds `count` numbers to those at `to`, in one attached range, as a put: complete at the next fence. Atomic, number
-  // by number, with other accumulates to the same rank's memory, from wherever, but with nothing else. False if this
-  // transport has no such operation: then nothing was done, and a message to a handler is the way.
+  // Adds `count` numbers to those at `to`, in one attached range, as a put: complete at the next fence. Each addition
+  // is atomic with other accumulates from any rank to that rank's memory, but with nothing else. Returns false, without
+  // effect, if this transport has no such operation; a message to a handler can replace it.
   virtual bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count);
 
-  // A message whose handler runs when all that this rank has put before, to whomever, is visible.
+  // Sends a message whose handler runs when all earlier puts of this rank, to any rank, are visible.
   virtual void send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
     fence();
     send(rank, handler, payload, bytes);
   }
 
-  // Where this process can access that memory by itself; null if it cannot.
+  // Returns the address at which this process can access that memory directly; null if it cannot.
   virtual char* local_address(int rank, uint64_t offset) const;
-  // A get that need not have arrived on return: await() waits for all that were started with this completion. The
-  // note's handler runs before the memory is read, in a process that can reach it: this one, or the rank's. It must not
-  // block. A transport that cannot reach all memory implements this itself.
+  // Starts a get: await() waits for all that were started with this completion. The piggyback's handler runs before the
+  // memory is read, in a process that can access it: this one, or the rank's. It must not block. A transport that
+  // cannot access all memory implements this itself.
   virtual void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                          const Piggyback* piggyback);
-  // A get of what will be there after the next barrier of all (not: group barrier), requested before it, so that the
-  // answer comes without a wait for the request. Must not be awaited before the end of that barrier. Only where
-  // defers_gets(rank); else it is nothing that could be asked for before it is there.
+  // Starts a get of the data as of the next barrier of all (not: group barrier). Its request precedes the barrier, so
+  // the answer needs no wait for the request. Must not be awaited before the end of that barrier. Requires
+  // defers_gets(rank).
   virtual bool defers_gets(int rank) const;
   virtual void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                                   const Piggyback* piggyback);
   virtual void await(Completion& completion);
-  // For ranks that local_address() does not reach; null if this transport has no such messages.
+  // Returns messages for ranks that local_address() does not reach; null if this transport has none.
   virtual TwoSided* two_sided() { return nullptr; }
 
   virtual uint64_t fetch_add64(int rank, uint64_t at, uint64_t value);
   virtual uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired);
   virtual uint32_t fetch_add32(int rank, uint64_t at, uint32_t value);
   virtual uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired);
-  // Blocks until the 32-bit word is no longer `old`, or for at most `seconds`; returns what it is. wake() hastens that.
+  // Blocks until the 32-bit word is no longer `old`, or for at most `seconds`; returns its value. wake() shortens the
+  // wait.
   virtual uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds);
   virtual void wake(int rank, uint64_t at);
 
-  // Barrier that hands every rank's word to every rank: words[r] is rank r's. All must give the same tag; a different
-  // one is a status that names a pair of ranks and what the board says of them. Between its halves a rank may do
-  // anything but begin another barrier; a rank that has ended it may wait for an answer of one that has not. Puts made
-  // in between belong to the next fence or barrier.
+  // A barrier that gives every rank's word to every rank: words[r] is rank r's. All must give the same tag; otherwise
+  // it returns a status that names two ranks and their calls on the board. Between its halves a rank may do anything
+  // except begin another barrier; a rank that has ended it may wait for an answer of one that has not. Puts made in
+  // between belong to the next fence or barrier.
   virtual void start_barrier(uint64_t tag, uint64_t word);
   virtual Status end_barrier(std::span<uint64_t> words);
   Status barrier(uint64_t tag, uint64_t word, std::span<uint64_t> words) {
@@ -177,35 +178,35 @@ class Transport {
     return end_barrier(words);
   }
 
-  // As barrier, without words, and waiting for some ranks only: what `others` did before it is visible to this rank
-  // after it. Every rank makes the call, and a rank that names another one is named by it. A transport that cannot do
-  // it for less meets all.
+  // A barrier without words that waits for some ranks only: writes of `others` before it are visible to this rank after
+  // it. Every rank makes the call, and two ranks name each other or neither does. A transport without a cheaper way
+  // waits for all ranks.
   virtual Status group_barrier(uint64_t tag, std::span<const int> others);
 
-  // What this rank has handed to the network so far: messages, and bytes with their heads. Nothing on one machine.
+  // Messages and bytes, with heads, that this rank has sent to the network so far. Zero on one machine.
   struct Traffic {
     uint64_t messages = 0, bytes = 0;
   };
   virtual Traffic traffic() const;
-  // A handle of the network library's own type (an MPI_Comm) for all ranks in order; 0 bytes if there is none.
-  // Collective at the first call.
+  // Writes a handle of the network library's own type (an MPI_Comm) for all ranks in order; returns 0 if there is none.
+  // The first call is collective.
   virtual size_t communicator(void* out, size_t room);
 
-  // Between these two calls the calling thread is in the page-fault handler.
+  // Marks the begin and end of the page-fault handler in the calling thread.
   virtual void faulting(bool inside);
 
-  // The source of earlier gets in this range will not be needed soon: give back what mapping it costs.
+  // Releases the cost of mapping the source of earlier gets in this range, which will not be needed soon.
   virtual void release_mapping(uint64_t offset, uint64_t bytes);
 
  protected:
   void deliver(int handler, int source, const void* payload, size_t bytes) const {
     handlers_[handler].function(handlers_[handler].context, source, payload, bytes);
   }
-  // For start(): what the reference implementation needs.
+  // Starts the reference implementation; start() calls it.
   void start_reference(const Config& config);
-  // Where everyone is, for a barrier that rank `self` has waited too long in, or whose tags differ.
+  // Lists the missing ranks' calls, for a barrier that has waited too long. unequal(): for tags that differ.
   Status late(const Config& config, std::span<const int> missing) const;
-  // `learn`: copies what a rank elsewhere says of itself to this rank's board.
+  // `learn`: copies a remote rank's current call to this rank's board.
   Status unequal(const Config& config, int a, int b, const std::function<void(int)>& learn = {}) const;
   const Config& config() const { return config_; }
 
@@ -216,7 +217,7 @@ class Transport {
   };
   friend class Wrapper;
   struct Reference;
-  // The first are the reference implementation's.
+  // The first handlers are the reference implementation's.
   static constexpr int first_added_handler = 8, max_handlers = 32;
   Slot handlers_[max_handlers];
   int handlers_added_ = first_added_handler;
@@ -224,7 +225,7 @@ class Transport {
   std::shared_ptr<Reference> reference_;
 };
 
-// A transport that passes everything on to another one; the base of instruments and faults.
+// A transport that forwards everything to another one; the base of instruments and fault injection.
 class Wrapper : public Transport {
  public:
   explicit Wrapper(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -294,17 +295,17 @@ class Wrapper : public Transport {
   std::unique_ptr<Transport> inner_;
 };
 
-// A transport that option transport can name.
+// A possible value of option transport.
 struct TransportEntry {
   const char* name;
   const char* summary;
-  std::vector<std::string> found;  // a line for each plug-in that it may have: "openmpi: yes", "mpich: no: ..."
+  std::vector<std::string> found;  // a line for each possible plug-in: "openmpi: yes", "mpich: no: ..."
   std::vector<Capability> capabilities;
 };
 std::vector<TransportEntry> describe_transports();
 
-// Joins the job, by the transport that the options ask for, wrapped as they ask (chaos, trace); null with a status if
-// that fails. Collective.
+// Joins the job by the transport that the options select, wrapped as they say (chaos, trace); null with a status on
+// failure. Collective.
 Status make_transport(const Options& options, Job& job, std::unique_ptr<Transport>& out);
 
 }  // namespace hiroba

@@ -1,6 +1,6 @@
-// The memory of the job's nodes as a transport sees it: a second mapping of the memory files, beside the one that the
-// program uses, whose accesses are never tracked or refused. Offsets are those of the contract (transport.hpp).
-// Thread-safe but for start, stop, attach and detach.
+// The memory of the job's nodes as a transport accesses it: a second mapping of the memory files, whose accesses are
+// never tracked or refused. Offsets are those of the contract (transport.hpp). Thread-safe except start, stop, attach
+// and detach.
 #pragma once
 
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ class Window {
     (void)at;
   }
 
-  // Reading through the window leaves page-table entries behind that count as this process's memory.
+  // Reads through the window create page-table entries that count as this process's memory.
   void release_mapping(uint64_t offset, uint64_t bytes) { madvise(base_ + offset, bytes, MADV_DONTNEED); }
 
   char* at(uint64_t offset) const { return base_ + offset; }

@@ -25,10 +25,10 @@ Status peek(pid_t process, uint64_t address, void* to, size_t bytes) {
 
 }  // namespace
 
-// A container may forbid the call; then it fails with the own memory, too.
+// A container may forbid the call; then it fails for the process's own memory, too.
 bool peeks_processes() {
   static const bool works = [] {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // where the kernel lets only parents read a process's memory
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // some kernels let only a parent read a process's memory
     uint64_t from = 1, to = 0;
     return peek(getpid(), reinterpret_cast<uint64_t>(&from), &to, sizeof to).ok();
   }();

@@ -1,4 +1,4 @@
-// Private memory of other processes of this machine, which the kernel copies. Thread-safe; does not block.
+// Reads private memory of other processes of this machine; the kernel copies it. Thread-safe; does not block.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace hiroba {
 
-// Whether the kernel lets ranks of this machine read each other's memory.
+// Returns whether the kernel lets ranks of this machine read each other's memory.
 bool peeks_processes();
-// An error: that process has no such memory.
+// Copies `bytes` from `address` in the process of `rank`; fails if that process has no such memory.
 Status peek_process(Board& board, int rank, uint64_t address, void* to, size_t bytes);
 
 }  // namespace hiroba

@@ -18,7 +18,7 @@ namespace hiroba {
 
 namespace {
 
-// The functions of libdw in use.
+// The functions of libdw that this file calls.
 struct Libdw {
   decltype(&dwfl_begin) begin = nullptr;
   decltype(&dwfl_report_begin) report_begin = nullptr;
@@ -54,7 +54,7 @@ bool load(Libdw& dw) {
   return dw.report_end(dw.session, nullptr, nullptr) == 0 && read;
 }
 
-// Of the whole process, as its code is.
+// Returns libdw with the code of the whole process loaded; null if it cannot be loaded.
 Libdw* libdw() {
   static Libdw dw;
   static const bool loaded = load(dw);
@@ -74,7 +74,7 @@ std::string demangled(const char* name) {
   return out;
 }
 
-// The file that contains the code; "" if none does.
+// Returns the name of the file that contains the code; "" if none does.
 std::string_view object_of(const void* code) {
   Dl_info info;
   return dladdr(code, &info) == 0 || info.dli_fname == nullptr ? std::string_view() : name_of(info.dli_fname);
@@ -87,7 +87,7 @@ bool is_library(const void* code) {
   return std::any_of(folded.begin(), folded.end(), [&](const char* name) { return object.starts_with(name); });
 }
 
-// The code of the C library to which a signal handler returns: sigreturn, by its number.
+// Detects the code of the C library to which a signal handler returns: the system call sigreturn.
 bool is_after_signal(const void* code) {
   static constexpr unsigned char trampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
   return std::memcmp(code, trampoline, sizeof trampoline) == 0;
@@ -122,7 +122,7 @@ std::string calling_location() {
     const void* const code = static_cast<char*>(frames[i]) - 1;
     if (is_library(code)) continue;
     std::string place = source_location(code);
-    // Of this library in a static program; and of the start of a program, in which exit handlers run.
+    // Skips frames of this library in a static program, and the start of a program, in which exit handlers run.
     const bool ours = place.starts_with("hiroba::") || place.starts_with("_start ");
     if (!ours) return place;
   }

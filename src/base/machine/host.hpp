@@ -1,4 +1,4 @@
-// This host: its name, for messages, and its TCP settings.
+// This host's name, for messages, and its TCP settings.
 #pragma once
 
 #include <sys/utsname.h>
@@ -15,7 +15,7 @@ inline std::string host_name() {
   return system.nodename;
 }
 
-// The congestion control of new connections; "" if unknown.
+// Returns the congestion control of new connections; "" if unknown.
 inline std::string tcp_congestion_control() {
   std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
   std::string name;
@@ -23,7 +23,7 @@ inline std::string tcp_congestion_control() {
   return name;
 }
 
-// Whether it paces packets by its estimate of the bandwidth.
+// Returns whether it paces packets by its estimate of the bandwidth.
 inline bool is_paced(std::string_view congestion_control) { return congestion_control.starts_with("bbr"); }
 
 }  // namespace hiroba

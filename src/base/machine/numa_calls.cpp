@@ -12,7 +12,7 @@ namespace hiroba {
 
 namespace {
 
-// From the kernel's interface (linux/mempolicy.h), which old systems have without these.
+// The kernel's header linux/mempolicy.h lacks these on old systems.
 constexpr int mpol_default = 0, mpol_preferred = 1, mpol_interleave = 3;
 constexpr int mpol_mf_move = 2;
 constexpr unsigned long most_domains = 1024;
@@ -20,7 +20,7 @@ constexpr size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
 
 int errno_of(long result) { return result < 0 ? errno : 0; }
 
-// Pages that are not there: their errno depends on the kernel's version.
+// The errno of an absent page depends on the kernel's version.
 void name_absent(std::span<int> domains) {
   for (int& domain : domains)
     if (domain == -ENOENT || domain == -EFAULT) domain = NumaCalls::absent;

@@ -1,5 +1,5 @@
-// The MPIs whose launchers Hiroba can use, and which launcher has started this process, by what it leaves in the
-// environment.
+// The MPIs whose launchers Hiroba can use. The environment variables that a launcher sets tell which one has started
+// this process.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace hiroba {
 
 struct Mpi {
-  const char* name;         // as option --mpi and wires have it
+  const char* name;         // the name in option --mpi and in wires
   const char* title;        // for people
-  const char* library;      // how the file name of its library begins
-  const char* launcher[2];  // its mpirun: the command, and what it is called elsewhere
+  const char* library;      // the beginning of its library's file name
+  const char* launcher[2];  // its mpirun: the command, and its name elsewhere
   const char* package;      // Debian's
 };
 inline constexpr Mpi mpis[] = {
@@ -20,13 +20,13 @@ inline constexpr Mpi mpis[] = {
 };
 inline constexpr char mpi_choices[] = "openmpi|mpich";
 
-// Null if there is none of this name.
+// Returns null if no MPI has this name.
 const Mpi* find_mpi(std::string_view name);
 
-// The name of the MPI whose messages the processes of this launch can use; "" if no such launcher started us.
+// Returns the name of the MPI whose messages the processes of this launch can use; "" if no such launcher started us.
 std::string launching_mpi();
 
-// This process's rank by that launcher; 0 if there is none.
+// Returns this process's rank by that launcher; 0 if there is none.
 int launched_number();
 
 // The message (PMI-1) by which Hydra, MPICH's launcher, learns of a process that fails; "%d" is the exit status.

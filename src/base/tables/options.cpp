@@ -135,7 +135,8 @@ bool in_choices(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// Not options of the runtime: settings from hirobarun to its ranks, settings of hirobarun, and the folder of plug-ins.
+// These are no options of the runtime: settings from hirobarun to its ranks, settings of hirobarun, and the plug-in
+// folder.
 constexpr std::string_view reserved[] = {"HIROBA_JOB",   "HIROBA_NODES",          "HIROBA_PLUGINS", "HIROBA_MPI",
                                          "HIROBA_HOSTS", "HIROBA_THREADS",        "HIROBA_BIND",    "HIROBA_TAG",
                                          "HIROBA_CPUS",  "HIROBA_REPORT_BINDINGS"};

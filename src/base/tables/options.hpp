@@ -1,6 +1,6 @@
 // The options of the runtime: one table of name, kind, default and help. `hirobarun --NAME VALUE`, the environment
-// variable HIROBA_NAME, `hiroba info` and docs/options.md all come from it. An Options object is immutable once
-// read, so it may be shared between threads.
+// variable HIROBA_NAME, `hiroba info` and docs/options.md all come from it. An Options object does not change once it
+// is read, so threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct Option {
   const char* name;  // lower case, words joined by '-'
   OptionKind kind;
   const char* fallback;  // value when it is not set
-  const char* choices;   // for choice: "a|b|c"; else what to show for the value, e.g. "SIZE"
+  const char* choices;   // for choice: "a|b|c"; else the placeholder of the value, e.g. "SIZE"
   const char* help;      // one sentence or two
 };
 
 std::span<const Option> option_table();
 
-// "HIROBA_" + the name in capitals with '_' for '-'.
+// Returns "HIROBA_" + the name in capitals with '_' for '-'.
 std::string environment_name(const Option& option);
 
-// An error if `value` is not valid for `option`.
+// Fails if `value` is not valid for `option`.
 Status check_option(const Option& option, std::string_view value);
 
-// "no option 'cahe'; did you mean 'cache'?"
+// Returns "no option 'cahe'; did you mean 'cache'?"
 std::string unknown_option(std::string_view name);
 
-// The table as Markdown, for docs/options.md.
+// Returns the table as Markdown, for docs/options.md.
 std::string options_markdown();
 
 class Options {
  public:
-  // Reads HIROBA_* variables over the defaults. Unknown HIROBA_ names and bad values are errors.
+  // Reads HIROBA_* variables over the defaults; fails for unknown HIROBA_ names and bad values.
   static Status from_environment(Options& out);
 
   const std::string& text(std::string_view name) const;

@@ -1,5 +1,5 @@
-// The wires of this source tree, whether or not their libraries were there when it was built: what the lines
-// hiroba_wire() of src/CMakeLists.txt say. Constant.
+// The wires of this source tree, whether or not their libraries were there at its build. The lines hiroba_wire() of
+// src/CMakeLists.txt define them. Constant.
 #pragma once
 
 #include <hiroba_wires.inc>
@@ -11,9 +11,9 @@
 namespace hiroba {
 
 struct WireKind {
-  const char* transport;  // its name, as option transport has it
+  const char* transport;  // its name in option transport
   const char* summary;
-  std::initializer_list<const char*> mpis;  // a plug-in for each MPI that it is or sits on; "": one, which needs none
+  std::initializer_list<const char*> mpis;  // a plug-in for each MPI that it is or uses; "": one, which needs no MPI
 
   bool sits_on_mpi() const { return **mpis.begin() != '\0'; }
   std::string plugin_file(std::string_view mpi) const {
@@ -23,11 +23,11 @@ struct WireKind {
 
 inline constexpr WireKind wire_kinds[] = {HIROBA_WIRE_KINDS};
 
-// Null if the transport is no wire's.
+// Returns null if no wire has this name.
 const WireKind* find_wire(std::string_view transport);
 
-// Where plug-ins and agents lie, for a program of this installation: beside its folder bin, in the folder of libraries
-// that CMake was given, or, in a build folder, in lib.
+// Returns the folder of plug-ins and agents for a program of this installation: in the library folder that CMake was
+// given, beside the program's folder bin, or, in a build folder, in lib.
 std::string library_folder();
 
 }  // namespace hiroba

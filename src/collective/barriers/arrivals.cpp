@@ -8,8 +8,8 @@ namespace hiroba {
 
 uint64_t Arrivals::place(int rank) const { return scratch_ + static_cast<uint64_t>(rank) * stride_; }
 
-// How often a rank has arrived, twice as many, and one more with a part of the next time's work; and how many ranks may
-// be asleep over it. In a line of the processor's cache.
+// The first word counts arrivals: 2 for each complete one, 1 more after a part of the next. The second counts ranks
+// that may sleep on the first. Both are in one cache line.
 std::atomic<uint32_t>& Arrivals::word(int rank, int word) const {
   return reinterpret_cast<std::atomic<uint32_t>*>(world_->reach(rank, place(rank)))[word];
 }

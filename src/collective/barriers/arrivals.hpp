@@ -1,8 +1,8 @@
-// The split barrier of some ranks, where this process reaches all ranks' memory: a count of arrivals at the start of
-// each rank's scratch memory. Every rank calls arrive(); await() returns when `others` have arrived as often as this
-// rank. A rank may first arrive with a part of its work; await(part) does not wait for the rest of it.
+// The split barrier of some ranks, for processes that reach all ranks' memory: an arrival counter at the start of each
+// rank's scratch memory. Every rank calls arrive(); await() returns when `others` have arrived as often as this rank. A
+// rank may first arrive with a part of its work; await(part) does not wait for the rest.
 //
-// Owner: Collective. For the thread that makes collective calls; await() blocks.
+// Owner: Collective. Only the thread that makes collective calls may call it; await() blocks.
 #pragma once
 
 #include <atomic>
@@ -16,12 +16,12 @@ class Arrivals {
  public:
   enum class Work { part, all };
 
-  // `scratch`: offset of rank 0's; `stride`: from one rank's to the next.
+  // `scratch`: offset of rank 0's scratch memory; `stride`: distance between two ranks' scratch memory.
   void start(const World& world, uint64_t scratch, uint64_t stride) {
     world_ = &world, scratch_ = scratch, stride_ = stride;
   }
   bool reaches_all() const;
-  // Whether this rank has arrived with a part only.
+  // Returns true if this rank has arrived with a part only.
   bool arrived_with_part() const;
   void arrive(const char* call, Work done);
   bool arrived(std::span<const int> others, Work needed) const;

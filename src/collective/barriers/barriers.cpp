@@ -10,15 +10,14 @@ void Barriers::start(const World& world, bool measure) {
   waits_.for_rank.resize(static_cast<size_t>(world.nranks));
 }
 
-// FNV-1a.
+// Computes FNV-1a.
 uint64_t Barriers::tag_of(const char* call) {
   uint64_t hash = 0xcbf29ce484222325;
   for (; *call != '\0'; ++call) hash = (hash ^ static_cast<unsigned char>(*call)) * 0x100000001b3;
   return hash;
 }
 
-// Every call for all ranks passes here: it is counted and named on the board. What the others call, the exchange
-// compares.
+// Requires that no split barrier is under way.
 Status Barriers::none_between(const char* call) const {
   if (split_ == nullptr) return {};
   return Status::error(format("%s after %s and before its end; wait for that first", call, split_));
@@ -33,8 +32,8 @@ Status Barriers::come(const char* call) {
   return {};
 }
 
-// A wait for all other ranks has ended, so the one that came last to the same call was waited for. Ranks of other
-// machines have boards of their own.
+// Attributes a finished wait for all other ranks to the rank that came last to the same call. Ranks of other machines
+// have boards of their own.
 void Barriers::note_wait(double seconds) {
   Board& board = *world_->board;
   waits_.seconds += seconds;

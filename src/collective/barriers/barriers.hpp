@@ -1,7 +1,7 @@
-// Barriers of all ranks, and of some, over what the transport does natively; and how long they wait.
+// Barriers of all ranks, and of some, by the transport's native operations, and the time that they wait.
 //
-// Owner: Collective. Calls are made by one thread of each rank, in one order with equal names: they are counted, named
-// on the board and compared. They block, but start_split().
+// Owner: Collective. One thread of each rank makes the calls, in one order with equal names. Each call is counted,
+// named on the board and compared with the other ranks' calls. All calls but start_split() block.
 #pragma once
 
 #include <pthread.h>
@@ -18,24 +18,24 @@ namespace hiroba {
 class Barriers {
  public:
   void start(const World& world, bool measure);
-  static uint64_t tag_of(const char* call);  // the same calls have the same tag
-  // All give the same tag; without one it is that of the name.
+  static uint64_t tag_of(const char* call);  // equal calls have equal tags
+  // All ranks give the same tag; the default is the tag of the name.
   Status all(const char* call, uint64_t tag);
   Status all(const char* call);
-  // A barrier that hands every rank's word to every rank.
+  // Gives every rank the words of all ranks.
   Status with_words(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words);
   Status with_words(const char* call, uint64_t word, std::span<uint64_t> words);
-  // A barrier in two halves, between which this rank makes no other call for all ranks.
+  // A split barrier; this rank makes no other call for all ranks between the halves.
   Status start_split(const char* call, uint64_t tag);
   bool between() const { return split_ != nullptr; }
-  Status none_between(const char* call) const;  // an error if one is not ended
-  Status end_split();                           // after a start
-  // Waits only for `others`, each of which names this rank in turn. Every rank makes the call.
+  Status none_between(const char* call) const;  // an error if a split barrier is under way
+  Status end_split();                           // requires start_split()
+  // Waits only for `others`, each of which names this rank in turn. Every rank makes this call.
   Status some(const char* call, std::span<const int> others);
 
   struct Waits {
     double seconds = 0;
-    std::vector<double> for_rank;  // by the rank that came last, where this rank sees when others came
+    std::vector<double> for_rank;  // by the rank that came last, if this rank sees when others came
   };
   const Waits& waits() const { return waits_; }  // option stats
   void tell_waits(std::function<void(double seconds)> told) { told_ = std::move(told); }
@@ -50,11 +50,11 @@ class Barriers {
 
   const World* world_ = nullptr;
   bool measure_ = false;
-  std::atomic<pthread_t> thread_{};  // that is in a call
-  const char* split_ = nullptr;      // the call that has started a barrier and not ended it
+  std::atomic<pthread_t> thread_{};  // the thread that is in a call
+  const char* split_ = nullptr;      // the call that started a barrier and has not ended it
   Waits waits_;
   std::function<void(double)> told_;
-  std::vector<uint64_t> words_;  // for barriers whose words are not used
+  std::vector<uint64_t> words_;  // for barriers whose words nobody reads
 };
 
 }  // namespace hiroba

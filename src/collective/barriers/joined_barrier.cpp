@@ -10,7 +10,7 @@ std::span<const char> bytes_of(const Words& words) {
 
 }  // namespace
 
-// In round k every member sends to the one 2^k after it, and receives from the one 2^k before it.
+// In round k every member sends to the member 2^k after it, and receives from the one 2^k before it.
 Operation JoinedBarrier::run(RunningPtr running) {
   const Sequence& s = running->sequence;
   const int n = s.team.count;

@@ -1,5 +1,5 @@
 // The barrier of a team that joins words of its members, by parcels, in as many rounds as the number of members has
-// bits. It is an operation (operation.hpp).
+// bits. It runs as an operation (operation.hpp).
 #pragma once
 
 #include "collective/plans/exchange.hpp"

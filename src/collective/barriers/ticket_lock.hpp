@@ -1,6 +1,6 @@
-// A lock in the memory of a rank: the next ticket and the ticket being served, 32 bits each, zero at first. Who comes
-// first is served first. What the lock protects is made visible by its users, before release() and after acquire().
-// Thread-safe; acquire() blocks, driving progress.
+// A lock in the memory of a rank: the next ticket and the ticket being served, 32 bits each, initially zero. It serves
+// threads in the order of arrival. Its users make protected data visible, before release() and after acquire().
+// Thread-safe; acquire() blocks and drives progress.
 #pragma once
 
 #include "collective/world.hpp"
@@ -10,7 +10,7 @@ namespace hiroba {
 class TicketLock {
  public:
   TicketLock(const World& world, int rank, uint64_t offset) : world_(world), rank_(rank), offset_(offset) {}
-  // `text` and `what` as those of World::await_word.
+  // `text` and `what` are those of World::await_word.
   template <typename Text, typename What>
   Status acquire(const Text& text, const What& what, uint32_t& ticket) const {
     const uint32_t mine = ticket = world_.transport->fetch_add32(rank_, offset_, 1);
@@ -20,7 +20,7 @@ class TicketLock {
     ticket = world_.transport->fetch_add32(rank_, serving(), 0);
     return world_.transport->compare_swap32(rank_, offset_, ticket, ticket + 1) == ticket;
   }
-  // Whether anybody waits is seen in the same step: who comes after it finds the lock free.
+  // The same atomic step shows whether a thread waits: one that comes later finds the lock free.
   void release() const {
     const uint64_t before = world_.transport->fetch_add64(rank_, offset_, uint64_t{1} << 32);
     const auto next = static_cast<uint32_t>(before), now = static_cast<uint32_t>(before >> 32) + 1;

@@ -55,7 +55,7 @@ Status PlannedOperations::start(Members& members, Plan plan, const Call& call, S
     prepare(*running, std::move(plan));
     const uint32_t number = Lanes::begin(members);
     out = parts_.begin(running, [&] { return parts_.lanes.exchange(running, members, number); });
-    return {};  // others need nothing more of this rank
+    return {};  // other ranks need nothing more from this rank
   }
   out = parts_.begin_exchange(begin_sequence(members, call), std::move(plan));
   return parts_.carry_on(out, members.team);
@@ -100,7 +100,8 @@ Status PlannedOperations::split(Members& parent, int color, int key, std::unique
   return {};
 }
 
-// The lowest lane that all members of the parent have free, and a number of calls that none of them has reached in it.
+// Chooses the lowest lane that all members of the parent have free, and a call number that none of them has reached in
+// it.
 Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const Call& call) {
   Combine both, most;
   HIROBA_TRY(Combine::make(Type::uint32, Op::bit_and, both));
@@ -116,7 +117,7 @@ Status PlannedOperations::agree_on_lane(Members& parent, Members& members, const
     members.lane = lane;
     parts_.lanes.open(members, calls);
   }
-  return parts_.teams.barrier(parent.team, call);  // nobody uses it before all have opened it
+  return parts_.teams.barrier(parent.team, call);  // no rank uses the lane before all have opened it
 }
 
 Status PlannedOperations::agree(Members& members, const Call& call) {

@@ -1,7 +1,7 @@
-// Any collective operation, as a plan (plans.hpp), in teams whose members have made them together.
+// Collective operations given as plans (plans.hpp), in teams whose members have made them together.
 //
-// Owner: Collective. Calls for a team are made by one thread of each of its ranks, all in one order with equal names.
-// What was started is carried on by threads of this rank that wait, and by its progress thread (option progress).
+// Owner: Collective. One thread of each rank of a team makes its calls, all in one order with equal names. Waiting
+// threads of this rank and its progress thread (option progress) advance started operations.
 #pragma once
 
 #include <memory>
@@ -18,24 +18,24 @@ class PlannedOperations {
  public:
   explicit PlannedOperations(CollectiveParts& parts) : parts_(parts) {}
   void start();
-  // The team of all ranks.
   Members& all() { return all_; }
   [[HIROBA_SHOWN]] Member member_of(const Members& members) const;
-  // Members with the same colour become a team, in the order of their keys; none with a negative colour. All members of
-  // `members` call it.
+  // Makes a team of the members with the same colour, in the order of their keys; none for a negative colour. All
+  // members of `members` call it.
   Status split(Members& members, int color, int key, std::unique_ptr<Members>& out, const Call& call);
   void release(Members& members);
-  // After a barrier: that all have made the same calls for the team, where nothing is under way.
+  // Requires a barrier before it. Checks that all have made the same calls for the team, unless operations are under
+  // way.
   Status agree(Members& members, const Call& call);
-  // The last barrier of all ranks, in which they also compare what they have called together.
+  // Runs the last barrier of all ranks, which also compares their joint calls.
   Status last_barrier(const char* call, uint64_t tag);
-  // Blocks. `call.name` says what all must have in common.
+  // Blocks. `call.name` contains all that must be equal on all ranks.
   [[HIROBA_SHOWN]] Status perform(Members& members, Plan plan, const Call& call);
-  // Buffers must stay until it is done.
+  // Buffers must stay until the operation is done.
   [[HIROBA_SHOWN]] Status start(Members& members, Plan plan, const Call& call, Started& out);
-  // Calls function(context) after it is done, in a thread that carries operations on, or now.
+  // Calls function(context) after `started` is done, in a thread that advances operations, or now.
   Status then(const Started& started, void (*function)(void*), void* context);
-  // What was started is carried on between them only, from the first end on.
+  // From the first end_progress() on, started operations advance only between these two calls.
   void begin_progress();
   void end_progress();
 

@@ -27,7 +27,7 @@ Status Requests::await(Request& request, const Call& call) {
   return failed;
 }
 
-// A program that asks again and again gives its core to those that it waits for.
+// Yields the core if nothing advanced: a program that polls must not delay the ranks that it waits for.
 Status Requests::test(Request& request, bool& complete) {
   const bool any = world_->drive();
   HIROBA_TRY(request.advance(complete));
@@ -76,7 +76,7 @@ void Requests::keep(int64_t id, std::unique_ptr<Request> request, const char* wh
   count_.fetch_add(1, std::memory_order_release);
 }
 
-// Under the lock: lets those with these numbers go on; true if any is complete.
+// Requires lock_. Advances the requests with these numbers; returns true if any is complete.
 bool Requests::advance(int64_t first, int64_t last, bool hasten) {
   bool any = false;
   for (auto at = kept_.lower_bound(first); at != kept_.end() && at->first <= last; ++at)
@@ -90,7 +90,7 @@ bool Requests::advance(int64_t first, int64_t last, bool hasten) {
   return any;
 }
 
-// Where something goes on already, in this thread or another, nothing more can be done.
+// Returns false if another call, in this thread or another, advances requests already.
 bool Requests::go_on() {
   if (count_.load(std::memory_order_acquire) == 0 || !lock_.try_lock()) return false;
   const bool any = advance(INT64_MIN, INT64_MAX, false);
@@ -107,7 +107,7 @@ Status Requests::known(int64_t id) const {
                               numbers.empty() ? ", nor with any other number" : ", but with ", numbers.c_str()));
 }
 
-// What was started with other numbers goes on, too, as in every wait: images may wait for them in another order.
+// Advances requests with other numbers, too, as every wait does: images may wait for them in another order.
 Status Requests::await(int64_t id, const Call& call) {
   {
     const std::lock_guard<SignalSafeLock> guard(lock_);

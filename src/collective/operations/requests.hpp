@@ -1,8 +1,8 @@
-// What was started and goes on while the program computes, and how programs name it: by handles, or by numbers of their
-// own (`async(id)`), which several may share.
+// Started work that continues while the program computes. Programs name it by handles, or by numbers of their own
+// (`async(id)`), which several requests may share.
 //
-// A request belongs to the code that started it, or to Requests, which belongs to Collective. What is kept by number
-// goes on whenever this rank waits for others. Thread-safe, but for each request.
+// The code that started a request owns it, or Requests, which belongs to Collective. Requests with numbers advance
+// whenever this rank waits for others. Thread-safe, except for each single request.
 #pragma once
 
 #include <atomic>
@@ -19,21 +19,21 @@ namespace hiroba {
 class Request {
  public:
   virtual ~Request() = default;
-  // Goes on with it as far as that needs no waiting. Once it is complete, its results are in place, and it may go.
+  // Advances without waiting. Once it is complete, its results are in place, and it may be destroyed.
   virtual Status advance(bool& complete) = 0;
-  // The same, but waits for data that is on its way. Not for other ranks.
+  // Advances, and waits for data that is on its way, but not for other ranks.
   virtual Status hasten(bool& complete) { return advance(complete); }
   // "rank 3 has not arrived"
   virtual std::string missing() const = 0;
-  // What it is and where it was started, where the wait for it does not tell.
+  // Names the request and where it was started, if the wait for it does not.
   virtual std::string name() const { return {}; }
-  // Whether it stays after it is complete, to be started again.
+  // Returns true if the request stays after it is complete, to be started again.
   virtual bool is_persistent() const { return false; }
-  // Of one that stays: whether it was started and not waited for.
+  // Returns true if a persistent request was started and not waited for.
   virtual bool is_under_way() const { return false; }
-  // Whether it needs any of that memory, until it was waited for.
+  // Returns true if the request needs any of that memory until it was waited for.
   virtual bool uses(const void* /*begin*/, const void* /*end*/) const { return false; }
-  // What the program has to do before it ends, if it is not complete.
+  // Says what the program has to do before it ends, if the request is not complete.
   virtual std::string remedy() const { return "call hiroba_wait before the end"; }
 };
 
@@ -43,24 +43,24 @@ class Requests {
   [[HIROBA_SHOWN]] Status await(Request& request, const Call& call);
   Status test(Request& request, bool& complete);
 
-  // ---- by handle: from 1 on, and never used again ----
+  // ---- by handle: starts at 1, never used again ----
   uint64_t give(std::shared_ptr<Request> request);
-  // A status if it was waited for already, or never given.
+  // Fails if the handle was waited for already, or never given.
   Status find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out);
   void forget(uint64_t handle);
-  // What the first request is, and where it was started, that needs any of that memory; nothing if none does.
+  // Names the first request that needs any of that memory, and where it was started; empty if none does.
   std::string user_of(const void* begin, const void* end) const;
 
   // ---- by number ----
-  // `what` it is, "reduction", and where it was started. Null: it is complete, but its number is known from now on.
+  // `what`, as "reduction", and `place` describe it. Null: the request is complete, but its number becomes known.
   void keep(int64_t id, std::unique_ptr<Request> request, const char* what, const char* place);
-  // All that were started with this number.
+  // Waits for all requests with this number.
   Status await(int64_t id, const Call& call);
   Status test(int64_t id, bool& complete);
-  // A status that names one, if the program has not waited for all.
+  // Fails with the name of a request that the program has not waited for.
   Status none_left();
 
-  bool go_on();  // true if anything is complete
+  bool go_on();  // true if any request is complete
 
  private:
   struct Kept {
@@ -72,11 +72,11 @@ class Requests {
   bool advance(int64_t first, int64_t last, bool hasten);
 
   const World* world_ = nullptr;
-  std::atomic<size_t> count_{0};  // of what is kept
-  SignalSafeLock lock_;           // guards what follows
+  std::atomic<size_t> count_{0};  // requests in kept_
+  SignalSafeLock lock_;           // guards the next member
   std::map<int64_t, std::vector<Kept>> kept_;
-  // Guards what follows. Of its own: what is kept is advanced under the other lock, and may start operations; while an
-  // operation goes on, a continuation gives and forgets requests.
+  // Guards the next members. A separate lock, because lock_ is held while kept requests advance, which may start
+  // operations; while an operation advances, a continuation gives and forgets requests.
   mutable SignalSafeLock given_lock_;
   uint64_t last_ = 0;
   std::map<uint64_t, std::shared_ptr<Request>> given_;

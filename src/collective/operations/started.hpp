@@ -1,4 +1,4 @@
-// What was started: a handle, of which copies are the same operation. Thread-safe.
+// A handle of a started operation; copies refer to the same operation. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,12 @@ class Started {
   [[HIROBA_SHOWN]] bool done() const;
   // "rank 3 has not arrived"
   [[HIROBA_SHOWN]] std::string missing() const;
-  // That no rank was found in another operation. If one was, this is never done.
+  // Fails if a rank was found in another operation. Then this one is never done.
   [[HIROBA_SHOWN]] Status agrees() const;
-  // Once it is done: of operations on a copy; of a barrier.
+  // Requires done(). data(): of operations on a copy; words(): of a barrier.
   const char* data() const;
   const Words& words() const;
-  // Whether it needs any of that memory: for its blocks.
+  // Returns true if the operation needs any of that memory for its blocks.
   bool uses(const void* begin, const void* end) const;
   const RunningPtr& running() const { return running_; }
 

@@ -34,7 +34,7 @@ Status TeamOperations::reduce(const Team& team, char* data, int64_t count, const
   return parts_.finish(parts_.begin_exchange(begin_sequence(team, 1, call), std::move(plan)), call);
 }
 
-// A word of each rank in one exchange.
+// Combines one word of each rank, by one barrier.
 Status TeamOperations::reduce_word(char* data, const Combine& combine, const Call& call) {
   uint64_t word = 0;
   std::memcpy(&word, data, combine.element());
@@ -69,7 +69,7 @@ Status TeamOperations::gather(const char* call, std::span<const char> mine, std:
   return {};
 }
 
-// ---- what is started -----------------------------------------------------------------------------------------------
+// ---- started operations --------------------------------------------------------------------------------------------
 
 Sequence TeamOperations::begin_sequence(const Team& team, uint64_t operations, const Call& call) {
   return parts_.begin_sequence(team, operations, call);
@@ -92,7 +92,7 @@ Started TeamOperations::begin_reduce(const Team& team, const char* data, int64_t
   if (count == 0) return Started(running);
   Plan plan =
       plan_allreduce(parts_.member_of(team, running->sequence.me), nullptr, running->data.data(), elements, combine);
-  if (plan.copied > 0) {  // others still read what is given when the result is there
+  if (plan.copied > 0) {  // others still read the input when the result is there
     running->data.resize(2 * bytes);
     char* const result = running->data.data();
     std::memcpy(result + bytes, result, bytes);

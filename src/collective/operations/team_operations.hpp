@@ -1,7 +1,7 @@
-// What coarrays, loops and sms do in teams that are not made together: any set of ranks that all of them know.
+// Operations of coarrays, loops and sms in teams that are not made together: any set of ranks that all of them know.
 //
-// Owner: Collective. Calls for a team are made by one thread of each of its ranks, all in one order with equal names;
-// unequal calls end in a status that names both. They block, but those that start.
+// Owner: Collective. One thread of each rank of a team makes its calls, all in one order with equal names; unequal
+// calls end in a status that names both. All calls block, except those that start operations.
 #pragma once
 
 #include <span>
@@ -18,20 +18,20 @@ class TeamOperations {
  public:
   explicit TeamOperations(CollectiveParts& parts) : parts_(parts) {}
   Status barrier(const Team& team, const Call& call);
-  // The same, whatever the program calls it; joins the words of all.
+  // Also joins the words of all. The program may use different calls.
   Status barrier(const Team& team, const Call& call, Words& words, Join join);
-  // In place.
+  // Works in place.
   Status reduce(const Team& team, char* data, int64_t count, const Combine& combine, const Call& call);
-  // From the member `root`.
+  // Copies from the member `root`.
   Status broadcast(const Team& team, int root, char* data, size_t bytes, const Call& call);
-  // Of all ranks: all[r] is what rank r gave.
+  // Gathers from all ranks: all[r] is the data of rank r.
   Status gather(const char* call, std::span<const char> mine, std::vector<std::vector<char>>& all);
 
   // All ranks of the team agree on the number of operations that follow.
   Sequence begin_sequence(const Team& team, uint64_t operations, const Call& call);
-  // The `which`-th of a sequence.
+  // Starts the `which`-th operation of a sequence.
   Status start_barrier(const Sequence& sequence, int which, const Words& words, Join join, Started& out);
-  // On copies.
+  // Work on copies of the data.
   Status start_reduce(const Team& team, const char* data, int64_t count, const Combine& combine, const char* what,
                       Started& out);
   Status start_broadcast(const Team& team, int root, const char* data, size_t bytes, const char* what, Started& out);

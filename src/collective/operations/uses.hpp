@@ -1,5 +1,5 @@
-// What collective operations a program calls, of which sizes, and how long it computes before each: for
-// `hiroba overlap --like` (option trace-collectives). One thread records.
+// Records the collective operations of a program, their sizes, and the time that it computes before each, for `hiroba
+// overlap --like` (option trace-collectives). One thread records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hiroba {
 class Uses {
  public:
   void start(const std::string& file);  // nothing is recorded without a name
-  // A call begins, of blocks of `bytes` bytes; and it has ended.
+  // Record the begin of a call with blocks of `bytes` bytes, and its end.
   void begin(const char* name, size_t bytes);
   void end();
   // Writes the file: a list of {"collective", "bytes", "calls", "compute_seconds_between"}.

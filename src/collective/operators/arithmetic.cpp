@@ -1,4 +1,4 @@
-// The loops of compound assignments. Compiled for speed, see src/CMakeLists.txt.
+// The loops of compound assignments. src/CMakeLists.txt compiles this file for speed.
 #include "collective/operators/arithmetic.hpp"
 
 #include <cstring>
@@ -24,7 +24,7 @@ T divide(T a, T b, bool remainder) {
 
 template <Op op, typename T>
 T combine_integers(T a, T b) {
-  // At least unsigned int: small types must not be promoted to int, which could overflow.
+  // Uses at least unsigned int: promotion of small types to int could overflow.
   using Small = std::make_unsigned_t<T>;
   using U = std::common_type_t<Small, unsigned>;
   const U u = static_cast<Small>(a), v = static_cast<Small>(b), bits = sizeof(U) * 8 - 1;
@@ -43,8 +43,8 @@ T combine_integers(T a, T b) {
   }
 }
 
-// The greater, or the less, of two values. A NaN is either, whichever side it is on: so the result over ranks is a NaN
-// if one of them has one. Of equal ones, a. Written so that the loop becomes vector code.
+// Returns the greater, or the less, of two values, and a if they are equal. If either is a NaN, the result is a NaN, so
+// the result over ranks is one, too. Its form lets the compiler vectorize the loop.
 template <bool greater, typename T>
 T extreme(T a, T b) {
   const bool first = greater ? a >= b : a <= b;

@@ -1,5 +1,5 @@
-// What compound assignments and reductions compute: `to = to op from` over rows of elements, for all arithmetic types
-// of C. Pure functions; safe anywhere.
+// Compound assignments and reductions: `to = to op from` over rows of elements, for all arithmetic types of C. Pure
+// functions; safe anywhere.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hiroba {
 
-// In the order of xmp.h; src/notation/xmp passes them on as numbers.
+// The order is that of xmp.h; src/notation/xmp passes the numbers on.
 enum class Type : uint8_t {
   boolean,
   int8,
@@ -51,7 +51,7 @@ enum class Op : uint8_t {
 };
 constexpr int ops = 18;
 
-// What reductions combine by, in the order of collective.h.
+// The operators of reductions, in the order of collective.h.
 constexpr int reductions = 9;
 constexpr Op reduction_op[reductions] = {Op::add,        Op::mul,     Op::max,    Op::min,    Op::logical_and,
                                          Op::logical_or, Op::bit_and, Op::bit_or, Op::bit_xor};
@@ -60,22 +60,22 @@ size_t bytes_of(Type type);
 const char* name_of(Type type);
 const char* name_of(Op op);
 
-// Strides are in bytes; from_stride 0 is one value for all.
+// Strides are in bytes; from_stride 0 means one value for all.
 using Apply = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count);
 
-// An operation on elements of one type with values of another, in which is computed (the common type of C).
+// An operation on elements of one type with values of another. It computes in `values` (the common type of C).
 class Arithmetic {
  public:
-  // Refuses what C does not have, as the remainder of doubles.
+  // Fails for operations that C does not have, as the remainder of doubles.
   static Status make(int to, int values, int op, Arithmetic& out);
   Type to() const { return to_; }
   Type values() const { return values_; }
   Op op() const { return op_; }
   void apply(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) const;
-  // Whether a value must not come from the right side: a divisor of 0. May: whether there are such values.
+  // forbids() returns true for a divisor of 0. may_forbid() returns true if such values exist.
   bool may_forbid() const { return (op_ == Op::div || op_ == Op::mod) && values_ <= Type::uint64; }
   bool forbids(const char* value) const;
-  // Of first_max and its like: whether `theirs`, of a later rank, takes the place of `mine`.
+  // For first_max and its like: returns true if `theirs`, of a later rank, replaces `mine`.
   bool prefers(const char* theirs, const char* mine) const;
 
  private:
@@ -86,12 +86,12 @@ class Arithmetic {
   Apply apply_ = nullptr;  // on elements of type values_
 };
 
-// Stores the value with which a reduction begins: combined with any x it is x.
+// Stores the initial value of a reduction: combined with any x it gives x.
 void store_neutral(Type type, Op op, char* value);
 
 // For arithmetic.cpp and conversion.cpp.
 Apply find_apply(Type type, Op op);  // null if C does not have it
-// count elements of one type, as another; both packed but for the strides given.
+// Converts `count` elements of one type to another, with the given strides in bytes.
 void convert(char* to, Type to_type, int64_t to_stride, const char* from, Type from_type, int64_t from_stride,
              int64_t count);
 

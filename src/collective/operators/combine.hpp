@@ -1,4 +1,4 @@
-// How what one rank has is combined with what another has. A value; safe anywhere.
+// Combination of one rank's data with another's. A value; safe anywhere.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace hiroba {
 
-// Combines elements of a later rank into those of an earlier one: numbers, records that begin with a number, of which
-// one is chosen, or what the program's function makes of two elements.
+// Combines elements of a later rank into those of an earlier one: numbers, records that begin with a number and of
+// which one is chosen, or elements that the program's function combines.
 struct Combine {
   // *mine = *mine op *theirs, for count elements; as MPI's user functions, but the result is the first argument.
   using Function = void (*)(void* mine, const void* theirs, int64_t count, void* context);
@@ -21,14 +21,14 @@ struct Combine {
   Function function = nullptr;
   void* context = nullptr;
 
-  [[HIROBA_SHOWN]] static Status make(Type type, Op op, Combine& out);  // of numbers; refuses what C does not have
+  [[HIROBA_SHOWN]] static Status make(Type type, Op op, Combine& out);  // for numbers; fails if C does not have it
   size_t element() const { return record > 0 ? record : bytes_of(arithmetic.to()); }
   void operator()(char* mine, const char* theirs, int64_t count) const;
-  // The elements of all members, in their order, into `into`, which may be the first piece.
+  // Combines the elements of all members, in their order, into `into`, which may be the first piece.
   void all(char* into, std::span<const char* const> pieces, size_t bytes) const;
-  // Sums of numbers that are rounded once, so that order and grouping make no difference.
+  // Rounds sums of numbers once, so that order and grouping make no difference.
   bool exact = false;
-  void make_exact();  // if it is such a sum
+  void make_exact();  // has an effect on such sums only
 };
 
 }  // namespace hiroba

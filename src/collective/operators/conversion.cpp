@@ -44,7 +44,7 @@ void store(char* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// A complex number loses its imaginary part, as in C; integers wrap around.
+// As in C, a complex number loses its imaginary part, and integers wrap around.
 template <typename T>
 void convert_to(char* to, int64_t to_stride, const char* from, Type type, int64_t from_stride, int64_t count) {
   const auto each = [&](auto read) {
@@ -158,7 +158,7 @@ bool Arithmetic::prefers(const char* theirs, const char* mine) const {
   const bool max = op_ == Op::first_max || op_ == Op::last_max;
   const size_t bytes = bytes_of(to_);
   if (std::memcmp(theirs, mine, bytes) == 0) return last;
-  // mine = mine op theirs: whoever remains has won; equal values of different bits (0.0 and -0.0) count as equal.
+  // mine = mine op theirs: the result shows the winner; equal values of different bits (0.0 and -0.0) count as equal.
   alignas(16) char winner[2 * sizeof(long double)], reverse[2 * sizeof(long double)];
   const Apply better = find_apply(to_, max ? Op::max : Op::min);
   std::memcpy(winner, mine, bytes), std::memcpy(reverse, theirs, bytes);

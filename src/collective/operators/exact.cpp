@@ -1,4 +1,4 @@
-// The order of operations is the algorithm: compiled without -ffast-math, as all of Hiroba.
+// The order of operations is the algorithm: this file, as all of Hiroba, is compiled without -ffast-math.
 #include "collective/operators/exact.hpp"
 
 #include <cmath>
@@ -19,7 +19,7 @@ void ExactSum::add(double x) {
     if (low != 0) parts_[kept++] = low;
     x = high;
   }
-  if (!std::isfinite(x)) return void(is_special_ = true);  // the sum is beyond the largest number
+  if (!std::isfinite(x)) return void(is_special_ = true);  // the sum exceeds the largest number
   parts_[kept++] = x;
   count_ = kept;
 }
@@ -35,7 +35,7 @@ double ExactSum::value() const {
     low = y - (high - x);
     if (low != 0) break;
   }
-  // Half-way cases: what is below decides.
+  // In half-way cases the next lower part decides.
   if (i > 0 && ((low < 0 && parts_[i - 1] < 0) || (low > 0 && parts_[i - 1] > 0))) {
     const double twice = low * 2, up = high + twice;
     if (twice == up - high) high = up;

@@ -1,5 +1,5 @@
-// The sum of floating-point numbers as if it were exact and rounded once, so that it depends neither on their order nor
-// on how they are grouped (J. R. Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997; rounded as in CPython's
+// The sum of floating-point numbers as if exact and rounded once, so that it depends neither on their order nor on
+// their grouping (J. R. Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997; rounded as in CPython's
 // math.fsum). Pure; safe anywhere.
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace hiroba {
 
-// What has been added, as numbers that do not overlap, the smallest first.
+// Keeps the sum as numbers that do not overlap, the smallest first.
 class ExactSum {
  public:
   void add(double x);
   double value() const;
 
  private:
-  static constexpr int most = 40;  // doubles of 53 bits reach over all exponents
+  static constexpr int most = 40;  // doubles of 53 bits cover all exponents
   double parts_[most];
   int count_ = 0;
-  double special_ = 0;  // the plain sum, where it is not finite
+  double special_ = 0;  // the plain sum, if it is not finite
   bool is_special_ = false;
-  double zero_ = -0.0;  // the sum where it is zero
+  double zero_ = -0.0;  // the sum if it is zero
 };
 
 // sums[i] = the sum of pieces[0][i], pieces[1][i], ...; `sums` may be one of the pieces.

@@ -6,10 +6,10 @@
 namespace hiroba {
 
 struct CallLog::Entry {
-  uint64_t sum;                         // of what follows: an entry that is being written has another one
-  uint64_t team, number, last, digest;  // `last`: number of the exchanges that it has begun
-  uint32_t lane_calls;                  // before it
-  char text[148];                       // the call, and where it is
+  uint64_t sum;                         // checksum of the other fields; it differs while an entry is being written
+  uint64_t team, number, last, digest;  // `last`: number of the last exchange that this call has begun
+  uint32_t lane_calls;                  // calls in the lane before this one
+  char text[148];                       // the call and its place
 
   uint64_t own_sum() const {
     return (digest ^ team * 3 ^ number * 5 ^ last * 7 ^ lane_calls * uint64_t{11}) + digest_of(text);
@@ -19,7 +19,7 @@ struct CallLog::Entry {
   }
 };
 
-// FNV-1a on words: names are compared in each call.
+// Computes FNV-1a on words, because each call compares names.
 uint64_t CallLog::digest_of(const char* name) {
   constexpr uint64_t prime = 0x9e3779b97f4a7c15;
   uint64_t hash = 0xcbf29ce484222325;
@@ -69,9 +69,9 @@ uint64_t CallLog::digest(uint64_t team) const {
   return found == teams_.end() ? 0 : found->second.digest;
 }
 
-// In the order of their numbers.
+// Returns the entries in the order of their numbers.
 std::vector<CallLog::Entry> CallLog::read(int rank, uint64_t team) const {
-  constexpr size_t at_once = 16;  // small enough for one message, so that no network reads memory of a rank that ends
+  constexpr size_t at_once = 16;  // one message each, so that no network reads memory of a rank that ends
   static_assert(at_once * sizeof(Entry) < 4000 && entries % at_once == 0);
   std::vector<Entry> out(entries);
   const uint64_t from = offset_ + static_cast<uint64_t>(rank) * stride_;

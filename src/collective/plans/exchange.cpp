@@ -11,7 +11,7 @@ namespace hiroba {
 
 // ---- staging -------------------------------------------------------------------------------------------------------
 
-// In turn through the first `turn` bytes, if there is room: what was read elsewhere lately is slower to write again.
+// Rotates through the first `turn` bytes, if there is room: memory that others have just read is slower to write.
 bool Staging::allocate(uint64_t bytes, uint64_t& offset) {
   if (next_ > first_ + turn) next_ = first_;
   const auto fits = [&](const auto& room) {
@@ -43,8 +43,8 @@ void Staging::release(uint64_t offset, uint64_t bytes) {
 
 // ---- parcels -------------------------------------------------------------------------------------------------------
 
-// Where a piece of a block is: by its home and offset, or by the giver and an address or the number of a transfer; or
-// its data after this. `bytes`: of the whole block.
+// Locates a piece of a block: by its home and offset, or by the giver and an address or the number of a transfer. Eager
+// data follows this header. `bytes`: size of the whole block.
 struct Exchange::Here {
   Form form;
   uint64_t rank, offset, bytes;
@@ -63,7 +63,7 @@ Parcels::Key key(const Sequence& sequence, size_t phase, size_t round, Kind kind
 
 constexpr size_t least_piece = size_t{16} << 10, most_piece = size_t{256} << 10, pieces_of_all = size_t{1} << 20;
 
-// All members compute the same.
+// All members compute the same size.
 size_t piece_of(const Step& phase, int members) {
   const size_t piece = std::clamp(pieces_of_all / static_cast<size_t>(members), least_piece, most_piece);
   const size_t element = phase.combine ? phase.combine->element() : 1;
@@ -159,9 +159,9 @@ Operation Exchange::give(RunningPtr running, size_t p) {
         break;
     }
   }
-  // Two pieces for each, so that one is filled while the other is read.
+  // Allocates two pieces for each, so that one is filled while the other is read.
   const size_t slots = staged.empty() ? 0 : phase.same ? 1 : staged.size();
-  const uint64_t room = (2 * slots * piece + 63) / 64 * 64;  // what comes after it is aligned for any number
+  const uint64_t room = (2 * slots * piece + 63) / 64 * 64;  // the next allocation is aligned for any number
   if (!staged.empty()) running->stages = true;
   uint64_t offset = 0;
   if (room > 0) co_await Until([&] { return staging_.allocate(room, offset); });
@@ -192,14 +192,14 @@ Operation Exchange::give(RunningPtr running, size_t p) {
 
 // ---- taking --------------------------------------------------------------------------------------------------------
 
-// What a member takes in one phase.
+// State of a member's `take` in one phase.
 struct Exchange::Taking {
   struct Source {
     Here at = {};
-    std::vector<char> data_sent;      // with the parcel
-    std::unique_ptr<char[]> fetched;  // from another process
+    std::vector<char> data_sent;      // data in the parcel
+    std::unique_ptr<char[]> fetched;  // data from another process
     Completion completion;
-    const char* data = nullptr;  // of this round's piece
+    const char* data = nullptr;  // this round's piece
   };
 
   const World& world;
@@ -208,9 +208,9 @@ struct Exchange::Taking {
   const size_t piece;
   size_t most = 0;         // bytes of the largest block
   size_t k = 0, done = 0;  // this round, and bytes of the rounds before it
-  size_t own_left = 0;     // bytes of the own block that are to be copied
+  size_t own_left = 0;     // bytes of the own block that are not copied yet
   std::vector<Source> sources;
-  std::vector<const char*> pieces;  // of this round, in order of members, if they are combined
+  std::vector<const char*> pieces;  // pieces of this round, in order of members, if they are combined
   std::vector<char> own;
 
   Taking(const World& w, const Step& p, const Sequence& s)
@@ -219,7 +219,6 @@ struct Exchange::Taking {
       if (i != me || combines()) most = std::max(most, phase.take.bytes_of(i));
     if (!combines() && phase.take.of(me) != phase.give.of(me)) own_left = phase.take.bytes_of(me);
   }
-  // Copies some of the own block.
   void copy_own() {
     constexpr size_t part = size_t{256} << 10;
     const size_t at = phase.take.bytes_of(me) - own_left, bytes = std::min(own_left, part);
@@ -227,17 +226,17 @@ struct Exchange::Taking {
     own_left -= bytes;
   }
   bool combines() const { return phase.combine.has_value(); }
-  // The d-th member to take from: in order if combined, else each begins with another one.
+  // Returns the d-th member to take from: in order if combined, else each taker begins with another one.
   int member(int d) const { return combines() ? d : (me - d + n) % n; }
   Source& source(int i) { return sources[static_cast<size_t>(i)]; }
   size_t bytes_of(int i) const { return phase.take.bytes_of(i); }
   bool is(Form form, int i) { return source(i).at.form == form; }
   bool is_staged(int i) { return is(Form::staged, i); }
-  // Whether something of the member is to be taken in this round: what is not staged is copied at once.
+  // Returns true if this round takes data of the member. Blocks that are not staged are copied at once.
   bool has_part(int i) { return done < bytes_of(i) && (k == 0 || combines() || is_staged(i)); }
   size_t part_of(int i) { return combines() || is_staged(i) ? std::min(piece, bytes_of(i) - done) : bytes_of(i); }
   bool needs_parcel(int i) { return k == 0 || is_staged(i); }
-  // A taker confirms each staged piece, and the last of a block that it reads where it is.
+  // A taker confirms each staged piece, and the last piece of a block that it reads in place.
   bool confirms(int i) {
     if (is(Form::eager, i) || is(Form::sent, i)) return false;
     return is_staged(i) || done + part_of(i) == bytes_of(i);
@@ -246,16 +245,16 @@ struct Exchange::Taking {
 
   void add_own() {
     const char* block = phase.give.of(me) + done;
-    // The result goes to where the own block is, before that has its turn.
+    // The result overwrites the own block before its turn.
     if (!pieces.empty() && block == phase.take.base + done) own.assign(block, block + part_of(me)), block = own.data();
     pieces.push_back(block);
   }
-  // Finds the piece, or begins to fetch it. An error: its owner does not have it any more.
+  // Finds the piece, or begins to fetch it. Fails if its owner does not have it any more.
   Status locate(int i) {
     Source& from = source(i);
     if (is(Form::eager, i)) return from.data = from.data_sent.data() + done, Status();
     const int rank = static_cast<int>(from.at.rank);
-    if (is(Form::sent, i)) {  // whole, in the first round
+    if (is(Form::sent, i)) {  // the whole block, in the first round
       from.data = k > 0 ? from.fetched.get() + done : place_for(i, bytes_of(i));
       if (k > 0) return {};
       world.transport->two_sided()->start_receive(rank, static_cast<uint32_t>(from.at.offset),
@@ -272,7 +271,7 @@ struct Exchange::Taking {
     world.transport->start_get(into, rank, offset, part_of(i), from.completion, nullptr);
     return {};
   }
-  // The network and the kernel write to private memory only: what they write to shared memory is not seen elsewhere.
+  // The network and the kernel write to private memory only: other ranks would not see their writes to shared memory.
   char* place_for(int i, size_t bytes) {
     char* const final_place = combines() ? nullptr : phase.take.of(i) + done;
     if (final_place != nullptr && !world.is_shared(final_place)) return final_place;
@@ -291,7 +290,7 @@ struct Exchange::Taking {
   }
 };
 
-// In each round first finds where all pieces are, so that those of other machines are on their way together.
+// Each round first locates all pieces, so that transfers from other machines overlap.
 Operation Exchange::take(RunningPtr running, size_t p) {
   const Sequence& s = running->sequence;
   Operation::promise_type& self = co_await OwnPromise();
@@ -314,7 +313,7 @@ Operation Exchange::take(RunningPtr running, size_t p) {
         co_await Until([] { return false; });
       }
     }
-    // While the others' data moves; the network needs this thread now and then.
+    // Copies while the others' data moves; the network needs this thread at intervals.
     for (uint64_t turn = operations_->turns(); taking.own_left > 0; turn = operations_->turns()) {
       taking.copy_own();
       if (taking.own_left > 0) co_await Until([&] { return operations_->turns() != turn; });
@@ -340,7 +339,7 @@ Operation Exchange::take(RunningPtr running, size_t p) {
 
 // ---- phases --------------------------------------------------------------------------------------------------------
 
-// The two sides of this member, if it has something to do in them.
+// Starts the two sides of this member, if they are not empty.
 void Exchange::start_phase(const RunningPtr& running, size_t phase) {
   const Step& step = running->phases[phase];
   const int members = running->sequence.team.count;

@@ -1,12 +1,12 @@
-// The exchange of blocks: each member of a team gives each member a block, and copies what it takes or combines it in
-// the order of members. All collective operations on data are one or two exchanges (plans.hpp).
+// The exchange of blocks: each member of a team gives each member a block, and copies or combines the blocks that it
+// takes in the order of members. All collective operations on data are one or more exchanges (plans.hpp).
 //
-// A block goes in one of five forms, which the giver chooses. Eager: in a parcel. Direct: it is shared memory whose
-// home is here, so the taker reads it where it is. Peeked: it is private memory of a process of the same machine, which
-// the kernel copies. Sent: the network moves it to another machine, by rendezvous. Staged: the giver copies it, piece
-// by piece, to memory that all can read. README.md of this folder tells the protocol and why it cannot deadlock.
+// A block moves in one of five forms, which the giver chooses. Eager: in a parcel. Direct: it is shared memory whose
+// home is here, so the taker reads it in place. Peeked: it is private memory of a process of the same machine, and the
+// kernel copies it. Sent: the network moves it to another machine, by rendezvous. Staged: the giver copies it, piece by
+// piece, to memory that all can read. README.md of this folder describes the protocol and why it cannot deadlock.
 //
-// Owner: Collective. Exchanges are operations (operation.hpp): they run wherever operations are advanced.
+// Owner: Collective. Exchanges are operations (operation.hpp): any thread that advances operations runs them.
 #pragma once
 
 #include <array>
@@ -25,11 +25,11 @@
 
 namespace hiroba {
 
-// Memory of this rank that all ranks can read, for what is staged. Thread-safe by the operations' lock.
+// Memory of this rank that all ranks can read, for staged blocks. The operations' lock protects it.
 class Staging {
  public:
   void start(uint64_t offset, uint64_t bytes) { free_[first_ = next_ = offset] = bytes; }
-  // False if there is no room now.
+  // Returns false if there is no room now.
   bool allocate(uint64_t bytes, uint64_t& offset);
   void release(uint64_t offset, uint64_t bytes);
 
@@ -41,23 +41,23 @@ class Staging {
 
 class Lanes;
 
-// What was started, and what belongs to it.
+// A started operation with its data.
 struct Running {
   Sequence sequence;
   std::string what;
-  int rank = 0;  // this one
+  int rank = 0;  // this rank
   Board* board = nullptr;
   const CallLog* log = nullptr;
   const Lanes* lanes = nullptr;
   Suspicion suspicion;
-  Status differs;  // from what another rank has called
+  Status differs;  // an error if another rank's call differs
   std::vector<Step> phases;
-  std::vector<char> data;  // that the operation works on, if it is a copy
+  std::vector<char> data;  // the operation's data, if it works on a copy
   Words words;
   Join join = nullptr;
-  std::shared_ptr<void> token;  // something that was started lives
-  bool stages = false;          // others wait for what this rank copies as it goes on
-  // The first one ends last. Operations are added while others look at them.
+  std::shared_ptr<void> token;  // its use count shows whether any started operation exists
+  bool stages = false;          // others wait for blocks that this rank copies as it advances
+  // The first operation ends last. Operations are added while other threads read them.
   static constexpr size_t most = 1 + 2 * Plan::most_phases;
   std::array<std::optional<Operation>, most> operations;
   std::atomic<size_t> count{1};
@@ -66,21 +66,21 @@ struct Running {
     count.fetch_add(1, std::memory_order_release);
   }
 };
-// An operation gives its pointer back at its end, because what it points to owns the operation.
+// An operation releases its pointer at its end, because Running owns the operation.
 using RunningPtr = std::shared_ptr<Running>;
 
 class Exchange {
  public:
   void start(const World& world, Parcels& parcels, Operations& operations, Explanation& explanation, uint64_t staging,
              uint64_t bytes);
-  // Starts those of all phases, and ends after them.
+  // Starts the operations of all phases, and ends after them.
   Operation run(RunningPtr running);
 
  private:
   enum Form : uint64_t { eager, direct, peeked, sent, staged };
   struct Here;
   struct Taking;
-  // How the block goes to that rank.
+  // Chooses the form in which the block goes to that rank.
   Here here_of(int rank, const char* block, size_t bytes) const;
   Operation give(RunningPtr running, size_t phase);
   Operation take(RunningPtr running, size_t phase);

@@ -1,5 +1,4 @@
-// Which algorithms collective operations were done by (option explain-collectives): counts by operation, size and way.
-// Thread-safe.
+// Counts the algorithms of collective operations by operation, size and way (option explain-collectives). Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +15,14 @@ namespace hiroba {
 class Explanation {
  public:
   void start(bool on) { on_ = on; }
-  // `name`: of the call, up to its first parenthesis; `bytes`: that a rank gives to one member.
+  // `name`: the call, up to its first parenthesis; `bytes`: size of the block that a rank gives to one member.
   void note(const char* name, size_t bytes, const char* way);
-  // "hiroba_allreduce, up to 1 KiB: 300 by lane", in the order of names and sizes.
+  // Returns lines like "hiroba_allreduce, up to 1 KiB: 300 by lane", in the order of names and sizes.
   std::vector<std::string> lines() const;
 
  private:
   bool on_ = false;
-  mutable SignalSafeLock lock_;  // guards what follows
+  mutable SignalSafeLock lock_;  // guards the next member
   std::map<std::tuple<std::string, size_t, std::string>, uint64_t> counts_;
 };
 

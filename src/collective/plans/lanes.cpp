@@ -8,7 +8,7 @@
 namespace hiroba {
 
 struct Lanes::Slot {
-  alignas(64) std::atomic<uint32_t> call;  // that this rank has given for
+  alignas(64) std::atomic<uint32_t> call;  // number of the call that this rank has given data for
   char name[name_bytes];
   char data[most_bytes];
 };
@@ -79,7 +79,7 @@ bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
 
 void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name) const {
   Slot& mine = slot(members, members.me, call);
-  mine.call.store(call - 1, std::memory_order_relaxed);  // who compares late sees that the name goes
+  mine.call.store(call - 1, std::memory_order_relaxed);  // a late reader sees that the name changes
   std::atomic_thread_fence(std::memory_order_release);
   if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
   std::memcpy(mine.name, name.text, name_bytes);
@@ -102,7 +102,7 @@ Status Lanes::find(const Members& members, const Step& step, int member, uint32_
                                       here.c_str()));
 }
 
-// Of a call in which this rank took nothing from the member, as of a broadcast with two roots.
+// Compares a call in which this rank took nothing from the member, as a broadcast with two roots.
 Status Lanes::same_call(const Members& members, int member, uint32_t call) const {
   const Slot &mine = slot(members, members.me, call), &theirs = slot(members, member, call);
   if (std::memcmp(theirs.name, mine.name, name_bytes) == 0) return {};
@@ -110,8 +110,8 @@ Status Lanes::same_call(const Members& members, int member, uint32_t call) const
       format("rank %d was in %s, rank %d was in %s", members.team.rank(member), theirs.name, world_->rank, mine.name));
 }
 
-// The calls that this rank has made and not compared with all, as far as the others have made them. Where a slot holds
-// a later call, there is no name left to compare: operations that were started do not wait for this.
+// Compares calls of this rank that are not compared with all yet, as far as the others have made them. If a slot holds
+// a later call, no name is left to compare: started operations do not wait for this.
 Status Lanes::compare(Members& members, uint32_t last) const {
   for (; members.compared != last; ++members.compared) {
     const uint32_t call = members.compared + 1;
@@ -126,7 +126,7 @@ Status Lanes::compare(Members& members, uint32_t last) const {
       if (theirs != 0) continue;
       Status same = same_call(members, i, call);
       std::atomic_thread_fence(std::memory_order_acquire);
-      if (!same.ok() && ahead(i) == 0 && ahead(members.me) == 0) return same;  // and no later call's name was read
+      if (!same.ok() && ahead(i) == 0 && ahead(members.me) == 0) return same;  // no later call's name was read
     }
   }
   return {};
@@ -149,13 +149,13 @@ Status Lanes::agree(Members& members) const {
   return {};
 }
 
-// `blocks`: of those that give something, in the order of members.
+// `blocks`: those of members that give something, in the order of members.
 void Lanes::finish(const Members& members, const Step& step, uint32_t call, std::span<const char* const> blocks) const {
   const char* const* block = blocks.data();
   for (int i = 0; i < members.team.count; ++i) {
     const size_t part = step.take.bytes_of(i);
     if (part == 0) continue;
-    if (step.combine) {  // all are of equal length
+    if (step.combine) {  // all parts are of equal length
       step.combine->all(step.take.base, blocks, part);
       break;
     }
@@ -171,7 +171,7 @@ Status Lanes::await(const Members& members, int member, uint32_t call, const Cal
   if (done()) return {};
   const int rank = members.team.rank(member);
   Suspicion suspicion;
-  std::string other;  // what that rank has called instead, by messages
+  std::string other;  // the exchange that the rank has called instead
   const auto is_over = [&] {
     if (done()) return true;
     if (suspicion.grows() && log_->next_look(members.me, members.team.count) >= 0)
@@ -189,7 +189,7 @@ Status Lanes::exchange(Members& members, const Step& step, const Call& text) con
   const Name name(text.name);
   for (int i = 0; i < members.team.count; ++i)
     HIROBA_TRY(await(members, i, call, text, [&] { return can_write(members, i, call); }));
-  // Several at once, because each is a line of another core's cache; before a name is overwritten.
+  // Compares several at once, because each is another core's cache line, and before a name is overwritten.
   if (call - members.compared > slots / 2) HIROBA_TRY(compare(members, call - 1));
   give(members, step, call, name);
   members.blocks.clear();

@@ -1,9 +1,9 @@
 // This rank's part in a collective operation, as a coroutine: it runs until it needs something that is not there yet,
-// and Operations lets it go on when it is. Threads that wait and the progress thread call advance(), outside of
-// handlers of messages and of the page-fault handler; so an operation may touch any memory, move data and send. One
-// thread at a time advances the operations of a rank.
+// and Operations resumes it when it is. Threads that wait and the progress thread call advance(), outside of handlers
+// of messages and of the page-fault handler, so an operation may touch any memory, move data and send. One thread at a
+// time advances the operations of a rank.
 //
-// The object belongs to the code that started the operation. An operation whose object is gone runs on to its end.
+// The code that started an operation owns its object. An operation whose object is destroyed runs to its end.
 #pragma once
 
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 namespace hiroba {
 
-// A rank that was found in another operation, or with other sizes, and how they differ; then this one never goes on.
+// A rank that was found in another operation, or with other sizes, and the difference; then this operation never ends.
 struct Other {
   std::atomic<bool> found{false};
   int rank = -1;
@@ -35,7 +35,7 @@ struct Other {
 
 class Operation {
  public:
-  // What an operation waits for; lives in its frame.
+  // The condition that an operation waits for; it lives in the operation's frame.
   class Awaited {
    public:
     virtual bool ready() = 0;
@@ -46,7 +46,7 @@ class Operation {
   struct promise_type {  // NOLINT(readability-identifier-naming): the language asks for this name
     enum : int { running, ended, abandoned };
     std::atomic<int> state{running};
-    std::atomic<int> awaited{-1};  // the rank that something is needed from
+    std::atomic<int> awaited{-1};  // the rank that must send something
     Awaited* needed = nullptr;
     bool at_end = false;
     Other other;
@@ -55,7 +55,7 @@ class Operation {
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return at_end = true, std::suspend_always(); }
     void return_void() {}
-    void unhandled_exception() { std::abort(); }  // there are none here
+    void unhandled_exception() { std::abort(); }  // nothing throws here
   };
   using Handle = std::coroutine_handle<promise_type>;
 
@@ -67,7 +67,7 @@ class Operation {
   }
   bool done() const { return self_.promise().state.load(std::memory_order_acquire) == promise_type::ended; }
   int awaited() const { return self_.promise().awaited.load(std::memory_order_relaxed); }
-  // Null unless there is one.
+  // Returns null unless a rank was found.
   const Other* other() const {
     const Other& other = self_.promise().other;
     return other.found.load(std::memory_order_acquire) ? &other : nullptr;
@@ -79,7 +79,7 @@ class Operation {
   Handle self_;
 };
 
-// `co_await OwnPromise()`: the operation's own state, without a wait.
+// `co_await OwnPromise()` returns the operation's own state, without a wait.
 struct OwnPromise {
   Operation::promise_type* promise = nullptr;
   bool await_ready() const { return false; }
@@ -87,7 +87,7 @@ struct OwnPromise {
   Operation::promise_type& await_resume() const { return *promise; }
 };
 
-// `co_await Until(condition)`, which is looked at whenever operations go on.
+// `co_await Until(condition)` waits; each advance() tests the condition.
 template <typename Condition>
 class Until final : public Operation::Awaited {
  public:
@@ -108,7 +108,7 @@ class Operations {
     for (const Operation::Handle handle : active_) handle.destroy();
   }
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }
-  // Starts an operation, which begin() makes, in this thread; also from an operation.
+  // Starts the operation that begin() makes, in this thread; an operation may call it, too.
   template <typename Begin>
   Operation start(const Begin& begin) {
     const bool nested = owner_.load(std::memory_order_relaxed) == pthread_self();
@@ -118,21 +118,21 @@ class Operations {
     if (!nested) unlock();
     return operation;
   }
-  // For an operation that starts others.
+  // Adds an operation; for an operation that starts others.
   void enlist(const Operation& operation) {
     if (ended(operation.self_)) return;
     active_.push_back(operation.self_);
     count_.fetch_add(1, std::memory_order_release);
   }
-  // How often operations have been let go on; for them.
+  // Returns the number of advance() calls so far; for operations.
   uint64_t turns() const { return turns_; }
-  // Lets all go on as far as they can; true if any did. Nothing where another thread does so.
+  // Resumes all that are ready, as far as they can run; true if any ran. Does nothing while another thread does so.
   bool advance() {
     if (!any() || !lock_.try_lock()) return false;
     owner_.store(pthread_self(), std::memory_order_relaxed);
     ++turns_;
     bool any = false;
-    for (size_t i = 0; i < active_.size();) {  // more may come meanwhile, at the end
+    for (size_t i = 0; i < active_.size();) {  // operations that run may append others
       const Operation::Handle operation = active_[i];
       while (!operation.promise().at_end && operation.promise().needed->ready()) operation.resume(), any = true;
       if (!ended(operation)) {
@@ -155,7 +155,7 @@ class Operations {
     owner_.store({}, std::memory_order_relaxed);
     lock_.unlock();
   }
-  // From the exchange on, the owner may destroy what ran.
+  // After the exchange of states, the owner may destroy the operation.
   static bool ended(Operation::Handle operation) {
     if (!operation.promise().at_end) return false;
     if (operation.promise().state.exchange(Operation::promise_type::ended) == Operation::promise_type::abandoned)
@@ -164,8 +164,8 @@ class Operations {
   }
 
   std::atomic<size_t> count_{0};
-  std::atomic<pthread_t> owner_{};  // of the lock
-  SignalSafeLock lock_;             // guards what follows, and is held while operations run
+  std::atomic<pthread_t> owner_{};  // the thread that holds the lock
+  SignalSafeLock lock_;             // guards the next members, and is held while operations run
   std::vector<Operation::Handle> active_;
   uint64_t turns_ = 0;
 };

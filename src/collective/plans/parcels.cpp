@@ -16,7 +16,7 @@ void Parcels::listen(Transport& transport) {
 
 namespace {
 
-// A parcel is kept as what follows in it: digest, what, data.
+// A stored parcel begins with the key's digest and what, followed by its data.
 constexpr size_t digest_at = offsetof(Parcels::Key, digest), name_at = offsetof(Parcels::Key, what) - digest_at;
 constexpr size_t head_bytes = sizeof(Parcels::Key) - digest_at;
 
@@ -57,13 +57,13 @@ bool Parcels::Receive::is_same(const char* parcel) const {
   return std::memcmp(parcel, &key_.digest, sizeof key_.digest) == 0;
 }
 
-// Whether it came for the same operation of the same images, but they call it something else.
+// Returns true if the parcel belongs to the same operation of the same images under another name.
 bool Parcels::Receive::is_of_other(const Name& name, const char* parcel) const {
   return name[0] == name_[0] && name[1] >> kind_bits == name_[1] >> kind_bits && !is_same(parcel);
 }
 
 void Parcels::Receive::end(int source, const char* parcel) {
-  if (!other_->found.load(std::memory_order_relaxed)) other_->stop(source, parcel + name_at);  // one is enough
+  if (!other_->found.load(std::memory_order_relaxed)) other_->stop(source, parcel + name_at);  // the first one suffices
 }
 
 void Parcels::keep(int source, const void* payload, size_t bytes) {
@@ -83,14 +83,14 @@ void Parcels::keep(int source, const void* payload, size_t bytes) {
   Receive& receive = *found->second;
   if (!receive.fill(parcel, size)) return;
   expected_.erase(found);
-  receive.here_.store(true, std::memory_order_release);  // from here on its frame may go
+  receive.here_.store(true, std::memory_order_release);  // its frame may be destroyed from here on
 }
 
 Parcels::Receive Parcels::receive(int rank, const Key& key, void* data, size_t bytes, std::vector<char>* more) {
   return {this, {key.team, key.number, static_cast<uint64_t>(rank)}, key, data, bytes, more};
 }
 
-// False if the parcel has arrived already.
+// Returns false if the parcel has arrived already.
 bool Parcels::expect(Receive& receive) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto found = arrived_.find(receive.name_);

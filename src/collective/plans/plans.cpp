@@ -24,7 +24,7 @@ Blocks parted(const void* base, const BlockTable& parts) {
   return out;
 }
 
-// The same bytes to or from the members that `chosen` says.
+// Gives the same bytes to, or takes them from, the members that `chosen` selects.
 template <typename Chosen>
 Blocks some(const void* base, int count, size_t bytes, const Chosen& chosen) {
   BlockTable table;
@@ -44,7 +44,7 @@ Plan plan(Step&& only, size_t bytes) {
   return out;
 }
 
-// The parts of `count` elements, one for each member.
+// Divides `count` elements into one part for each member.
 BlockTable slices(int members, size_t count, size_t element) {
   const size_t n = static_cast<size_t>(members), each = (count + n - 1) / n;
   BlockTable out;
@@ -56,7 +56,7 @@ BlockTable slices(int members, size_t count, size_t element) {
   return out;
 }
 
-// Member i's part of the result, combined at `into`.
+// Combines member i's part of the result at `into`.
 Step reduce_slices(Member m, const void* send, const BlockTable& parts, char* into, const Combine& combine) {
   const size_t mine = parts.bytes[static_cast<size_t>(m.me)];
   Step out = step(parted(send, parts), one(into, mine), false, 0);
@@ -64,11 +64,11 @@ Step reduce_slices(Member m, const void* send, const BlockTable& parts, char* in
   return out;
 }
 
-// ---- trees: each member that has something to do in a phase does it with one other ---------------------------------
+// ---- trees: in a phase, each member communicates with at most one other --------------------------------------------
 
 const Blocks nothing = {};
 
-// From and to one member at most.
+// Communicates with at most one member in each direction.
 Step pair_step(const void* give, int to, void* take, int from, size_t bytes) {
   return step(to < 0 ? nothing : one(give, bytes, to), from < 0 ? nothing : one(take, bytes, from), true, 0);
 }
@@ -79,7 +79,7 @@ int distances(int members) {
   return distance;
 }
 
-// From the root to all. The greatest distances come first, so few blocks go from node to node.
+// Sends from the root to all. The greatest distances come first, so few blocks go between nodes.
 void add_bcast(Plan& out, Member m, int root, void* buffer, size_t bytes) {
   const int place = (m.me - root + m.count) % m.count;
   const auto member = [&](int at) { return (at + root) % m.count; };
@@ -90,8 +90,8 @@ void add_bcast(Plan& out, Member m, int root, void* buffer, size_t bytes) {
   }
 }
 
-// To member 0, which then has the result, as all members that combine have a part of it, at `into`. A member has what
-// it and those after it have given, so elements are combined in the order of members. Where the result is, in the end.
+// Reduces to member 0; each combining member has a partial result at `into`. A member has the data of itself and of the
+// members after it, so elements are combined in the order of members. Returns the place of the final result.
 const void* add_reduce(Plan& out, Member m, const void* send, char* into, size_t bytes, const Combine& combine) {
   const void* mine = send;
   for (int d = 1; d < m.count; d *= 2) {
@@ -123,7 +123,7 @@ Plan reduce_by_tree(Member m, int root, const void* send, char* recv, size_t byt
   return out;
 }
 
-// In as many phases as a plan may have.
+// Returns true if a tree needs no more phases than a plan may have.
 bool allreduces_by_tree(Member m) {
   size_t phases = 0;
   for (int d = 1; d < m.count; d *= 2) phases += 2;
@@ -137,7 +137,8 @@ Plan allreduce_by_tree(Member m, const void* send, char* recv, size_t bytes, con
   return out;
 }
 
-// The root gives each member a slice, and each its slice to all: the root sends twice the bytes, however many they are.
+// The root gives each member a slice, and each gives its slice to all: the root sends twice the bytes for any team
+// size.
 Plan bcast_in_slices(Member m, int root, char* buffer, size_t bytes) {
   const BlockTable parts = slices(m.count, bytes, 1);
   const auto me = static_cast<size_t>(m.me);
@@ -149,7 +150,7 @@ Plan bcast_in_slices(Member m, int root, char* buffer, size_t bytes) {
   return out;
 }
 
-// In each phase to the member that is twice as far away; so each has received from all, itself or through others.
+// In each phase the distance doubles, so each member has received from all, directly or through others.
 Plan barrier_by_tree(Member m, const char* byte) {
   Plan out = tree_plan(0);
   out.room = 1;
@@ -167,7 +168,7 @@ BlockTable BlockTable::one_after_another(std::span<const size_t> bytes) {
   return out;
 }
 
-// A byte of each to each, which nobody reads.
+// Each member sends a byte to each, which nobody reads.
 Plan plan_barrier(Member m) {
   static char byte = 0;
   if (m.by_tree()) return barrier_by_tree(m, &byte);
@@ -307,7 +308,7 @@ Plan plan_neighbours(Member m, const void* send, std::span<const int> to, void* 
   const auto n = static_cast<size_t>(m.count);
   Plan out;
   out.bytes = bytes;
-  // The k-th block between two members goes in phase k.
+  // Phase k moves the k-th block between two members.
   const auto add = [&](std::span<const int> members, const void* base, Blocks Step::* side) {
     std::vector<BlockTable> tables;
     std::vector<size_t> used(n);

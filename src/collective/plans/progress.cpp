@@ -48,8 +48,8 @@ void ProgressThread::run() {
   }
 }
 
-// Until nothing is under way. Where it shares cores it naps between looks: what is to be copied takes the same time now
-// and when the program waits for it, so only other ranks that need this one gain.
+// Advances until nothing is under way. A thread that shares cores sleeps between polls: copies cost the same now and
+// when the program waits for them, so only other ranks gain.
 void ProgressThread::carry_on() {
   constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
   const bool shares = placement_.kind == Placement::Kind::thread;

@@ -1,9 +1,9 @@
-// The thread that carries started operations on while the program computes (option progress, its words as in the paper
-// on overlap by Nanri and others: fully subscribed is `thread`, spare core is `spare`). It lives from the first
-// operation that is started, and sleeps while none is under way. On its own core it polls; where it shares cores with
-// the program it looks now and then, at a lower priority.
+// The thread that advances started operations while the program computes (option progress; its words are those of the
+// paper on overlap by Nanri and others: fully subscribed is `thread`, spare core is `spare`). It starts with the first
+// started operation, and sleeps while none is under way. On its own core it polls; if it shares cores with the program,
+// it polls at intervals, at a lower priority.
 //
-// Owner: Collective. wake() is for any thread.
+// Owner: Collective. Any thread may call wake().
 #pragma once
 
 #include <pthread.h>
@@ -19,11 +19,11 @@ namespace hiroba {
 class ProgressThread {
  public:
   ~ProgressThread() { stop(); }
-  // Nothing is started yet. `placement`: option progress.
+  // Does not start the thread yet. `placement`: option progress.
   void start(const World& world, const Placement& placement) { world_ = &world, placement_ = placement; }
-  // An operation is under way.
+  // Requires an operation under way.
   Status wake();
-  // The program says where it may run: only between begin and end, from the first begin on.
+  // From the first begin on, the thread runs only between begin and end.
   void begin_region();
   void end_region() { outside_.store(true); }
   void stop();

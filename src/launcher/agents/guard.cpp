@@ -1,4 +1,4 @@
-// Detects on every host what MPICH's launcher does not.
+// Detects failures on every host that MPICH's launcher does not.
 //
 //   guard PROGRAM [ARGUMENT ...]
 //
@@ -61,8 +61,8 @@ int report(const char* how, int number, const char* meaning, int status) {
   return status;
 }
 
-// In the rank's process: rank 0 has the input of hirobarun, which may have handed it over as a descriptor; the others
-// find its end.
+// Requires the rank's process. Rank 0 reads the input of hirobarun, which may have passed it as a descriptor; the
+// others read its end.
 void take_input() {
   const char* const given = std::getenv("GUARD_INPUT");
   const int input = given == nullptr ? -1 : std::atoi(given), nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -73,7 +73,7 @@ void take_input() {
   unsetenv("GUARD_INPUT");
 }
 
-// The rank's program.
+// Runs the rank's program.
 int guard_program(int hydra, char** words) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::array<struct sigaction, for_the_program.size()> before;
@@ -107,8 +107,8 @@ int guard_program(int hydra, char** words) {
   return report("was ended by signal", WTERMSIG(status), meaning, hiroba::exit_status(status));
 }
 
-// Hydra's part on this host. The time counts from the first message of reach, because a replacement of ssh that the
-// user has set may not forward its input.
+// Runs Hydra's part on this host. The time counts from the first message of reach, because a replacement of ssh that
+// the user has set may not forward its input.
 int guard_host(double silence, char** words) {
   const timespec limit = {static_cast<time_t>(silence), static_cast<long>(std::fmod(silence, 1) * 1e9)};
   sigset_t child_ended, before;

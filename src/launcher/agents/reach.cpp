@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr int unreachable = 255;  // as ssh has it
+constexpr int unreachable = 255;  // as ssh does
 constexpr int no_program = 97, no_guard = 98;
 
 std::string variable(const char* name) {
@@ -31,7 +31,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The first word that is neither an option nor an option's value.
+// Returns the index of the first word that is neither an option nor an option's value.
 size_t host_index(const std::vector<std::string>& words) {
   size_t at = 0;
   while (at < words.size() && words[at].starts_with("-")) {
@@ -62,8 +62,8 @@ std::vector<std::string> agent() {
   _exit(unreachable);
 }
 
-// Ends with the agent's exit status. `speaks`: its input is a message of reach each second, else the standard input of
-// reach.
+// Runs the agent and returns its exit status. `speaks`: its input is a message of reach each second, else the standard
+// input of reach.
 int run(const std::vector<std::string>& words, bool speaks) {
   sigset_t child_ended, before;
   sigemptyset(&child_ended), sigaddset(&child_ended, SIGCHLD);

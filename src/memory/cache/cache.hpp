@@ -15,7 +15,7 @@ struct Cache {
   Fetches fetches{copies, writeback};
   Writeback writeback{copies, fetches};
 
-  // Clears the pages of an array that is being freed, or tracked in another way.
+  // Clears the pages of an array that is being freed, or whose writes will be tracked in another way.
   void remove(Array& array) {
     fetches.finish();
     const PageRun all = {array.first_page, array.end_page - array.first_page};

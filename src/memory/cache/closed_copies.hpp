@@ -1,8 +1,8 @@
 // Copies that are known to be unwritten: a write to them faults and opens them again, so flushes pass over them.
 // README.md, "Copies that are known to be unwritten".
 //
-// Owner: Copies. Threads: is_closed() and those about a whole chunk in any; everything else for pages that the caller
-// holds busy. Allocates nothing after start.
+// Owner: Copies. Threads: any thread may call is_closed() and the functions about a whole chunk; the others are for
+// pages that the caller holds busy. Allocates nothing after start.
 #pragma once
 
 #include <atomic>
@@ -18,30 +18,31 @@ class ClosedCopies {
   Status start(char* base, uint64_t pages);
 
   bool is_closed(uint64_t page) const { return (word(page).load() >> page % 64 & 1) != 0; }
-  // Whether all copies in the page's chunk may be passed over. Set it before looking at the pages: who opens one, or
-  // brings one, takes it back.
+  // Returns whether a flush may pass over all copies in the page's chunk. A flush sets the flag before it looks at the
+  // pages; a thread that opens or fetches a page clears it.
   bool all_closed(uint64_t page) const { return chunk_of(page).all_closed.load(); }
   void set_all_closed(uint64_t page, bool all) const {
     chunk_of(page).all_closed.store(all);
     if (!all) group_of(page).store(false);
   }
-  // The same for a group of chunks. Set it before looking at the chunks.
+  // The same flag for a group of chunks. It is set before the chunks are looked at.
   static constexpr uint64_t group_pages = 64 * PageBits::pages;
   bool group_closed(uint64_t page) const { return group_of(page).load(); }
   void set_group_closed(uint64_t page, bool all) const { group_of(page).store(all); }
-  // Counts flushes that have found nothing written in the chunk, or begins again; true if it pays to close its pages.
+  // Counts flushes that have found nothing written in the chunk, or restarts the count; true if it pays to close its
+  // pages.
   bool is_quiet(uint64_t page, bool written) const;
 
-  bool close(Array& array, uint64_t page, uint64_t pages) const;  // false if that cannot be done
+  bool close(Array& array, uint64_t page, uint64_t pages) const;  // false if it cannot
   void open(Array& array, uint64_t page) const;
-  void forget(uint64_t page) const;  // which is not visible any more
+  void forget(uint64_t page) const;  // the page has left the view
   void forget(const Array& array);   // collective
 
  private:
   struct Chunk {
     std::atomic<uint64_t> closed[PageBits::pages / 64];
     std::atomic<bool> all_closed;
-    std::atomic<int16_t> quiet;  // flushes that found nothing written; negative after closing did not pay
+    std::atomic<int16_t> quiet;  // flushes without a write; negative after closing did not pay
     std::atomic<uint16_t> opened;
   };
   Chunk& chunk_of(uint64_t page) const { return file_.as<Chunk>()[page / PageBits::pages]; }

@@ -75,7 +75,7 @@ void Copies::remove(Array& array, std::span<const PageRun> runs) {
 }
 
 std::vector<PageRun> Copies::valid_runs() const {
-  constexpr uint64_t small_gap = 8;  // cheaper to fetch than another message
+  constexpr uint64_t small_gap = 8;  // less costly to fetch than another message
   std::vector<PageRun> runs;
   for_each_piece([&](const Piece& piece) {
     for (uint64_t page = piece.first; page < piece.end; ++page) {
@@ -132,7 +132,7 @@ bool Copies::pop_oldest(uint64_t& page) {
 }
 
 void Copies::evicted(Array& array, uint64_t page, uint64_t pages) {
-  forget_mappings(array, page, pages);  // sending home maps, too
+  forget_mappings(array, page, pages);  // sending home has mapped them, too
   cache_file_.punch(page << page_shift, pages << page_shift);
   if (array.tracker->twin_at_fetch()) twin_file_.punch(page << page_shift, pages << page_shift);
   for (uint64_t p = page; p < page + pages; ++p) {
@@ -149,9 +149,9 @@ void Copies::evicted(Array& array, uint64_t page, uint64_t pages) {
 
 // ---- where they are ------------------------------------------------------------------------------------------------
 
-// Gives back what other mappings of these pages than the view cost, here and in the transport, so that this process
-// holds no more than the cache: for pages that come for the first time, and all that pass through a full cache. Pages
-// that are fetched again and again keep them, which is faster.
+// Releases the memory that mappings other than the view hold for these pages, here and in the transport, so that this
+// process holds no more than the cache: for pages that are fetched for the first time, and for all pages of a full
+// cache. Pages that are fetched again and again keep these mappings, which is faster.
 void Copies::forget_mappings(const Array& array, uint64_t page, uint64_t pages) const {
   const uint64_t offset = page << page_shift, bytes = pages << page_shift;
   config_.transport->release_mapping(offset, bytes);
@@ -159,7 +159,7 @@ void Copies::forget_mappings(const Array& array, uint64_t page, uint64_t pages) 
   if (array.tracker->twin_at_fetch()) madvise(twin_file_.data() + offset, bytes, MADV_DONTNEED);
 }
 
-// Chunks that are fetched a second time as a whole are worth huge pages.
+// Collapses chunks that are fetched a second time as a whole.
 void Copies::use_huge_pages(uint64_t page, uint64_t pages) {
   for (uint64_t p = (page + chunk_pages - 1) / chunk_pages * chunk_pages; p + chunk_pages <= page + pages;
        p += chunk_pages)

@@ -1,9 +1,9 @@
-// The copies of other nodes' pages that this rank has: where their bytes and twins are, which of them there are, and in
-// which order they came. README.md has the states of a page.
+// The copies of other nodes' pages that this rank has: the addresses of their bytes and twins, the set of them, and the
+// order of their arrival. README.md has the states of a page.
 //
-// Owner: Cache. Threads: add() and remove() are collective; everything else may be called at once in any threads, on
-// pages that the caller holds busy where it says so. After start nothing allocates but valid_runs(), because fetches
-// and evictions run in the fault handler.
+// Owner: Cache. Threads: add() and remove() are collective; any threads may call the rest at once, on pages that the
+// caller holds busy where a comment says so. After start only valid_runs() allocates, because fetches and evictions run
+// in the fault handler.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +39,9 @@ struct CacheConfig {
   uint64_t limit_pages = 0;
   uint64_t readahead_pages = 1;
   bool huge = false;
-  bool in_place = true;  // copies may stay in the view where an array is preloaded; else each use faults
+  bool in_place = true;  // copies of preloaded arrays may stay in the view; else each use faults
 
-  // Pages in flight have a second mapping, which is not part of the cache: few compared with its size.
+  // Pages in flight have a second mapping, which the cache does not count, so they must be few compared with its size.
   uint64_t most_at_once() const { return std::max<uint64_t>(1, limit_pages / 32); }
 };
 
@@ -49,7 +49,7 @@ constexpr uint64_t chunk_pages = PageBits::pages;
 
 class Copies {
  public:
-  // Pages of one home run within one chunk.
+  // The pages of one home run within one chunk.
   struct Piece {
     Array& array;
     const HomeRun& run;
@@ -59,9 +59,9 @@ class Copies {
   Status start(const CacheConfig& config);
   const CacheConfig& config() const { return config_; }
 
-  // Prepares / clears the pages of an array whose home is another node.
+  // add() prepares, and remove() clears, the pages of an array with their home on another node.
   Status add(Array& array, bool twin_at_fetch);
-  void remove(Array& array, std::span<const PageRun> runs);  // in order
+  void remove(Array& array, std::span<const PageRun> runs);  // runs are in order
 
   char* view(uint64_t page) const { return config_.base + (page << page_shift); }
   char* bytes_of(uint64_t page) const { return cache_file_.data() + (page << page_shift); }
@@ -69,10 +69,10 @@ class Copies {
     return (array.tracker->twin_at_fetch() ? twin_file_ : cache_file_).data() + (page << page_shift);
   }
   bool is_here(const HomeRun& run) const { return config_.job.node_of(run.rank) == config_.job.node; }
-  // Whether copies stay in the view when they are out of date.
+  // Returns whether copies stay in the view when they are out of date.
   bool stays(const Array& array) const { return config_.in_place && array.preloaded.load(std::memory_order_relaxed); }
 
-  // Pieces of the array, within [first, end), that may hold copies.
+  // Visits the pieces of the array, within [first, end), that may hold copies.
   template <typename Visit>
   void for_each_piece(Array& array, uint64_t first, uint64_t end, const Visit& visit) const;
   template <typename Visit>
@@ -80,14 +80,15 @@ class Copies {
     config_.arrays->for_each_live(
         [&](Array& array) { for_each_piece(array, array.first_page, array.end_page, visit); });
   }
-  // Runs of valid pages, in order; gaps of a few pages are taken in.
+  // Returns the runs of valid pages, in order; they include gaps of a few pages.
   std::vector<PageRun> valid_runs() const;
 
-  // Takes absent and stale pages from `page` up to the first other one; returns how many, and how many were absent.
+  // Takes absent and stale pages from `page` up to the first other one; returns their number, and in `absent` how many
+  // of them were absent.
   uint64_t claim(Array& array, uint64_t page, uint64_t end, uint64_t& absent);
-  // Pages in the cache file, or about to be.
+  // Returns the number of pages in the cache file, or about to be there.
   uint64_t resident() const { return resident_.load(std::memory_order_relaxed); }
-  // Counts pages as resident that will be; returns how many.
+  // Counts pages as resident before they are; returns the new number.
   uint64_t reserve(uint64_t pages) { return resident_.fetch_add(pages, std::memory_order_relaxed) + pages; }
   bool full() const { return full_.load(std::memory_order_relaxed); }  // evictions have begun
   void become_full();
@@ -95,10 +96,10 @@ class Copies {
   uint64_t queued() const { return order_last_ - order_first_; }
   bool pop_oldest(uint64_t& page);
   void push_newest(uint64_t page);
-  // Pages of a chunk, all busy, are absent from then on.
+  // Makes these pages of one chunk, all busy, absent.
   void evicted(Array& array, uint64_t page, uint64_t pages);
 
-  // Gives back what other mappings of these pages than the view cost.
+  // Releases the memory that mappings other than the view hold for these pages.
   void forget_mappings(const Array& array, uint64_t page, uint64_t pages) const;
   void use_huge_pages(uint64_t page, uint64_t pages);
 
@@ -106,7 +107,7 @@ class Copies {
   PageAtWork at_work;
 
   bool take_stale_in_view(uint64_t page) const;
-  // Takes a busy page that is stale out of the view, so that accesses fault.
+  // Takes a busy, stale page out of the view, so that accesses fault.
   void hide(Array& array, uint64_t page) const;
 
  private:

@@ -12,18 +12,18 @@ namespace {
 
 constexpr uint64_t all_bytes = ~uint64_t{0};
 
-// Which bytes of a page have changed.
+// The changed bytes of a page.
 struct Changes {
-  uint64_t lines = 0;            // in which any have
-  uint64_t mask[Packed::lines];  // of these
-  size_t places = 0;             // runs of bytes, counted as far as it matters
+  uint64_t lines = 0;            // lines with a changed byte
+  uint64_t mask[Packed::lines];  // changed bytes of each of these lines
+  size_t places = 0;             // runs of changed bytes, counted up to the limit for plain pieces
 };
 
-// Finds them, and makes the twin equal to the page there. Each line is read once: a write that comes meanwhile is in
-// what was read, or found by the next diff.
+// Finds the changes and copies them into the twin. Each line is read once, so a concurrent write is either in what was
+// read or found by the next diff.
 void take_changes(const char* now, char* twin, Lines lines, size_t scalar, const LineComparison& comparison,
                   Changes& out) {
-  uint64_t before = 0;  // the mask of the line before
+  uint64_t before = 0;  // mask of the line before
   int last = -1;
   for (uint64_t left = lines.changed; left != 0; left &= left - 1) {
     const int line = std::countr_zero(left);
@@ -38,7 +38,7 @@ void take_changes(const char* now, char* twin, Lines lines, size_t scalar, const
   }
 }
 
-// Plain pieces: a piece for each run of bytes.
+// Packs a plain piece for each run of bytes.
 size_t pack_runs(uint64_t offset, const char* from, const Changes& changes, uint64_t* out) {
   size_t used = 0, begin = 0, size = 0;
   const auto finish = [&] {
@@ -92,7 +92,7 @@ void merge_page(const void* fresh, void* twin, size_t scalar, void* page) {
       const uint64_t bits = all_bytes >> (64 - 8 * scalar) << 8 * b;
       mask |= (difference & bits) != 0 ? bits : 0;
     }
-    // One step, so that neither a reader sees a part of it nor a write to the other bytes is undone.
+    // One atomic step: no reader sees a part of it, and it undoes no write to the other bytes.
     const std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t*>(into + at));
     uint64_t old = word.load(std::memory_order_relaxed);
     while (!word.compare_exchange_weak(old, (old & ~mask) | (word_at(now + at) & mask), std::memory_order_relaxed)) {

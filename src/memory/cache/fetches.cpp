@@ -12,15 +12,16 @@ namespace hiroba {
 
 namespace {
 
-// Pages copied to the cache and then to the twin while they are in the core's own cache.
+// Pages are copied to the cache, and then to the twin while they are in the processor's cache, in slices of this size.
 constexpr uint64_t copy_slice = 16;
 
-// Where the answer will be written, while it is on its way: half a microsecond of a lone page fault otherwise.
+// Prefetches the page that the answer will be written to, while the answer is under way: saves half a microsecond of a
+// lone page fault.
 void prefetch_lines(const char* page) {
   for (size_t at = 0; at < page_bytes; at += line_bytes) __builtin_prefetch(page + at, 1);
 }
 
-// A sharer registration: what the home learns of pages that are copied for the first time.
+// A sharer registration tells the home which pages are copied for the first time.
 struct Registration {
   uint64_t page, pages;
   int32_t node;
@@ -28,12 +29,13 @@ struct Registration {
 
 }  // namespace
 
-// Whether a page is stale and was used when it was not.
+// Returns whether a page is stale and was used while it was valid.
 bool Fetches::was_used(uint64_t page) const {
   return config_.states->state(page) == PageState::stale && !config_.states->flag(page, PageStates::guessed);
 }
 
-// How many pages, from this one, a fault on it should bring, and how many of them are not guesses.
+// Returns the number of pages, from this one, that a fault on it should fetch, and the number of them that are not
+// guesses.
 Fetches::Window Fetches::window(const Array& array, uint64_t page) {
   const uint64_t most = std::min(config_.readahead_pages, config_.most_at_once());
   if (was_used(page)) {  // the neighbours that were used too are likely to be used again
@@ -47,7 +49,7 @@ Fetches::Window Fetches::window(const Array& array, uint64_t page) {
     if (stream_next_[s].load(std::memory_order_relaxed) != page || size == 0) continue;
     if (!stream_next_[s].compare_exchange_strong(expected, page + size, std::memory_order_relaxed)) continue;
     stream_window_[s].store(size, std::memory_order_relaxed);
-    // The accesses have come past the last window, so guessing it was right.
+    // The accesses have passed the last window, so its guess was right.
     for (uint64_t p = page - std::min(page, last); p < page; ++p) config_.states->clear_flag(p, PageStates::guessed);
     return {size, 1};
   }
@@ -57,8 +59,8 @@ Fetches::Window Fetches::window(const Array& array, uint64_t page) {
   return {1, 1};
 }
 
-// Begins to fetch pages from `page` on that are not here, at most up to `end`, all of one home. Returns how many; with
-// none, there is nothing to finish.
+// Begins to fetch absent and stale pages from `page` up to `end`, all of one home. Returns their number; after 0 there
+// is nothing to finish.
 uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_t end, Fetch& fetch) {
   end = std::min(end, run.first + run.pages);
   uint64_t reserved = 0, absent = 0;
@@ -73,7 +75,7 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
   }
   fetch.array = &array, fetch.page = page, fetch.pages = pages, fetch.absent = absent;
   if (absent == 0 && config_.huge && !copies_.full()) copies_.use_huge_pages(page, pages);
-  uint64_t first = page, last = page + pages;  // that are not registered at the home
+  uint64_t first = page, last = page + pages;  // pages not registered at the home
   while (first < last && config_.states->flag(first, PageStates::registered)) ++first;
   while (first < last && config_.states->flag(last - 1, PageStates::registered)) --last;
   for (uint64_t p = first; p < last; ++p) config_.states->set_flag(p, PageStates::registered);
@@ -83,7 +85,8 @@ uint64_t Fetches::begin(Array& array, const HomeRun& run, uint64_t page, uint64_
   return pages;
 }
 
-// Shows pages to the program, but for those that it sees already: there they are new but for private copies.
+// Installs pages in the view. Pages that are in the view already show the new bytes, except private copies, which it
+// updates.
 void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
   const uint64_t end = page + pages;
   for (uint64_t p = page, n = 1; p < end; p += n, n = 1) {
@@ -99,13 +102,13 @@ void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
   }
 }
 
-// Waits until they have come and shows them to the program.
+// Waits until the pages have arrived and installs them in the view.
 void Fetches::finish(Fetch& fetch) {
   Array& array = *fetch.array;
   const uint64_t page = fetch.page, pages = fetch.pages;
   config_.transport->await(fetch.completion);
   if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
-  // Before the program can write them. A flush that comes now sees them busy.
+  // This must precede the program's first write to them. A concurrent flush finds them busy.
   for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
     copies_.closed.set_all_closed(p, false);
   show(array, page, pages);
@@ -116,7 +119,7 @@ void Fetches::finish(Fetch& fetch) {
   if (fetch.absent == pages || copies_.full()) copies_.forget_mappings(array, page, pages);
 }
 
-// At the home, before the pages are read: see README.md, "Home pages".
+// Runs at the home, before the pages are read: see README.md, "Home pages".
 void Fetches::on_registration(void* self, int, const void* payload, size_t) {
   const CacheConfig& config = static_cast<Fetches*>(self)->config_;
   Registration registration;
@@ -162,11 +165,11 @@ bool Fetches::fault(Array& array, uint64_t page) {
       copies_.closed.open(array, page);
       return true;
     case PageState::valid:
-      // Another thread was faster, or the kernel has dropped the mapping. Only the owner of a page may install it: it
-      // could be on its way out.
+      // Another thread was faster, or the kernel has dropped the mapping. Only the holder of a page may install it,
+      // because another thread may be evicting it.
       if (config_.states->take(page, PageState::valid)) {
         array.tracker->install(copies_.view(page), page_bytes);
-        copies_.closed.open(array, page);  // it may have been a write to a closed page
+        copies_.closed.open(array, page);  // the access may have been a write to a closed page
         config_.states->release(page, PageState::valid);
       }
       return true;
@@ -191,18 +194,18 @@ void Fetches::open(Array& array, uint64_t first, uint64_t end) {
   }
 }
 
-// ---- fetches that go on while the program computes ----------------------------------------------------------------
+// ---- preloads ----------------------------------------------------------------------------------------------------
 
 bool Fetches::start_preload(Array& array, uint64_t first, uint64_t end) {
   foresight_.note(first, end);
   return start_fetches(array, first, end, false);
 }
 
-// A guess that is wrong costs what it brings; what the program preloads is then fetched as ever.
+// A wrong guess costs its fetch; the pages that the program preloads are then fetched as usual.
 void Fetches::preload_ahead(bool halves) {
   unattended_.store(true, std::memory_order_relaxed);
   for (const PageRun& run : foresight_.turn()) {
-    Array* const array = config_.arrays->live(run.first);  // may have been freed since
+    Array* const array = config_.arrays->live(run.first);  // it may have been freed since
     if (array != nullptr && (!halves || copies_.stays(*array)))
       start_fetches(*array, run.first, std::min(array->end_page, run.first + run.pages), true);
   }
@@ -227,7 +230,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
     if (run.first >= end) break;
     if (ahead && !config_.transport->defers_gets(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
-    // From afar in several pieces at once; what is copied here and now, in one.
+    // Remote pages are fetched in several pieces at once; pages that are copied directly, in one.
     const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
     const uint64_t batch = std::min<uint64_t>(direct ? 16384 : 1024, config_.most_at_once());
     uint64_t p = std::max(run.first, first);
@@ -244,7 +247,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
       }
       Fetch* const slot = free_slot();
       if (slot == nullptr) {
-        if (ahead) return any;  // nothing that is fetched ahead comes before the barrier
+        if (ahead) return any;  // no deferred get is answered before the barrier
         finish_slot(fetches_[slot_turn_.fetch_add(1, std::memory_order_relaxed) % most_fetches]);
         continue;
       }
@@ -263,7 +266,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
   return any;
 }
 
-// What a fetch has no room for.
+// Hides stale pages in the view for which a fetch has no room.
 void Fetches::hide_stale(Array& array, uint64_t first, uint64_t end) const {
   for (uint64_t page = first; page < end; ++page) {
     if (!copies_.take_stale_in_view(page)) continue;
@@ -272,7 +275,7 @@ void Fetches::hide_stale(Array& array, uint64_t first, uint64_t end) const {
   }
 }
 
-// A slot to be filled; null if all are in use.
+// Returns a slot to be filled; null if all are in use.
 Fetches::Fetch* Fetches::free_slot() {
   for (Fetch& fetch : fetches_) {
     uint32_t free = Fetch::free;
@@ -281,14 +284,14 @@ Fetches::Fetch* Fetches::free_slot() {
   return nullptr;
 }
 
-// Whether a fetch in a slot brings the page.
+// Returns whether a fetch in a slot brings the page.
 bool Fetches::under_way(uint64_t page) const {
   return std::any_of(std::begin(fetches_), std::end(fetches_), [page](const Fetch& fetch) {
     return fetch.state.load(std::memory_order_acquire) == Fetch::under_way && page - fetch.page < fetch.pages;
   });
 }
 
-// Finishes the fetch in this slot, if there is one and nobody else does it just now; false then.
+// Finishes the fetch in this slot; returns false if there is none, or another thread is finishing it.
 bool Fetches::finish_slot(Fetch& fetch) {
   uint32_t under_way = Fetch::under_way;
   if (!fetch.state.compare_exchange_strong(under_way, Fetch::finishing, std::memory_order_acquire)) return false;
@@ -306,7 +309,7 @@ void Fetches::finish(uint64_t first, uint64_t end) {
       if (!finish_slot(fetch) && !backoff.step()) usleep(20);
 }
 
-// Looks at the slots again and again: the page may have been claimed for a fetch that is only just getting under way.
+// Looks at the slots repeatedly: the page may have been claimed for a fetch that has not started yet.
 void Fetches::wait_while_busy(uint64_t page) {
   for (Backoff backoff(200); config_.states->state(page) == PageState::busy;) {
     bool finished = false;

@@ -1,7 +1,7 @@
-// What a rank will preload next, predicted from what it has preloaded: a program that iterates preloads the same pages
-// in every span between two drops, or in every second one (two buffers that take turns).
+// Predicts the next preloads of a rank from its earlier ones: a program that iterates preloads the same pages in every
+// span between two drops, or in every second one (two buffers that alternate).
 //
-// Owner: Cache. Threads: note() may be called from many at once; turn() when nobody notes. Allocates nothing.
+// Owner: Cache. Threads: many may call note() at once; turn() requires that none does. Allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Foresight {
     lock_.unlock();
   }
 
-  // A span ends. What the next one is expected to preload; nothing, unless a pattern has been seen.
+  // Ends a span. Returns the runs that the next span is expected to preload; none unless a pattern has been seen.
   std::span<const PageRun> turn() {
     const size_t like = same(spans_[0], spans_[1]) ? 0 : same(spans_[0], spans_[2]) ? 1 : spans_.size();
     std::rotate(spans_.begin(), spans_.end() - 1, spans_.end());
@@ -35,7 +35,7 @@ class Foresight {
   }
 
  private:
-  static constexpr size_t most = 32;  // runs; programs that preload more pieces are not predicted
+  static constexpr size_t most = 32;  // runs; a program with more runs is not predicted
   struct Span {
     std::array<PageRun, most> runs;
     size_t count = 0;
@@ -45,7 +45,7 @@ class Foresight {
            std::equal(a.runs.begin(), a.runs.begin() + static_cast<ptrdiff_t>(a.count), b.runs.begin());
   }
 
-  std::array<Span, 3> spans_;  // the present one and those before it
+  std::array<Span, 3> spans_;  // the present one and the two before it
   SignalSafeLock lock_;        // guards spans_[0]
 };
 

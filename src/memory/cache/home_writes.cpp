@@ -13,8 +13,8 @@
 namespace hiroba {
 
 namespace {
-// Write-protected runs this close are scanned as one: the pages between cost a first-write fault, a scan costs a system
-// call.
+// Write-protected runs this close are scanned as one: the pages between cost a first-write fault each, and a scan costs
+// a system call.
 constexpr uint64_t merge_gap = 4;
 }  // namespace
 
@@ -29,7 +29,7 @@ void HomeWrites::for_each_home_run(const Array& array, const Visit& visit) const
   array.for_each_run_of([this](int rank) { return job_.node_of(rank) == job_.node; }, visit);
 }
 
-// A chunk of which pages are still at home here is watched once more.
+// A chunk of which pages keep their home here is watched again.
 void HomeWrites::remove(std::span<const PageRun> runs) {
   for (const PageRun& run : runs)
     watched_.erase(watched_.lower_bound(run.first / PageBits::pages),
@@ -37,7 +37,7 @@ void HomeWrites::remove(std::span<const PageRun> runs) {
   protected_ = without(protected_, runs);
 }
 
-// What is not known can only be about pages that another node has copied.
+// Unknown writes matter only if another node has copied pages.
 bool HomeWrites::collect(NoticeLog& notices) {
   if (!exact()) return registrations() == 0;
   for (const PageRun& run : protected_)
@@ -50,15 +50,15 @@ bool HomeWrites::collect(NoticeLog& notices) {
   return true;
 }
 
-// Our writes before our look at the registrations.
+// The fence orders this rank's writes before its read of the registrations.
 uint64_t HomeWrites::registrations() const {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const uint64_t at = layout_.registrations(job_.first_rank_of(job_.node));
   return reinterpret_cast<std::atomic<uint64_t>*>(base_ + at)->load();
 }
 
-// Pages copied by another node for the first time: what this rank wrote to them so far was not tracked, so they are put
-// into the notices once, and tracked from now on.
+// Tracks pages that another node has copied for the first time. This rank's earlier writes to them were not tracked, so
+// they go into the notices once.
 void HomeWrites::protect_new(NoticeLog& notices) {
   const uint64_t count = registrations();
   if (count == registrations_seen_) return;
@@ -84,7 +84,7 @@ void HomeWrites::read_registrations(uint64_t index, NoticeLog& notices) {
   }
 }
 
-// More registrations than the ring holds: looks at every byte of the directory that was ever written.
+// Reads every byte of the directory that was ever written, because there are more registrations than the ring holds.
 void HomeWrites::read_directory(NoticeLog& notices) {
   const int fd = job_.node_fds[static_cast<size_t>(job_.node)];
   const uint64_t directory = layout_.directory(job_.node);
@@ -108,7 +108,7 @@ bool HomeWrites::home_here(uint64_t page) const {
   return array != nullptr && job_.node_of(array->home(page).rank) == job_.node;
 }
 
-// Only the chunks with write-protected pages are given to userfaultfd: the rest may use huge pages.
+// Only chunks with write-protected pages are given to userfaultfd: the rest may use huge pages.
 void HomeWrites::protect(uint64_t first, uint64_t pages, NoticeLog& notices) {
   const uint64_t end = first + pages;
   for (uint64_t p = first, n = 0; p < end; p += n + 1, n = 0) {

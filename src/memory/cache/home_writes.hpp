@@ -1,7 +1,7 @@
-// Which pages of this node that other nodes have copies of were written by this rank: the other half of the write
+// Tracks which pages of this node that other nodes have copied this rank has written: the other half of the write
 // notices. README.md, "Home pages", has the protocol and why no write is missed.
 //
-// Pages that nobody else has copied are not tracked and cost nothing. Threads: one at a time; remove() is collective.
+// Pages that no other node has copied are not tracked and cost nothing. Threads: one at a time; remove() is collective.
 #pragma once
 
 #include <set>
@@ -17,19 +17,19 @@ namespace hiroba {
 
 class HomeWrites {
  public:
-  // uffd tracks writes, or is closed: then it is not known which home pages were written, and exact() is false.
+  // `uffd` tracks writes, or is closed: then the written home pages are not known, and exact() is false.
   void start(char* base, const Layout& layout, const Job& job, ArrayTable* arrays, Userfaultfd* uffd, Pagemap* pagemap,
              PageStates* states);
 
-  // Whether another node may have copies of this node's pages.
+  // Returns whether another node may have copies of this node's pages.
   bool any_copied() const { return registrations() != 0; }
 
   bool exact() const { return uffd_ != nullptr; }
 
-  // Forgets pages that are no longer, or not yet, at home here; in order.
+  // Stops tracking pages, in order, whose home is not, or not yet, on this node.
   void remove(std::span<const PageRun> runs);
 
-  // Adds the pages written since the last call. False if that is not known and there may be some.
+  // Adds the pages written since the last call. Returns false if they are not known and there may be some.
   bool collect(NoticeLog& notices);
 
  private:

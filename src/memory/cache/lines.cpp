@@ -11,7 +11,7 @@ namespace hiroba {
 namespace {
 
 constexpr size_t page_lines = page_bytes / line_bytes;
-// The processor does not look beyond the end of a page by itself.
+// The processor does not prefetch across the end of a page by itself.
 constexpr size_t ahead_lines = 32;
 
 void prefetch(const char* page, const char* twin, size_t line) {
@@ -19,7 +19,7 @@ void prefetch(const char* page, const char* twin, size_t line) {
   __builtin_prefetch(twin + (line + ahead_lines) * line_bytes);
 }
 
-// Is not 0 if a scalar of the word is.
+// Returns non-zero if a scalar of the word is 0.
 template <size_t scalar>
 uint64_t zero_scalars(uint64_t word) {
   if constexpr (scalar == sizeof word) return static_cast<uint64_t>(word == 0);
@@ -92,7 +92,7 @@ __attribute__((target("avx2"))) uint64_t take_avx2(const char* line, char* twin)
   return ~equal;
 }
 
-// A bit for each scalar of a line that is equal.
+// Returns a bit for each scalar of a line that is equal.
 template <size_t scalar>
 __attribute__((target("avx512bw"))) inline uint64_t equal_avx512(const char* line, const char* twin) {
   const __m512i a = _mm512_loadu_si512(line), b = _mm512_loadu_si512(twin);

@@ -1,5 +1,5 @@
-// Which cache lines of a page differ from its twin, and in which bytes, by the widest instructions that the processor
-// has. Thread-safe.
+// Finds the cache lines and bytes in which a page differs from its twin, by the widest instructions of the processor.
+// Thread-safe.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@ namespace hiroba {
 
 constexpr size_t line_bytes = 64;
 
-// Bit b stands for cache line b of the page.
+// Bit b is cache line b of the page.
 struct Lines {
   uint64_t changed = 0;  // differ from the twin
   uint64_t whole = 0;    // differ in every scalar
 };
 
 struct LineComparison {
-  // Of scalars of 1, 2, 4 and 8 bytes.
+  // Compare a page by scalars of 1, 2, 4 and 8 bytes.
   std::array<Lines (*)(const char* page, const char* twin), 4> lines;
-  // Of one line: bit b is set if its byte b differs. What was compared is in the twin then.
+  // Compares one line: bit b is set if byte b differs. The twin then has the compared bytes.
   uint64_t (*take)(const char* line, char* twin);
 
   Lines compare(const char* page, const char* twin, size_t scalar) const {
@@ -30,10 +30,10 @@ struct LineComparison {
   }
 };
 
-// All that run on this processor, the fastest first.
+// Returns all comparisons that run on this processor, the fastest first.
 std::span<const LineComparison> line_comparisons();
 
-// The mask of bytes of a line, with all bytes of a scalar that has any.
+// Extends a mask of bytes of a line to all bytes of the scalars that it touches.
 inline uint64_t whole_scalars(uint64_t mask, size_t scalar) {
   switch (scalar) {
     case 2: return ((mask | mask >> 1) & 0x5555555555555555) * 3;

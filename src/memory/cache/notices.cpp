@@ -5,7 +5,7 @@
 
 namespace hiroba {
 
-// A run is the higher, the later it begins.
+// The word of a run grows with its first page, so words are compared.
 size_t merge_notices(std::span<Notice> notices) {
   std::sort(notices.begin(), notices.end(), [](Notice a, Notice b) { return a.word < b.word; });
   size_t count = 0;
@@ -25,8 +25,8 @@ size_t merge_notices(std::span<Notice> notices) {
   return count;
 }
 
-// Sorting needs no memory: this may run in the fault handler. Each time half of the log is new, so an addition costs a
-// few comparisons. There are fewer runs of pages than words in the log.
+// Sorting allocates nothing: this may run in the fault handler. At each merge half of the log is new, so an addition
+// costs a few comparisons. There are fewer runs of pages than words in the log.
 void NoticeLog::merge() {
   const size_t kept = merge_notices({entries(), logged_});
   const size_t waiting = merge_notices(pending());

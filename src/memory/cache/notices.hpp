@@ -1,9 +1,9 @@
-// Write notices: which pages this rank has written since the last barrier, as runs, in this rank's notice log, where
-// other ranks read them. Two logs alternate, because a rank may write the next epoch's while others still read
-// this one's; the barrier between keeps it at that. Guarded by the caller (Cache's flush lock, or the barrier).
+// Write notices: the pages that this rank has written since the last barrier, as runs, in this rank's notice log, which
+// other ranks read. Two logs alternate, because a rank may fill the next epoch's log while others still read this one;
+// the barrier between ensures that two suffice. Guarded by the caller (Cache's flush lock, or the barrier).
 //
-// Those that are not yet in the node's log of intervals (interval_log.hpp) are pending; the others are only for the
-// barrier, which needs each page once, so they are merged when they become many.
+// Notices that are not yet in the node's log of intervals (interval_log.hpp) are pending. Only the barrier needs the
+// others, and each page once, so they are merged when they become many.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hiroba {
 
-// A run of pages in one word. The upper 8 bits are for the log that it is in.
+// A run of pages in one word. The log that holds it uses the upper 8 bits.
 struct Notice {
   uint64_t word;
   static Notice make(uint64_t page, uint64_t pages) { return {page << 24 | pages}; }  // pages below 2^32
@@ -22,12 +22,13 @@ struct Notice {
   static constexpr uint64_t most = (1 << 24) - 1;
 };
 
-// A notice in the ring of registrations of a directory: the lap distinguishes a new entry from the one it replaces.
+// A notice in the ring of registrations of a directory. The lap distinguishes a new entry from the one that it
+// replaces.
 inline uint64_t registration_word(uint64_t index, uint64_t page, uint64_t pages) {
   return (index / Layout::registration_slots % 255 + 1) << 56 | Notice::make(page, pages).word;
 }
 
-// Sorts runs of pages and merges those that overlap or touch; returns how many are left.
+// Sorts runs of pages and merges those that overlap or touch; returns the number that is left.
 size_t merge_notices(std::span<Notice> notices);
 
 class NoticeLog {
@@ -54,7 +55,7 @@ class NoticeLog {
   std::span<Notice> pending() const { return {entries() + logged_, count_ - logged_}; }
   void logged() { logged_ = count_; }  // nothing is pending
   void clear() { count_ = logged_ = 0; }
-  // After the barrier that published this log.
+  // Starts the next log, after the barrier that published this one.
   void turn() { parity_ ^= 1, clear(); }
 
  private:
@@ -67,7 +68,7 @@ class NoticeLog {
   Layout layout_;
   int rank_ = 0;
   uint64_t parity_ = 0, count_ = 0;
-  uint64_t logged_ = 0;  // of them
+  uint64_t logged_ = 0;  // of the count_ notices
   uint64_t limit_ = few;
 };
 

@@ -1,8 +1,9 @@
-// The page that a thread uses through the program's view although it holds it busy. The kernel may take any page out of
-// the view, and leaves a mark of those that were closed, which looks as if they had been written: then the access
-// faults, and the thread must not wait for itself. README.md, "Copies that are known to be unwritten".
+// The page that a thread accesses through the program's view while it holds the page busy. The kernel may take any page
+// out of the view, and leaves a mark for a closed one, which makes it look written: then the access faults, and the
+// thread must not wait for itself. README.md, "Copies that are known to be unwritten".
 //
-// Owner: Copies. Threads: begin() and end() under the flush lock; is_mine() in any, in the fault handler, too.
+// Owner: Copies. Threads: begin() and end() under the flush lock; any thread may call is_mine(), also in the fault
+// handler.
 #pragma once
 
 #include <unistd.h>
@@ -21,8 +22,8 @@ class PageAtWork {
     thread_.store(this_thread(), std::memory_order_relaxed);
   }
   void end() { thread_.store(0, std::memory_order_relaxed); }
-  // The thread in question reads what it has stored itself. Without a variable of the thread, which a handler might be
-  // the first to use.
+  // The thread that called begin() reads its own stores. gettid() replaces a thread-local variable, which a handler
+  // might be the first to use.
   bool is_mine(uint64_t page) const {
     const int thread = thread_.load(std::memory_order_relaxed);
     return thread != 0 && page_.load(std::memory_order_relaxed) == page && thread == gettid();
@@ -33,7 +34,7 @@ class PageAtWork {
   std::atomic<int> thread_{0};
 };
 
-// Between begin() and end().
+// Calls begin(), and end() at the end of its life.
 class UsingPage {
  public:
   UsingPage(PageAtWork& at_work, uint64_t page) : at_work_(at_work) { at_work_.begin(page); }

@@ -1,7 +1,8 @@
-// One byte per page of the address range: what this rank holds of it. README.md has the states and transitions.
+// The state of this rank's copy of each page of the address range, one byte per page. README.md has the states and
+// transitions.
 //
-// busy is a lock on one page: the thread that moves a page to busy is alone with it until it stores another state.
-// Holders of busy pages take no other lock that a waiter for a busy page may hold (README.md, "Locks").
+// busy is a lock on one page: the thread that moves a page to busy has it alone until it stores another state. A holder
+// of a busy page takes no other lock that a waiter for a busy page may hold (README.md, "Locks").
 #pragma once
 
 #include <atomic>
@@ -19,10 +20,10 @@ class PageStates {
   static constexpr uint8_t registered = 4;       // the home knows that this node has a copy
   static constexpr uint8_t write_protected = 8;  // of a home page: its writes are tracked
   static constexpr uint8_t active = 8;           // of a copy: this rank has written it since it was refreshed
-  static constexpr uint8_t guessed = 16;         // brought ahead of its use, which has not been seen yet
+  static constexpr uint8_t guessed = 16;         // fetched by readahead, and not known to be used
   static constexpr uint8_t in_view = 32;         // stale, but still in the view
   static constexpr uint8_t copied = 64;    // the view holds a private copy, because this rank has written the page
-  static constexpr uint8_t replica = 128;  // in the view, and a floor above fills it (replicas.hpp); nobody takes it
+  static constexpr uint8_t replica = 128;  // in the view, filled by a floor above (replicas.hpp); no thread may take it
 
   Status create(uint64_t pages) { return file_.create("page states", pages); }
 
@@ -51,7 +52,7 @@ class PageStates {
     if (this->flag(page, flag)) at(page).fetch_and(static_cast<uint8_t>(~flag), std::memory_order_relaxed);
   }
 
-  // For pages of an array that is gone; nobody uses them.
+  // Clears pages of a freed array, which no thread uses.
   void reset(uint64_t page, uint64_t pages) { file_.punch(page, pages); }
 
  private:

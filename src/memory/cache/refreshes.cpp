@@ -2,14 +2,14 @@
 
 namespace hiroba {
 
-// A closed page is what the file has, and no thread can make a private copy of it while it is busy.
+// A closed page equals the file, and no thread can make a private copy of it while it is busy.
 bool Refreshes::is_unwritten(uint64_t page) const {
   return copies_.closed.is_closed(page) && !copies_.config().states->flag(page, PageStates::copied);
 }
 
-// Taken away, a page that this rank writes costs a fault and a copy by the kernel when it is written again; one that it
-// reads a fault. Whether the program still reads a page is found out by dropping it now and then: it is fetched again,
-// or is no copy any more that would be brought. That costs as much as some 20 refreshes.
+// If a page that this rank writes is dropped, its next write costs a fault and a copy by the kernel; a page that it
+// only reads costs a fault. Dropping a page now and then shows whether the program still reads it: it is fetched again,
+// or there is no copy left to refresh. Such a drop costs as much as some 20 refreshes.
 bool Refreshes::worth_it(const Array& array, uint64_t page, bool few) {
   const PageStates& states = *copies_.config().states;
   if (states.flag(page, PageStates::active) &&
@@ -26,7 +26,7 @@ void Refreshes::start(Array& array, int home, uint64_t page) {
   copies_.config().transport->start_get(refresh.fresh, home, page << page_shift, page_bytes, arrived_, nullptr);
 }
 
-// If this rank does not write it until the next time, it is dropped then.
+// The copy is dropped at the next time if this rank has not written it by then.
 void Refreshes::finish() {
   copies_.config().transport->await(arrived_);
   for (size_t i = 0; i < count_; ++i) {

@@ -1,7 +1,7 @@
-// Copies that others have written and that stay in the view: what their homes have now goes into them. README.md,
-// "Intervals".
+// Refreshes in place copies that others have written and that stay in the view: they get the present content of their
+// homes. README.md, "Intervals".
 //
-// Owner: Writeback. Under its flush lock; finish() blocks for the answers of the homes.
+// Owner: Writeback. Called under its flush lock; finish() blocks until the homes have answered.
 #pragma once
 
 #include "memory/cache/copies.hpp"
@@ -12,13 +12,13 @@ namespace hiroba {
 class Refreshes {
  public:
   static constexpr size_t most = 8;      // under way at a time
-  static constexpr uint32_t trial = 32;  // pages that could be refreshed, of which one is dropped
+  static constexpr uint32_t trial = 32;  // of this many pages that could be refreshed, one is dropped
 
   explicit Refreshes(Copies& copies) : copies_(copies) {}
 
-  // Whether it costs less than to drop the copy. `few`: the acquire is about few pages.
+  // Returns whether a refresh costs less than dropping the copy. `few`: the acquire concerns few pages.
   bool worth_it(const Array& array, uint64_t page, bool few);
-  // The page is busy and ours, until finish().
+  // Requires that the caller holds the page busy, until finish().
   void start(Array& array, int home, uint64_t page);
   void finish();
 
@@ -34,7 +34,7 @@ class Refreshes {
   Copies& copies_;
   Refresh refreshes_[most];
   size_t count_ = 0;
-  uint32_t brought_ = 0;  // pages, or dropped to see whether they are used
+  uint32_t brought_ = 0;  // pages refreshed, or dropped to see whether they are used
   Completion arrived_;
 };
 

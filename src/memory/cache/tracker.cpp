@@ -18,9 +18,9 @@ Status cannot_map(size_t bytes) {
   return Status::error(format("cannot map %zu bytes of shared array (%s)", bytes, explain_error(errno).c_str()));
 }
 
-// Takes pages out of the view. The kernel forgets up to 33 translations one by one and from there on all of them, and
-// a stencil that drops its halo in every step then pays for walking through tables of all that it computes with: 100 us
-// for 16 MiB in a virtual machine. Beyond 1 MiB that is less than the steps cost.
+// Takes pages out of the view. The kernel flushes up to 33 translations one by one, and beyond that all of them. A
+// stencil that drops its halo in every step then walks the tables of all the memory that it computes with: 100 us for
+// 16 MiB in a virtual machine. Beyond 1 MiB that costs less than the steps.
 void unmap(char* view, size_t bytes) {
   constexpr size_t step = 32 * page_bytes, many = size_t{1} << 20;
   if (bytes > many) {
@@ -30,7 +30,7 @@ void unmap(char* view, size_t bytes) {
   for (size_t done = 0; done < bytes; done += step) madvise(view + done, std::min(step, bytes - done), MADV_DONTNEED);
 }
 
-// The view is a shared mapping of the cache file; the kernel notes first writes (userfaultfd WP_ASYNC).
+// The view is a shared mapping of the cache file; the kernel records first writes (userfaultfd WP_ASYNC).
 class SharedTracker final : public Tracker {
  public:
   explicit SharedTracker(const TrackerParts& parts) : parts_(parts) {}
@@ -47,7 +47,7 @@ class SharedTracker final : public Tracker {
   void install(char* view, size_t bytes) override { parts_.uffd.install(view, bytes, true); }
   void collect(char* view, size_t pages, PageBits& out) override { parts_.pagemap.written(view, pages, out); }
   const char* content(const char* view) const override { return parts_.cache.data() + (view - parts_.base); }
-  // Unmapping stops writes; which pages were written stays known, because protected ones leave a marker.
+  // Unmapping stops writes. The written pages stay known, because protected ones leave a marker.
   void freeze(char* view, size_t bytes, bool) override { unmap(view, bytes); }
   void discard(char*, size_t, bool) override {}
   void drop_private(char*, size_t) override {}
@@ -75,7 +75,7 @@ class PrivateTracker final : public Tracker {
 
   void install(char* view, size_t bytes) override {
     if (!parts_.uffd.is_open()) return protect(view, bytes, PROT_READ | PROT_WRITE);
-    // Whole huge pages go the short way: it costs two system calls, not a table entry per page.
+    // Whole huge pages become visible by two system calls, without a table entry per page.
     const size_t before = std::min<size_t>(bytes, -reinterpret_cast<uintptr_t>(view) % huge_page_bytes);
     const size_t whole = (bytes - before) / huge_page_bytes * huge_page_bytes, after = bytes - before - whole;
     if (before > 0) parts_.uffd.install(view, before, false);
@@ -117,7 +117,7 @@ class PrivateTracker final : public Tracker {
  private:
   static constexpr uint64_t absent_modes = Userfaultfd::missing | Userfaultfd::minor;
 
-  // Whether this huge page was made visible by install_unwatched().
+  // Returns the flag that install_unwatched() made this huge page visible.
   bool* unwatched(const char* view) const {
     return unwatched_.as<bool>() + static_cast<size_t>(view - parts_.base) / huge_page_bytes;
   }
@@ -129,7 +129,7 @@ class PrivateTracker final : public Tracker {
     if (!any && !*unwatched(view + bytes - 1)) return;
     const Status status = parts_.uffd.watch(view, bytes, absent_modes);
     if (!status.ok()) end_job(1, "%s; use --tracking mprotect", status.message().c_str());
-    if (bytes == huge_page_bytes) *unwatched(view) = false;  // parts of one may be given back one by one
+    if (bytes == huge_page_bytes) *unwatched(view) = false;  // parts of one may be discarded one by one
   }
   static void protect(char* view, size_t bytes, int protection) {
     if (mprotect(view, bytes, protection) != 0)

@@ -1,8 +1,8 @@
-// Pages that this rank has written without changing a byte, as runs. No other rank needs to know of them, so they are
-// in no notice; but their home may move to who writes them (HomePolicies).
+// Pages that this rank has written without changing a byte, as runs. No other rank needs them, so no notice has them;
+// but their home may move to the rank that writes them (HomePolicies).
 //
-// Owner: MemoryParts. Guarded like the notices. Nothing is kept before keep(), and nothing is allocated after it,
-// because the fault handler writes back, too: of more runs the first are kept.
+// Owner: MemoryParts. Guarded like the notices. Stores nothing before keep(), and allocates nothing after it, because
+// the fault handler writes back, too; runs beyond the capacity are dropped.
 #pragma once
 
 #include <vector>

@@ -11,21 +11,22 @@ namespace hiroba {
 
 namespace {
 
-// Whether no other piece lies in the chunk.
+// Returns whether no other piece lies in the chunk.
 bool whole_chunk(const Copies::Piece& piece) {
   return piece.first % chunk_pages == 0 && piece.end - piece.first == chunk_pages;
 }
 
 }  // namespace
 
-// What has changed in pages of one array, on its way to their homes: differences are gathered and sent when there are
-// enough of them; of pages that have changed in every byte, many in a row go as they are. Under the flush lock.
+// Sends the changes in pages of one array to their homes. It collects differences and sends them when there are enough;
+// consecutive pages that have changed in every byte are sent whole. Under the flush lock.
 class Writeback::Packer {
  public:
   Packer(Writeback& owner, Array& array)
       : owner_(owner), copies_(owner.copies_), transport_(*owner.config_.transport), array_(array) {}
 
-  // The page is busy and ours, or nobody else can change its state. Returns false if nothing had changed.
+  // Requires that the caller holds the page busy, or that no other thread can change its state. Returns false if
+  // nothing had changed.
   bool add(uint64_t page) {
     const HomeRun& run = array_.home(page);
     if (run.rank != rank_) send();
@@ -55,22 +56,22 @@ class Writeback::Packer {
     count(array_.counters.notices, std::exchange(changed_, 0));
   }
 
-  // Also waits until it is there, so that a page fetched from now on has these changes.
+  // Sends and waits until the changes are at the homes, so that a page fetched from now on has them.
   void send_and_fence() {
     send();
     if (sent_) transport_.fence();
   }
 
  private:
-  // Pages in a row, from `many` on, go faster as they are than beside others in one message; at most `most` at once.
+  // From `many` consecutive pages on, whole pages are faster than packed ones in one message; at most `most` at once.
   static constexpr uint64_t many = 16, most = 1024;
-  // Where the processor itself sends, more at once goes faster.
+  // If the processor itself sends, more pages at once are faster.
   static constexpr uint32_t progress_pages = 2048;
 
   Outgoing& outgoing() { return owner_.outgoing_[owner_.outgoing_turn_ % outgoings]; }
   char* twin(uint64_t page) const { return copies_.twin(array_, page); }
 
-  // For the differences of a page.
+  // Returns room for the differences of a page.
   uint64_t* room() {
     if (used_ + max_diff_words > packed_words) send_packed();
     if (used_ == 0) transport_.await(outgoing().sent);
@@ -114,8 +115,8 @@ class Writeback::Packer {
   Array& array_;
   int rank_ = -1;
   uint64_t run_first_ = 0;
-  size_t used_ = 0;         // words of the differences that have been gathered
-  PageRun whole_ = {0, 0};  // that have changed in every byte
+  size_t used_ = 0;         // words of the collected differences
+  PageRun whole_ = {0, 0};  // pages that have changed in every byte
   uint64_t compared_ = 0, changed_ = 0;
   bool sent_ = false;
 };
@@ -126,7 +127,7 @@ bool Writeback::sending() const {
          std::any_of(std::begin(outgoing_), std::end(outgoing_), [&](const Outgoing& o) { return under_way(o.sent); });
 }
 
-// Under the flush lock, before it is released: nothing is under way from then on.
+// Under the flush lock, before it is released: no message is under way afterwards.
 void Writeback::await_outgoing() {
   for (Outgoing& outgoing : outgoing_) config_.transport->await(outgoing.sent);
   config_.transport->await(whole_sent_);
@@ -141,8 +142,8 @@ void Writeback::make_room(uint64_t pages) {
   evict(std::max(now - limit, std::min<uint64_t>(64, limit / 8)));
 }
 
-// Drops the pages that came first, whole runs at a time. Pages in use by another fetch are passed over, so in the
-// worst case fewer go than `pages` and the cache exceeds its limit by what is in flight.
+// Drops the oldest pages, whole runs at a time. It skips pages that another fetch uses, so in the worst case it drops
+// fewer than `pages`, and the cache exceeds its limit by what is in flight.
 void Writeback::evict(uint64_t pages) {
   flush_lock_.lock();
   uint64_t run = 0, length = 0;  // taken, not yet dropped
@@ -167,8 +168,8 @@ void Writeback::evict(uint64_t pages) {
   flush_lock_.unlock();
 }
 
-// Pages within a chunk, all busy and ours. Written ones go home first. Stale ones are not even frozen: that would let
-// another thread read them.
+// Requires that the caller holds these pages of one chunk busy. It sends written ones home first. It does not freeze
+// stale ones, because that would let another thread read them.
 void Writeback::evict_run(uint64_t page, uint64_t pages, bool valid) {
   Array& array = *config_.arrays->live(page);
   if (valid) {
@@ -189,7 +190,7 @@ void Writeback::evict_run(uint64_t page, uint64_t pages, bool valid) {
 
 // ---- sending writes home -----------------------------------------------------------------------------------------
 
-// Takes the page if it is valid, also if another thread is just busy with it.
+// Takes the page if it is valid; waits if another thread holds it busy.
 bool Writeback::take_valid(uint64_t page) {
   while (!config_.states->take(page, PageState::valid)) {
     if (config_.states->state(page) != PageState::busy) return false;
@@ -198,7 +199,7 @@ bool Writeback::take_valid(uint64_t page) {
   return true;
 }
 
-// From the first to the last page that may have been written: others are stale or closed.
+// Returns the piece from the first to the last page that may have been written: others are stale or closed.
 Writeback::Piece Writeback::in_use(const Piece& piece) const {
   const auto used = [this](uint64_t page) {
     const PageState state = config_.states->state(page);
@@ -218,7 +219,8 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   if (pages == 0) return;
   PageBits written, unchanged;
   piece.array.tracker->collect(copies_.view(piece.first), pages, written);
-  // All at once: an atomic operation after each comparison would wait until the twin's bytes are stored.
+  // Takes all pages before it compares any: an atomic operation after each comparison would wait until the twin's bytes
+  // are stored.
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
     if (copies_.closed.is_closed(piece.first + i)) written.clear(i);
@@ -231,7 +233,7 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
     if (!packer.add(piece.first + i)) unchanged.set(i);
   }
   packer.send();
-  // What stays in the view may well be written in the next epoch but one, and then a copy costs more than comparing it.
+  // A page that stays in the view may be written in the next epoch but one; then a copy costs more than comparing it.
   if (alone && !copies_.stays(piece.array)) discard_unchanged(piece, unchanged);
   for (uint64_t i = 0; i < pages; ++i) {
     if (!written.test(i)) continue;
@@ -245,8 +247,8 @@ void Writeback::flush_piece(const Piece& whole, bool alone) {
   if (copies_.full()) copies_.forget_mappings(piece.array, piece.first, pages);
 }
 
-// Makes writes to these copies fault. What was written before that, and after the comparison, is found here: such pages
-// are open again at once. True if all are closed.
+// Makes writes to these copies fault. It finds writes between the comparison and the protection, and opens those pages
+// at once. Returns true if all are closed.
 bool Writeback::close_pages(const Piece& piece) {
   bool all = true;
   const auto is_open = [&](uint64_t page) { return !copies_.closed.is_closed(page); };
@@ -274,7 +276,7 @@ bool Writeback::close_pages(const Piece& piece) {
   return all;
 }
 
-// Gives up private copies that equal their twins.
+// Drops private copies that equal their twins.
 void Writeback::discard_unchanged(const Piece& piece, const PageBits& unchanged) {
   unchanged.for_each_run(piece.end - piece.first, [&](uint64_t first, uint64_t pages) {
     piece.array.tracker->drop_private(copies_.view(piece.first + first), pages << page_shift);
@@ -293,12 +295,12 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
     end = page + 1;
   }
   if (dropped == 0) return;
-  // Alone, nothing but taken pages is mapped, so all from the first to the last go at once; else run by run.
+  // When alone, only taken pages are mapped, so all from the first to the last go at once; else run by run.
   const auto for_each_run = [&](const auto& visit) {
     if (alone) return visit(first, end - first);
     taken.for_each_run(piece.end - piece.first, [&](uint64_t i, uint64_t pages) { visit(piece.first + i, pages); });
   };
-  // Nobody writes closed pages while they are busy, so they need not be frozen: two system calls less.
+  // No thread writes closed pages while they are busy, so they need no freeze: two system calls less.
   const auto are_closed = [&](uint64_t page, uint64_t pages) {
     while (pages > 0 && copies_.closed.is_closed(page)) ++page, --pages;
     return pages == 0;
@@ -315,7 +317,7 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
       if (bits.test(i) && taken.test(page + i - piece.first) && !copies_.closed.is_closed(page + i))
         packer.add(page + i);
   });
-  if (alone) packer.send();  // nobody fetches before the barrier that follows
+  if (alone) packer.send();  // no rank fetches before the barrier that follows
   else packer.send_and_fence();
   if (written && copies_.full()) copies_.forget_mappings(piece.array, piece.first, piece.end - piece.first);
   for_each_run([&](uint64_t page, uint64_t pages) {
@@ -330,7 +332,7 @@ void Writeback::drop_piece(const Piece& piece, bool alone, bool written) {
   count(piece.array.counters.invalidated, dropped);
 }
 
-// Passes over groups of chunks whose copies are all closed.
+// Skips groups of chunks whose copies are all closed.
 void Writeback::flush_pieces(Array& array, bool alone) {
   constexpr uint64_t group = ClosedCopies::group_pages;
   if (alone)
@@ -406,7 +408,7 @@ void Writeback::flush_and_drop(Array& array, uint64_t page) {
 
 // ---- what others have written ------------------------------------------------------------------------------------
 
-// The fence, because a home that lacks differences of this rank would undo its writes in a page that is refreshed.
+// The fence is needed because a home that lacks differences of this rank would undo its writes in a refreshed page.
 void Writeback::update(std::span<const Notice> written) {
   flush_lock_.lock();
   config_.transport->fence();

@@ -1,8 +1,8 @@
-// What this rank has written to its copies, on its way home; and what follows from that: copies that are dropped,
-// marked stale or evicted. README.md has the order of steps, and why nothing written is lost.
+// Sends this rank's writes to its copies home, and drops, marks stale or evicts copies. README.md has the order of
+// steps, and why nothing written is lost.
 //
-// Owner: Cache. Threads: everything may be called at once in any threads; `alone` says that no other thread of this
-// rank touches shared memory during the call (barriers), which saves work. make_room() runs in the fault handler, too.
+// Owner: Cache. Threads: any threads may call everything at once; `alone` says that no other thread of this rank
+// touches shared memory during the call (barriers), which saves work. make_room() runs in the fault handler, too.
 #pragma once
 
 #include <span>
@@ -21,28 +21,28 @@ class Writeback {
  public:
   Writeback(Copies& copies, Fetches& fetches) : copies_(copies), fetches_(fetches) {}
 
-  // Release: what was written is at the homes and noted in the notices.
+  // Releases: this rank's writes are at the homes and in the notices afterwards.
   void flush(bool alone);
-  // The same for one array, while other threads go on.
+  // Flushes one array, while other threads continue.
   void flush(Array& array);
-  // Of all arrays, with the home pages; what the notices have had since the last time goes to `out`. False if home
-  // pages may have been written that are not known.
+  // Flushes all arrays, and collects writes to home pages; moves the notices since the last call to `out`. Returns
+  // false if home pages may have been written that are not known.
   bool release(HomeWrites& home_writes, std::vector<Notice>& out);
-  // Acquire: other ranks have written these pages. Copies of them are refreshed in place if this rank is likely to
-  // write them again, else dropped. What this rank has written to them is not lost.
+  // Acquires: other ranks have written these pages. Refreshes a copy in place if this rank is likely to write it again,
+  // else drops it. This rank's own writes to it are kept.
   void update(std::span<const Notice> written);
-  // Release, and acquire by forgetting every copy; alone, those of arrays that are always preloaded stay in the view,
-  // stale.
+  // Releases, and acquires by dropping every copy; when alone, copies of arrays that are always preloaded stay in the
+  // view, stale.
   void flush_and_drop(bool alone);
-  // The same for one page; for atomics.
+  // Flushes and drops one page; for atomics.
   void flush_and_drop(Array& array, uint64_t page);
-  // Acquire without forgetting, if this rank has written no copy since the last acquire, and fetches all that it reads
-  // before it does: copies stay in the view, stale, until they are refreshed in place or dropped.
+  // Acquires without dropping. Requires that this rank has written no copy since the last acquire and fetches all that
+  // it reads before it reads it. Copies stay in the view, stale, until they are refreshed in place or dropped.
   void mark_stale();
-  // Forgets copies that are not written; after flush(alone).
+  // Drops copies that are not written; after flush(alone).
   void invalidate(uint64_t page, uint64_t pages);
   void note(uint64_t page);  // adds to the notices
-  // The same, but false, and nothing is added, if the log of notices is half full.
+  // Adds runs to the notices; returns false and adds nothing if the log of notices is half full.
   bool note(std::span<const PageRun> runs);
 
   // Reserves room; called before pages are claimed, because evicting takes the flush lock.
@@ -50,7 +50,7 @@ class Writeback {
 
  private:
   using Piece = Copies::Piece;
-  class Packer;  // changes on their way to a home
+  class Packer;  // sends changes to a home
   bool sending() const;
   void await_outgoing();
 
@@ -73,14 +73,14 @@ class Writeback {
   SignalSafeLock flush_lock_;  // guards diffs, notices and evictions; never taken while holding a busy page
   static constexpr size_t packed_words = 263168 + max_diff_words;
   static constexpr uint32_t outgoings = 2;
-  // Differences on their way, or being gathered for it: the one while the other is sent.
+  // Differences that are under way or being collected: one area is filled while the other is sent.
   struct Outgoing {
     Completion sent;
     uint64_t words[packed_words];
   };
   Outgoing outgoing_[outgoings];
   uint32_t outgoing_turn_ = 0, since_progress_ = 0;
-  Completion whole_sent_;  // pages that go as they are
+  Completion whole_sent_;  // pages that are sent whole
   Refreshes refreshes_{copies_};
 };
 

@@ -1,12 +1,11 @@
-// What the ranks of a job write down of their accesses to shared arrays between two barriers, with option check: memory
-// that all of them map, so that each can compare its accesses with the others'. README.md beside this file says how it
-// is filled and used.
+// The accesses of a job's ranks to shared arrays between two barriers, with option check, in memory that all ranks map,
+// so that each can compare its accesses with the others'. README.md in src/memory says how it is filled and used.
 //
-//   a word per page     who has touched it in this epoch (PageWord)
-//   a part per rank     its records and its synchronisations, in the order in which it made them
+//   a word per page     the ranks that have touched it in this epoch (PageWord)
+//   a part per rank     its records and its synchronisations, in order
 //
-// Owner: RaceChecker. A rank writes its own part, in its fault handler, too; others read it between two barriers only,
-// while nobody writes. Page words are changed by all, with compare and swap.
+// Owner: RaceChecker. A rank writes its own part, also in its fault handler; others read it between two barriers only,
+// while no rank writes. All ranks change page words, by compare and swap.
 #pragma once
 
 #include <atomic>
@@ -16,20 +15,20 @@
 
 namespace hiroba {
 
-// One access of which the bytes are known exactly.
+// One access whose bytes are known exactly.
 struct AccessRecord {
   enum Kind : uint16_t { read = 1, write = 2, atomic = 4, frees = 8 };  // a free of an object writes all of it
   uint64_t address;                                                     // an offset from the start of the address range
   uint16_t bytes, kind;
   uint32_t segment;   // synchronisations of the rank before it, in this epoch
-  const void* place;  // in the code of the rank; of a free its text, "main.c:12"
+  const void* place;  // in the rank's code; for a free its text, "main.c:12"
   uint64_t end() const { return address + bytes; }
   uint64_t page() const { return address >> page_shift; }
   bool writes() const { return (kind & write) != 0; }
 };
 
-// What may order accesses of different ranks within an epoch. `any`: an atomic or a sync, of which it is not known what
-// they order.
+// An event that may order accesses of different ranks within an epoch. `any`: an atomic or a sync, whose order is not
+// known.
 struct SyncEvent {
   enum Kind : uint32_t { acquire, release, any };
   Kind kind;
@@ -40,18 +39,18 @@ struct RankLog {
   static constexpr uint64_t most_records = uint64_t{1} << 20, most_events = uint64_t{1} << 16;
   uint64_t records, events;
   bool too_many_events;
-  bool heap_left;  // objects of the heap are not watched any more: this rank has used too many pages far apart
-  bool blind;  // to what happens on the heap: some of this rank's accesses are not noted, or not all are of one object
+  bool heap_left;  // no longer watched: this rank has used too many pages far apart
+  bool blind;      // some of this rank's accesses on the heap are not recorded, or not all are of one object
   SyncEvent event[most_events];
   AccessRecord record[most_records];
 };
 
-// Who has touched a page in an epoch, in a word.
+// The ranks that have touched a page in an epoch, in a word.
 struct PageWord {
-  static constexpr uint64_t many = 0xffff;  // ranks; else the rank + 1, 0 for none
+  static constexpr uint64_t many = 0xffff;  // several ranks; else the rank + 1, or 0 for none
   uint64_t writer : 16, reader : 16, suspect : 1, epoch : 31;
 
-  // A rank has written what another rank has touched.
+  // Returns true if a rank has written a page that another rank has touched.
   bool conflict() const { return writer != 0 && (writer == many || (reader != 0 && reader != writer)); }
 };
 static_assert(sizeof(PageWord) == 8);
@@ -66,7 +65,7 @@ class AccessLog {
   RankLog& of(int rank) const { return reinterpret_cast<RankLog*>(memory_ + layout_.pages() * sizeof(PageWord))[rank]; }
   PageWord page(uint64_t page) const { return word(page).load(std::memory_order_relaxed); }
 
-  // Notes that a rank touches a page; returns what the page's word is then. A page stays suspect once two ranks have
+  // Records that a rank touches a page; returns the page's new word. A page stays suspect once two ranks have
   // conflicted on it.
   PageWord touch(uint64_t number, uint64_t epoch, int rank, bool writes) const {
     const auto word = this->word(number);
@@ -81,7 +80,7 @@ class AccessLog {
     } while (!word.compare_exchange_weak(old, next, std::memory_order_relaxed));
     return next;
   }
-  // Other ranks' changes of the page cannot be distinguished from this one's in this epoch.
+  // Records that other ranks' changes of the page cannot be distinguished from this one's in this epoch.
   void blur(uint64_t number, uint64_t epoch) const {
     const auto word = this->word(number);
     PageWord old = word.load(std::memory_order_relaxed), next;

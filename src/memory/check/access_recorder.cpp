@@ -19,19 +19,19 @@ namespace {
 
 constexpr greg_t trap_flag = 0x100;  // the processor traps after the next instruction
 
-// Pages that this thread's current instruction was let to alone. An instruction touches two at most, or one after the
-// other.
+// The pages that are open for this thread's current instruction only. An instruction touches at most two at once, and
+// others one after the other.
 struct Steps {
   static constexpr size_t most = 4;
   uint64_t page[most];
   size_t count;
-  double begin;  // of the first
+  double begin;  // of the first page's fault
 };
 thread_local Steps steps __attribute__((tls_model("initial-exec"))) = {};
-// How many UnseenAccess this thread has.
+// The number of UnseenAccess objects of this thread.
 thread_local int unseen __attribute__((tls_model("initial-exec"))) = 0;
 
-// Whether a debugger follows this process: it takes the traps for its own.
+// Returns whether a debugger follows this process: it would take the traps for its own.
 bool is_traced() {
   FILE* const status = std::fopen("/proc/self/status", "re");
   int tracer = 0;
@@ -74,7 +74,7 @@ void AccessRecorder::protect(uint64_t first, uint64_t pages, int protection) {
           static_cast<unsigned long long>(pages), explain_error(errno).c_str());
 }
 
-// Pages of the heap are open if it is not watched any more.
+// Pages of the heap are open if it is no longer watched.
 void AccessRecorder::protect_as_open(uint64_t number) {
   const Array* const array = config_.arrays->live(number);
   const uint8_t open = array != nullptr && array->watched ? page(number).open : static_cast<uint8_t>(Page::writing);
@@ -91,7 +91,7 @@ void AccessRecorder::begin_epoch(uint64_t epoch) {
 void AccessRecorder::close() {
   if (asleep_) return;
   const std::lock_guard<SignalSafeLock> guard(lock_);
-  constexpr uint64_t few = 256;  // more are cheaper closed with all that lies between
+  constexpr uint64_t few = 256;  // to close more, closing all between them is cheaper
   for (const PageRun& run : open_.all()) {
     for (uint64_t p = run.first; p < run.first + run.pages; ++p) pages_.as<Page>()[p].open = Page::closed;
     if (open_.count() <= few) protect(run.first, run.pages, closed_);
@@ -99,7 +99,7 @@ void AccessRecorder::close() {
   if (open_.count() > few)
     config_.arrays->for_each_live([&](const Array& array) {
       if (!array.watched) return;
-      if (open_.full() && !array.is_heap)  // of the heap, leave_scattered_heap() acts first
+      if (open_.full() && !array.is_heap)  // for the heap, leave_scattered_heap() acts first
         for (uint64_t p = array.first_page; p < array.end_page; ++p) pages_.as<Page>()[p].open = Page::closed;
       protect(array.first_page, array.end_page - array.first_page, closed_);
     });
@@ -143,7 +143,7 @@ void AccessRecorder::mark_open(uint64_t number, bool writes, const void* place) 
 void AccessRecorder::note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   RankLog& log = config_.log->of(config_.job.rank);
-  // Several with no access between them are one.
+  // Several with no access between them count as one.
   const bool again = kind == SyncEvent::any && log.events > 0 && log.event[log.events - 1].kind == SyncEvent::any &&
                      (log.records == 0 || log.record[log.records - 1].segment < log.events);
   if (again) return;
@@ -158,7 +158,7 @@ void AccessRecorder::record(const char* address, size_t bytes, int kind, const v
                                static_cast<uint16_t>(kind), static_cast<uint32_t>(log.events), place};
 }
 
-// An access to a page that was closed, by the program itself.
+// Records an access of the program itself to a page that was closed.
 PageWord AccessRecorder::record(const MemoryAccess& touch, uint64_t number, const CodePlace& place) {
   const int atomic = touch.atomic ? AccessRecord::atomic : 0;
   PageWord word = config_.log->page(number);
@@ -190,7 +190,7 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const auto wanted = static_cast<uint8_t>(touch.writes ? Page::writing : Page::reading);
   if (unseen > 0) return protect(number, 1, PROT_READ | PROT_WRITE), true;
-  if (page(number).open >= wanted) return true;  // another thread has opened it meanwhile
+  if (page(number).open >= wanted) return true;  // another thread has opened it
   if (leave_scattered_heap(*array)) return true;
   if (touch.writes && config_.piece->judges(*array)) {
     if (place.of_program) config_.piece->check(touch.address, touch.bytes, place.at);
@@ -210,10 +210,10 @@ bool AccessRecorder::on_fault(const void* address, ucontext_t& context) {
   return true;
 }
 
-// Whether only this one instruction may use the page, so that the next one is seen, too: where two ranks may have their
-// elements side by side, or have conflicted before; and where a piece of the program may write a part.
+// Returns whether only this one instruction may use the page, so that the next one is recorded, too: where elements of
+// two ranks may be side by side, or ranks have conflicted before, or a piece of the program may write a part.
 bool AccessRecorder::is_step(const Array& array, uint64_t number, PageWord word, bool writes) {
-  constexpr uint64_t small = 16;  // pages of an array that anybody may use for anything
+  constexpr uint64_t small = 16;  // pages of an array that any rank may use for anything
   constexpr uint16_t most_steps = 4096;
   const HomeRun& run = array.home(number);
   const bool suspect = config_.piece->judges(array)
@@ -230,13 +230,14 @@ bool AccessRecorder::on_trap(ucontext_t& context) {
   for (size_t i = 0; i < steps.count; ++i) protect_as_open(steps.page[i]);
   steps.count = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
-  // With the system's part: a virtual machine may take ten times as long to deliver the trap as all else.
+  // This includes the system's part: a virtual machine may take ten times as long to deliver the trap as for all the
+  // rest.
   config_.time->spend(steps.begin);
   return true;
 }
 
-// How many pages to open at once: in order through this rank's own part more and more. What this rank touches of them
-// beyond the first access counts for the page's word only.
+// Returns the number of pages to open at once: more and more in sequence through this rank's own part. Accesses beyond
+// the first are recorded in the page's word only.
 uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes) {
   const uint64_t most = config_.time->hurried() ? 512 : 32;
   const HomeRun& run = array.home(number);
@@ -245,7 +246,7 @@ uint64_t AccessRecorder::window(const Array& array, uint64_t number, bool writes
   Stream* stream = std::find_if(streams_, streams_ + most_streams, [&](const Stream& s) { return s.next == number; });
   if (stream == streams_ + most_streams) stream = &streams_[stream_turn_++ % most_streams], stream->pages = 0;
   uint64_t pages = std::clamp<uint64_t>(stream->pages * 2, 1, most);
-  const uint64_t last = run.first + run.pages - 1;  // not into what may be another rank's, too
+  const uint64_t last = run.first + run.pages - 1;  // stops before pages that may be another rank's, too
   pages = number >= last ? 1 : std::min(pages, last - number);
   const auto wanted = static_cast<uint8_t>(writes ? Page::writing : Page::reading);
   for (uint64_t i = named && !config_.piece->names(array, number) ? 0 : 1; i < pages; ++i)
@@ -262,7 +263,8 @@ void AccessRecorder::open(const Array& array, uint64_t number, bool writes, cons
   const bool twins = writes && !config_.time->hurried() && config_.job.nranks > 1;
   for (uint64_t p = number; p < number + pages; ++p) {
     mark_open(p, writes, place);
-    // A page that may be written unseen must say so: its other writers would take the changes for theirs.
+    // The word must show a page that may be written without a record: its other writers would take the changes for
+    // theirs.
     if (p > number) config_.log->touch(p, epoch_, config_.job.rank, writes);
     if (twins) twins_.keep(config_.base, p);
     if (writes && config_.piece->judges(array) && !config_.piece->names(array, p)) config_.piece->keep_twin(p);
@@ -281,7 +283,7 @@ void AccessRecorder::open_unseen(uint64_t first, uint64_t pages) {
   }
 }
 
-// Page by page, so that an element in each is known exactly.
+// Records page by page, so that an element in each is known exactly.
 void AccessRecorder::access(const char* address, size_t bytes, int kind, const void* place) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   const bool writes = (kind & AccessRecord::write) != 0, frees = (kind & AccessRecord::frees) != 0;
@@ -303,8 +305,9 @@ void AccessRecorder::access(const char* address, size_t bytes, int kind, const v
 
 // ---- the heap ------------------------------------------------------------------------------------------------------
 
-// Objects lie anywhere, and each page that is open alone is a mapping, whose number Linux limits. True if the heap has
-// just been left open for good: its accesses are not recorded any more.
+// Leaves the heap open for good once it has too many open pages: objects lie anywhere, and each page that is open alone
+// is a mapping, whose number Linux limits. Returns true if it has just done so; accesses to the heap are no longer
+// recorded.
 bool AccessRecorder::leave_scattered_heap(const Array& array) {
   constexpr uint64_t most = 8192;
   if (!array.is_heap || open_.count() < most) return false;
@@ -315,7 +318,7 @@ bool AccessRecorder::leave_scattered_heap(const Array& array) {
   return log.blind = log.heap_left = true;
 }
 
-// A page that this floor changes shows differences from its twin that no rank of the program has made.
+// After a change by this floor, a page differs from its twin although no rank of the program has changed it.
 UnseenAccess::UnseenAccess(AccessRecorder* recorder, const char* address, size_t bytes, bool writes)
     : recorder_(recorder) {
   if (recorder_ == nullptr) return;

@@ -1,10 +1,9 @@
-// Sees this rank's accesses to shared arrays, for option check: pages are closed to the program at the begin of each
-// epoch, and each first access to one faults. README.md beside this file says what is recorded exactly and what is
-// not, and what limits the time that it takes.
+// Detects this rank's accesses to shared arrays, for option check: pages are closed to the program at the beginning of
+// each epoch, and the first access to each one faults. README.md in src/memory says what is recorded exactly and what
+// is not, and what limits the time of recording.
 //
-// Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread; everything else in one thread
-// while no other touches shared memory, but for close() and note(), which any thread may call. Nothing allocates after
-// start.
+// Owner: RaceChecker. on_fault() and on_trap() run in signal handlers, in any thread. Any thread may call close() and
+// note(); one thread calls the rest, while no other touches shared memory. Nothing allocates after start.
 #pragma once
 
 #include <ucontext.h>
@@ -23,29 +22,30 @@
 
 namespace hiroba {
 
-// How much time recording takes, beside the program itself.
+// Measures the time of recording and of the program itself.
 class RecordingTime {
  public:
   void begin_epoch() { began_ = seconds_now(), spent_before_ = spent_, waited_ = 0; }
   void end_epoch() {
     if (began_ != 0) program_ += std::max(0.0, seconds_now() - began_ - waited_ - (spent_ - spent_before_));
   }
-  // This rank has waited for others, which is not the program's time.
+  // Leaves out the time that this rank has waited for others, which is not the program's time.
   void leave_out(double seconds) { waited_ += seconds; }
-  // Recording a trap or fault since `begin`, with what it takes to deliver the signal and to return from it.
+  // Adds the recording of a trap or fault since `begin`, and the delivery of the signal and its return.
   void spend(double begin) {
     constexpr double signal = 2e-6;
     spent_ += signal + seconds_now() - begin;
   }
-  // More has gone into recording than into the program. What is not recorded then is not found; nothing wrong is.
+  // Returns true if recording has taken more time than the program. Accesses that are then not recorded may hide races;
+  // no false race results.
   bool hurried() const {
     constexpr double allowance = 0.3, share = 0.5;
     return spent_ > allowance + share * program_;
   }
 
  private:
-  double program_ = 0, spent_ = 0;                    // seconds, the first until this epoch
-  double began_ = 0, spent_before_ = 0, waited_ = 0;  // when this epoch began; of it, waiting
+  double program_ = 0, spent_ = 0;                    // seconds, of the program until this epoch
+  double began_ = 0, spent_before_ = 0, waited_ = 0;  // begin of this epoch; waiting time in it
 };
 
 class AccessRecorder {
@@ -61,38 +61,38 @@ class AccessRecorder {
   };
   Status start(const Config& config);
 
-  // Closes all pages of watched arrays. A new epoch forgets what was recorded; else the records stay, and what follows
-  // has a new segment.
+  // Closes all pages of watched arrays. A new epoch drops the records; close() keeps them, and what follows has a new
+  // segment.
   void begin_epoch(uint64_t epoch);
-  // Of a single rank, whose accesses are no races, pages are open for reading where others' are closed; and none is
+  // Closes the open pages. A single rank's accesses are no races, so its pages stay open for reading, and none is
   // closed before a piece of the program has named bytes.
   void close();
-  // Pages that are open for writing are open for reading.
+  // Makes pages that are open for writing open for reading only.
   void close_to_writes();
-  // Opens pages of an array for writing without a fault, where the piece has named bytes.
+  // Opens pages of an array, in which the piece has named bytes, for writing without a fault.
   void open_unseen(uint64_t first, uint64_t pages);
-  // New arrays are closed; those that go are open.
+  // add() closes a new array; remove() opens one that goes.
   void add(const Array& array);
   void remove(Array& array);
 
-  // What the program does without touching the page itself.
+  // note() and blur() record what the program does without touching the page itself.
   void note(SyncEvent::Kind kind, uint32_t lock, uint32_t ticket);
   void blur(uint64_t page) { config_.log->blur(page, epoch_); }
-  // An access on the program's behalf, of a kind of AccessRecord: by the system, for which the pages must be open; or
-  // the free of an object of the heap, which is a write of all of it.
+  // Records an access on the program's behalf, of a kind of AccessRecord: by the system, for which it opens the pages;
+  // or the free of an object of the heap, which is a write of all of it.
   void access(const char* address, size_t bytes, int kind, const void* place);
 
-  // Opens a page for this floor, which is no access of the program's.
+  // Opens a page for this floor, without an access of the program.
   void peek(uint64_t page);
 
-  // True if the page was closed, and is open now.
+  // Returns true if the page was closed; it is then open.
   bool on_fault(const void* address, ucontext_t& context);
-  // True if the trap is the end of an instruction that on_fault() let pass alone.
+  // Returns true if the trap ends an instruction that on_fault() let pass alone.
   bool on_trap(ucontext_t& context);
 
-  // Of pages that this rank has written in this epoch.
+  // Returns the twins of pages that this rank has written in this epoch.
   const PageTwins& twins() const { return twins_; }
-  // The place of the write by which the page was opened.
+  // Returns the location of the write that opened the page.
   const void* place_of_write(uint64_t page) const { return pages_.as<Page>()[page].written_at; }
 
  private:
@@ -101,7 +101,7 @@ class AccessRecorder {
     enum Open : uint8_t { closed, reading, writing };
     uint8_t open;
     uint16_t steps;
-    uint32_t epoch;          // to which the rest belongs
+    uint32_t epoch;          // the epoch of the other fields
     const void* written_at;  // the write that has opened it
   };
   struct Stream {
@@ -132,7 +132,7 @@ class AccessRecorder {
   SignalSafeLock lock_;
 };
 
-// While it lives, what this thread touches is no access of the program's: these bytes, as this floor's own data.
+// While the object lives, this thread's accesses to these bytes do not count as the program's.
 class UnseenAccess {
  public:
   UnseenAccess(AccessRecorder* recorder, const char* address, size_t bytes, bool writes);  // null: nothing is recorded

@@ -20,7 +20,7 @@ struct Range {
   }
 };
 
-// Of this process, the same from its start to its end: the code of the C library and of this one.
+// The code of the C library and of this library; it does not change while the process lives.
 Range system_code[4];
 size_t system_ranges = 0;
 
@@ -28,7 +28,7 @@ bool is_system(const void* at) {
   return std::any_of(system_code, system_code + system_ranges, [at](const Range& range) { return range.has(at); });
 }
 
-// The executable segments of the library that has this address; a static program's library is the program.
+// Adds the executable segments of the library that has this address; a static program's library is the program.
 int add_if_it_has(dl_phdr_info* info, size_t, void* address) {
   Range range = {UINTPTR_MAX, 0};
   bool has = false;
@@ -44,7 +44,7 @@ int add_if_it_has(dl_phdr_info* info, size_t, void* address) {
   return has ? 1 : 0;
 }
 
-// memcpy and memmove, which read what they are given and no more, are one function of at most this size.
+// memcpy and memmove are one function of at most this size; they read the given bytes and no more.
 constexpr uintptr_t most_copy_code = 2048;
 Range copy_code;
 

@@ -12,16 +12,16 @@ namespace hiroba {
 
 namespace {
 
-// What is used of the library, which is loaded when it is wanted: libhiroba itself needs none.
+// The functions in use of the library. It is loaded on demand: libhiroba itself needs none.
 struct Zydis {
   decltype(&ZydisDecoderInit) init;
   decltype(&ZydisDecoderDecodeFull) decode;
   decltype(&ZydisCalcAbsoluteAddressEx) address;
 } zydis;
 
-constexpr greg_t written = 2;  // in the error code of a page fault
+constexpr greg_t written = 2;  // a bit of a page fault's error code
 
-// The general registers in the order of Zydis.
+// The general registers in Zydis's order.
 constexpr int registers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                              REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
@@ -36,7 +36,7 @@ ZydisRegisterContext registers_of(const ucontext_t& context) {
 bool decode(uint64_t at, ZydisDecodedInstruction& instruction, ZydisDecodedOperand* operands) {
   ZydisDecoder decoder;
   zydis.init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  // Not beyond the page at first: the next one may not be there.
+  // The first try stays within the page: the next one may not be mapped.
   const uint64_t here = std::min<uint64_t>(ZYDIS_MAX_INSTRUCTION_LENGTH, page_bytes - at % page_bytes);
   for (const uint64_t length : {here, uint64_t{ZYDIS_MAX_INSTRUCTION_LENGTH}})
     if (ZYAN_SUCCESS(zydis.decode(&decoder, reinterpret_cast<const void*>(at), length, &instruction, operands)))

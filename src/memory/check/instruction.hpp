@@ -1,5 +1,5 @@
-// What the instruction that has faulted does to memory: which bytes, and whether it reads or writes them. By Zydis,
-// which allocates nothing, so it may be used in a signal handler.
+// Decodes the instruction that has faulted: the bytes that it accesses, and whether it reads or writes them. It uses
+// Zydis, which allocates nothing, so a signal handler may call it.
 #pragma once
 
 #include <ucontext.h>
@@ -10,7 +10,7 @@
 
 namespace hiroba {
 
-// Loads Zydis: before the first memory_access().
+// Loads Zydis. Required before the first memory_access().
 Status load_decoder();
 
 struct MemoryAccess {
@@ -19,8 +19,9 @@ struct MemoryAccess {
   bool reads, writes, atomic;
 };
 
-// Of the operand that contains `address`. What cannot be decoded, or is masked, counts as one element at `address`,
-// read or written as the fault says, so that no byte is named that the program does not touch.
+// Returns the access of the operand that contains `address`. An instruction that is masked or cannot be decoded counts
+// as one byte at `address`, read or written as the fault says, so that no byte is named that the program does not
+// touch.
 MemoryAccess memory_access(const ucontext_t& context, const void* address);
 
 }  // namespace hiroba

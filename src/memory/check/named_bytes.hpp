@@ -1,5 +1,5 @@
-// Bytes of the address range that a piece of the program has named: runs in order, which do not overlap. Values; what
-// looks up allocates nothing.
+// Bytes of the address range that a piece of the program has named: disjoint runs in order. Values; look-ups allocate
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class NamedBytes {
   };
 
   NamedBytes() = default;
-  // In any order; they may overlap.
+  // Accepts runs in any order; they may overlap.
   explicit NamedBytes(std::vector<Run> runs) {
     std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
     for (const Run& run : runs)
@@ -27,14 +27,14 @@ class NamedBytes {
   }
   const std::vector<Run>& runs() const { return runs_; }
 
-  // All of [begin, end).
+  // Returns whether all of [begin, end) is named.
   bool have(uint64_t begin, uint64_t end) const { return first_gap(begin, end) == end; }
-  // The first byte of [begin, end) that is not named; `end` if there is none.
+  // Returns the first byte of [begin, end) that is not named; `end` if there is none.
   uint64_t first_gap(uint64_t begin, uint64_t end) const {
     const auto run = after(begin);
     return run == runs_.end() || run->begin > begin ? begin : std::min(run->end, end);
   }
-  // visit(begin, end) for all parts of [begin, end) that are not named.
+  // Calls visit(begin, end) for all parts of [begin, end) that are not named.
   template <typename Visit>
   void for_each_gap(uint64_t begin, uint64_t end, const Visit& visit) const {
     for (auto run = after(begin); begin < end; ++run) {
@@ -46,7 +46,7 @@ class NamedBytes {
   }
 
  private:
-  // The first run that ends after this byte.
+  // Returns the first run that ends after this byte.
   std::vector<Run>::const_iterator after(uint64_t byte) const {
     return std::upper_bound(runs_.begin(), runs_.end(), byte, [](uint64_t b, const Run& run) { return b < run.end; });
   }

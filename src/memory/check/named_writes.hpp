@@ -1,8 +1,8 @@
-// Part of the contract of this floor, for option check: a piece of the program (a task) says which bytes of shared
-// arrays it writes, and what it writes besides ends the job. README.md, "Races", says how accesses are seen.
+// Part of the contract of this floor, for option check: a piece of the program (a task) names the bytes of shared
+// arrays that it writes, and any other write ends the job. README.md, "Races", says how accesses are detected.
 //
-// Owner: Memory. begin() and end() are for one thread at a time, and only if on(). Between the two, what any thread of
-// the rank writes counts as the piece's.
+// Owner: Memory. begin() and end() are for one thread at a time, and only if on(). Between the two, the writes of all
+// threads of the rank count as the piece's.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct UnnamedWrite {
 class NamedWrites {
  public:
   explicit NamedWrites(MemoryParts& parts) : parts_(parts) {}
-  // Ends the job; may run in a signal handler, of any thread.
+  // Ends the job; may run in a signal handler, in any thread.
   using Refuse = void (*)(const void* context, const UnnamedWrite& write);
 
-  // Whether accesses are recorded: option check, where races are looked for.
+  // Returns whether accesses are recorded: with option check, if races can be looked for.
   bool on() const;
-  // Until end() only these bytes of shared arrays may be written.
+  // Allows writes to these bytes of shared arrays only, until end().
   void begin(NamedBytes&& bytes, Refuse refuse, const void* context);
   void end();
-  // These bytes will be written in the memory of their home, past the program's view of them: not by a piece there.
+  // Announces a write to these bytes at their home that bypasses the program's view: no piece there has written them.
   void past_view(const char* address, size_t bytes);
 
  private:

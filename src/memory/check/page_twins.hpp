@@ -1,5 +1,5 @@
-// Lists of pages, and copies of pages as they were, in memory files: what option check keeps of pages. Nothing
-// allocates after create(), so all of it may be used in signal handlers.
+// Lists of pages, and copies of earlier contents of pages, in memory files, for option check. Nothing allocates after
+// create(), so signal handlers may use all of it.
 //
 // Owner: AccessRecorder, Piece. Not thread-safe.
 #pragma once
@@ -53,7 +53,7 @@ class PageTwins {
 
  private:
   PageRuns runs_;
-  SparseFile since_, memory_;  // per page the generation that has a twin of it; the twins
+  SparseFile since_, memory_;  // per page, the generation that has a twin of it; the twins
   uint64_t generation_ = 1;
 };
 

@@ -1,8 +1,8 @@
-// Of NamedWrites: the piece of the program that runs, the bytes that it has named, and the twins of pages that it
+// Part of NamedWrites: the piece of the program that runs, the bytes that it has named, and the twins of pages that it
 // writes without having named all of them.
 //
-// Owner: RaceChecker. Thread-safe, but begin(), end() and what compares, which are for one thread at a time. Used in
-// signal handlers; only begin() and end() allocate.
+// Owner: RaceChecker. Thread-safe, except begin(), end() and the comparison, which are for one thread at a time. Used
+// in signal handlers; only begin() and end() allocate.
 #pragma once
 
 #include <atomic>
@@ -21,22 +21,21 @@ class Piece {
   void begin(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context);
   void end();
   bool runs() const { return refuse_ != nullptr; }
-  // Whether it may write only what it has named of this array. Of the heap it names nothing.
+  // Returns whether the piece may write only the bytes that it has named of this array. It names nothing of the heap.
   bool judges(const Array& array) const { return runs() && !array.is_heap; }
 
-  // All bytes of the array in this page.
+  // Returns whether the piece names all bytes of the array in this page.
   bool names(const Array& array, uint64_t page) const;
-  // A write in `code`: refuses it if the bytes are not named.
+  // Refuses a write in `code` if its bytes are not named.
   void check(const char* address, size_t bytes, const void* code);
   const void* first_write() const { return first_write_.load(); }  // in the code; null if none was seen
 
-  // The bytes that it names.
   const NamedBytes& bytes() const { return bytes_; }
 
-  // Before the piece writes a page that it has not named as a whole.
+  // Called before the piece writes a page that it has not named as a whole.
   void keep_twin(uint64_t page);
   const PageTwins& twins() const { return twins_; }
-  // The first byte that is not named and has changed since; null if there is none.
+  // Returns the first byte that is not named and has changed since; null if there is none.
   const char* changed(uint64_t page) const;
   void refuse(const UnnamedWrite& write) const { refuse_.load()(context_, write); }
 

@@ -1,6 +1,6 @@
-// Whether something within an epoch orders two accesses of different ranks: a lock that the one has released before the
-// other has taken it, whichever rank has held it in between, or synchronisations of which nothing more is known. The
-// numbers that a lock gives out give the order of its holders, so nothing has to be carried with a lock.
+// Decides whether anything within an epoch orders two accesses of different ranks: a lock that one rank has released
+// before the other has taken it, whichever rank has held it in between, or synchronisations whose order is not known.
+// The ticket numbers of a lock give the order of its holders, so a lock carries no data for this.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ class Order {
  private:
   using Reach = std::vector<uint32_t>;  // per rank, the first segment that comes after
   const Reach& after(int rank, uint32_t segment);
-  // The first event of `rank` that may come after this one of another rank; UINT32_MAX if none.
+  // Returns the first event of `rank` that may come after this one of another rank; UINT32_MAX if none.
   uint32_t first_after(int rank, const SyncEvent& event) const;
 
   const AccessLog& log_;
   int nranks_;
-  bool unknown_ = false;  // a rank had more events than it could note
+  bool unknown_ = false;  // a rank had more events than its log holds
   struct Turn {
     uint32_t ticket, event;
   };
-  std::vector<std::map<uint32_t, std::vector<Turn>>> turns_;  // per rank and lock, when it was taken
+  std::vector<std::map<uint32_t, std::vector<Turn>>> turns_;  // per rank and lock, its acquisitions
   std::vector<uint32_t> first_any_;
   std::map<std::pair<int, uint32_t>, Reach> reaches_;
 };

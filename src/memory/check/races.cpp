@@ -51,9 +51,9 @@ void RaceChecker::begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, co
   if (time_.hurried()) open_named();
 }
 
-// What a piece has named is open for writing from the beginning, without a fault for each page: twins show what it
-// writes beside that. Pages with little between them are opened together. The first page is not, so that a place in the
-// code is known.
+// Opens the named bytes of a piece for writing at its beginning, without a fault for each page; twins then show what it
+// writes beside them. Pages with few between them are opened together. The first page stays closed, so that a location
+// in the code is known.
 void RaceChecker::open_named() {
   constexpr uint64_t little = 3;
   const Array* array = nullptr;
@@ -73,8 +73,8 @@ void RaceChecker::open_named() {
   recorder_->open_unseen(first, end - first);
 }
 
-// What differs from a twin was written by this piece, unless another rank may have written the page. It notes that
-// before it writes, so a look at the word after the bytes suffices.
+// A difference from a twin was written by this piece, unless another rank may have written the page. That rank records
+// this before it writes, so it suffices to read the word after the bytes.
 void RaceChecker::end_piece() {
   const auto end_page = [this](uint64_t page) {
     recorder_->peek(page);
@@ -106,7 +106,7 @@ bool RaceChecker::blind_to_heap() const {
   return blind;
 }
 
-// All ranks' records of pages that conflict, by address.
+// Returns all ranks' records of pages that conflict, by address.
 std::vector<RaceChecker::Item> RaceChecker::in_conflict() const {
   std::vector<Item> out;
   const uint64_t end = blind_to_heap() ? config_.layout.heap(0) : config_.layout.space;
@@ -136,14 +136,14 @@ std::vector<Race> RaceChecker::compare() {
   return out;
 }
 
-// Of the number in which this byte is, which is merged as a whole.
+// Returns the end of the value that contains this byte; values are merged as a whole.
 uint64_t RaceChecker::end_of_value(uint64_t byte) const {
   const Array* const array = config_.arrays->live(byte >> page_shift);
   return array == nullptr ? byte + 1 : byte / array->scalar * array->scalar + array->scalar;
 }
 
 void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out) {
-  const auto mine = [this](const AccessRecord& r) {  // each page is one rank's to compare
+  const auto mine = [this](const AccessRecord& r) {  // each page is compared by one rank
     return r.page() % static_cast<uint64_t>(config_.job.nranks) == static_cast<uint64_t>(config_.job.rank);
   };
   for (auto a = items.begin(); a != items.end(); ++a) {
@@ -160,9 +160,9 @@ void RaceChecker::compare_records(const std::vector<Item>& items, Order& order, 
   }
 }
 
-// Where this rank alone has written a page, what differs from its twin is what it has written, and any other rank's
-// exact read of such a byte is a race; unless this rank has synchronised with any other since: a twin does not say
-// when a byte was written.
+// If this rank alone has written a page, it has written what differs from its twin, and any other rank's exact read of
+// such a byte is a race; unless this rank has synchronised with any other since: a twin does not say when a byte was
+// written.
 void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race>& out) {
   if (log_.of(config_.job.rank).events > 0) return;
   const int self = config_.job.rank;
@@ -175,7 +175,7 @@ void RaceChecker::compare_twins(const std::vector<Item>& items, std::vector<Race
       const auto by_address = [](const Item& a, const Item& b) { return before(a.record, b.record); };
       const auto begin = std::lower_bound(items.begin(), items.end(), at(page << page_shift), by_address);
       const auto end = std::lower_bound(begin, items.end(), at((page + 1) << page_shift), by_address);
-      // The nearest write of this rank that is known: in the page, or the one that has opened it with its neighbours.
+      // Finds the nearest known write of this rank: in the page, or the one that has opened it with its neighbours.
       Item write = {AccessRecord{0, 0, AccessRecord::write, 0, recorder_->place_of_write(page)}, self};
       for (auto b = begin; b != end; ++b)
         if (b->rank == self && b->record.writes()) write = *b;
@@ -261,7 +261,7 @@ Status RaceChecker::find(const char* call) {
   say_heap_left();
   HIROBA_TRY(collective.barriers().all(call, at_check));
   const std::vector<Race> found = compare();
-  if (config_.job.nranks > 1)  // to a single one all memory is its own
+  if (config_.job.nranks > 1)  // to a single rank all memory is its own
     stray_pointers_.look(*recorder_, log_.of(config_.job.rank), *config_.arrays, config_.base);
   std::vector<uint64_t> counts(static_cast<size_t>(config_.job.nranks));
   HIROBA_TRY(collective.barriers().with_words(call, at_check, found.size(), counts));

@@ -1,9 +1,9 @@
-// With option check: races on shared arrays and objects of the heap. Two ranks touch the same bytes between two
-// barriers, one of them writes, and no lock orders them. README.md beside this file says how they are found, and which
-// are not.
+// Finds races on shared arrays and objects of the heap, with option check: two ranks touch the same bytes between two
+// barriers, one of them writes, and no lock orders them. README.md in src/memory says how they are found, and which are
+// not.
 //
-// Owner: MemoryParts, whose synchronisation calls it. Works where all ranks are on one machine, on one node or several
-// virtual ones, because they compare what they have recorded in memory that all of them map. Elsewhere on() is false.
+// Owner: MemoryParts, whose synchronisation calls it. Requires all ranks on one machine, on one node or several virtual
+// ones, because they compare their records in memory that all of them map. Elsewhere on() is false.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace hiroba {
 
-// A race as it travels between ranks: two sides, of which each rank knows the places of its own.
+// A race as ranks exchange it: two sides; each rank knows the code locations of its own.
 struct Race {
   struct Side {
     int32_t rank, kind;  // AccessRecord::Kind
@@ -44,27 +44,28 @@ class RaceChecker {
     const ArrayTable* arrays = nullptr;
     Collective* collective = nullptr;
     int shared_fd = -1;  // of a file that all ranks have
-    uint64_t at = 0;     // where in it is room for AccessLog::bytes()
+    uint64_t at = 0;     // offset of the room for AccessLog::bytes()
   };
   Status start(const Config& config);
-  // Names the object of the heap at an address, if this rank has allocated it; else "".
+  // Sets a function that names the object of the heap at an address, if this rank has allocated it; else "".
   void name_objects(std::function<std::string(uint64_t address)> name) { object_name_ = std::move(name); }
   bool on() const { return recorder_ != nullptr; }
   AccessRecorder& recorder() { return *recorder_; }
   RecordingTime& time() { return time_; }
   uint64_t epoch() const { return epoch_; }
-  // In this epoch freed memory of the heap is handed out again: accesses to it cannot be told from those before.
+  // Freed memory of the heap is allocated again in this epoch: accesses to it cannot be distinguished from earlier
+  // ones.
   void heap_reused() { log_.of(config_.job.rank).blind = true; }
-  // Until the end of the piece, which refuses what has changed besides, it may write only these bytes.
+  // Allows writes to these bytes only, until the end of the piece, which refuses other changes.
   void begin_piece(NamedBytes&& bytes, NamedWrites::Refuse refuse, const void* context);
   void end_piece();
 
-  // Before a barrier of the program: all ranks compare what they have touched since the last one, and name the races.
-  // begin_epoch() follows after it. Nothing unless on(). Collective.
+  // Called before a barrier of the program: all ranks compare their accesses since the last one, and report races.
+  // begin_epoch() follows the barrier. Does nothing unless on(). Collective.
   Status find(const char* call);
   void begin_epoch();
 
-  // While it lives, this rank synchronises with others within an epoch; a new segment begins at its end.
+  // This rank synchronises with others within an epoch while the object lives; a new segment begins at its end.
   class Segment {
    public:
     Segment(RaceChecker& races, SyncEvent::Kind kind, int lock = 0, uint32_t ticket = 0);
@@ -80,8 +81,8 @@ class RaceChecker {
     AccessRecord record;
     int rank;
   };
-  // Between two barriers, when no rank touches shared memory: the races in which this rank has a part that no other
-  // rank finds. Each pair of places once.
+  // Requires that no rank touches shared memory, as between two barriers. Returns the races of this rank that no other
+  // rank finds; each pair of code locations once.
   std::vector<Race> compare();
   std::vector<Item> in_conflict() const;
   bool blind_to_heap() const;
@@ -90,9 +91,9 @@ class RaceChecker {
   void compare_records(const std::vector<Item>& items, Order& order, std::vector<Race>& out);
   void compare_twins(const std::vector<Item>& items, std::vector<Race>& out);
   void add(const Item& a, const Item& b, uint64_t address, bool near, std::vector<Race>& out);
-  // Writes down the places of this rank's sides.
+  // Stores the code locations of this rank's sides.
   void describe(Race& race) const;
-  // Prints what has not been printed before.
+  // Prints races that have not been printed before.
   void report(const Race& race, const Array& array);
   void say_heap_left();
 

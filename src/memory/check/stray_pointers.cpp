@@ -14,10 +14,10 @@ namespace hiroba {
 
 namespace {
 
-// What of this process may be at an address, outside of shared arrays.
+// Finds the kind of this process's memory at an address, outside of shared arrays.
 class OwnMemory {
  public:
-  // Null: nothing.
+  // Returns null if nothing is there.
   const char* kind(uint64_t address) {
     if (ranges_.empty()) read_ranges();
     for (const Range& range : ranges_)
@@ -54,7 +54,7 @@ class OwnMemory {
 
 }  // namespace
 
-// Each write that was recorded, then what has changed on pages that were open for writing.
+// Examines each recorded write, then the changes on pages that were open for writing.
 void StrayPointers::look(AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays, const char* base) {
   OwnMemory own;
   const auto word_at = [](const char* at) {

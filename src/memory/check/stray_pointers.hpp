@@ -1,9 +1,9 @@
-// With option check: pointers to a rank's own memory among what the rank has written to shared arrays since the last
-// barrier. Elsewhere such an address is not mapped, or is something else. What is found is certain to look like one: a
+// Finds pointers to a rank's own memory among its writes to shared arrays since the last barrier, with option check. In
+// other ranks such an address is not mapped, or is something else. A finding is certain to look like a pointer: a
 // changed, aligned word of an array of 8-byte elements, or multiples, that is an address of this process outside of the
-// shared range. Addresses below 4 GiB are not looked at, because numbers look like them.
+// shared range. Addresses below 4 GiB are ignored, because numbers look like them.
 //
-// Owner: RaceChecker, whose recorder knows what has been written. Called between two barriers, by one thread.
+// Owner: RaceChecker, whose recorder knows the writes. Called between two barriers, by one thread.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ namespace hiroba {
 
 class StrayPointers {
  public:
-  // Prints what has not been printed before; each array and kind of memory once.
+  // Prints findings that have not been printed before; each array and kind of memory once.
   void look(AccessRecorder& recorder, const RankLog& log, const ArrayTable& arrays, const char* base);
 
  private:

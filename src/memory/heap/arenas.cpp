@@ -10,7 +10,7 @@
 #include "base/status.hpp"
 #include "base/text.hpp"
 
-// The names that cmake/HirobaJemalloc.cmake gives them.
+// cmake/HirobaJemalloc.cmake gives the functions these names.
 extern "C" {
 #define HIROBA_INNER __attribute__((visibility("hidden")))
 HIROBA_INNER void* hiroba_je_malloc(size_t bytes);
@@ -19,8 +19,8 @@ HIROBA_INNER void* hiroba_je_mallocx(size_t bytes, int flags);
 HIROBA_INNER void hiroba_je_dallocx(void* object, int flags);
 HIROBA_INNER size_t hiroba_je_sallocx(const void* object, int flags);
 HIROBA_INNER int hiroba_je_mallctl(const char* name, void* old, size_t* old_bytes, void* fresh, size_t fresh_bytes);
-// One arena of its own, which serves nobody here; free memory is given back after a while (see purge_lazy below).
-// Its caches of threads are small, because HeapThreadCache is in front of them.
+// jemalloc's own arena serves nothing here; free memory is given back after a while (see purge_lazy below). Its thread
+// caches are small, because HeapThreadCache is in front of them.
 HIROBA_INNER extern const char* hiroba_je_malloc_conf;
 const char* hiroba_je_malloc_conf =
     "narenas:1,retain:true,dirty_decay_ms:250,muzzy_decay_ms:0,tcache_max:8192,"
@@ -40,7 +40,7 @@ struct HeapArenas::Arena {
 
 namespace {
 
-// Threads whose cache of objects belongs to the arena of their own rank.
+// True in threads whose jemalloc cache belongs to the arena of their own rank.
 thread_local bool bound __attribute__((tls_model("initial-exec"))) = false;
 
 template <typename T>
@@ -53,7 +53,7 @@ T read(const std::string& name) {
 }  // namespace
 
 HeapArenas::HeapArenas() = default;
-HeapArenas::~HeapArenas() = default;  // jemalloc's arenas stay, as long as the process
+HeapArenas::~HeapArenas() = default;  // jemalloc's arenas live as long as the process
 
 void HeapArenas::start(int rank, int nranks, Source source) {
   rank_ = rank;
@@ -61,9 +61,9 @@ void HeapArenas::start(int rank, int nranks, Source source) {
   arenas_ = std::vector<std::atomic<Arena*>>(static_cast<size_t>(nranks));
 }
 
-// The hooks say no (true) to all that would take addresses away. Memory is given back by the lazy purge only: after it
-// jemalloc takes the pages for dirty, so that calloc writes its zeros itself. Ranks that have copies of the pages do
-// not see the system's.
+// The hooks refuse (true) all that would take addresses away. Only the lazy purge gives memory back: after it jemalloc
+// takes the pages for dirty, so that calloc writes its zeros itself. Ranks that have copies of the pages do not see the
+// system's zeros.
 unsigned HeapArenas::make(Arena& arena) const {
   unsigned index = 0;
   size_t bytes = sizeof index;
@@ -100,7 +100,7 @@ HeapArenas::Arena* HeapArenas::arena(int home) {
   fresh->owner = this, fresh->home = home;
   fresh->index = make(*fresh);
   if (fresh->index == 0) return nullptr;
-  known.store(fresh.release(), std::memory_order_release);  // for good, like jemalloc's arena
+  known.store(fresh.release(), std::memory_order_release);  // never freed, like jemalloc's arena
   return known.load(std::memory_order_relaxed);
 }
 

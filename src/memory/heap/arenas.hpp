@@ -1,8 +1,8 @@
-// The allocator of the heap: jemalloc, with an arena for each home at which this rank allocates. It takes memory
-// from the heap's addresses and keeps its own data in private memory, so that neither an allocation nor a free touches
-// a shared page.
+// The allocator of the heap: jemalloc, with an arena for each home at which this rank allocates. It takes memory from
+// the heap's addresses and keeps its own data in private memory, so that neither an allocation nor a free touches a
+// shared page.
 //
-// Owner: Heap; one a process. Thread-safe. allocate() may block for memory of another node (HeapSpace::take).
+// Owner: Heap; one per process. Thread-safe. allocate() may block for memory of another node (HeapSpace::take).
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ class HeapArenas {
  public:
   struct Source {
     std::function<void*(int home, uint64_t bytes, uint64_t alignment)> take;  // null: there is no more
-    std::function<void(void* address, uint64_t bytes)> give_back;             // its memory, not its addresses
+    std::function<void(void* address, uint64_t bytes)> give_back;             // the memory; the addresses stay
   };
-  // What every object of so many bytes is aligned to.
+  // Returns the alignment of every object of this size.
   static constexpr size_t natural_alignment(size_t bytes) { return bytes <= 8 ? 8 : 16; }
 
   HeapArenas();
   ~HeapArenas();
   void start(int rank, int nranks, Source source);
 
-  // Null if there is no more memory. `alignment` is a power of two.
+  // Returns null if there is no more memory. `alignment` is a power of two.
   void* allocate(int home, size_t bytes, size_t alignment, bool zeroed);
   void free(int home, void* object);
-  // How large it is, with what the allocator has rounded up. Only of objects that this rank has allocated.
+  // Returns the size of an object that this rank has allocated, as the allocator rounds it up.
   static uint64_t size(const void* object);
-  // What a request for so many bytes is rounded up to, at the natural alignment.
+  // Returns the rounded size of a request at the natural alignment.
   static constexpr uint64_t rounded(size_t bytes) {
     constexpr size_t least = 8, quantum = 16;
     if (bytes <= least) return least;
@@ -46,9 +46,9 @@ class HeapArenas {
   }
 
   struct Use {
-    uint64_t live = 0, used = 0;  // bytes of objects; memory that they take, with what is kept for others
+    uint64_t live = 0, used = 0;  // bytes of objects; their memory, with free memory that is kept
   };
-  // After what has been free for long enough has been given back.
+  // Measures after the memory that has been free for long enough has been given back.
   Use use() const;
 
  private:

@@ -15,7 +15,7 @@ constexpr char margin_byte = static_cast<char>(0xfd), freed_byte = static_cast<c
 
 unsigned long long number(uint64_t value) { return value; }
 
-// The first byte that is not `wanted`; `end` if all are.
+// Returns the first byte that is not `wanted`; `end` if all are.
 const char* first_other(const char* begin, const char* end, char wanted) {
   return std::find_if(begin, end, [wanted](char c) { return c != wanted; });
 }

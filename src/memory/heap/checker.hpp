@@ -1,8 +1,8 @@
-// Option check on the heap: errors in the use of objects that this rank has allocated. After each object lie some
-// bytes that nobody may change; a freed object is filled with a pattern and kept for a while, so that another free of
-// it, or a write to it, is seen. README.md, "Heap".
+// Option check on the heap: finds errors in the use of objects that this rank has allocated. After each object lie some
+// bytes that no rank may change; a freed object is filled with a pattern and kept for a while, so that another free of
+// it, or a write to it, is detected. README.md, "Heap".
 //
-// Owner: Heap. Thread-safe. What it reads and writes are the objects themselves, so it may fault in pages.
+// Owner: Heap. Thread-safe. It reads and writes the objects themselves, so it may fault in pages.
 #pragma once
 
 #include <deque>
@@ -29,22 +29,22 @@ class HeapChecker {
     HeapSites* sites = nullptr;
     HeapObjects* objects = nullptr;
     int rank = 0;
-    RaceChecker* races = nullptr;                                    // where races are looked for
-    std::function<void(uint64_t position, uint64_t bytes)> refresh;  // so that what others have written is read
-    std::function<uint64_t(uint64_t position)> room;                 // of an object, with what was rounded up
+    RaceChecker* races = nullptr;                                    // if races are looked for
+    std::function<void(uint64_t position, uint64_t bytes)> refresh;  // so that others' writes are read
+    std::function<uint64_t(uint64_t position)> room;                 // the rounded size of an object
     std::function<void(uint64_t position)> give_up;                  // returns an object to the allocator
   };
   explicit HeapChecker(Config config) : config_(std::move(config)) {}
 
   void allocated(uint64_t position, uint64_t bytes, const char* place);
   Status freed(const FreedObject& freed);
-  // Gives up kept objects until at most `bytes` are kept.
+  // Returns kept objects to the allocator until at most `bytes` are kept.
   Status give_up(uint64_t bytes);
-  // What the program has left: writes past ends, and, as lines, objects that it has not freed.
+  // Reports writes past ends as an error, and objects that were not freed as lines.
   Status finish();
-  // What an address is, "" if it is inside no object.
+  // Explains an address; "" if it is inside no object.
   std::string explain(uint64_t position) const;
-  // The object that has it, be it freed; "" if none has.
+  // Names the object that contains it, even if freed; "" if none does.
   std::string object_at(uint64_t position) const;
 
  private:
@@ -68,7 +68,7 @@ class HeapChecker {
   Config config_;
   mutable std::mutex lock_;
   std::unordered_map<uint64_t, Kept> kept_;
-  std::deque<uint64_t> order_;  // of kept_, the oldest first
+  std::deque<uint64_t> order_;  // keys of kept_, the oldest first
   uint64_t kept_bytes_ = 0;
 };
 

@@ -20,7 +20,7 @@ namespace hiroba {
 
 namespace {
 
-// How many bytes a thread allocates from one sample of the places to the next.
+// Bytes that a thread allocates between two samples of the places.
 constexpr int64_t sample_bytes = 512 << 10;
 
 }  // namespace
@@ -37,10 +37,10 @@ struct HeapParts {
   int self = 0;
 
   std::mutex draining;
-  std::vector<FreedObject> arrived;  // under that lock
+  std::vector<FreedObject> arrived;  // guarded by draining
 
   void forget(const HeapObject& object) { sites.add(object.site, -object.weight, -1); }
-  // Of a new object: `kept` if threads may keep it when it is freed.
+  // Notes the size of a new object. `kept`: threads may keep it when it is freed.
   void note_size(const void* object, uint64_t bytes, bool kept) {
     const uint64_t position = space.position(object);
     space.set_size(position, bytes);
@@ -109,7 +109,7 @@ Status Heap::start(const Options& options) {
   return {};
 }
 
-// A rank's part is an array like others, whole on the rank; so faults, diffs, atomics and locks find it.
+// A rank's part is an array like others, whole on the rank, so that faults, diffs, atomics and locks find it.
 Status Heap::add_arrays() {
   MemoryParts& p = parts_;
   for (int rank = 0; rank < p.job.nranks; ++rank) {
@@ -146,7 +146,7 @@ Status Heap::at_barrier() {
   return drain();
 }
 
-// Only the checker wants to know of what others have freed last.
+// Only the checker needs the objects that others have freed last.
 Status Heap::finish() {
   if (heap_->checker == nullptr) return {};
   HIROBA_TRY(drain());
@@ -170,15 +170,15 @@ Status Heap::allocate(const Request& request, void*& out) {
   if (h.returns.any()) HIROBA_TRY(drain());
   place(request, home, out);
   if (out != nullptr) return {};
-  // What others have freed, and what option check keeps, may be what is missing.
+  // Objects that others have freed, and those that option check keeps, may make room.
   HIROBA_TRY(drain());
   if (h.checker != nullptr) HIROBA_TRY(h.checker->give_up(0));
   place(request, home, out);
   return out != nullptr ? Status() : exhausted(request, home);
 }
 
-// Null if there is no room. The size of a sampled object is rounded up to pages, so that the others' frees need not
-// look for samples.
+// Sets `out` to null if there is no room. The size of a sampled object is rounded up to pages, so that the others'
+// frees need not look for samples.
 void Heap::place(const Request& request, int home, void*& out) {
   HeapParts& h = *heap_;
   const size_t bytes = std::max<size_t>(request.bytes, 1);
@@ -187,7 +187,7 @@ void Heap::place(const Request& request, int home, void*& out) {
   until_sample -= static_cast<int64_t>(std::min<size_t>(bytes, std::numeric_limits<int64_t>::max() / 2));
   const bool sampled = !checked && until_sample < 0;
   const bool may_keep = !checked && home == h.self;
-  const bool any_of_node = request.home == caller || !h.packs.on();  // what threads keep may be at home elsewhere
+  const bool any_of_node = request.home == caller || !h.packs.on();  // objects that threads keep may have another home
   if (may_keep && any_of_node && !sampled && bytes <= HeapThreadCache::largest &&
       request.alignment <= HeapArenas::natural_alignment(bytes)) {
     out = h.caches.take(bytes);
@@ -209,8 +209,8 @@ void Heap::place(const Request& request, int home, void*& out) {
   h.objects.add(position, object);
 }
 
-// For the caches of threads. What another rank of the node has freed may be used again before this rank has seen what
-// it was: README.md, "Heap", has the reason for the notice.
+// Fetches objects for the caches of threads. An object that another rank of the node has freed may be used again before
+// this rank has seen that rank's writes: README.md, "Heap", has the reason for the notice.
 void* Heap::fetch_small(size_t bytes) {
   HeapParts& h = *heap_;
   if (void* const packed = h.packs.on() ? h.packs.take(HeapArenas::rounded(bytes)) : nullptr; packed != nullptr) {
@@ -291,7 +291,7 @@ Status Heap::free_own(void* object, const FreedObject& freed) {
   return {};
 }
 
-// Frees what others have freed of this rank's objects. A thread that finds another one at it goes on.
+// Frees this rank's objects that others have freed. Returns at once if another thread does it.
 Status Heap::drain() {
   HeapParts& h = *heap_;
   const std::unique_lock<std::mutex> guard(h.draining, std::try_to_lock);
@@ -308,7 +308,7 @@ Status Heap::drain() {
 Status Heap::reallocate(void* object, const Request& request, void*& out) {
   HeapParts& h = *heap_;
   const uint64_t position = h.space.position(object);
-  if (position >= h.space.bytes() || h.space.owner(position) < 0) return free(object, request.place);  // says why not
+  if (position >= h.space.bytes() || h.space.owner(position) < 0) return free(object, request.place);  // free() fails
   const bool own = h.space.owner(position) == h.self && !h.packs.has(position);
   const uint64_t room = own ? HeapArenas::size(object) : h.space.size(position);
   uint64_t bytes = room;
@@ -329,7 +329,7 @@ Status Heap::reallocate(void* object, const Request& request, void*& out) {
 
 // ---- consistency: README.md, "Heap" --------------------------------------------------------------------------------
 
-// What this rank has written to objects that it has freed is at their homes before the objects can be used again.
+// Ensures that this rank's writes to objects that it has freed are at their homes before the objects can be used again.
 void Heap::publish_writes(std::span<const FreedObject> objects) {
   if (parts_.cache == nullptr) return;
   std::vector<int> homes;
@@ -341,8 +341,8 @@ void Heap::publish_writes(std::span<const FreedObject> objects) {
     parts_.cache->writeback.flush(*parts_.table.live(parts_.layout.heap(home) >> page_shift));
 }
 
-// Before objects that others have freed are used again: this rank has no copy of their pages that is out of date, and
-// its next release names them. False if the notices have no room for that before the next barrier.
+// Called before objects that others have freed are used again: drops stale copies of their pages and names the pages in
+// the next release. Returns false if the notices have no room for them before the next barrier.
 bool Heap::publish_reuse(const std::vector<FreedObject>& objects) {
   if (parts_.cache == nullptr) return true;
   HeapParts& h = *heap_;
@@ -364,7 +364,7 @@ bool Heap::publish_reuse(const std::vector<FreedObject>& objects) {
   return true;
 }
 
-// Forgets copies of these pages, after what this rank has written to them is at the home.
+// Drops copies of these pages, after this rank's writes to them are at the home.
 void Heap::refresh(uint64_t position, uint64_t bytes) {
   if (parts_.cache == nullptr) return;
   const uint64_t first = heap_->space.page(position), end = heap_->space.page(position + bytes - 1) + 1;
@@ -373,8 +373,8 @@ void Heap::refresh(uint64_t position, uint64_t bytes) {
       parts_.cache->writeback.flush_and_drop(array, page);
 }
 
-// Free pages of objects of this rank: their memory goes back to the system, and they read as zero. The memory of
-// another machine is kept, because that machine would have to do it.
+// Returns the memory of free pages of this rank's objects to the system; they read as zero afterwards. Memory of
+// another machine is kept, because only that machine could return it.
 void Heap::give_back(void* address, uint64_t bytes) {
   const uint64_t position = heap_->space.position(address);
   const int fd = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(heap_->space.home(position)))];

@@ -1,10 +1,10 @@
 // Part of the contract of this floor: the heap, shared memory that any thread of any rank allocates and frees without
-// the others. An object has its home at one rank, that of the caller or a named one, and belongs to the rank that has
+// the other ranks. An object has its home at one rank, the caller or a named one, and belongs to the rank that has
 // allocated it; any rank may free it.
 //
-// Owner: Memory. Thread-safe, but for what is said of start and end. allocate() may block for another node's answer if
-// the home is there, and free() if the object was allocated there; neither waits for the program there. at_barrier() is
-// called by collective calls.
+// Owner: Memory. Thread-safe, except start and end. allocate() may block for another node's answer if the home is
+// there, and free() if the object was allocated there; neither waits for the program there. Collective calls call
+// at_barrier().
 #pragma once
 
 #include <cstddef>
@@ -38,33 +38,33 @@ class Heap {
     const char* place = "";  // "main.c:12"
   };
   Status allocate(const Request& request, void*& out);
-  // The quick way for objects of any content with their home here: null or false if it is closed, and allocate() or
-  // free() is to be called. Of the process's heap, also while there is none.
+  // Allocate and free by this thread's cache: uninitialised objects with their home here, without a lock. They return
+  // null or false if the cache cannot serve the call; then allocate() or free() is to be called. They use the process's
+  // heap, and may be called while there is none.
   static void* allocate_kept(size_t bytes);
   static bool keep(void* object);
   Status free(void* object, const char* place);
-  // The same object, or another one with the same home and content, of the size that is requested.
+  // Returns the same object, or another one with the same home and content, of the requested size.
   Status reallocate(void* object, const Request& request, void*& out);
 
   bool contains(const void* address) const;
 
   struct Statistics {
-    uint64_t live = 0, used = 0;         // of objects that this rank has allocated: bytes, and memory that they take
-    uint64_t returned = 0, batches = 0;  // objects of other ranks that it has freed, and in how many batches
+    uint64_t live = 0, used = 0;         // of objects that this rank has allocated: bytes, and their memory
+    uint64_t returned = 0, batches = 0;  // objects of other ranks that it has freed, and their batches
   };
-  // After what others have freed by now is free.
-  // `exact`: what others have freed by now is no more in use; that may ask other nodes.
+  // `exact`: objects that others have freed by now do not count; this may ask other nodes.
   Status statistics(Statistics& out, bool exact);
-  // For people: what an address of the heap is.
+  // Explains an address of the heap, as text for people.
   std::string explain(const void* address) const;
 
   // ---- for Memory ----
-  // How many bytes of addresses a rank's part takes; the same in every rank.
+  // Sets `bytes` to the addresses of a rank's part; the same in every rank.
   static Status part_size(const Options& options, int nranks, uint64_t space, uint64_t& bytes);
   void listen(Transport& transport);  // before it starts
   Status start(const Options& options);
-  Status at_barrier();  // what this rank has freed of others is on its way to them
-  Status finish();      // before the last barrier; option check says what was not freed
+  Status at_barrier();  // sends this rank's frees of others' objects
+  Status finish();      // before the last barrier; option check reports objects that were not freed
 
  private:
   void place(const Request& request, int home, void*& out);

@@ -1,5 +1,5 @@
-// free() and realloc() of shared memory, which the C library would take for its own and end the program without a word
-// of what is wrong, or go on with a damaged heap. Other addresses cost two comparisons. C++'s delete ends here, too.
+// Refuses free() and realloc() of shared memory. The C library would take it for its own, and end the program without
+// an explanation or continue with a damaged heap. Other addresses cost two comparisons. C++'s delete calls free(), too.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -29,7 +29,8 @@ void refuse(const char* call, const void* address) {
                          : " gives an array back, which all ranks call");
 }
 
-// The allocator's own. The search for it may call this itself, in the same thread: what is freed then is lost.
+// Returns the allocator's own function. The search for it may call this in the same thread: an object freed then is
+// lost.
 template <typename Function>
 Function* next_of(const char* name) {
   static std::atomic<Function*> next = nullptr;

@@ -1,4 +1,4 @@
-// What this rank has noted of objects of the heap that it has allocated: of all with option check, else of samples.
+// Notes about objects of the heap that this rank has allocated: all with option check, else samples.
 //
 // Owner: Heap. Thread-safe after start(). may_have() takes no lock, because each free begins with it.
 #pragma once
@@ -14,9 +14,9 @@
 namespace hiroba {
 
 struct HeapObject {
-  uint64_t bytes;  // that were asked for
-  int64_t weight;  // for how many bytes it stands in what its place holds
-  uint32_t site;   // where it was allocated (HeapSites)
+  uint64_t bytes;  // the requested size
+  int64_t weight;  // bytes that it represents in the amount of its place
+  uint32_t site;   // the place of its allocation (HeapSites)
 };
 
 class HeapObjects {
@@ -31,7 +31,7 @@ class HeapObjects {
     objects_[position] = object;
     page(position).store(1, std::memory_order_relaxed);
   }
-  // Whether one that begins on this page may have been noted.
+  // Returns whether an object that begins on this page may have been noted.
   bool may_have(uint64_t position) const { return page(position).load(std::memory_order_relaxed) != 0; }
   std::optional<HeapObject> take(uint64_t position) {
     const std::lock_guard<std::mutex> guard(lock_);
@@ -46,7 +46,7 @@ class HeapObjects {
     const auto found = objects_.find(position);
     return found == objects_.end() ? std::nullopt : std::optional(found->second);
   }
-  // visit(position, object) for all; slow, and holds the lock.
+  // Calls visit(position, object) for all; slow, and holds the lock.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     const std::lock_guard<std::mutex> guard(lock_);

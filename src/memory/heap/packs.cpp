@@ -15,7 +15,7 @@ Status HeapPacks::start(Config config) {
   return {};
 }
 
-// A chunk is in the table before there is an object in it, and stays, so what is known stays true.
+// A chunk enters the table before it has an object, and stays, so known entries stay true.
 uint32_t HeapPacks::chunk_of(uint64_t position) {
   const uint64_t begin = position & ~(HeapSpace::chunk_bytes - 1);
   const std::atomic_ref<uint16_t> known(known_.as<uint16_t>()[position >> HeapSpace::chunk_shift]);
@@ -40,7 +40,7 @@ void HeapPacks::link(uint32_t number) {
   first = number;
 }
 
-// 0: there is none. A page keeps its class: ranks know the size of its objects without a look at the table.
+// Returns 0 if there is none. A page keeps its class: ranks know the size of its objects without reading the table.
 uint32_t HeapPacks::fresh_page(uint8_t size_class) {
   if (table_->chunks == 0 || table_->pages == pages_per_chunk) {
     if (table_->chunks == most_chunks) return 0;
@@ -74,7 +74,7 @@ void* HeapPacks::take(size_t bytes) {
   return config_.space->address(position_of(number) + (static_cast<uint64_t>(word - page.places) * 64 + bit) * size);
 }
 
-// Further wholly free pages than a few give their memory back.
+// If more than a few pages are wholly free, further ones give their memory back.
 void HeapPacks::put(void* object) {
   const uint64_t position = config_.space->position(object);
   Page& page = page_at(position);

@@ -1,9 +1,9 @@
 // Option heap-pack: pages of small objects that all ranks of a node fill together. Such a page has objects of one size;
-// which of its places are taken is in the control segment of the node's first rank, so neither an allocation nor a free
+// bits for its taken places lie in the control segment of the node's first rank, so neither an allocation nor a free
 // touches the page. README.md, "Heap".
 //
-// Owner: Heap, of the ranks of a node that share one table. Thread-safe after start(), and between these ranks: a lock
-// in shared memory, which is held for a search of some words, and while a chunk is taken or a page is given back.
+// Owner: Heap; the ranks of a node share one table. Thread-safe after start(), and between these ranks, by a lock in
+// shared memory. It is held for a search of some words, and while a chunk is taken or a page is given back.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace hiroba {
 class HeapPacks {
  public:
   static constexpr uint32_t most_chunks = 512;
-  // Wholly free pages of a node that keep their memory.
+  // The number of wholly free pages of a node that keep their memory.
   static constexpr uint32_t most_empty = 64;
-  // Of the heap's control segment of the node's first rank, from its begin.
+  // Offset in the heap's part of the control segment of the node's first rank.
   static constexpr uint64_t table_at = uint64_t{40} << 20;
 
   struct Config {
@@ -34,16 +34,18 @@ class HeapPacks {
   Status start(Config config);
   bool on() const { return table_ != nullptr; }
 
-  // An object whose size is rounded up to `bytes`; null if there is no room.
+  // Returns an object whose size is rounded up to `bytes`; null if there is no room.
   void* take(size_t bytes);
   void put(void* object);
-  // Whether an object that begins there is in such a page; and how large those of the page are.
+  // has() returns whether an object that begins there is in such a page; size() returns the size of that page's
+  // objects.
   bool has(uint64_t position) { return on() && config_.space->home(position) == keeper_ && chunk_of(position) != 0; }
   uint64_t size(uint64_t position) { return HeapSpace::size_of(page_at(position).size_class); }
 
-  // Bytes of objects that this rank has taken, without those that it has put back, which others may have taken.
+  // Returns the bytes of objects that this rank has taken, less those that it has put back, which other ranks may have
+  // taken.
   int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
-  // Memory of the node's pages that have objects, or keep their memory.
+  // Returns the memory of the node's pages that have objects, or keep their memory.
   uint64_t used() const;
 
  private:
@@ -53,14 +55,14 @@ class HeapPacks {
 
   struct Page {
     uint64_t places[page_bytes / least / 64];  // a bit each: taken
-    uint32_t next;                             // of the list of pages of its class with free places; numbers from 1
+    uint32_t next;                             // in the list of pages of its class with free places; numbers start at 1
     uint16_t taken;
-    uint8_t size_class;  // 0: no objects yet; then for good
-    bool given_back;     // its memory, while it was wholly free
+    uint8_t size_class;  // 0: no objects yet; else it never changes
+    bool given_back;     // while wholly free, it has given its memory back
   };
   struct Table {
     SignalSafeLock lock;
-    uint32_t chunks, pages;  // that were taken; of the latest chunk, those that have a class
+    uint32_t chunks, pages;  // taken chunks; pages of the latest one that have a class
     uint32_t empty, given_back;
     uint32_t with_room[classes];
     std::atomic<uint64_t> chunk[most_chunks];  // its position in the heap, plus one

@@ -36,7 +36,7 @@ HeapReturns::Slot HeapReturns::pack(const FreedObject& object, uint64_t index) {
           lap | static_cast<uint64_t>(object.rank) << rank_shift | (object.site & below(rank_shift))};
 }
 
-// Release: a reader that sees a word sees what the sender has published before.
+// Release order: a reader of a word sees everything that the sender has published before it.
 void HeapReturns::store(Ring& ring, uint64_t first, std::span<const Slot> from) {
   for (size_t i = 0; i < from.size(); ++i) {
     Slot& slot = ring.slot[(first + i) % slots];
@@ -75,7 +75,7 @@ void HeapReturns::send_all() {
   }
 }
 
-// Slots for `count` objects in the owner's ring; false if it has no room.
+// Reserves slots for `count` objects in the owner's ring; returns false if it has no room.
 bool HeapReturns::reserve(int owner, uint64_t count, uint64_t& first) const {
   Transport& transport = *config_.transport;
   const uint64_t ring = ring_of(owner);
@@ -89,7 +89,7 @@ bool HeapReturns::reserve(int owner, uint64_t count, uint64_t& first) const {
   return false;
 }
 
-// Under the box's lock. What the owner's ring has no room for stays.
+// Under the box's lock. Objects for which the owner's ring has no room stay.
 void HeapReturns::send(int owner, Box& box) {
   if (box.objects.empty()) return;
   config_.publish(box.objects);
@@ -122,7 +122,7 @@ void HeapReturns::take(std::vector<FreedObject>& out) {
     out.push_back({where & below(lap_shift), static_cast<int>(who >> rank_shift & below(lap_shift - rank_shift)),
                    static_cast<uint32_t>(who & below(rank_shift))});
   }
-  // Release: the slots were read before a sender may see them as free.
+  // Release order: the slots are read before a sender may see them as free.
   ring_->taken.store(taken, std::memory_order_release);
 }
 

@@ -1,8 +1,8 @@
-// Objects that other ranks have freed, on their way to the rank that allocated them, in batches: each rank has a ring
-// of them in its control segment. README.md, "Heap", has the order of steps.
+// Sends objects that this rank has freed to the ranks that allocated them, in batches: each rank has a ring of them in
+// its control segment. README.md, "Heap", has the order of steps.
 //
-// Owner: Heap. Thread-safe after start(). add() and send_all() may block for an answer of another node; a ring without
-// room makes objects stay here, it does not block.
+// Owner: Heap. Thread-safe after start(). add() and send_all() may block for an answer of another node. They do not
+// block if a ring has no room: the objects then stay here.
 #pragma once
 
 #include <atomic>
@@ -19,15 +19,15 @@ namespace hiroba {
 
 struct FreedObject {
   uint64_t position;  // in the heap
-  int rank;           // that has freed it
-  uint32_t site;      // where: a number of that rank (HeapSites)
+  int rank;           // the rank that has freed it
+  uint32_t site;      // the place of the free: a number of that rank (HeapSites)
 };
 
 class HeapReturns {
  public:
   static constexpr uint64_t slots = 65536;
   static constexpr size_t batch = 240;  // fits a message
-  // Of a rank's control segment of the heap, from its begin.
+  // Offset in the heap's part of a rank's control segment.
   static constexpr uint64_t ring_at = uint64_t{24} << 20;
 
   struct Config {
@@ -35,17 +35,17 @@ class HeapReturns {
     Job job;
     char* base = nullptr;
     Transport* transport = nullptr;
-    // Makes visible what this rank has written to these objects.
+    // Sends home this rank's writes to these objects.
     std::function<void(std::span<const FreedObject>)> publish;
   };
   void listen(Transport& transport);  // before the transport starts
   void start(Config config);
 
-  // This rank has freed an object of another rank.
+  // Adds an object of another rank that this rank has freed.
   void add(int owner, const FreedObject& object);
   void send_all();
 
-  // Whether there are objects of this rank that others have freed.
+  // Returns whether other ranks have freed objects of this rank.
   bool any() const {
     return ring_->added.load(std::memory_order_relaxed) != ring_->taken.load(std::memory_order_relaxed);
   }
@@ -58,7 +58,7 @@ class HeapReturns {
   const Counts& counts() const { return counts_; }
 
  private:
-  // Words of an object; the highest byte of each is the lap of the ring, so that a reader sees which have arrived.
+  // The words of an object. The highest byte of each is the lap of the ring, so that a reader sees which have arrived.
   struct Slot {
     uint64_t where, who;
   };
@@ -67,7 +67,7 @@ class HeapReturns {
     alignas(64) std::atomic<uint64_t> taken;
     alignas(64) Slot slot[slots];
   };
-  struct Box {  // of objects of one owner
+  struct Box {  // objects of one owner
     std::mutex lock;
     std::vector<FreedObject> objects;
     double since = 0;

@@ -22,7 +22,7 @@ uint32_t HeapSites::number(std::string_view place) {
   if (site == most) return 0;
   numbers_.emplace(place, site);
   Entry& entry = own(site);
-  // Of a long name the end, which has the line.
+  // A long name is cut to its end, which has the line.
   const std::string_view end = place.substr(place.size() - std::min(place.size(), sizeof entry.place - 1));
   std::memcpy(entry.place, end.data(), end.size());
   count().store(site + 1, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Where in the program the objects of the heap come from, and how much each place holds, in control segments, so that
-// every rank can name the places of all. Without option check the amounts are estimated from samples.
+// The places in the program that allocate objects of the heap, and the amount that each holds, in control segments, so
+// that every rank can name the places of all. Without option check the amounts are estimated from samples.
 //
 // Owner: Heap. Thread-safe after start().
 #pragma once
@@ -20,14 +20,14 @@ namespace hiroba {
 class HeapSites {
  public:
   static constexpr uint32_t most = 4096;  // further places count as the first, which has no name
-  // Of a rank's control segment of the heap, from its begin.
+  // Offset in the heap's part of a rank's control segment.
   static constexpr uint64_t table_at = uint64_t{32} << 20;
 
   void start(const Layout& layout, const Job& job, char* base, Transport* transport);
 
-  // The number of a place, here.
+  // Returns the number of a place on this rank.
   uint32_t number(std::string_view place);
-  // Changes what a place holds.
+  // Changes the amount of a place.
   void add(uint32_t site, int64_t bytes, int64_t objects);
   std::string name(int rank, uint32_t site) const;
 
@@ -36,7 +36,7 @@ class HeapSites {
     std::string place;
     int64_t bytes, objects;
   };
-  // What all places of some ranks hold, the largest first.
+  // Returns the amounts of all places of some ranks, the largest first.
   std::vector<Holding> holdings(int first, int count) const;
 
  private:

@@ -21,7 +21,7 @@ Status HeapSpace::start(const Config& config) {
   return {};
 }
 
-// Who comes first gets the chunks. The owners are written before any pointer into the chunks exists.
+// The first rank to ask gets the chunks. The owners are written before any pointer into the chunks exists.
 char* HeapSpace::take(int home, uint64_t bytes, uint64_t alignment) {
   Transport& transport = *config_.transport;
   if (bytes > config_.layout.heap_bytes) return nullptr;
@@ -69,7 +69,7 @@ void HeapSpace::publish_size(uint64_t position, std::atomic_ref<uint8_t>& known,
   known.store(wanted, std::memory_order_relaxed);
   const int rank = home(position);
   if (is_here(rank)) return;
-  // There before any pointer to the object: what publishes that pointer is a fence.
+  // The size is at the home before any pointer to the object, because the publication of that pointer is a fence.
   config_.transport->put(rank, config_.layout.heap_classes(rank) + (position_in_part(position) >> page_shift), &wanted,
                          sizeof wanted);
 }

@@ -1,11 +1,10 @@
-// The addresses of the heap: which part has its home at which rank, which rank allocates objects in which piece of it,
-// and how large the objects on each page are. All of this lies in control segments and tables of the home, never in the
-// pages of objects.
+// The addresses of the heap: the home of each part, the rank that allocates objects in each chunk, and the size of the
+// objects on each page. All of this lies in control segments and tables of the home, never in the pages of objects.
 //
-// A rank takes whole chunks of the part of any home, by atomic operations, and keeps them until the job ends: so what
-// this rank has once learnt about a chunk stays true. README.md, "Heap", describes the rest.
+// A rank takes whole chunks of the part of any home, by atomic operations, and keeps them until the job ends, so this
+// rank's knowledge of a chunk stays true. README.md, "Heap", describes the rest.
 //
-// Owner: Heap. Thread-safe after start(). Calls may block for an answer of the home, if that is another node.
+// Owner: Heap. Thread-safe after start(). Calls may block for an answer of the home, if that is on another node.
 #pragma once
 
 #include <atomic>
@@ -20,9 +19,9 @@ namespace hiroba {
 class HeapSpace {
  public:
   static constexpr uint64_t chunk_shift = 21, chunk_bytes = uint64_t{1} << chunk_shift;
-  // Ranges that the transport is told of at once, because a network card may pin what it is told of.
+  // The size of one attached range. It is limited because a network card may pin a whole range.
   static constexpr uint64_t attached_bytes = uint64_t{1} << 30;
-  // Of one home: what the tables in a control segment have room for.
+  // The largest part of one home for which the tables in a control segment have room.
   static constexpr uint64_t most_bytes = uint64_t{1} << 42;
 
   struct Config {
@@ -30,11 +29,11 @@ class HeapSpace {
     Job job;
     char* base = nullptr;  // address of offset 0
     Transport* transport = nullptr;
-    uint64_t limit = 0;  // most bytes of this rank's part
+    uint64_t limit = 0;  // largest size of this rank's part
   };
   Status start(const Config& config);
 
-  // Where an address is, counted from the begin of the heap; at least bytes() if it is not in the heap.
+  // Returns the position of an address, from the beginning of the heap; at least bytes() if it is not in the heap.
   uint64_t position(const void* address) const {
     return static_cast<uint64_t>(static_cast<const char*>(address) - begin_);
   }
@@ -43,18 +42,18 @@ class HeapSpace {
   int home(uint64_t position) const { return static_cast<int>(position >> part_shift_); }
   uint64_t page(uint64_t position) const { return first_page_ + (position >> page_shift); }
 
-  // Fresh zero-filled memory for objects that this rank allocates; null if the home's part has no room.
+  // Returns zero-filled memory for objects that this rank allocates; null if the home's part has no room.
   char* take(int home, uint64_t bytes, uint64_t alignment);
-  // The rank that allocates there; -1 if none.
+  // Returns the rank that allocates there; -1 if none.
   int owner(uint64_t position) {
     const int32_t known = owners_[position >> chunk_shift].load(std::memory_order_relaxed);
     return known != 0 ? known - 1 : learn_owner(position);
   }
-  // Bytes that each rank has taken of a home's part.
+  // Returns the bytes that each rank has taken of a home's part.
   std::vector<uint64_t> taken(int home) const;
   uint64_t limit(int home) const;
 
-  // The size of objects that begin on the page of a position, as the allocator rounds sizes up.
+  // Sets the size of objects that begin on the page of a position, as the allocator rounds sizes up.
   void set_size(uint64_t position, uint64_t size) {
     std::atomic_ref<uint8_t> known(classes_of(home(position))[position_in_part(position) >> page_shift]);
     const uint8_t wanted = class_of(size);
@@ -62,7 +61,7 @@ class HeapSpace {
   }
   uint64_t size(uint64_t position) const;
 
-  // Sizes (4..7) << n, as numbers that fit a byte.
+  // Maps sizes (4..7) << n to numbers that fit a byte.
   static constexpr uint8_t class_of(uint64_t size) {
     const int shift = 61 - __builtin_clzll(size);
     return static_cast<uint8_t>((shift << 2 | static_cast<int>(size >> shift & 3)) + 1);
@@ -89,7 +88,7 @@ class HeapSpace {
   char* begin_ = nullptr;
   uint64_t bytes_ = 0, first_page_ = 0;
   int part_shift_ = 0;
-  SparseFile owner_copies_, class_copies_;  // what is known here; of other nodes' sizes, what this rank has written
+  SparseFile owner_copies_, class_copies_;  // known owners; for other nodes, the sizes that this rank has written
   std::atomic<int32_t>* owners_ = nullptr;  // rank + 1, by chunk of the heap
 };
 

@@ -25,7 +25,7 @@ constexpr std::array<uint8_t, HeapThreadCache::largest / 8 + 1> make_classes() {
 constinit thread_local HeapThreadCache* HeapThreadCache::current = nullptr;
 const std::array<uint8_t, HeapThreadCache::largest / 8 + 1> HeapThreadCache::class_of_units = make_classes();
 
-// Lives in each thread that has a cache.
+// One object lives in each thread that has a cache.
 struct HeapThreadEnd {
   HeapThreadCache* cache = nullptr;
   ~HeapThreadEnd() {
@@ -37,7 +37,7 @@ struct HeapThreadEnd {
     static thread_local HeapThreadEnd end;
     return end;
   }
-  // A child that the program forks has copies of the objects that its parent has, too.
+  // A forked child has copies of the objects that its parent has, too, so it must not reuse them.
   static void in_child() { HeapThreadCache::current = nullptr; }
 };
 
@@ -51,7 +51,7 @@ Status HeapThreadCaches::start(Config config) {
   return {};
 }
 
-// Other threads still have the address of theirs, which therefore stay, with nothing in them.
+// Other threads still have the addresses of their caches, so the caches stay, empty.
 HeapThreadCaches::~HeapThreadCaches() {
   const std::lock_guard<std::mutex> guard(of_process);
   if (caches_of_process == this) caches_of_process = nullptr;
@@ -95,7 +95,7 @@ bool HeapThreadCaches::put(void* object) {
   return bin.push(object);
 }
 
-// The oldest go, because the latest are in the processor's caches.
+// Releases the oldest, because the latest are in the processor's caches.
 void HeapThreadCaches::release(HeapThreadCache::Bin& bin, uint32_t left) const {
   const uint32_t count = bin.count, gone = count - left;
   for (uint32_t n = 0; n < gone; ++n) config_.free(bin.object[n]);

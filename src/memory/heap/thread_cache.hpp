@@ -1,10 +1,10 @@
-// Free small objects that each thread keeps for its next allocations, by size: most allocations and frees of objects of
-// this rank with their home here take one from there or put one there, with no lock and no call of the allocator. Where
-// there is none, or no more room, half a load is fetched from the allocator, or given back to it.
+// Free small objects that each thread keeps for its next allocations, by size. Most allocations and frees of objects of
+// this rank with their home here take one from the cache or put one there, without a lock or a call of the allocator.
+// If the cache is empty or full, half a load is fetched from the allocator or given back to it.
 //
-// Owner: Heap, which has one HeapThreadCaches. A cache belongs to its thread; what it holds goes back to the allocator
-// when the thread ends. The static functions may be called at any time, also before the start and after the end.
-// Nothing blocks, but for the allocator that is called.
+// Owner: Heap, which has one HeapThreadCaches. A cache belongs to its thread; its objects go back to the allocator when
+// the thread ends. The static functions may be called at any time, also before the start and after the end. Nothing
+// blocks, except a called allocator.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@
 
 namespace hiroba {
 
-// One thread's.
+// The cache of one thread.
 class HeapThreadCache {
  public:
   static constexpr size_t largest = 1024;  // larger objects are not kept
 
-  // An object that this thread has kept; null: there is none, and HeapThreadCaches::take() gets some.
+  // Returns an object that this thread has kept; null if there is none: HeapThreadCaches::take() then fetches some.
   static void* allocate(size_t bytes) {
     HeapThreadCache* const self = current;
     if (self == nullptr || bytes - 1 >= largest) return nullptr;
@@ -35,7 +35,7 @@ class HeapThreadCache {
     self->until_sample -= static_cast<int64_t>(bytes);
     return bin.object[bin.pop()];
   }
-  // False: it is no object that this thread may keep, or there is no room for it, and it is not freed.
+  // Keeps the object. Returns false if this thread may not keep it, or has no room for it; it is then not freed.
   static bool free(void* object) {
     HeapThreadCache* const self = current;
     if (self == nullptr) return false;
@@ -46,7 +46,7 @@ class HeapThreadCache {
     return self->bins_[number].push(object);
   }
 
-  // How many bytes this thread allocates until the next sample of the places; allocate() gives none after that.
+  // The bytes that this thread allocates until the next sample of the places; allocate() then returns null.
   int64_t until_sample = 0;
 
  private:
@@ -57,7 +57,7 @@ class HeapThreadCache {
 
   struct Bin {
     std::atomic<uint32_t> count{0};  // changed by the thread alone
-    uint32_t most = 0, load = 4;     // objects; how many of them the next refill fetches
+    uint32_t most = 0, load = 4;     // limit of objects; number of objects that the next refill fetches
     std::array<void*, most_objects> object;
 
     uint32_t pop() {
@@ -77,7 +77,7 @@ class HeapThreadCache {
   static const std::array<uint8_t, largest / 8 + 1> class_of_units;
   static constinit thread_local HeapThreadCache* current __attribute__((tls_model("initial-exec")));
 
-  char* begin_ = nullptr;  // of the heap; nothing is of it while there are no bytes
+  char* begin_ = nullptr;  // of the heap; with 0 bytes no address is in it
   uint64_t bytes_ = 0;
   std::atomic<uint8_t>* classes_ = nullptr;
   std::array<Bin, classes> bins_;
@@ -93,26 +93,25 @@ class HeapThreadCaches {
     int64_t sample = 0;  // bytes that a thread allocates from one sample to the next
   };
   HeapThreadCaches() = default;
-  ~HeapThreadCaches();  // no thread keeps anything any more
+  ~HeapThreadCaches();  // afterwards no thread keeps an object
   Status start(Config config);
 
-  // Of this thread.
+  // Returns this thread's cache.
   HeapThreadCache& mine() {
     HeapThreadCache* const known = HeapThreadCache::current;
     return known != nullptr && known->begin_ == config_.begin && known->bytes_ != 0 ? *known : make();
   }
-  // A small object, from this thread's cache, filled by the allocator; null: that has no room.
+  // Returns a small object from this thread's cache, which the allocator refills; null if the allocator has no room.
   void* take(size_t bytes);
-  // Keeps a small object, or frees some. False if it is not one.
+  // Keeps a small object; frees some if there is no room. Returns false if it is none.
   bool put(void* object);
-  // How large the objects are that begin on the page of an object which this rank has allocated, if threads may keep
-  // them; 0: they may not.
+  // Sets the size of the objects of this rank that begin on a page, if threads may keep them; 0 if they may not.
   void set_size(uint64_t position, uint64_t bytes) {
     const uint8_t number = bytes == 0 || bytes > HeapThreadCache::largest ? 0 : HeapSpace::class_of(bytes);
     std::atomic<uint8_t>& known = classes_.as<std::atomic<uint8_t>>()[position >> page_shift];
     if (known.load(std::memory_order_relaxed) != number) known.store(number, std::memory_order_relaxed);
   }
-  // Bytes that all threads keep, about.
+  // Returns the bytes that all threads keep, approximately.
   uint64_t kept() const;
 
  private:
@@ -124,7 +123,7 @@ class HeapThreadCaches {
   Config config_;
   SparseFile classes_;  // a byte for each page of the heap
   mutable std::mutex lock_;
-  std::vector<std::unique_ptr<HeapThreadCache>> caches_;  // under that lock
+  std::vector<std::unique_ptr<HeapThreadCache>> caches_;  // guarded by lock_
 };
 
 }  // namespace hiroba

@@ -33,7 +33,7 @@ Status HomeMoves::apply(std::span<NewHomes> all, const char* call) {
   return {};
 }
 
-// Copies of these pages, and that their writes are tracked: the new home learns anew who has copies.
+// Drops copies of these pages and stops tracking their writes: the new home learns anew which nodes have copies.
 void HomeMoves::forget_copies(const Moved& moved) {
   if (parts_.cache == nullptr) return;
   std::vector<PageRun> runs;
@@ -45,7 +45,7 @@ void HomeMoves::forget_copies(const Moved& moved) {
   for (const PageRun& run : runs) parts_.states.reset(run.first, run.pages);
 }
 
-// Attached ranges are the runs of homes, so the neighbours of pages that move are attached anew, too.
+// Attached ranges are the runs of homes, so the neighbours of moving pages are attached again, too.
 Status HomeMoves::take_over(Moved& moved, std::vector<HomeRun>& homes) {
   Array& array = *moved.array;
   forget_copies(moved);
@@ -70,7 +70,7 @@ Status HomeMoves::map(const Moved& moved) {
 
 // ---- bytes ---------------------------------------------------------------------------------------------------------
 
-// What this rank will push: the ranks of the old node share the work.
+// Visits this rank's share of the bytes to push: the ranks of the old node share the work.
 template <typename Visit>
 void HomeMoves::for_each_share(const Moved& moved, const Visit& visit) const {
   const Job& job = parts_.job;
@@ -84,9 +84,9 @@ void HomeMoves::for_each_share(const Moved& moved, const Visit& visit) const {
   }
 }
 
-// All memory can be put to after this barrier. If all that moves is in use, its new ranks make huge pages of it first.
+// After this barrier all memory can be put to. If all that moves is in use, its new ranks first make huge pages of it.
 Status HomeMoves::prepare(std::span<const Moved> all, const char* call) {
-  uint64_t unused = 0;  // bytes of what this rank will push
+  uint64_t unused = 0;  // bytes, of this rank's share
   for (const Moved& one : all)
     for_each_share(one, [&](const HomeChange&, uint64_t begin, uint64_t end) {
       unused += end - begin;
@@ -112,7 +112,7 @@ Status HomeMoves::push(const Moved& moved) {
   return status;
 }
 
-// Through a mapping of its own: the program's may be closed, or show something else by now.
+// Pushes from a mapping of its own: the program's may be closed, or already map something else.
 Status HomeMoves::push(const HomeChange& change, uint64_t begin, uint64_t end) {
   constexpr uint64_t most_mapped = uint64_t{64} << 20;
   for (; begin < end; begin += std::min(most_mapped, end - begin)) {
@@ -129,8 +129,8 @@ Status HomeMoves::push(const HomeChange& change, uint64_t begin, uint64_t end) {
   return {};
 }
 
-// Into the file of the new node, if this process reaches it: pages that are not there yet come filled, without a fault
-// and without zeroes first.
+// Writes into the file of the new node, if this process reaches it: new pages then come filled, without a fault and
+// without zeroing.
 Status HomeMoves::send(int rank, uint64_t offset, const char* from, uint64_t bytes) {
   constexpr uint64_t piece = uint64_t{4} << 20;
   if (parts_.transport->local_address(rank, offset) == nullptr) {

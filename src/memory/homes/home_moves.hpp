@@ -1,8 +1,8 @@
-// Gives pages of arrays other homes: their bytes, their place in every rank's addresses, and what is known about copies
-// of them. README.md, "Homes that move", has the order of steps and why no rank asks a home that is none.
+// Changes the homes of pages of arrays: their bytes, their mapping in every rank, and the records of their copies.
+// README.md, "Homes that move", has the order of steps and why no rank asks a former home.
 //
-// Owner: MemoryParts. Collective; no thread of any rank touches the arrays meanwhile, and no operation on them is under
-// way.
+// Owner: MemoryParts. Collective. Requires that no thread of any rank touches the arrays and no operation on them is
+// under way.
 #pragma once
 
 #include <span>
@@ -24,7 +24,8 @@ class HomeMoves {
  public:
   explicit HomeMoves(MemoryParts& parts) : parts_(parts) {}
 
-  // The same in all ranks, after a barrier before which all that was written has gone home and all fetches have ended.
+  // Requires the same arguments in all ranks, and a barrier before which all writes have gone home and all fetches have
+  // ended.
   Status apply(std::span<NewHomes> all, const char* call);
 
  private:

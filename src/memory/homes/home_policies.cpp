@@ -31,7 +31,7 @@ void HomePolicies::start(const Options& options) {
     log_line("check: option homes=%s does nothing, because all accesses are watched to find races", text.c_str());
 }
 
-// With option check the same pages are closed to find races. What has a part for each rank stays with the ranks.
+// With option check the same pages are closed to find races. Arrays with a part for each rank keep their homes.
 bool HomePolicies::can_move(const Array& array) const {
   return parts_.cache != nullptr && !parts_.check && array.home_policy != HomePolicy::fixed &&
          !(array.home_policy == HomePolicy::first_touch && array.touched) && array.touches == nullptr;
@@ -81,8 +81,8 @@ bool HomePolicies::before_barrier() {
   return said_ > 0;
 }
 
-// What this rank has written of other nodes' pages, changed or not: both cost it a fault and a comparison. Whether
-// others have, too, their notices say after the barrier.
+// Notes the pages of other nodes that this rank has written, changed or not: both cost it a fault and a comparison.
+// After the barrier the notices of other ranks show which of them they have written, too.
 void HomePolicies::note_alone() {
   alone_.clear();
   for (uint64_t i = 0; i < parts_.notices.count(); ++i)
@@ -156,16 +156,16 @@ std::vector<HomePolicies::Proposal> HomePolicies::read_proposals(int rank) const
   return said;
 }
 
-// Of one array: what moves, in order of pages; and what the rank whose proposals are read says.
+// For one array: the moves, in order of pages, and the proposals of the rank that is being read.
 struct HomePolicies::Accepted {
   std::vector<HomeChange> changes;
   std::vector<PageRun> said;
   bool in_use = false, is_touched = false;
 };
 
-// All ranks read the same, and so decide alike: of several that want a page the lowest gets it.
+// All ranks read the same proposals, so they decide alike: of several ranks that want a page the lowest gets it.
 Status HomePolicies::decide(std::span<const int> speakers, const char* call) {
-  std::map<uint64_t, Accepted> arrays;  // by id: in the same order everywhere
+  std::map<uint64_t, Accepted> arrays;  // by id: in the same order on all ranks
   std::vector<PageRun> mine_said;
   for (const int rank : speakers) {
     for (const Proposal& proposal : read_proposals(rank)) {
@@ -181,7 +181,7 @@ Status HomePolicies::decide(std::span<const int> speakers, const char* call) {
     for (auto& [id, accepted] : arrays) accept(accepted, *parts_.table.live(id), rank);
   }
   parity_ ^= 1;
-  tally_.forget(mine_said);  // what is refused has to be written alone again
+  tally_.forget(mine_said);  // refused pages must be written alone again
   return move(arrays, call);
 }
 

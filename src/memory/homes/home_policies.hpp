@@ -1,7 +1,7 @@
-// Which pages get other homes, because one rank has written them first or alone: decided at barriers, by all ranks
-// alike. README.md, "Homes that move".
+// Decides which pages get other homes, because one rank has written them first or alone: at barriers, alike in all
+// ranks. README.md, "Homes that move".
 //
-// Owner: MemoryParts. For the thread that makes collective calls; what is collective says so.
+// Owner: MemoryParts. For the thread that makes collective calls; comments mark the collective functions.
 #pragma once
 
 #include <map>
@@ -22,9 +22,9 @@ class HomePolicies {
  public:
   explicit HomePolicies(MemoryParts& parts) : parts_(parts) {}
 
-  // A page moves after so many intervals in which one rank alone wrote it, and twice as many each time that it has
-  // moved before, but not more often than this; and all arrays together have at most so many more runs of pages with
-  // one home than their distributions make.
+  // A page moves after this many intervals in which one rank alone wrote it, twice as many after each earlier move, and
+  // at most most_moves times. All arrays together have at most most_exceptions more runs of pages with one home than
+  // their distributions make.
   static constexpr uint32_t intervals = 3, most_moves = 4;
   static constexpr size_t most_exceptions = 8192;
 
@@ -32,19 +32,19 @@ class HomePolicies {
   void place_new(Array& array);               // by option homes; collective
   void set(Array& array, HomePolicy policy);  // collective
 
-  // Around a barrier with notices. before() adds nothing and looks at nothing while no array has a policy but fixed;
-  // true if this rank has something to say about homes, which its word in the barrier tells the others.
+  // Called before a barrier with notices. It does nothing while every array has the policy fixed. Returns true if this
+  // rank has proposals, which its word in the barrier tells the others.
   bool before_barrier();
   bool wants_notices() const { return !alone_.empty() || !tally_.empty(); }
   void saw(Notice written) { others_.push_back({written.page(), written.pages()}); }  // by another rank
-  // `known`: the notices name all that was written. `speakers`: the ranks that had something to say. Collective.
+  // `known`: the notices name all writes. `speakers`: the ranks that had proposals. Collective.
   Status after_barrier(bool known, std::span<const int> speakers, const char* call);
-  // What was written since the last barrier is not known to all.
+  // Restarts the counts, because not all ranks know what was written since the last barrier.
   void lose_track() { tally_.clear(), alone_.clear(); }
-  void forget(const Array& array);  // that is being freed, or has got another distribution
+  void forget(const Array& array);  // which is being freed, or has got another distribution
 
-  bool explains() const { return explains_; }  // by options: all arrays are looked at
-  // Of the array, that this rank alone has written for long, on other nodes.
+  bool explains() const { return explains_; }  // by options: all arrays are watched
+  // Returns the number of the array's pages on other nodes that this rank alone has written for long.
   uint64_t pages_alone(const Array& array) const;
 
  private:
@@ -72,9 +72,10 @@ class HomePolicies {
 
   MemoryParts& parts_;
   HomePolicy by_option_ = HomePolicy::fixed;
-  bool explains_ = false, active_ = false;  // all arrays are looked at, or some
+  bool explains_ = false, active_ = false;  // all arrays are watched, or some
   uint64_t parity_ = 0, said_ = 0;
-  std::vector<PageRun> alone_, others_;  // of the interval that ends: written by this rank, on other nodes; by others
+  std::vector<PageRun> alone_, others_;  // in the interval that ends: pages on other nodes that this rank wrote; pages
+                                         // that others wrote
   WriteTally tally_;
 };
 

@@ -45,7 +45,7 @@ std::vector<HomeRun> with_moves(std::span<const HomeRun> homes, std::span<const 
       at = std::min(end, move_end);
       const auto again = static_cast<uint8_t>(std::min(run.moves + 1, UINT8_MAX));
       add({begin, at - begin, move->to, run.rank == move->to ? run.moves : again});
-      if (move_end > end) break;  // it goes on in the next run
+      if (move_end > end) break;  // it continues in the next run
     }
     add({at, end - at, run.rank, run.moves});
   }

@@ -1,4 +1,4 @@
-// What changes when pages of an array get other homes. Pure arithmetic.
+// Computes the changes when pages of an array get other homes. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ struct HomeChange {
   bool operator==(const HomeChange&) const = default;
 };
 
-// Where two lists of runs that cover the same pages name other ranks; in order. None goes past a run of either list.
+// Returns the pages for which two lists of runs, which cover the same pages, have different ranks; in order. No result
+// crosses the boundary of a run of either list.
 std::vector<HomeChange> home_changes(std::span<const HomeRun> before, std::span<const HomeRun> after);
 
-// The runs of `a` that are not in `b` exactly so; both in order.
+// Returns the runs of `a` that `b` does not contain identically; both in order.
 std::vector<HomeRun> runs_only_in(std::span<const HomeRun> a, std::span<const HomeRun> b);
 
-// The homes after these moves, which are in order, disjoint, and inside what the homes cover; `from` is not looked at.
+// Returns the homes after these moves, which are in order, disjoint, and inside `homes`; ignores `from`.
 std::vector<HomeRun> with_moves(std::span<const HomeRun> homes, std::span<const HomeChange> moves);
 
 }  // namespace hiroba

@@ -51,7 +51,7 @@ Status Homes::set_policy(void* data, HomePolicy policy, const char* call) {
 
 Status Homes::explain(const char* call, std::string& out) const {
   if (!parts_.home_policies.explains()) return {};
-  std::vector<uint64_t> values;  // of each array: pages that this rank alone writes, and bytes that it has sent home
+  std::vector<uint64_t> values;  // for each array: pages that this rank alone writes, and bytes that it has sent home
   parts_.table.for_each_live([&](const Array& array) {
     values.push_back(parts_.home_policies.pages_alone(array));
     values.push_back(array.counters.bytes_sent);

@@ -24,7 +24,7 @@ void WriteTally::add(std::span<const PageRun> alone, std::span<const PageRun> ot
   forget(others);
   next_.clear();
   auto old = runs_.begin();
-  uint64_t at = 0;  // what of *old lies before is done
+  uint64_t at = 0;  // *old is done below this page
   const auto keep_until = [&](uint64_t page) {
     for (; old != runs_.end() && old->first < page; ++old) {
       const uint64_t end = old->first + old->pages;

@@ -1,5 +1,5 @@
-// For how many intervals between barriers this rank has been the only one to write which pages: runs with a count, in
-// order. Nothing for pages that it has not written. Bounded: of too many runs those with the smallest counts go.
+// Counts the intervals between barriers in which this rank alone has written a page: runs with a count, in order,
+// without pages that it has not written. If there are too many runs, those with the smallest counts are dropped.
 //
 // Owner: Homes. Not thread-safe.
 #pragma once
@@ -21,8 +21,8 @@ class WriteTally {
   };
   static constexpr size_t most_runs = 65536;
 
-  // Runs in order, disjoint. Of one interval: pages that this rank wrote alone, and pages that others wrote, whose
-  // counts begin again.
+  // Adds one interval: pages that this rank wrote alone, and pages that others wrote, whose counts restart. Runs are in
+  // order and disjoint.
   void add(std::span<const PageRun> alone, std::span<const PageRun> others);
   void forget(std::span<const PageRun> runs);
   void clear() { runs_.clear(); }

@@ -46,7 +46,7 @@ void Affinity::for_each_run_here(const Array& array, const Visit& visit) const {
     if (parts_.is_here(run.rank)) visit(run);
 }
 
-// Each rank for what it owns: the kernel keeps it with the memory file, for all ranks.
+// Each rank sets the places of the pages that it owns: the kernel keeps them with the memory file, for all ranks.
 Status Affinity::set_places(const Array& array, const MemoryPlace& place) const {
   const int domain = domain_of(parts_.job.rank);
   for (const HomeRun& run : array.homes)
@@ -60,9 +60,9 @@ Status Affinity::place_new(const Array& array) {
 }
 
 // ---- moves ---------------------------------------------------------------------------------------------------------
-// The kernel lets a process move only what no other process has mapped. So all ranks of the node come together, give up
-// their mappings, and one moves the pages; the mappings come back as the pages are touched. Several ranks could not
-// move each its own: when a process reads a page, the kernel maps its neighbours, too.
+// The kernel lets a process move only pages that no other process has mapped. So all ranks of the node wait in a
+// barrier, give up their mappings, and one moves the pages; the mappings return as the pages are touched. One rank
+// moves them all, because the kernel maps the neighbours of a page that a process reads, too.
 
 bool Affinity::moves_for_node() const { return parts_.job.rank == parts_.job.first_rank_of(parts_.job.node); }
 
@@ -177,7 +177,7 @@ Status Affinity::next_touch(void* data, const char* call) {
   HIROBA_TRY(parts_.arrays.find(data, array));
   if (watches_races(call)) return parts_.collective.barriers().all(call, Barriers::tag_of(call));
   HIROBA_TRY(begin_move(*array, call));
-  // Pages that are not in use yet come from where they are touched, too.
+  // Pages that are not in use yet are also allocated on the domain that touches them.
   HIROBA_TRY(set_places(*array, {MemoryPlace::Kind::touch, 0}));
   if (moves_for_node()) parts_.touches.claim_all(*array);
   parts_.touches.close_for_next_touch(*array);

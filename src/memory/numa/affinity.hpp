@@ -1,8 +1,8 @@
-// Part of the contract of this floor: on which NUMA domains of their machine the home pages of arrays lie.
-// What moves here is the memory of a node's pages among the domains of that node; homes.hpp is about homes. On a
-// machine with one domain every call works, and nothing moves.
+// Part of the contract of this floor: the placement of the home pages of arrays on the NUMA domains of their machine.
+// It moves the memory of a node's pages among the domains of that node; homes.hpp is about homes. On a machine with one
+// domain every call works, and moves nothing.
 //
-// Owner: Memory. What is collective says so; the rest is thread-safe.
+// Owner: Memory. Comments mark the collective functions; the rest is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,32 @@ namespace hiroba {
 
 struct MemoryParts;
 
-// Of pages whose domains are given: how many are where, and a picture; lines of text. Beside the numbers of domains,
-// `where` has Affinity::absent and Affinity::elsewhere.
+// Describes the domains of pages: the number of pages on each, and a picture; lines of text. Beside the numbers of
+// domains, `where` has Affinity::absent and Affinity::elsewhere.
 std::string show_domains(std::span<const int> where);
 
 class Affinity {
  public:
   explicit Affinity(MemoryParts& parts) : parts_(parts) {}
-  // In the place of a domain: of a page that is not in use, and of one whose home is another node.
+  // Values in place of a domain: for a page that is not in use, and for one with its home on another node.
   static constexpr int absent = -1, elsewhere = -2;
 
   Status start(const Options& options);  // of the process
-  Status place_new(const Array& array);  // before anybody has it
+  Status place_new(const Array& array);  // before any rank has it
 
   const std::vector<int>& domains() const;  // of this machine
-  int domain_of(int rank) const;            // of a rank of this node; -1: its CPUs are on several
+  int domain_of(int rank) const;            // for a rank of this node; -1: its CPUs are on several
 
-  // Collective, all of them; they block. `moved`: how many pages of all nodes are on another domain than before.
+  // All of these are collective; they block. `moved`: the pages of all nodes that have changed their domain.
   Status place(void* data, const MemoryPlace& place, const char* call, uint64_t& moved);
   Status migrate(const void* data, std::span<const Range> ranges, int rank, const char* call, uint64_t& moved);
   Status next_touch(void* data, const char* call);
-  // While on, units of pages are closed in turn at barriers, and which domain's threads touch them is counted.
+  // While on, units of pages are closed in turn at barriers, and their touches are counted by the domain of the thread.
   Status sample(void* data, bool on, const char* call);
-  // Moves each unit to the domain that has touched it in more samples than the one that it is on.
+  // Moves each unit to the domain that has touched it in more samples than its present one.
   Status migrate_by_use(void* data, const char* call, uint64_t& moved);
 
-  // For each page of the array its domain, `absent` or `elsewhere`.
+  // Returns for each page of the array its domain, `absent` or `elsewhere`.
   Status locate(const Array& array, std::vector<int>& out) const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace hiroba {
 
-// New arrays: before the first barrier nothing is known to be in use, and by the second a program has filled its
-// arrays.
+// Collapses new arrays: before the first barrier no memory is known to be in use, and by the second a program has
+// filled its arrays.
 void HugePages::at_barrier() {
   if (!on_) return;
   constexpr int last_barrier = 2;
@@ -21,9 +21,9 @@ void HugePages::at_barrier() {
   });
 }
 
-// Between nodes only for ranks with much of the array, unless copies stay: each time cached pages are dropped, a
-// machine may forget every translation if any huge page is in use. All parts of the rank count together: what has
-// migrated may lie in several, and may lack some pages that nobody writes.
+// Between nodes it pays only for ranks with much of the array, unless copies stay: each time cached pages are dropped,
+// a machine may flush every translation if any huge page is in use. All parts of the rank count together: migrated
+// pages may lie in several parts, and a part may lack some pages that no rank writes.
 bool HugePages::pays(const Array& array) const {
   constexpr uint64_t least = uint64_t{24} << 20;
   if (!config_.several_nodes || array.preloaded.load(std::memory_order_relaxed)) return true;
@@ -32,9 +32,9 @@ bool HugePages::pays(const Array& array) const {
   return pages << page_shift >= least;
 }
 
-// What is in use of a part, in whole huge pages. A huge page at the beginning or the end of a part counts if at least
-// half of it is the part's, and the part is not so short that the rest, which is memory for nothing, would be more than
-// a quarter of it.
+// Returns the whole huge pages in use of a part. A huge page at the beginning or the end of a part counts if at least
+// half of it belongs to the part, and the part is so long that the other half, which is wasted memory, is at most a
+// quarter of it.
 HugePages::Bytes HugePages::whole(const Bytes& in_use, const Bytes& part) {
   const auto round_down = [](uint64_t bytes) { return bytes / huge_page_bytes * huge_page_bytes; };
   const uint64_t lacking =
@@ -43,7 +43,7 @@ HugePages::Bytes HugePages::whole(const Bytes& in_use, const Bytes& part) {
           round_down(in_use.end + (in_use.end == part.end ? lacking : 0))};
 }
 
-// visit(whole huge pages, part) for what is in use of this rank's parts.
+// Calls visit(whole huge pages, part) for the memory in use of this rank's parts.
 template <typename Visit>
 void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
   if (!pays(array)) return;
@@ -57,7 +57,7 @@ void HugePages::for_each_in_use(const Array& array, const Visit& visit) const {
   }
 }
 
-// The kernel makes no huge page of nothing, so there has to be one small page.
+// The kernel makes no huge page of an empty range, so one small page must exist.
 void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const {
   const HomeRun& run = array.home(page);
   if (!on_ || run.rank != config_.rank) return;
@@ -69,7 +69,7 @@ void HugePages::prepare(const Array& array, uint64_t page, uint64_t pages) const
   collapse_file(config_.fd, huge.begin, huge.end - huge.begin);
 }
 
-// What is gathered already is not gathered again: that takes milliseconds of a program's loop.
+// Collapsed memory is not collapsed again: that takes milliseconds of a program's loop.
 void HugePages::gather(Array& array) {
   if (!on_ || array.is_heap) return;
   uint64_t in_use = 0;

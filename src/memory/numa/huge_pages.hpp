@@ -1,4 +1,4 @@
-// Home memory in huge pages: what a rank uses of its own parts of new arrays is gathered at the first barriers.
+// Home memory in huge pages: the memory in use of a rank's own parts of new arrays is collapsed at the first barriers.
 // README.md, "Huge pages", says when that pays.
 //
 // Owner: MemoryParts. For the thread that makes collective calls.
@@ -23,7 +23,7 @@ class HugePages {
   void at_barrier();
   void gather(Array& array);
   // Makes empty huge pages for pages of which this rank has become the home, before others write their bytes: each
-  // takes one fault, and the bytes are not copied again to collapse small pages.
+  // takes one fault, and the bytes need not be copied again to collapse small pages.
   void prepare(const Array& array, uint64_t page, uint64_t pages) const;
 
  private:

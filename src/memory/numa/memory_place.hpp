@@ -1,4 +1,4 @@
-// Where the home pages of an array lie among the NUMA domains of their machine, and how many have moved there. Values.
+// The placement of an array's home pages on the NUMA domains of their machine, and counts of moved pages. Values.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace hiroba {
 struct MemoryPlace {
   enum class Kind { owner, interleave, touch, domain } kind = Kind::owner;
   int domain = 0;
-  // "owner", "interleave", "touch", "domain:N".
+  // Parses "owner", "interleave", "touch", "domain:N".
   static Status parse(const std::string& text, MemoryPlace& out);
 };
 
 struct MovedPages {
   uint64_t pages = 0, refused = 0;
-  int error = 0;  // an errno of one that was refused
+  int error = 0;  // the errno of a refused page
   MovedPages& operator+=(const MovedPages& other) {
     pages += other.pages, refused += other.refused;
     if (other.error != 0) error = other.error;

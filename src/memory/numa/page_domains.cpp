@@ -18,7 +18,7 @@ namespace hiroba {
 namespace {
 
 constexpr size_t pages_at_once = 128;   // small enough for the stack of a signal handler
-constexpr int madv_populate_read = 22;  // newer than the headers of old systems (Linux 5.14)
+constexpr int madv_populate_read = 22;  // the headers of old systems do not define it (Linux 5.14)
 
 }  // namespace
 
@@ -41,8 +41,8 @@ bool PageDomains::exists(int domain) const {
   return std::find(config_.domains.begin(), config_.domains.end(), domain) != config_.domains.end();
 }
 
-// By a mapping for this call: the policy is kept with the file, while in the mappings of arrays each change would cut
-// off one of the 65,530 pieces that a process may have.
+// Uses a mapping for this call only: the policy is kept with the file. In the mappings of arrays each change would cut
+// off one of the 65,530 mappings that a process may have.
 Status PageDomains::set_policy(uint64_t offset, uint64_t bytes, NumaCalls::Policy policy,
                                std::vector<int> domains) const {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, config_.fd, static_cast<off_t>(offset));
@@ -58,7 +58,7 @@ Status PageDomains::set_policy(uint64_t offset, uint64_t bytes, NumaCalls::Polic
                               names.c_str(), explain_error(error).c_str()));
 }
 
-// A huge page lies on one domain, so large arrays that become huge pages are interleaved by these.
+// A huge page lies on one domain, so large arrays that become huge pages are interleaved by huge pages.
 Status PageDomains::set_place(uint64_t offset, uint64_t bytes, const MemoryPlace& place, int owner) const {
   using Policy = NumaCalls::Policy;
   switch (place.kind) {
@@ -70,7 +70,7 @@ Status PageDomains::set_place(uint64_t offset, uint64_t bytes, const MemoryPlace
     case MemoryPlace::Kind::interleave: break;
   }
   const size_t n = config_.domains.size();
-  constexpr uint64_t least_units = 2;  // huge pages per domain; else by pages, more evenly
+  constexpr uint64_t least_units = 2;  // huge pages per domain; below, interleaving by pages is more even
   if (!config_.huge || bytes < least_units * n * huge_page_bytes)
     return set_policy(offset, bytes, Policy::interleave, config_.domains);
   for (uint64_t at = offset; at < offset + bytes;) {
@@ -87,7 +87,7 @@ void PageDomains::for_each_in_use(uint64_t first_page, uint64_t pages,
                 [&](uint64_t begin, uint64_t end) { visit(begin >> page_shift, (end - begin) >> page_shift); });
 }
 
-// By a mapping for this call: the program's may be closed, and should not be one more that has the pages.
+// Uses a mapping for this call only: the program's may be closed, and must not count as another mapping of the pages.
 int PageDomains::with_mapping(uint64_t first_page, uint64_t pages, const std::function<int(char*)>& visit) const {
   const uint64_t bytes = pages << page_shift;
   void* const at =
@@ -111,12 +111,12 @@ MovedPages PageDomains::move_touched(uint64_t first_page, uint64_t pages, int to
   return move_mapped(config_.base + (first_page << page_shift), pages, to);
 }
 
-// The kernel may be using a page for a moment, so what it refuses is tried again.
+// The kernel may be using a page for a moment, so refused pages are tried again.
 MovedPages PageDomains::move_mapped(char* mapped, uint64_t pages, int to) const {
   constexpr int attempts = 3;
   std::array<void*, pages_at_once> at;
   std::array<int, pages_at_once> where;
-  // Keeps those in front that are elsewhere, and says how many.
+  // Moves the pages on other domains to the front, and returns their number.
   const auto keep_others = [&](size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; ++i)

@@ -11,8 +11,8 @@ namespace hiroba {
 
 namespace {
 
-// State of a unit that the next touch moves. One rank changes `waits` to `moves` and moves the unit; other ranks that
-// touch it meanwhile wait until it has been moved.
+// The state of a unit that the next touch moves. One rank changes `waits` to `moves` and moves the unit; other ranks
+// that touch it then wait until it has been moved.
 enum Claim : uint8_t { none, waits, moves };
 
 constexpr uint64_t most_units = 8192;  // each may be a mapping of its own while some are closed
@@ -20,7 +20,8 @@ constexpr uint64_t sampled_at_once = 64;
 
 }  // namespace
 
-// Units are single pages, more where that would be too many, and huge pages where memory is gathered into these.
+// Units are single pages, several pages if there would be too many units, and huge pages if memory is collapsed into
+// these.
 ArrayTouches& Touches::units_of(Array& array, bool huge, size_t domains) {
   if (array.touches != nullptr) return *array.touches;
   constexpr uint64_t huge_pages = huge_page_bytes / page_bytes;
@@ -36,7 +37,7 @@ ArrayTouches& Touches::units_of(Array& array, bool huge, size_t domains) {
   return *array.touches;
 }
 
-// visit(first page, pages) for the pages of this node among those.
+// Calls visit(first page, pages) for the pages of this node among these.
 template <typename Visit>
 void Touches::for_each_home_run(const Array& array, PageRun pages, const Visit& visit) const {
   const auto here = [this](int rank) { return rank >= config_.first_rank && rank < config_.end_rank; };
@@ -52,7 +53,7 @@ void Touches::protect(const Array& array, PageRun pages, int protection) const {
   });
 }
 
-// At the first page of the array in the unit: a large unit may begin in another array.
+// Uses the byte of the array's first page in the unit: a large unit may begin in another array.
 std::atomic<uint8_t>& Touches::claim_of(const Array& array, const PageRun& unit) const {
   return config_.claims[std::max(unit.first, array.first_page)];
 }
@@ -63,7 +64,7 @@ void Touches::claim_all(Array& array) {
     claim_of(array, touches.run_of(u)).store(waits, std::memory_order_relaxed);
 }
 
-// While no thread of this node touches the array: what is mapped nowhere can be moved by the first that maps it.
+// Requires that no thread of this node touches the array: the first rank that maps an unmapped page can move it.
 void Touches::close_for_next_touch(Array& array) {
   ArrayTouches& touches = units_of(array, config_.huge, config_.pages->domains().size());
   used_.store(true, std::memory_order_relaxed);
@@ -107,7 +108,7 @@ void Touches::at_barrier() {
   });
 }
 
-// The unit goes to the domain of this thread, if no rank was before it.
+// Moves the unit to the domain of this thread, if no rank was faster.
 void Touches::take_touched(const Array& array, const PageRun& unit) {
   std::atomic<uint8_t>& claim = claim_of(array, unit);
   uint8_t seen = waits;

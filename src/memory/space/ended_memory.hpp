@@ -1,4 +1,4 @@
-// What shared memory was before its end, for messages about its use after that. Constant.
+// Describes shared memory as it was before its end, for messages about its use after that. Constant.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace hiroba {
 
 class EndedMemory {
  public:
-  // `call` has ended it.
+  // `call` is the call that has ended it.
   EndedMemory(const Arrays& arrays, const Space& space, const char* call);
 
   bool contains(const void* address) const;

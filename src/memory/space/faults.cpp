@@ -1,12 +1,12 @@
 #include "memory/space/faults.hpp"
 
 // The handler of SIGBUS and SIGSEGV, and those of other signals that end the program. It may interrupt any code of the
-// program, so what it calls allocates nothing and takes only locks that no holder can fault under; the exception is the
-// way out, when the job is going to end.
+// program, so the functions that it calls allocate nothing and take only locks that no holder can fault under; except
+// when the job is going to end.
 //
-// A program may have handlers of its own, and may install them at any time: sigaction() and signal() of this library
-// stand before the C library's, and keep for these two signals what the program gives as the handler to pass on to. For
-// the others a handler of the program takes the place of ours.
+// A program may have handlers of its own, and may install them at any time. sigaction() and signal() of this library
+// replace the C library's; for these two signals they store the program's handler, which is called for faults that are
+// not ours. For other signals the program's handler replaces ours.
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -31,16 +31,16 @@ namespace hiroba {
 
 namespace {
 
-// A signal handler has no argument of ours, so this is where it finds what it serves: one per process.
+// A signal handler has no argument for this, so it finds here what it serves: one per process.
 std::atomic<MemoryParts*> current{nullptr};
 std::atomic<const EndedMemory*> ended{nullptr};               // after the end
-struct sigaction previous_bus, previous_segv, previous_trap;  // what the program wants
-// The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again, without
+struct sigaction previous_bus, previous_segv, previous_trap;  // the program's actions
+// The last access that was not ours. The handler of another library (Open MPI, UCX) may raise the signal again without
 // the address.
 std::atomic<void*> bad_access{nullptr};
 std::atomic<bool> had_bad_access{false};
 
-// The C library's own: in the shared library that follows this one, in a static program under its internal name.
+// Finds the C library's own function: in the shared library after this one, in a static program by its internal name.
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 Sigaction system_sigaction() {
   static const auto next = reinterpret_cast<Sigaction>(dlsym(RTLD_NEXT, "sigaction"));
@@ -50,7 +50,7 @@ Sigaction system_sigaction() {
 struct sigaction& wanted(int signal) {
   return signal == SIGBUS ? previous_bus : signal == SIGSEGV ? previous_segv : previous_trap;
 }
-// SIGTRAP only where races are looked for: a debugger, or the program, may want it.
+// SIGTRAP is ours only if races are looked for: a debugger, or the program, may want it.
 std::span<const int> our_signals(const MemoryParts& parts) {
   static constexpr int signals[] = {SIGBUS, SIGSEGV, SIGTRAP};
   return {signals, parts.races.on() ? 3U : 2U};
@@ -63,7 +63,7 @@ bool is_ours(int signal) {
   return std::find(ours.begin(), ours.end(), signal) != ours.end();
 }
 
-// They end the program, and not by an access to memory that could be served.
+// These end the program, and not because of an access to memory that could be served.
 constexpr int ending_signals[] = {SIGABRT, SIGFPE, SIGILL, SIGTERM};
 
 const char* kind(int signal) {
@@ -79,25 +79,25 @@ const char* kind(int signal) {
 
 bool is_sent(const siginfo_t& info) { return info.si_code <= 0; }  // by kill() or raise(), not by the processor
 
-// A process that the rank has forked is a copy of it, with its buffers, but its end is no end of the job.
+// A process that the rank has forked is a copy of it, with its buffers, but its end does not end the job.
 bool is_rank() {
   const MemoryParts* const p = current.load(std::memory_order_acquire);
   return p == nullptr || p->board->rank(p->job.rank).pid.load(std::memory_order_relaxed) == getpid();
 }
 
-// What is printed allocates and takes locks, of which the program may hold one. It has said before what happened.
+// Printing allocates and takes locks, which the program may hold. The message about the crash has been printed before.
 void print_crash(int signal) {
   constexpr unsigned seconds = 10;
   const EndWithin limit(seconds, 128 + signal);
   print_stack();
 }
 
-// By its default action.
+// Ends the process by the signal's default action.
 void end_by(int signal, const siginfo_t& info) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   system_sigaction()(signal, &standard, nullptr);
-  // What the processor has refused is repeated on return, so that a core file shows it; nothing else is.
+  // An access that the processor has refused is repeated on return, so that a core file shows it; nothing else is.
   if (is_sent(info) || signal == SIGTRAP || info.si_code == BUS_MCEERR_AO) raise(signal);
 }
 
@@ -126,8 +126,8 @@ void crash(int signal, const siginfo_t& info) {
 
 void handle_crash(int signal, siginfo_t* info, void*) { crash(signal, *info); }
 
-// A launcher ends the ranks of a job that has failed. One that waits in a call of the library has left the C library's
-// functions, so what it has in its buffers is whole.
+// A launcher ends the ranks of a job that has failed. A rank that waits in a call of the library is in no function of
+// the C library, so its buffers are whole.
 void handle_end(int signal, siginfo_t* info, void*) {
   const MemoryParts* const p = current.load(std::memory_order_acquire);
   if (p != nullptr && is_rank() && p->board->rank(p->job.rank).waiting.load(std::memory_order_relaxed) != 0) {
@@ -144,7 +144,7 @@ bool is_standard(int signal, const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == standard_handler(signal);
 }
 
-// Where the program's own handler, if any, takes over; else the crash is reported.
+// Calls the program's own handler, if any; else reports the crash.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction previous = wanted(signal);
   if ((previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) wanted(signal) = {};
@@ -154,12 +154,12 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   crash(signal, *info);
 }
 
-// Option check: an access to a page that is closed to see it; false if it is no such thing.
+// Option check: records an access to a page that is closed for this; returns false if it is not one.
 bool record(MemoryParts& p, const siginfo_t& info, ucontext_t& context) {
   return p.races.on() && info.si_signo == SIGSEGV && p.races.recorder().on_fault(info.si_addr, context);
 }
 
-// Serves an access to an absent page; false if it is no such thing.
+// Serves an access to an absent page; returns false if it is not one.
 bool serve(MemoryParts& p, const void* address) {
   Array* const array = p.table.live(p.page_of(address));
   if (array == nullptr || p.cache == nullptr) return false;
@@ -179,7 +179,7 @@ bool serve(MemoryParts& p, const void* address) {
   return served;
 }
 
-// An access to a home page that is closed to see who touches it; false if it is no such thing.
+// Opens a home page that is closed to detect touches; returns false if the access is not to one.
 bool open_touched(MemoryParts& p, const siginfo_t& info) {
   if (!p.touches.used() || info.si_signo != SIGSEGV) return false;
   const uint64_t page = p.page_of(info.si_addr);
@@ -196,7 +196,7 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   _exit(128 + signal);
 }
 
-// An access to the range that cannot be served.
+// Ends the process after an access to the range that cannot be served.
 [[noreturn]] void refuse(const MemoryParts& p, int signal, const void* address) {
   const Array* const array = p.arrays.at(address);
   const bool inside = array != nullptr && !p.arrays.is_guard(address);
@@ -209,7 +209,7 @@ bool open_touched(MemoryParts& p, const siginfo_t& info) {
   end_refused(signal);
 }
 
-// After the end.
+// Ends the process after an access to shared memory after its end.
 [[noreturn]] void refuse_ended(const EndedMemory& was, int signal, const void* address) {
   const std::string text = was.explain(address);
   stop_at_crash(text.c_str());
@@ -226,7 +226,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   ucontext_t& state = *static_cast<ucontext_t*>(context);
   const bool by_access = !is_sent(*info);
   if (p != nullptr && signal == SIGTRAP && p->races.on() && p->races.recorder().on_trap(state)) {
-    // the one instruction that was to be seen is over
+    // the one recorded instruction is over
   } else if (const EndedMemory* const was = ended.load(std::memory_order_acquire);
              was != nullptr && by_access && signal != SIGTRAP && was->contains(info->si_addr)) {
     refuse_ended(*was, signal, info->si_addr);
@@ -271,7 +271,7 @@ MemoryParts* served_memory() { return current.load(std::memory_order_acquire); }
 void remove_fault_handler(const char* call) {
   const MemoryParts& parts = *current.load();
   auto was = std::make_unique<const EndedMemory>(parts.arrays, parts.space, call);
-  ended.store(was.release(), std::memory_order_release);  // for good: any thread may use it at any time
+  ended.store(was.release(), std::memory_order_release);  // never freed: any thread may use it at any time
   current.store(nullptr);
   if (parts.races.on()) system_sigaction()(SIGTRAP, &wanted(SIGTRAP), nullptr);
   struct sigaction standard = {}, now;
@@ -308,7 +308,7 @@ extern "C" __attribute__((visibility("default"))) sighandler_t signal(int signal
   return install(signal, handler, SA_RESTART);
 }
 
-// The name of signal() in programs that are compiled as ISO C (-std=c11): System V's meaning.
+// Programs that are compiled as ISO C (-std=c11) call signal() by this name, with System V's meaning.
 extern "C" __attribute__((visibility("default"))) sighandler_t __sysv_signal(int signal,
                                                                              sighandler_t handler) noexcept {
   return install(signal, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);

@@ -1,5 +1,5 @@
 // SIGBUS and SIGSEGV: serves accesses to absent pages, explains other accesses to the address range, and reports
-// crashes. Handlers that the program had installed are called for everything that is not ours.
+// crashes. Handlers that the program had installed are called for all other faults.
 //
 // Owner: the process; it serves one MemoryParts at a time, between install and remove.
 #pragma once
@@ -12,8 +12,8 @@ namespace hiroba {
 
 struct MemoryParts;
 
-// Network libraries install handlers, which print a stack of their own: what the program had before the start of one is
-// in force again at the end of this object.
+// Restores at its end the signal actions that the program had at its beginning: network libraries install handlers,
+// which print a stack of their own.
 class KeptSignals {
  public:
   KeptSignals();
@@ -25,7 +25,7 @@ class KeptSignals {
 };
 
 void install_fault_handler(MemoryParts& parts);
-// From then on an access to what was shared memory ends the process with a message that names `call`, the end.
+// Afterwards an access to former shared memory ends the process with a message that names `call`, the end.
 void remove_fault_handler(const char* call);
 MemoryParts* served_memory();  // null if none
 

@@ -16,7 +16,8 @@ namespace hiroba {
 namespace {
 char* const preferred_base = reinterpret_cast<char*>(shared_base);
 
-// What this process has mapped in the way of [begin, begin + bytes): a line of /proc/self/maps; "" if nothing is found.
+// Returns what this process has mapped within [begin, begin + bytes): a line of /proc/self/maps; "" if nothing is
+// found.
 std::string mapped_at(const char* begin, uint64_t bytes) {
   FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return "";
@@ -42,7 +43,7 @@ Status Space::reserve(uint64_t shared, uint64_t extent, uint64_t heap) {
       mmap(preferred_base, extent, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (at != preferred_base) {
     const bool taken = at != MAP_FAILED || errno == EEXIST;
-    if (at != MAP_FAILED) munmap(at, extent);  // kernels before 4.17 give other addresses
+    if (at != MAP_FAILED) munmap(at, extent);  // kernels before 4.17 return other addresses
     const std::string why = taken ? "all ranks need the same, and here something is mapped among them: " +
                                         mapped_at(preferred_base, extent) + "; a preloaded library, or a tool?"
                                   : explain_error(errno) + "; a smaller option space may help";
@@ -65,7 +66,7 @@ Status Space::no_room(uint64_t bytes) const {
 Status Space::check(uint64_t bytes) const { return bytes <= arrays_ ? Status() : no_room(bytes); }
 
 Status Space::take(uint64_t bytes, uint64_t start, uint64_t& offset) {
-  const uint64_t units = (start + bytes + 1 + unit - 1) / unit * unit;  // + 1: a page at least stays free
+  const uint64_t units = (start + bytes + 1 + unit - 1) / unit * unit;  // + 1: at least a page stays free
   if (next_ + units <= arrays_) {
     offset = next_;
     next_ += units;

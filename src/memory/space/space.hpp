@@ -1,5 +1,5 @@
-// The range of addresses that the job shares: reserved at the same place in every rank, handed out to arrays by a rule
-// that gives the same answer everywhere. Reserving costs nothing. Collective use only, except contains() and offset().
+// The range of addresses that the job shares: reserved at the same address in every rank, and given to arrays by a rule
+// with the same result everywhere. Reserving uses no memory. Collective use only, except contains() and offset().
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@ namespace hiroba {
 
 class Space {
  public:
-  // Arrays do not share such a unit. They should begin at different places of one: loops over several arrays of a kind
-  // would else have all their streams in the same sets of the caches and the same banks of memory (measured on STREAM
-  // triad: 34 against 30 GB/s).
+  // Arrays do not share a unit. They should begin at different offsets in one: else loops over several similar arrays
+  // have all their streams in the same cache sets and memory banks (measured on STREAM triad: 34 against 30 GB/s).
   static constexpr uint64_t unit = huge_page_bytes;
   static constexpr uint64_t least = 2 * unit;  // the first unit stays empty
 
@@ -23,11 +22,10 @@ class Space {
   Space& operator=(const Space&) = delete;
   ~Space();
 
-  // Reserves `extent` bytes, of which the first `shared` are shared memory, and of these the last `heap` not for
-  // arrays.
+  // Reserves `extent` bytes: the first `shared` are shared memory, and the last `heap` of these are not for arrays.
   Status reserve(uint64_t shared, uint64_t extent, uint64_t heap = 0);
 
-  // After its end the addresses stay reserved, and each access to them faults.
+  // Keeps the addresses reserved after its end; each access to them then faults.
   void keep_closed() { stays_ = true; }
 
   char* base() const { return base_; }
@@ -37,12 +35,12 @@ class Space {
   }
   bool contains(const void* address) const { return base_ != nullptr && offset(address) < shared_; }
 
-  // Where in a unit the next array should begin, if nothing speaks for another place.
+  // Returns the offset in a unit at which the next array should begin, unless another one is better.
   uint64_t stagger() { return takes_++ % stagger_steps * stagger_bytes; }
-  // Refuses what is too large for all of the space. Called before the caller works out where an array should begin.
+  // Fails if the array is too large for the whole space. Called before the caller computes the start of an array.
   Status check(uint64_t bytes) const;
-  // Room for `bytes`, `start` bytes into a unit, with at least a page after it that belongs to nobody. Fresh addresses
-  // while there are any, so that a use after free is seen.
+  // Finds room for `bytes`, `start` bytes into a unit, with at least a page after it that belongs to no array. It uses
+  // fresh addresses while there are any, so that a use after free is detected.
   Status take(uint64_t bytes, uint64_t start, uint64_t& offset);
   void give(uint64_t offset);
 

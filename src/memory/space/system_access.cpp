@@ -20,7 +20,7 @@ size_t SystemAccess::bring(const char* address, size_t bytes, bool to_write) {
                                    calling_place());
   if (parts_.cache == nullptr && !parts_.touches.used()) return bytes;
   if (parts_.cache != nullptr && parts_.preloads.start_bytes(address, bytes).ok()) parts_.cache->fetches.finish();
-  // An access by this thread, as the program would make it, where the preload found no room or the page is watched.
+  // This thread accesses the bytes as the program would, in case the preload found no room or the page is watched.
   for (size_t at = 0; at < bytes; at += page_bytes) (void)*static_cast<const volatile char*>(address + at);
   (void)*static_cast<const volatile char*>(address + bytes - 1);
   Array* const array = to_write ? parts_.table.live(parts_.page_of(address)) : nullptr;

@@ -1,8 +1,8 @@
 // Part of the contract of this floor: shared memory that the system reads or writes on the program's behalf. The kernel
-// takes no page fault for this library, so the pages are brought before. What was brought may go again when another
-// thread fetches.
+// takes no page fault for this library, so the pages are fetched before the call. They may be evicted again when
+// another thread fetches.
 //
-// Owner: Memory. Thread-safe; bringing blocks.
+// Owner: Memory. Thread-safe; bring() and bring_all() block.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class SystemAccess {
  public:
   explicit SystemAccess(MemoryParts& parts) : parts_(parts) {}
 
-  // Whether the system may find some of these bytes not here.
+  // Returns whether some of these bytes may be inaccessible to the system.
   bool may_need(const void* address, size_t bytes) const;
-  // Brings as many of them, from the first on, as the cache should give to one call; returns how many.
+  // Fetches as many of them, from the first on, as one call may take of the cache; returns their number.
   size_t bring(const char* address, size_t bytes, bool to_write);
-  // All at once, for calls that cannot move a part. An error: the cache has no room for them.
+  // Fetches all of them, for calls that cannot move a part. Fails if the cache has no room for them.
   Status bring_all(const void* address, size_t bytes, bool to_write);
 
  private:

@@ -1,8 +1,9 @@
-// System calls on shared memory. The kernel takes no page fault on behalf of this library: a read() into pages that are
-// not here moves nothing, or a part, and says EFAULT. So these functions of the C library stand before its own in
-// programs that link the shared library: they bring the pages, and call on. Addresses elsewhere cost two comparisons.
+// System calls on shared memory. The kernel takes no page fault for this library: a read() into absent pages moves
+// nothing, or a part, and returns EFAULT. So these functions replace the C library's in programs that link the shared
+// library: they fetch the pages, and call the original. Addresses elsewhere cost two comparisons.
 //
-// What reaches the kernel another way (syscall(), a static program, a library that was linked statically) is not seen.
+// Calls that reach the kernel in another way (syscall(), a static program, a statically linked library) are not
+// covered.
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ namespace hiroba {
 
 namespace {
 
-// The C library's function of the same name.
+// Returns the C library's function of the same name.
 #define NEXT(name)                                                                         \
   [] {                                                                                     \
     static const auto next = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name)); \
@@ -44,8 +45,8 @@ bool is_shared(const iovec* parts, int count) {
                                          [](const iovec& part) { return is_shared(part.iov_base, part.iov_len); });
 }
 
-// Whether a transfer goes on after a part of it: a file has the rest at once, while a pipe or a socket may have no more
-// to give. Writing goes on everywhere.
+// Decides whether a transfer continues after a part: a file has the rest at once, while a pipe or a socket may have no
+// more data. Writing always continues.
 enum class Rest { wanted, if_there };
 
 Rest rest_of(int fd, Access access) {
@@ -60,8 +61,8 @@ bool is_byte_stream(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
 }
 
-// A call on a range of bytes that may be larger than the cache. EFAULT, or less than there is: another thread's fetches
-// have made room of what had been brought, so it is brought again.
+// Calls on a range of bytes that may be larger than the cache. After EFAULT, or a short transfer, it fetches the rest
+// again: another thread's fetches have evicted it.
 template <typename Call>
 ssize_t in_pieces(Rest rest, void* address, size_t bytes, Access access, const Call& call) {
   SystemAccess& pages = served_memory()->system_access;
@@ -79,7 +80,7 @@ ssize_t in_pieces(Rest rest, void* address, size_t bytes, Access access, const C
   return static_cast<ssize_t>(done);
 }
 
-// A call that moves all or nothing, such as a message. What the cache has no room for ends the job.
+// Makes a call that moves all or nothing, such as a message. Ends the job if the cache has no room for the bytes.
 template <typename Call>
 ssize_t at_once(std::span<const iovec> parts, Access access, const char* name, const Call& call) {
   SystemAccess& pages = served_memory()->system_access;
@@ -106,7 +107,8 @@ std::span<const iovec> parts_of(const msghdr* message) {
   return {message->msg_iov, message->msg_iovlen};
 }
 
-// One part after the other, as `call` moves them, until one moves less than it was to; `at` is what has been moved.
+// Moves one part after the other by `call`, until one moves less than its size; `at` is the number of bytes moved
+// before.
 template <typename Call>
 ssize_t in_parts(int fd, const iovec* parts, int count, Access access, const Call& call) {
   const Rest rest = rest_of(fd, access);
@@ -225,10 +227,10 @@ EXPORT ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   return at_once(parts_of(message), Access::from_memory, "sendmsg", [&] { return NEXT(sendmsg)(fd, message, flags); });
 }
 
-// Large ones go past the stream's buffer, by a system call that is the C library's own.
+// Large transfers bypass the stream's buffer, by a system call inside the C library.
 namespace {
 
-// The functions return what they moved in elements, and -1 is no answer of theirs; EFAULT is noted in the stream.
+// These functions return the number of elements moved, never -1; the stream notes EFAULT.
 template <typename Call>
 size_t on_stream(void* address, size_t size, size_t count, FILE* stream, Access access, const Call& call) {
   size_t bytes = 0;

@@ -17,7 +17,7 @@ namespace hiroba {
 
 namespace {
 
-// Newer than the headers that we build with.
+// The headers that we build with do not define these.
 constexpr int user_mode_only = 1;
 constexpr uint64_t feature_minor_shmem = 1 << 10;
 constexpr uint64_t feature_wp_shmem = 1 << 12;

@@ -1,5 +1,5 @@
-// The kernel's ways to see accesses: userfaultfd, PAGEMAP_SCAN and /proc/self/pagemap, as thin wrappers that work for
-// ordinary users. Everything but the open calls is safe in a signal handler and from many threads.
+// Wraps the kernel's ways to detect accesses, userfaultfd, PAGEMAP_SCAN and /proc/self/pagemap, for ordinary users.
+// Everything but the open calls is safe in a signal handler and from many threads.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace hiroba {
 
-// Pages of one chunk, as bits.
+// The pages of one chunk, as bits.
 struct PageBits {
   static constexpr size_t pages = 512;
   uint64_t word[pages / 64] = {};
@@ -17,7 +17,7 @@ struct PageBits {
   void clear(size_t page) { word[page / 64] &= ~(uint64_t{1} << page % 64); }
   bool test(size_t page) const { return (word[page / 64] >> page % 64 & 1) != 0; }
 
-  // visit(first, count) for what is set side by side among the first `end`.
+  // Calls visit(first, count) for the runs of set bits among the first `end`.
   template <typename Visit>
   void for_each_run(size_t end, const Visit& visit) const {
     for (size_t p = 0, n = 0; p < end; p += n + 1, n = 0) {
@@ -36,10 +36,10 @@ class Userfaultfd {
   Userfaultfd& operator=(const Userfaultfd&) = delete;
   ~Userfaultfd();
 
-  // Faults become SIGBUS in the thread that makes them. With track_writes, write-protected pages are unprotected by
-  // the kernel at the first write, and PagemapScan finds them (Linux 6.7).
+  // Makes faults SIGBUS in the faulting thread. With track_writes the kernel unprotects write-protected pages at the
+  // first write, and Pagemap finds them (Linux 6.7).
   Status open(bool track_writes);
-  // The same, and writes to protected pages are faults, too.
+  // Opens it so that writes to protected pages are faults, too.
   Status open_for_writes();
   bool is_open() const { return fd_ >= 0; }
   bool tracks_writes() const { return is_open() && tracks_writes_; }
@@ -48,7 +48,7 @@ class Userfaultfd {
   Status watch(void* address, size_t bytes, uint64_t modes);
   // Makes pages of the underlying file visible at their addresses.
   void install(void* address, size_t bytes, bool protect);
-  // The same for whole huge pages, by no longer watching them: the kernel maps them at once, and they must be watched
+  // Makes whole huge pages visible by no longer watching them: the kernel maps them at once, and they must be watched
   // again before they become absent. Pages that are not in the file would read as zero.
   void install_unwatched(void* address, size_t bytes);
   // Starts tracking writes, or makes them faults.
@@ -71,13 +71,13 @@ class Pagemap {
   ~Pagemap();
   Status open();
 
-  // Pages written since Userfaultfd::protect or the last call; protects them again. Absent pages that were never
-  // protected count as written.
+  // Finds pages written since Userfaultfd::protect or the last call, and protects them again. Absent pages that were
+  // never protected count as written.
   void written(void* address, size_t pages, PageBits& out) const;
-  // The same for any number of pages: visit(first, count), counted from the address.
+  // Finds them in any number of pages: calls visit(first, count), counted from the address.
   template <typename Visit>
   void written_runs(void* address, size_t pages, const Visit& visit) const;
-  // Pages of a private mapping that the kernel has copied because they were written.
+  // Finds pages of a private mapping that the kernel has copied because they were written.
   void copied(void* address, size_t pages, PageBits& out) const;
 
  private:
@@ -85,7 +85,7 @@ class Pagemap {
   struct Run {
     size_t first, count;
   };
-  // From page `next` on, which moves to where the next scan begins; returns how many.
+  // Scans from page `next` on and advances it; returns the number of runs.
   size_t scan(void* address, size_t pages, size_t& next, Run* out) const;
 
   int fd_ = -1;

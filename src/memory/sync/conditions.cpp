@@ -7,8 +7,8 @@ namespace hiroba {
 
 namespace {
 
-// Offsets in a condition, 32 bits each: how many have begun to wait, how many have been woken, and one more than the
-// lock of those that wait.
+// Offsets in a condition, 32 bits each: the number of threads that have begun to wait, the number woken, and one more
+// than the lock of those that wait.
 constexpr uint64_t begun_at = 0, woken_at = 4, lock_at = 8;
 
 }  // namespace
@@ -21,7 +21,7 @@ Status Conditions::locate(int id, const char* call, Place& out) const {
   return {};
 }
 
-// Those that waited with another lock may all have been woken, and the number be left over from them.
+// A lock that threads named before may remain after all of them have been woken; it is then replaced.
 Status Conditions::use_lock(const Place& place, int id, int lock, const char* call) {
   Transport& transport = *parts_.transport;
   const auto mine = static_cast<uint32_t>(lock + 1);

@@ -1,8 +1,8 @@
-// Part of the contract of this floor: condition variables by number, in the control segment of rank id % nranks. Who
-// waits gives its lock back and takes it again; what the others have written comes with the lock.
+// Part of the contract of this floor: condition variables by number, in the control segment of rank id % nranks. A
+// waiting thread gives its lock back and takes it again; with the lock it acquires the others' writes.
 //
-// Each waiting thread has a number, and a count says up to which they have been woken. So threads wake in the order in
-// which they began to wait, none without a signal, and a thread that comes later takes no signal from one before it.
+// Each waiting thread has a number, and a count says up to which number threads have been woken. So threads wake in the
+// order in which they began to wait, none without a signal, and a later thread takes no signal from an earlier one.
 //
 // Owner: Memory. Thread-safe. wait() blocks, driving progress; the others block until the condition's rank has
 // answered.
@@ -20,9 +20,9 @@ class Conditions {
  public:
   explicit Conditions(MemoryParts& parts) : parts_(parts) {}
 
-  // The calling thread holds the lock, alone; all that wait for a condition at a time name the same one.
+  // Requires that the calling thread holds the lock alone; all that wait for a condition at a time name the same lock.
   Status wait(int id, int lock, const char* call);
-  // Wakes the thread that has waited longest, if any; or all.
+  // Wakes the thread that has waited longest, if any; broadcast() wakes all.
   Status signal(int id, const char* call);
   Status broadcast(int id, const char* call);
 

@@ -9,8 +9,8 @@ namespace hiroba {
 
 namespace {
 
-// In a rank's word of a barrier: the number of its notices, what they cover of its node's log of intervals, and whether
-// it may have written home pages that it cannot name, and whether it has something to say about homes.
+// A rank's word of a barrier contains the number of its notices, the part of its node's log of intervals that they
+// cover, and two flags: it may have written home pages that it cannot name, and it has proposals of homes.
 constexpr int notice_bits = 26;
 constexpr uint64_t unknown_writes = uint64_t{1} << 63, says_homes = uint64_t{1} << 62;
 constexpr uint64_t most_notices = (uint64_t{1} << notice_bits) - 1;
@@ -104,7 +104,7 @@ Status Consistency::start_sync_drop(const char* call, bool halves) {
   return {};
 }
 
-// What has been fetched since the start may be older than what others wrote before theirs.
+// Pages fetched since the start may be older than what others wrote before their starts.
 Status Consistency::end_sync_drop() {
   HIROBA_TRY(parts_.collective.barriers().end_split());
   if (parts_.cache != nullptr && parts_.cache->fetches.leave_between()) parts_.cache->writeback.flush_and_drop(false);

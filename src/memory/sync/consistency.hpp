@@ -1,8 +1,8 @@
 // Part of the contract of this floor: release and acquire of all shared memory. docs/memory-model.md says what a
-// program may rely on, README.md beside this file how it is done.
+// program may rely on, README.md in src/memory how it is done.
 //
-// Owner: Memory. Everything but sync(), release_to(), acquire_from(), drop_copies() and note_order() is collective, or
-// for the thread that makes collective calls.
+// Owner: Memory. sync(), release_to(), acquire_from(), drop_copies() and note_order() are thread-safe; the rest is
+// collective, or for the thread that makes collective calls.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@ class Consistency {
 
   [[HIROBA_SHOWN]] Status barrier(const char* call);
   Status sync_drop(const char* call);
-  // The same in two halves. In between this rank may use what no other does, be it before its start or after its end.
+  // sync_drop() in two halves. Between them this rank may use memory that no other rank uses before its own start or
+  // after its own end.
   Status start_sync_drop(const char* call, bool halves = true);
   Status end_sync_drop();  // after a start
   void sync();
-  // For messages and locks of floors above. release_to() comes before a message to that rank is sent, or a lock in its
-  // memory is released; acquire_from() acquires all that was released to that rank: after this rank has received a
-  // message, from itself; after it has acquired a lock, from the rank whose memory holds the lock.
+  // For messages and locks of floors above. release_to() precedes a message to that rank, or the release of a lock in
+  // its memory. acquire_from() acquires all that was released to that rank: after this rank has received a message,
+  // from itself; after it has acquired a lock, from the rank whose memory holds the lock.
   void release_to(int rank);
   void acquire_from(int rank);
-  // Forgets every copy, and sends home what was written. For finding out what is used from then on.
+  // Drops every copy, and sends writes home, so that later fetches show which pages are used.
   void drop_copies();
-  // Option check: something that this floor does not see may order what this rank did before and does after.
+  // Option check: an event that this floor does not see may order this rank's accesses before and after it.
   void note_order();
-  // Pages that this rank knows it has written since the last barrier: of other nodes, and those of its own that others
+  // Returns pages that this rank knows it has written since the last barrier: of other nodes, and its own that others
   // have copied. For diagnosis, while no other thread of the rank touches shared memory; a barrier must follow.
   PageSet written();
 

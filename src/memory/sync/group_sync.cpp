@@ -24,7 +24,7 @@ bool GroupSync::arrived(std::span<const int> others, Work needed) const {
   return parts_.collective.arrivals().arrived(others, needed);
 }
 
-// Nothing is preloaded ahead of a group barrier: a home may be through with its own before others have put to it.
+// No page is fetched ahead of a group barrier: a home may have left its own before others have put to it.
 Status GroupSync::await(const char* call, std::span<const int> others, Work needed) {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::any);
   if (splits()) return parts_.collective.arrivals().await(call, others, needed);

@@ -8,7 +8,7 @@
 namespace hiroba {
 
 namespace {
-// Offsets in a log: the position up to which entries are being written, and up to which they are there.
+// Offsets in a log: the end of the reserved positions, and the end of the published ones.
 constexpr uint64_t reserved_at = 0, published_at = 64;
 }  // namespace
 
@@ -17,14 +17,14 @@ void IntervalLog::start(char* base, const Layout& layout, const Job& job, Transp
   writer_ = std::min(shared_writer, static_cast<uint64_t>(job.rank - job.first_rank_of(job.node)));
 }
 
-// Who reads an overwritten entry reads a count that includes it afterwards.
+// A reader of an overwritten entry then reads a count that includes the overwriting one.
 uint64_t IntervalLog::reserve(uint64_t count) const {
   const uint64_t begin = word(log_of(job_.node) + reserved_at).fetch_add(count);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return begin;
 }
 
-// In the order of reservations, so that all entries before a published position are there.
+// Publishes in the order of reservations, so that all entries before a published position are complete.
 uint64_t IntervalLog::publish(uint64_t begin, uint64_t end) const {
   const auto published = word(log_of(job_.node) + published_at);
   for (Backoff backoff(1000); published.load(std::memory_order_acquire) != begin;)
@@ -53,7 +53,7 @@ uint64_t IntervalLog::append_all() {
 
 uint64_t IntervalLog::end() const { return word(log_of(job_.node) + published_at).load(std::memory_order_acquire); }
 
-// The count of reserved positions is read after the entries: if it says that none of them had been overwritten, none
+// The count of reserved positions is read after the entries: if it shows that none of them had been overwritten, none
 // had been when they were read.
 bool IntervalLog::read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out) {
   constexpr uint64_t slots = Layout::interval_slots;

@@ -1,7 +1,7 @@
-// A node's log of intervals: which pages its ranks have written, as runs, in the order in which they have released.
-// Other nodes' ranks read it. It is a ring of the latest entries; a position counts all entries that there ever were.
+// A node's log of intervals: the pages that its ranks have written, as runs, in the order of the releases. Other nodes'
+// ranks read it. It is a ring of the latest entries; a position counts all entries ever added.
 //
-// Owner: Intervals. Threads: one of this process at a time; other ranks of the node append at the same time.
+// Owner: Intervals. Threads: one of this process at a time; other ranks of the node append concurrently.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,18 @@ class IntervalLog {
  public:
   void start(char* base, const Layout& layout, const Job& job, Transport* transport);
 
-  // Adds to this node's log; what the entries are about must be at the homes. Returns the position after them.
+  // Appends to this node's log. Requires that the writes are at the homes. Returns the position after the entries.
   uint64_t append(std::span<const Notice> entries);
-  // An entry that is about all pages.
+  // Appends an entry that concerns all pages.
   uint64_t append_all();
-  uint64_t end() const;  // of this node's
+  uint64_t end() const;  // of this node's log
 
-  // The entries of a node in [from, to), without this rank's own, are added to `out`. False if some are about all pages
-  // or have been overwritten.
+  // Adds the entries of a node in [from, to), without this rank's own, to `out`. Returns false if some concern all
+  // pages or have been overwritten.
   bool read(int node, uint64_t from, uint64_t to, std::vector<Notice>& out);
 
  private:
-  static constexpr uint64_t writer_shift = 56, shared_writer = 255;  // the number of those that have none of their own
+  static constexpr uint64_t writer_shift = 56, shared_writer = 255;  // the number of ranks that have none of their own
 
   uint64_t log_of(int node) const { return layout_.interval_log(job_.first_rank_of(node)); }
   uint64_t reserve(uint64_t count) const;

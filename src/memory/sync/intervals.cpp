@@ -43,7 +43,7 @@ void Intervals::release_locked() {
   uint64_t end = written_;
   if (!known || untracked_) end = log_.append_all();
   else if (!fresh_.empty()) end = log_.append(fresh_);
-  // Between the halves of a sync_drop what went home at its start stays in no log until all have come.
+  // Between the halves of a sync_drop, no log has the writes that went home at its start until all ranks have arrived.
   untracked_ = untracked_ && config_.pages->between();
   if (end != written_) written_ = end, ++version_, ++news_;
 }
@@ -85,7 +85,7 @@ void Intervals::acquire(std::span<const uint64_t> vector) {
   acquire_locked(vector);
 }
 
-// What all ranks have seen by a barrier need not lie there. The words grow only.
+// Positions that all ranks have seen by a barrier are left out. The words only grow.
 bool Intervals::hand_over(std::span<const uint64_t> vector, int rank, uint64_t at) {
   std::vector<uint64_t> there(vector.size());
   config_.transport->get(there.data(), rank, at, vector.size_bytes());
@@ -102,7 +102,7 @@ bool Intervals::hand_over(std::span<const uint64_t> vector, int rank, uint64_t a
 
 // ---- flags ---------------------------------------------------------------------------------------------------------
 
-// Before the operation on the flag, so who sees its result sees this.
+// The vector must be there before the operation on the flag, so that a rank that sees the result sees the vector.
 void Intervals::tell(int rank) {
   const std::lock_guard guard(lock_);
   tell_locked(rank);
@@ -116,8 +116,8 @@ void Intervals::tell_locked(int rank) {
   told_[static_cast<size_t>(rank)].store(news, std::memory_order_release);
 }
 
-// A thread marks the rank after its operation. So the mark is still there at its own sync(), or another's has taken it
-// away, and got the vector, after the operation.
+// A thread marks the rank after its operation. So at its own sync() the mark is still there, or another thread has
+// taken it and got the vector after the operation.
 void Intervals::sync() {
   const std::lock_guard guard(lock_);
   release_locked();
@@ -140,7 +140,7 @@ void Intervals::sync() {
   acquire_locked(joined_);
 }
 
-// Programs that keep to coarrays, or to their own memory, pay for no flush.
+// Programs that use only coarrays, or their own memory, pay for no flush.
 void Intervals::release_to(int rank) {
   const std::lock_guard guard(lock_);
   if (untracked_ || !config_.pages->nothing_to_release()) release_locked();
@@ -164,8 +164,8 @@ uint64_t Intervals::at_barrier() {
   return covered_ % barrier_range;
 }
 
-// Of a node's ranks the least counts: the entries before it were there when each of them had made its notices.
-// Positions are near those that were seen, on either side.
+// The least position of a node's ranks counts: the entries before it existed when each of them had made its notices.
+// Positions are near the seen ones, on either side.
 void Intervals::after_barrier(std::span<const uint64_t> covered) {
   for (int node = 0; node < config_.job.nnodes; ++node) {
     uint64_t& seen = seen_[static_cast<size_t>(node)];

@@ -1,6 +1,6 @@
-// The order of releases and acquires outside of barriers: what a rank has written goes into its node's log of intervals
-// when it releases, and a vector of positions, one in each node's log, says what it has written or seen. Who acquires
-// gets that vector, and invalidates the pages of the entries that it had not seen. README.md, "Intervals".
+// Orders releases and acquires outside of barriers. A rank that releases adds its writes to its node's log of
+// intervals; a vector of positions, one in each node's log, says what it has written or seen. A rank that acquires gets
+// that vector, and invalidates the pages of the entries that it had not seen. README.md, "Intervals".
 //
 // Owner: MemoryParts. Thread-safe; blocks for the answers of other nodes. Not for the fault handler.
 #pragma once
@@ -19,17 +19,18 @@ namespace hiroba {
 
 struct MemoryParts;
 
-// What releases and acquires are about: what this rank has written, and its copies.
+// The subject of releases and acquires: this rank's writes, and its copies.
 class IntervalPages {
  public:
   virtual ~IntervalPages() = default;
-  // What this rank has written is at the homes; what is in no log yet is added to `out`. False: not all of it is known.
+  // Sends this rank's writes home and adds those that are in no log yet to `out`. Returns false if not all of them are
+  // known.
   virtual bool release(std::vector<Notice>& out) = 0;
   virtual bool nothing_to_release() const = 0;
-  // Copies of these pages are out of date.
+  // Updates copies of these pages, which are out of date.
   virtual void update(std::span<const Notice> written) = 0;
-  virtual void drop() = 0;  // every copy
-  // Whether copies may be older than any log says: between the halves of a sync_drop.
+  virtual void drop() = 0;  // drops every copy
+  // Returns whether copies may be older than any log says: between the halves of a sync_drop.
   virtual bool between() const = 0;
 };
 
@@ -43,41 +44,41 @@ class Intervals {
     std::unique_ptr<IntervalPages> pages;
   };
   void start(Config config);
-  static std::unique_ptr<IntervalPages> pages_of(MemoryParts& parts);  // where there is a cache
+  static std::unique_ptr<IntervalPages> pages_of(MemoryParts& parts);  // if there is a cache
 
-  // What this rank has written is at the homes and in its node's log. `vector`: a position for each node, covering that
-  // and all that this rank had seen. The number of the vector changes with it.
+  // Sends this rank's writes home and into its node's log. `vector` gets a position for each node, which covers these
+  // and all that this rank had seen. Returns the number of the vector, which changes with it.
   uint64_t release(std::span<uint64_t> vector);
-  // Copies that are older than what a release had written or seen are refreshed or gone.
+  // Refreshes or drops copies that are older than what a release had written or seen.
   void acquire(std::span<const uint64_t> vector);
-  // The vector that lies at `at` in the memory of a rank, and that several change, becomes the greater of both, word by
-  // word. True if it had to change.
+  // Raises the vector at `at` in the memory of a rank, which several ranks change, to the greater of both, word by
+  // word. Returns true if it had to change.
   bool hand_over(std::span<const uint64_t> vector, int rank, uint64_t at);
 
-  // Flags: what this rank has released lies beside the flags of a rank before an atomic operation may write one of
-  // them; and when one has read one, sync() acquires what lies there.
+  // Flags: before an atomic operation may write a flag of a rank, this rank's releases are put beside that rank's
+  // flags; after one has read a flag, sync() acquires the vector there.
   void before_flag(int rank) {
     if (told_[static_cast<size_t>(rank)].load(std::memory_order_acquire) != news_.load(std::memory_order_relaxed))
       tell(rank);
   }
   void after_flag(int rank) { looked_at_[static_cast<size_t>(rank)].store(true, std::memory_order_release); }
-  // A release, and an acquire of what the flags that this rank has read since the last one had been given.
+  // Releases, and acquires the vectors beside the flags that this rank has read since the last sync().
   void sync();
 
-  // Messages and locks of floors above (Consistency): a release to a rank, and an acquire of all that was released to
-  // one.
+  // Messages and locks of floors above (Consistency): a release to a rank, and an acquire of all that was released to a
+  // rank.
   void release_to(int rank);
   void acquire_from(int rank);
 
-  // Notices were forgotten before all ranks have read them: the next release says that any page may have been written.
+  // Notices were dropped before all ranks have read them: the next release says that any page may have been written.
   void lose_track() { untracked_ = uncovered_ = true; }
   // All ranks have dropped all copies since; collective.
   void all_dropped() { untracked_ = uncovered_ = false; }
-  // For this rank's word in a barrier whose notices all ranks read: up to where they cover its entries in its node's
-  // log, in barrier_bits bits.
+  // Returns, for this rank's word in a barrier whose notices all ranks read, the position in its node's log up to which
+  // they cover its entries, in barrier_bits bits.
   static constexpr int barrier_bits = 36;
   uint64_t at_barrier();
-  // After it, with those of all ranks: what the notices have covered has been seen.
+  // Called after the barrier with the words of all ranks: all entries that the notices cover have been seen.
   void after_barrier(std::span<const uint64_t> covered);
 
   const Memory::Acquires& counts() const { return counts_; }
@@ -91,20 +92,20 @@ class Intervals {
 
   Config config_;
   IntervalLog log_;
-  std::mutex lock_;                                 // guards all of this; before the flush lock
-  bool untracked_ = false;                          // notices were forgotten that were in no log
-  bool uncovered_ = false;                          // notices were forgotten that a barrier would have handed to all
+  std::mutex lock_;                                 // guards all fields; taken before the flush lock
+  bool untracked_ = false;                          // dropped notices were in no log
+  bool uncovered_ = false;                          // dropped notices that a barrier would have given to all
   uint64_t covered_ = 0;                            // the end of this node's log when the notices were last complete
-  std::vector<uint64_t> seen_;                      // of each node's log
-  uint64_t written_ = 0;                            // the end, in this node's log, of what this rank has added
-  uint64_t version_ = 1;                            // of the vector that a release gives
+  std::vector<uint64_t> seen_;                      // positions in each node's log
+  uint64_t written_ = 0;                            // the end, in this node's log, of this rank's entries
+  uint64_t version_ = 1;                            // of the vector that a release returns
   std::vector<uint64_t> common_;                    // what all ranks have seen by the latest barrier
-  std::atomic<uint64_t> news_{0};                   // counts changes of the vector but for what all ranks have seen
-  std::vector<uint64_t> with_flags_;                // that lie beside flags, a vector for each rank that was looked at
-  std::unique_ptr<std::atomic<uint64_t>[]> told_;   // of each rank, the count of news that lie beside its flags
-  std::unique_ptr<std::atomic<bool>[]> looked_at_;  // flags of each rank, since the last sync()
+  std::atomic<uint64_t> news_{0};                   // counts changes of the vector, except by barriers
+  std::vector<uint64_t> with_flags_;                // the vectors beside flags, one for each rank read
+  std::unique_ptr<std::atomic<uint64_t>[]> told_;   // for each rank, the news_ whose vector is beside its flags
+  std::unique_ptr<std::atomic<bool>[]> looked_at_;  // ranks whose flags were read since the last sync()
   std::vector<Notice> fresh_;                       // entries of one release or acquire
-  std::vector<uint64_t> joined_;                    // of the flags
+  std::vector<uint64_t> joined_;                    // the maximum of those vectors
   Memory::Acquires counts_;
 };
 

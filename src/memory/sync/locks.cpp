@@ -8,7 +8,7 @@
 
 namespace hiroba {
 
-// One message brings all of it, because it lies side by side.
+// One message fetches all of it, because it is contiguous.
 struct Locks::Beside {
   static constexpr size_t few_nodes = 64;
 
@@ -104,7 +104,7 @@ Status Locks::lock(int id, const char* call) {
   return take(id, id, call, beside);
 }
 
-// Who shares a lock has counted itself before it gives the ticket on.
+// A thread that shares a lock has counted itself before it passes the ticket on.
 Status Locks::take(int index, int id, const char* call, Beside& beside) {
   const double start = parts_.times.on ? seconds_now() : 0;
   const auto text = [&] { return format("%s(%d)", call, id); };
@@ -137,7 +137,7 @@ Status Locks::try_lock(int id, bool& taken, const char* call) {
   return {};
 }
 
-// If this rank has changed the vector last, there is nothing to see.
+// If this rank has changed the vector last, there is nothing to acquire.
 void Locks::took(int index, uint32_t ticket, const Beside& beside) {
   const RaceChecker::Segment segment(parts_.races, SyncEvent::acquire, index, ticket);
   Hold& hold = holds_[static_cast<size_t>(index)];
@@ -146,7 +146,7 @@ void Locks::took(int index, uint32_t ticket, const Beside& beside) {
   show_held(index, true);
   const uint32_t self = static_cast<uint32_t>(parts_.job.rank) + 1;
   if (beside.holder() == self) return;
-  // Complete at the fence of the release.
+  // The fence of the release completes it.
   parts_.transport->put(parts_.layout.lock_rank(index), parts_.layout.lock(index) + Layout::lock_holder, &self,
                         sizeof self);
   if (parts_.cache != nullptr && beside.holder() != 0) parts_.intervals.acquire(beside.vector());
@@ -158,8 +158,8 @@ Status Locks::unlock(int id, const char* call) {
   return {};
 }
 
-// What a rank that takes the lock must have seen is written beside it, unless it is there. A vector beside a lock never
-// goes back: who writes it has acquired what lay there.
+// Writes the vector that the next holder must acquire beside the lock, unless it is there. A vector beside a lock never
+// decreases: its writer has acquired the old one.
 void Locks::give(int index) {
   Hold& hold = holds_[static_cast<size_t>(index)];
   const RaceChecker::Segment segment(parts_.races, SyncEvent::release, index, hold.ticket);
@@ -178,7 +178,7 @@ void Locks::give(int index) {
   ticket_lock(index).release();
 }
 
-// For the message about a rank that is killed. More locks than there is room for are left out.
+// Shows held locks for the message about a rank that is killed. Locks beyond the room on the board are left out.
 void Locks::show_held(int index, bool held) const {
   if (index >= static_cast<int>(Layout::locks)) return;
   const int32_t shown = index + 1;
@@ -211,7 +211,7 @@ Status Locks::try_lock_shared(int id, bool& taken, const char* call) {
   return {};
 }
 
-// The ticket goes on at once, so others that come to share the lock get it, too.
+// Passes the ticket on at once, so that other sharers get it, too.
 void Locks::took_shared(int id, uint32_t ticket) {
   parts_.transport->fetch_add32(parts_.layout.lock_rank(id), parts_.layout.lock(id) + Layout::lock_sharers, 1);
   ticket_lock(id).release();
@@ -250,7 +250,7 @@ Status Locks::unlock_shared(int id, const char* call) {
   return {};
 }
 
-// Others may do the same now.
+// Other sharers may do the same concurrently.
 void Locks::publish_shared(int id) {
   Hold& hold = holds_[static_cast<size_t>(id)];
   const Beside beside(parts_);
@@ -263,9 +263,9 @@ void Locks::publish_shared(int id) {
   hold.version.store(version, std::memory_order_relaxed);
 }
 
-// ---- what is done once ---------------------------------------------------------------------------------------------
+// ---- once -----------------------------------------------------------------------------------------------------------
 
-// A lock that nobody has held yet.
+// The number is new if no rank has held its lock yet.
 Status Locks::begin_once(int id, bool& first, const char* call) {
   first = false;
   if (id < 0 || id >= static_cast<int>(Layout::onces))

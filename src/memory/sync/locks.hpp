@@ -1,6 +1,7 @@
 // Part of the contract of this floor: locks by number, the ticket lock of the collective floor in the control segment
-// of rank id % nranks. Taking one is an acquire, giving it back a release: beside the lock lies what its last holder
-// had written or seen (intervals.hpp). One thread holds a lock, or several share it; both in the order of requests.
+// of rank id % nranks. Taking a lock is an acquire, giving it back a release: beside the lock lies the vector of what
+// its last holder had written or seen (intervals.hpp). One thread holds a lock, or several share it; both in the order
+// of requests.
 //
 // Owner: Memory. Thread-safe; a lock belongs to the thread that has taken it. lock(), lock_shared() and begin_once()
 // block, driving progress.
@@ -32,27 +33,27 @@ class Locks {
   Status try_lock_shared(int id, bool& taken, const char* call);
   Status unlock_shared(int id, const char* call);
 
-  // An error that names them if any thread of this rank holds locks, alone or shared.
+  // Fails with their numbers if any thread of this rank holds locks, alone or shared.
   Status none_held(const char* call) const;
 
   static Status check_id(int id, const char* call);
-  // Whether the calling thread holds it alone.
+  // Returns whether the calling thread holds the lock alone.
   bool holds(int id) const;
 
-  // What is done once in a job: the first to begin does it, and then ends it; others wait for that, and see what it
-  // has written.
+  // A number can be done once in a job: the first thread to begin does it, and then ends it; others wait for that, and
+  // acquire its writes.
   Status begin_once(int id, bool& first, const char* call);
   Status end_once(int id);
 
  private:
-  // What lies beside a lock: who has changed the vector last, one more than a rank, or `several`; how many share the
-  // lock; and the vector.
+  // The data beside a lock: the last to change the vector, as a rank plus one or `several`; the number of sharers; and
+  // the vector.
   struct Beside;
   static constexpr uint32_t several = UINT32_MAX;
   struct Hold {
-    std::atomic<int> thread{0};  // that holds the lock here, 0 if none
+    std::atomic<int> thread{0};  // the thread that holds the lock here; 0: none
     uint32_t ticket = 0;
-    std::atomic<uint64_t> version{0};  // of this rank's vector that the lock's is known to contain
+    std::atomic<uint64_t> version{0};  // of this rank's vector, known to be beside the lock
   };
   struct Share {
     int id, thread;
@@ -71,7 +72,7 @@ class Locks {
   void show_held(int id, bool held) const;
 
   MemoryParts& parts_;
-  std::vector<Hold> holds_;  // of locks, and of what is done once
+  std::vector<Hold> holds_;  // of locks, and of once numbers
   std::vector<std::atomic<bool>> done_;
   mutable std::mutex shares_lock_;
   std::vector<Share> shares_;  // of threads of this rank

@@ -1,5 +1,5 @@
-// The entry points of blas.h: arguments become operands of the linear floor; what it leaves to be added over the ranks
-// is reduced now, or started.
+// The entry points of blas.h: arguments become operands of the linear floor; sums over the ranks are reduced now, or
+// started.
 #define HIROBA_NO_PLACES
 #include "blas.h"
 
@@ -26,7 +26,7 @@ using Z = std::complex<double>;
 template <typename T>
 using R = typename hiroba::Real<T>;
 
-// A call: its name, and where its request goes, if it only starts.
+// A call: its name, and its request if it is only started.
 struct Begun {
   const char* name;
   hiroba_request* request = nullptr;
@@ -44,7 +44,7 @@ struct Begun {
   void require(const Status& status) const {
     if (!status.ok()) fail(status.message());
   }
-  // False if there is nothing to do.
+  // Returns false if there is nothing to do.
   bool length(const char* which, int64_t n) const {
     if (n < 0) fail(hiroba::format("%s is %lld; it must not be negative", which, static_cast<long long>(n)));
     return n > 0;
@@ -65,7 +65,7 @@ hiroba::Combine sum_of() {
   return out;
 }
 
-// Adds what the ranks have, and ends the call with it.
+// Adds the ranks' values, and completes the call.
 template <typename T>
 void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
   if (!pending.finish) return;
@@ -118,7 +118,7 @@ void dot(const Begun& begun, bool conjugate, int64_t n, const void* x, int64_t i
   reduce(begun, n, std::move(pending));
 }
 
-// nrm2 and asum: a real number of one vector.
+// Computes nrm2 and asum: a real number of one vector.
 template <typename T>
 using Norm = Status (Linear::*)(const Call&, const SharedVector&, R<T>*, Pending<T>&);
 
@@ -131,7 +131,7 @@ void norm(const Begun& begun, Norm<T> of, int64_t n, const void* x, int64_t incx
   reduce(begun, n, std::move(pending));
 }
 
-// Whether the lines of the matrix are its rows.
+// Returns true if the lines of the matrix are its rows.
 bool by_rows(const Begun& begun, int order) {
   if (order != HIROBA_ROW_MAJOR && order != HIROBA_COL_MAJOR)
     begun.fail(hiroba::format("order is %d; it is HIROBA_ROW_MAJOR or HIROBA_COL_MAJOR", order));
@@ -182,7 +182,7 @@ T at(const void* scalar) {
 }  // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types and lists of parameters cannot be in parentheses.
-// The two forms of a call. `parameters` are in parentheses, and so are the arguments of the function above.
+// Defines the two forms of a call. `parameters` are in parentheses, and so are the arguments of the function above.
 #define UNPACK(...) __VA_ARGS__
 #define CALL(name, parameters, function, arguments)                                                           \
   HIROBA_EXPORT void hiroba_##name(UNPACK parameters) { function(Begun("hiroba_" #name), UNPACK arguments); } \
@@ -200,7 +200,8 @@ T at(const void* scalar) {
     function(Begun("hiroba_" #name "_start", request), UNPACK arguments);                              \
   }
 
-// For each type: letter, of numbers; `P` is what pointers point to; `S` how a scalar is passed, `V(s)` its value.
+// For each type: the letter; the type of numbers; `P`: the pointers' target; `S`: the type of a scalar, `V(s)`: its
+// value.
 #define VECTORS(t, T, P, S, V)                                                                                  \
   CALL(t##axpy, (int64_t n, S alpha, const P* x, int64_t incx, P* y, int64_t incy), axpy<T>,                    \
        (n, V(alpha), x, incx, y, incy))                                                                         \

@@ -1,4 +1,4 @@
-// What the entry points of collective.h share: teams, what a call prepares, and how it runs.
+// Common to the entry points of collective.h: teams, prepared calls, and their execution.
 #pragma once
 
 #define HIROBA_NO_PLACES
@@ -19,31 +19,31 @@ struct hiroba_team_part {
 
 namespace hiroba {
 
-// These end the job if it has not started.
+// These end the job if the process has not started.
 [[HIROBA_SHOWN]] Collective& collective_of(const char* call);
 inline PlannedOperations& planned_of(const char* call) { return collective_of(call).planned(); }
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);
-// A team of the ranks of `parent` with this colour, for all calls that make teams; `name` is what all have in common.
+// Makes a team of the ranks of `parent` with this colour; `name` has the values that must be the same on all ranks.
 void split_team(const CallName& name, hiroba_team parent, int color, int key, hiroba_team* out);
-// "main.c:12", or nothing; and for the start of messages always something.
+// Returns "main.c:12", or nothing; the second one always returns a begin for messages.
 [[HIROBA_SHOWN]] const char* place();
 [[HIROBA_SHOWN]] const char* prefix();
 
 // A call whose arguments are checked.
 struct Prepared {
   Members* members;
-  CallName name;  // with what all ranks have in common
+  CallName name;  // with the values that must be the same on all ranks
   Plan plan;
-  std::function<void()> finish = {};  // makes the result of what was started, after it is complete
+  std::function<void()> finish = {};  // stores the result of a started operation after its completion
 };
 
 void perform(const char* call, Prepared prepared);
 hiroba_request start(const char* call, Prepared prepared);
 hiroba_request keep(const char* call, Prepared prepared);
 
-// ---- types and operators; they end the job where there is no such thing ----
+// ---- types and operators; they end the job if there is no such one --------------------------------------------------
 [[HIROBA_SHOWN]] size_t bytes_of_type(hiroba_type type, const char* call);
 Combine combine_of(hiroba_op op, hiroba_type type, const char* call);
 CallName& name_type(CallName& name, hiroba_type type);

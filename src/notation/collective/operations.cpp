@@ -25,7 +25,7 @@ size_t elements(int64_t count, const char* call) {
   return static_cast<size_t>(count);
 }
 
-// `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE; so a buffer of nothing, which may be NULL, is not null.
+// Returns `data`, of `bytes` bytes, or null for HIROBA_IN_PLACE; a buffer of 0 bytes, which may be NULL, is not null.
 template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call, bool to_write = false) {
   static char nothing[1];
@@ -36,7 +36,7 @@ Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call, 
   return nothing;
 }
 
-// Where results go.
+// Returns the buffer for results.
 void* target(void* data, size_t bytes, const char* which, const char* call, bool to_write = true) {
   if (data == HIROBA_IN_PLACE)
     end_job(1, "%s: %s: %s is HIROBA_IN_PLACE; it stands for the other buffer", hiroba::prefix(), call, which);
@@ -57,7 +57,7 @@ void require_root(const Members& members, int root, const char* call) {
             members.team.count - 1);
 }
 
-// HIROBA_IN_PLACE is for the root.
+// Only the root may pass HIROBA_IN_PLACE.
 void require_at_root(const void* data, const Members& members, int root, const char* call) {
   if (data == HIROBA_IN_PLACE && members.me != root)
     end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, which is %d, and this is rank %d", hiroba::prefix(), call,
@@ -69,7 +69,7 @@ void require_list(const void* list, int entries, const char* which, const char* 
     end_job(1, "%s: %s: the list of %s is NULL; it has %d entries", hiroba::prefix(), call, which, entries);
 }
 
-// Counts and displacements of all members, as bytes.
+// Returns counts and displacements of all members, in bytes.
 BlockTable table(const Members& members, const int64_t counts[], const int64_t displs[], const hiroba_type* types,
                  hiroba_type type, const char* call) {
   BlockTable out;
@@ -88,7 +88,7 @@ BlockTable table(const Members& members, const int64_t counts[], const int64_t d
   return out;
 }
 
-// Bytes from the start of the buffer to the end of its last block.
+// Returns the bytes from the start of the buffer to the end of its last block.
 size_t extent_of(const BlockTable& parts) {
   size_t out = 0;
   for (size_t i = 0; i < parts.at.size(); ++i)
@@ -96,7 +96,7 @@ size_t extent_of(const BlockTable& parts) {
   return out;
 }
 
-// The blocks of one buffer may lie between those of the other.
+// The blocks of one buffer may be between those of the other.
 void require_blocks_apart(const void* send, const BlockTable& gives, const void* recv, const BlockTable& takes,
                           const char* call) {
   const auto s = reinterpret_cast<uintptr_t>(send), r = reinterpret_cast<uintptr_t>(recv);
@@ -117,7 +117,7 @@ std::vector<size_t> counts_of(const Members& members, const int64_t counts[], co
   return out;
 }
 
-// "hiroba_gather(3 double to rank 0)".
+// Returns a name such as "hiroba_gather(3 double to rank 0)".
 CallName moved(const char* call, int64_t count, hiroba_type type, const char* way = "", int root = -1) {
   CallName name(call);
   name << "(" << count << " ";
@@ -127,7 +127,7 @@ CallName moved(const char* call, int64_t count, hiroba_type type, const char* wa
 }
 
 CallName combined(const char* call, hiroba_op op, int64_t count, hiroba_type type, int root = -1) {
-  constexpr size_t most = 24;  // so that there is room for what follows
+  constexpr size_t most = 24;  // so that there is room for the rest
   const std::string_view own = op->name == nullptr ? "own operator" : op->name;
   CallName name(call);
   name << "(" << own.substr(0, most) << " of " << count << " ";
@@ -136,7 +136,7 @@ CallName combined(const char* call, hiroba_op op, int64_t count, hiroba_type typ
   return name << ")";
 }
 
-// Of operations whose counts differ between ranks.
+// Names operations whose counts differ between ranks.
 CallName typed(const char* call, hiroba_type type, const char* way = "", int root = -1) {
   CallName name(call);
   name << "(";
@@ -145,7 +145,7 @@ CallName typed(const char* call, hiroba_type type, const char* way = "", int roo
   return name << ")";
 }
 
-// Of what the root has for itself.
+// Checks the size of this rank's own block.
 void require_own(size_t bytes, const BlockTable& parts, const Members& members, const char* does, const char* call) {
   if (const size_t own = parts.bytes[static_cast<size_t>(members.me)]; own != bytes)
     end_job(1, "%s: %s: this rank %s %zu bytes, and its count in the list is %zu bytes", hiroba::prefix(), call, does,
@@ -373,13 +373,13 @@ Prepared neighbor_alltoall(const char* call, const void* send, int nto, const in
   return {&members, moved(call, count, type), std::move(plan)};
 }
 
-// Each gives a rank's byte to all.
+// Each rank gives a byte to all.
 Prepared barrier(const char* call, hiroba_team team) {
   Members& members = members_of(team, call);
   return {&members, CallName(call), plan_barrier(member_of(members))};
 }
 
-// "hiroba_barrier at main.c:12", which is made when the place is another one than before.
+// Returns "hiroba_barrier at main.c:12", made again only if the place has changed.
 const char* barrier_here(const char* call) {
   thread_local char text[176] = "", at[160] = "none so far";
   if (std::strncmp(at, hiroba::place(), sizeof at - 1) != 0) {
@@ -391,7 +391,7 @@ const char* barrier_here(const char* call) {
 
 }  // namespace
 
-// The three forms of an operation. `parameters` and `arguments` are in parentheses.
+// Defines the three forms of an operation. `parameters` and `arguments` are in parentheses.
 #define UNPACK(...) __VA_ARGS__
 #define OPERATION(name, parameters, arguments)                                                            \
   HIROBA_EXPORT void hiroba_##name(UNPACK parameters, hiroba_team team) {                                 \

@@ -1,4 +1,4 @@
-// What collective.h starts, keeps and waits for.
+// Requests of collective.h: started and persistent operations, and waits for them.
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,7 @@ const char* prefix() { return *hiroba_place == '\0' ? "a collective call" : hiro
 
 namespace {
 
-// An operation that was started, or that can be.
+// An operation that was started, or can be.
 class CollectiveRequest final : public Request {
  public:
   CollectiveRequest(Prepared prepared, const char* place, bool persistent)
@@ -43,7 +43,7 @@ class CollectiveRequest final : public Request {
     complete = !active_ || now_.done();
     if (complete) return finish(), Status();
     const Status agrees = now_.agrees();
-    const bool tells_place = !place_.empty() && place_ != hiroba::place();  // else the caller does
+    const bool tells_place = !place_.empty() && place_ != hiroba::place();  // else the caller adds it
     return agrees.ok() || !tells_place ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return now_.missing(); }
@@ -52,7 +52,7 @@ class CollectiveRequest final : public Request {
   }
   bool is_persistent() const override { return persistent_; }
   bool is_under_way() const override { return active_; }
-  // Its buffers, and its team.
+  // Returns true if the bytes are in its buffers, or in its team.
   bool uses(const void* begin, const void* end) const override {
     return (active_ && now_.uses(begin, end)) || (prepared_.members < end && begin < prepared_.members + 1);
   }
@@ -60,12 +60,12 @@ class CollectiveRequest final : public Request {
     return then_.empty() ? Request::remedy()
                          : "hiroba_then gave it away" + then_ + ": wait until its function was called before the end";
   }
-  // Once, after it is complete.
+  // Called once, after it is complete.
   void finish() {
     active_ = false;
     if (prepared_.finish) std::exchange(prepared_.finish, nullptr)();
   }
-  // To a continuation.
+  // Records that a continuation owns it.
   void give_away(const char* place) { then_ = format(" at %s", place); }
   bool given_away() const { return !then_.empty(); }
   Started now() const { return now_; }
@@ -73,7 +73,7 @@ class CollectiveRequest final : public Request {
  private:
   Prepared prepared_;
   std::string place_;
-  std::string then_;  // where a continuation got it
+  std::string then_;  // the place where it was given to a continuation
   const bool persistent_;
   bool active_ = false;
   Started now_;
@@ -125,7 +125,7 @@ std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, co
   return found;
 }
 
-// What hiroba_then leaves for when the operation is complete. The request is known until then.
+// The arguments of hiroba_then until the operation is complete. The request is valid until then.
 struct Continuation {
   Requests* requests;
   uint64_t handle;

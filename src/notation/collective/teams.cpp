@@ -72,7 +72,7 @@ HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int 
 
 namespace {
 
-// Teams that were freed stay, without members, so that a later use of one is found.
+// Freed teams stay, without members, so that a later use of one is found.
 void keep_freed(hiroba_team team) {
   static std::mutex& lock = *new std::mutex;
   static std::vector<hiroba_team>& freed = *new std::vector<hiroba_team>;
@@ -93,7 +93,7 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   if (const std::string user = collective_of(call).requests().user_of(&members, &members + 1); !user.empty())
     end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent",
             hiroba::prefix(), user.c_str());
-  // What comes next in its memory must not come before all have left it.
+  // Its memory must not be reused before all have left it.
   hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::prefix());
   hiroba::require_at(planned_of(call).agree(members, {call, hiroba::place()}), hiroba::prefix());
   planned_of(call).release(members);

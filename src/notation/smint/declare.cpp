@@ -10,7 +10,7 @@
 
 namespace {
 
-// Constructors make the declarations, so no object exists that could own them.
+// Constructors create the declarations, so no object exists that could own them.
 smint_array* first_array = nullptr;
 smint_array** last_array = &first_array;
 
@@ -49,7 +49,7 @@ SMINT_EXPORT void* smint_allocate(const int64_t dim[], const int64_t div[], size
     all *= std::max<int64_t>(pieces[dims++], 1);
   }
   pieces[dims] = -1;
-  // A job with fewer ranks than the map names: ranks count modulo NPROCS, and there are fewer pieces.
+  // In a job with fewer ranks than the map names, ranks count modulo NPROCS, and there are fewer pieces.
   if (first >= sms_nprocs) first %= sms_nprocs;
   if (count > sms_nprocs - first) first = std::max(0, sms_nprocs - count);
   count = std::min(count, sms_nprocs - first);

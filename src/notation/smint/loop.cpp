@@ -65,7 +65,7 @@ void view_as_bytes(const smint_access& access, int64_t offset, View& view) {
   }
 }
 
-// The array is null if the access is to no shared array.
+// The view's array is null if the access is to no shared array.
 void set_view(const Memory& memory, const smint_access& access, View& view) {
   view.array = memory.arrays().at(access.base);
   if (view.array == nullptr) return;
@@ -148,7 +148,7 @@ SMINT_EXPORT void smint_touches(smint_loop* loop, const smint_access accesses[],
 
 SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count) {
   Opened opened(loop);
-  // Not in braces: that would be a list of two addresses.
+  // Braces would make a list of two addresses.
   require(
       hiroba::process_loops().recall(memory(), *opened, memo->pages, std::vector<const void*>(arrays, arrays + count)));
 }

@@ -30,7 +30,7 @@ T reduce(T value, smint_operator op, const char* call) {
 using hiroba::Team;
 using hiroba::Type;
 
-// The type that C computes in, of elements of this kind and size; false if there is none.
+// Finds the type in which C computes with elements of this kind and size; false if there is none.
 bool find_type(smint_type kind, size_t element, Type& type) {
   const auto choose = [&](std::initializer_list<std::pair<size_t, Type>> sizes) {
     for (const auto& [bytes, found] : sizes)

@@ -1,5 +1,5 @@
 // Loops of smint.h whose tiles are tasks: translates arguments for the floor of loops, which cuts the iterations, and
-// gives what comes back to the interface of tasks.
+// passes the result to the interface of tasks.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -45,7 +45,7 @@ hiroba_access used(const TileBox& box) {
   return out;
 }
 
-// Four tiles for each thread of the job.
+// Returns the size that gives four tiles for each thread of the job.
 int64_t chosen(const hiroba::TileRange& range) {
   const int64_t values = std::max<int64_t>(1, range.last - range.low + 1),
                 tasks = int64_t{4} * sms_nprocs * hiroba_task_threads();
@@ -67,7 +67,7 @@ struct Tiled {
   void create(const TileRanges& ranges) {
     boxes_of(accesses, loops, ranges, boxes);
     list.clear();
-    for (TileBox& box : boxes) {  // what is read elsewhere in the tile is not written only
+    for (TileBox& box : boxes) {  // data that is read elsewhere in the tile is not only written
       box.exact = box.exact && std::none_of(boxes.begin(), boxes.end(), [&](const TileBox& other) {
                     return &other != &box && (other.flags & Access::reads) != 0 && other.address < box.end() &&
                            box.address < other.end();
@@ -79,7 +79,7 @@ struct Tiled {
     hiroba_task_copy_at(body, data, bytes, list.data(), static_cast<int>(list.size()), &spec);
   }
 
-  // Tiles of loops whose size is the library's choice, by all values that the loop may have.
+  // Chooses the tiles of loops whose size is the library's choice, by all values that the loop may have.
   void choose() {
     TileRanges ranges;
     ranges_of(loops.first(size.size()), {}, ranges);
@@ -87,7 +87,7 @@ struct Tiled {
       if (size[k] == SMINT_TILE_AUTO) size[k] = chosen(ranges[k]);
   }
 
-  // Cuts loop k, the tile of the loops around it being known.
+  // Cuts loop k; the tile of the outer loops is known.
   void cut(size_t k) {
     TileRanges ranges;
     const bool whole = k == size.size();

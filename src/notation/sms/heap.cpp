@@ -14,10 +14,10 @@ using hiroba::Status;
 
 namespace {
 
-// "sms_malloc(64)", for messages.
+// Returns the call for messages: "sms_malloc(64)".
 [[gnu::cold]] std::string text(const char* call, size_t bytes) { return hiroba::format("%s(%zu)", call, bytes); }
 
-// What no machine has is a negative number, or one that has overflowed.
+// A size that no machine has is a negative number, or one that has overflowed.
 void check_size(const char* call, size_t bytes, const char* place) {
   if (bytes > PTRDIFF_MAX)
     end_job(1, "%s: %s: no object is so large; was the number negative?", place, text(call, bytes).c_str());
@@ -89,7 +89,7 @@ SMS_EXPORT void sms_heap_stats(sms_heap_statistics* out) {
   *out = {s.live, s.used, s.returned, s.batches};
 }
 
-// The functions themselves, for programs that take their address, and other languages.
+// Defines the functions themselves, for programs that take their address, and other languages.
 SMS_EXPORT void* sms_malloc(size_t bytes) { return sms_malloc_at(bytes, "unnamed"); }
 SMS_EXPORT void* sms_malloc_on(size_t bytes, int rank) { return sms_malloc_on_at(bytes, rank, "unnamed"); }
 SMS_EXPORT void* sms_calloc(size_t n, size_t bytes) { return sms_calloc_at(n, bytes, "unnamed"); }

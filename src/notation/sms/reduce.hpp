@@ -8,7 +8,7 @@
 
 namespace hiroba {
 
-// `call` is what the ranks compare, with the operator; T is double or int64_t.
+// Ranks compare `call` and the operator; T is double or int64_t.
 template <typename T>
 T reduce_value(T value, Op op, const char* call) {
   constexpr Type type = std::is_same_v<T, double> ? Type::float64 : Type::int64;

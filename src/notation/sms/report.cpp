@@ -27,7 +27,7 @@ void add_statistics(const Counters& c, sms_statistics& sum) {
 
 namespace {
 
-// "(0.25 for rank 3, 0.01 for rank 1)": the ranks that this one has waited for longest.
+// Returns the ranks that this one has waited for longest: "(0.25 for rank 3, 0.01 for rank 1)".
 std::string waited_for(const Memory& memory) {
   const std::vector<double>& seconds = memory.collective().barriers().waits().for_rank;
   std::vector<size_t> ranks(seconds.size());

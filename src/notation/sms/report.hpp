@@ -8,9 +8,9 @@ namespace hiroba {
 
 void add_statistics(const Counters& counters, sms_statistics& sum);
 
-// This rank's table, a line per array, on stderr.
+// Prints this rank's table, a line per array, on stderr.
 void report_statistics(const Memory& memory);
-// Collective; with option stats or explain-placement, rank 0 prints which arrays would gain from other homes.
+// With option stats or explain-placement, rank 0 prints the arrays that would gain from other homes. Collective.
 Status report_placement(const Memory& memory);
 
 }  // namespace hiroba

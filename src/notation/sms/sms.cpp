@@ -28,7 +28,7 @@ int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
 namespace {
 
-// The numbers up to -1.
+// Returns the numbers up to -1.
 template <typename Int>
 std::vector<int64_t> list(const Int* numbers, const char* call, const char* what) {
   std::vector<int64_t> out;

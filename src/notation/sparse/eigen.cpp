@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "notation/sparse/solver_settings.hpp"
-// After that, which says that entry points are no macros.
+// Must follow the header above, which defines that entry points are no macros.
 #include "eigen.h"
 
 using hiroba::EigenOutcome;
@@ -18,7 +18,7 @@ using hiroba::SparseCall;
 
 namespace {
 
-// Passes the program's progress function on, whose result is an int.
+// Calls the program's progress function, whose result is an int.
 bool progress(const EigenProgress& now, void* self) {
   const hiroba_eigen& how = *static_cast<const hiroba_eigen*>(self);
   const double value[2] = {now.value.real(), now.value.imag()};

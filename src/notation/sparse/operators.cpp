@@ -42,7 +42,7 @@ hiroba_linop handle_of(hiroba_type type, std::unique_ptr<SparseMatrix<T>> matrix
   return out;
 }
 
-// Reachable, so that it is no leak.
+// Keeps it reachable, so that it is no leak.
 void keep_freed(hiroba_linop a) {
   static std::mutex& lock = *new std::mutex;
   static std::vector<hiroba_linop>& freed = *new std::vector<hiroba_linop>;

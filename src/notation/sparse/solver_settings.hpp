@@ -1,4 +1,4 @@
-// What solvers of linear systems and of eigenvalues have in common in their settings. Errors end the job.
+// Common settings of solvers of linear systems and of eigenvalues. Errors end the job.
 #pragma once
 
 #include "krylov/krylov.hpp"
@@ -6,9 +6,9 @@
 
 namespace hiroba {
 
-// HIROBA_CG and so on.
+// Returns the method for HIROBA_CG and so on.
 Method method_of(const SparseCall& call, int method);
-// That the preconditioner, if there is one, fits the operator.
+// Checks that the preconditioner, if there is one, fits the operator.
 void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m);
 
 }  // namespace hiroba

@@ -41,7 +41,7 @@ void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hi
 
 namespace {
 
-// make(matrix, out) for the type of the matrix's numbers.
+// Calls make(matrix, out) for the type of the matrix's numbers.
 template <typename Make>
 hiroba_linop precondition(const SparseCall& call, hiroba_linop matrix, const Make& make) {
   hiroba_linop_part& part = call.part(matrix, "the matrix");
@@ -53,7 +53,7 @@ hiroba_linop precondition(const SparseCall& call, hiroba_linop matrix, const Mak
   });
 }
 
-// Passes the program's progress function on, whose result is an int.
+// Calls the program's progress function, whose result is an int.
 struct Progress {
   const hiroba_solver& how;
   static bool call(int64_t iteration, double residual, void* self) {

@@ -1,4 +1,4 @@
-// What the entry points of sparse.h share: handles of operators, and how a call reaches the type of its numbers.
+// Common to the entry points of sparse.h: handles of operators, and the dispatch of a call by the type of its numbers.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 #include "sparse.h"
 #include "sparse/sparse.hpp"
 
-// hiroba_linop points to one. One that was freed stays, without `any`, so that a later use of it is found.
+// hiroba_linop points to one. A freed one stays, without `any`, so that a later use of it is found.
 struct hiroba_linop_part {
   hiroba_type type;
   std::unique_ptr<hiroba::AnyOperator> any;
@@ -22,10 +22,10 @@ struct hiroba_linop_part {
 
 namespace hiroba {
 
-// A call of sparse.h. Everything that fails in it ends the job with its name and place.
+// A call of sparse.h. Every error in it ends the job with its name and place.
 class SparseCall {
  public:
-  enum By { all_ranks, one_rank };  // who makes the call; one of all ranks waits for tasks first
+  enum By { all_ranks, one_rank };  // the ranks that make the call; one of all ranks waits for tasks first
   explicit SparseCall(const char* name, By by = all_ranks) : name_(name) {
     collective_of(name);
     if (by == all_ranks) end_tasks(name);
@@ -35,7 +35,7 @@ class SparseCall {
   void require(const Status& status) const {
     if (!status.ok()) fail(status.message());
   }
-  // The operator of a handle, of which `which` is the argument.
+  // Returns the operator of a handle; `which` is the argument.
   hiroba_linop_part& part(hiroba_linop a, const char* which) const {
     if (a == HIROBA_NO_LINOP) fail(format("%s is HIROBA_NO_LINOP", which));
     if (a->any == nullptr) fail(format("%s was freed already, by hiroba_linop_free", which));
@@ -45,7 +45,7 @@ class SparseCall {
   Operator<T>& operator_of(hiroba_linop_part& part) const {
     return static_cast<Operator<T>&>(*part.any);
   }
-  // This rank's part of a shared vector that is distributed as the rows.
+  // Returns this rank's part of a shared vector that is distributed as the rows.
   template <typename T>
   T* vector(const char* which, const AnyOperator& a, const void* data) const {
     SharedVector out;
@@ -55,7 +55,7 @@ class SparseCall {
       fail(fits.message() + " (hiroba_linop_vector makes one; hiroba_dcopy and its like copy)");
     return static_cast<T*>(const_cast<void*>(data)) + rows.begin(ranks().me());
   }
-  // work.template operator()<T>() for the type of numbers.
+  // Calls work.template operator()<T>() for the type of numbers.
   template <typename Work>
   auto with_type(hiroba_type type, const Work& work) const {
     switch (type) {

@@ -66,7 +66,7 @@ Tasks& tasks(const char* call) {
           static_cast<long long>(section.bytes), where.c_str());
 }
 
-// A negative number of blocks or bytes.
+// Returns true for a negative number of blocks or bytes.
 bool negative(const hiroba_section& section) {
   bool found = static_cast<int64_t>(section.bytes) < 0;
   for (int d = 0; d < section.dims; ++d) found = found || section.count[d] < 0;
@@ -109,7 +109,7 @@ Tasks::Spec spec_of(const hiroba_task_spec& spec) {
   return {reinterpret_cast<const TaskLabel*>(spec.label), spec.on, static_cast<int16_t>(spec.priority)};
 }
 
-// What the program has been told of a task that has failed, for the end of the job if it does not handle that.
+// The message of a failed task that the program got, for the end of the job if it does not handle the failure.
 std::string& last_failure() {
   thread_local std::string text;
   return text;
@@ -123,7 +123,7 @@ int tell_program(const Tasks::Failed& failed, const char* place, void** failure)
   return failed.rank;
 }
 
-// What a task of C has as its argument, before what was copied.
+// The argument of a task of C, before the copied data.
 struct Call {
   void (*function)(void*);
   void* argument;  // null: it follows
@@ -179,7 +179,7 @@ TASK_EXPORT int hiroba_taskwait_failed(const char* place, void** failure) {
   Tasks& t = tasks("hiroba_taskwait");
   const bool inside = hiroba::in_task();
   require_at(t.wait("hiroba_taskwait", &failed), place);
-  // Not before: a rank in it runs no tasks, for which others may wait.
+  // Not earlier: a rank in the barrier runs no tasks, for which others may wait.
   if (!inside) hiroba::begin_barrier("hiroba_taskwait", false);
   return tell_program(failed, place, failure);
 }
@@ -213,7 +213,7 @@ TASK_EXPORT void hiroba_taskwait_on_at(const hiroba_access* accesses, int count,
   if (hiroba_taskwait_on_failed(accesses, count, spec, &failure) >= 0) hiroba_task_uncaught();
 }
 
-// The rank on which the task has failed knows more, and ends the job meanwhile.
+// The rank on which the task has failed knows more, and ends the job in the meantime.
 TASK_EXPORT void hiroba_task_uncaught(void) {
   const bool of_another_rank = last_failure().find("a task has failed on rank") != std::string::npos;
   if (of_another_rank) sleep(2);

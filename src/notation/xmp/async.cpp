@@ -15,10 +15,9 @@ namespace hiroba {
 
 namespace {
 
-// Those that the program has, by number; a number is never used again, so that a copy of a request that is over is
-// found.
+// The requests of the program by number; a number is never reused, so that a copy of a completed request is found.
 struct Given {
-  std::mutex lock;  // guards the rest
+  std::mutex lock;  // guards the members below
   uint64_t last = 0;
   std::map<uint64_t, std::unique_ptr<Request>> requests;
 };
@@ -30,7 +29,7 @@ Given& given() {
 
 uint64_t number_of(const xmp_request& request) { return reinterpret_cast<uintptr_t>(request.state); }
 
-// Of a request that is not complete; ends the job if it is none.
+// Takes a request that is not complete; ends the job if it is none.
 std::unique_ptr<Request> take(const xmp_request& request, const char* call, const char* place) {
   Given& all = given();
   const std::lock_guard<std::mutex> guard(all.lock);

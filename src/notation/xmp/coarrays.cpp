@@ -78,7 +78,7 @@ bool each_image(const xmp_section* section) {
   return section != nullptr && section->coarray != nullptr && section->image == XMP_EACH_IMAGE;
 }
 
-// One side of an assignment with as many images as there are in a dimension of one of them.
+// One side of an assignment with as many images as a dimension of one of them has.
 class EachImage {
  public:
   EachImage(const xmp_section& side, const xmp_section& each, const char* place)
@@ -93,7 +93,7 @@ class EachImage {
       end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
               place, each.coarray->name, static_cast<long long>(images));
   }
-  // The part for one image. A single element is unchanged.
+  // Returns the part for one image. A single element is unchanged.
   xmp_section at(int64_t image) const {
     xmp_section out = side_;
     if (side_.dims == 0) return out;
@@ -139,7 +139,7 @@ void assign(Assignments& assignments, const CoarraySection& to, const CoarraySec
   require_at(assignments.fill(to, value.get()), place);
 }
 
-// Moves that were started.
+// Started moves.
 class Moving final : public Request {
  public:
   Assignment& next() {

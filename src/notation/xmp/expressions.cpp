@@ -1,4 +1,4 @@
-// For expressions over sections, beside xmp_assign: temporary arrays, checks, and the coarray of an address.
+// Functions for expressions over sections: temporary arrays, checks, and the coarray of an address.
 #define SMS_NO_PLACES
 #include <algorithm>
 #include <cstdlib>
@@ -14,8 +14,8 @@
 namespace hiroba {
 namespace {
 
-// Descriptors of all allocated coarrays, to find one by an address; and the last ones of the library that have been
-// freed, so that a use of one gives a message.
+// Descriptors of all allocated coarrays, to find one by an address; and the last freed ones of the library, so that a
+// use of one gives a message.
 struct Allocated {
   std::shared_mutex mutex;
   std::vector<xmp_coarray*> descriptors;

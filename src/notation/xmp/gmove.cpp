@@ -21,7 +21,7 @@ class Packed {
     section_.coarray = nullptr;
     auto bytes = static_cast<int64_t>(element);
     for (int d = from.dims - 1; d >= 0; --d) {
-      if (from.count[d] == XMP_REST) section_.count[d] = from.coarray->images->count;  // of XMP_EACH_IMAGE
+      if (from.count[d] == XMP_REST) section_.count[d] = from.coarray->images->count;  // for XMP_EACH_IMAGE
       section_.stride[d] = bytes;
       bytes *= section_.count[d];
     }
@@ -135,7 +135,7 @@ class Together final : public Request {
   std::unique_ptr<Request> reading_;
 };
 
-// in and out: complete when the puts of this image are.
+// gmove in and out: complete when the puts of this image are.
 class Alone final : public Request {
  public:
   Alone(ImageSync& sync, const xmp_section& to, const xmp_section& from, size_t element, const char* place)

@@ -29,7 +29,7 @@ xmp_images images_of(std::vector<int> ranks) {
   return {first, step, count, even ? nullptr : keep_table(std::move(ranks))};
 }
 
-// The distance between neighbours of each dimension in the order of the array.
+// Computes the distance between neighbours of each dimension in the order of the array.
 void strides_of(const xmp_nodes& nodes, int stride[]) {
   int product = 1;
   for (int i = 0; i < nodes.dims; ++i) {

@@ -18,7 +18,7 @@ namespace hiroba {
 
 namespace {
 
-// The beginning of messages.
+// Returns the beginning of messages.
 const char* place_of(const Call& call) { return *call.place == '\0' ? call.name : call.place; }
 
 }  // namespace
@@ -47,7 +47,7 @@ void sync_with(std::span<const int> images, const Call& call) {
   std::vector<int> ranks;
   for (const int image : images)
     ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call.text().c_str()));
-  // Each once: two images that name each other synchronise once.
+  // Two images that name each other synchronise once.
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   require_at(sync.sync_ranks(ranks, call), place_of(call));

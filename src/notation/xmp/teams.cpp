@@ -10,7 +10,7 @@ using hiroba::Team;
 
 namespace {
 
-// The images of what xmp_desc_of gave, which has no type of its own; ends the job if it is no node array.
+// Returns the images of a result of xmp_desc_of, which has no type of its own; ends the job if it is no node array.
 Team images_of(const xmp_nodes* nodes, const char* where) {
   if (nodes == nullptr) end_job(1, "%s: the node array is NULL; give xmp_desc_of(p), of #pragma xmp nodes p", where);
   const void* const descriptor = nodes;
@@ -20,8 +20,8 @@ Team images_of(const xmp_nodes* nodes, const char* where) {
   return hiroba::set_of(*nodes, where);
 }
 
-// Each rank has named a set by itself; those that are not equal are found here, because two of them with a rank in
-// common make a team that one of them is not.
+// Each rank has named a set by itself. This finds sets that differ, because two sets with a rank in common make a team
+// that one of them is not.
 void require_same(const Team& made, const Team& named, const xmp_nodes& nodes, const char* where) {
   int i = 0;
   while (i < made.count && i < named.count && made.rank(i) == named.rank(i)) ++i;
@@ -49,7 +49,7 @@ HIROBA_EXPORT void hiroba_team_from_nodes(hiroba_team team, const xmp_nodes* nod
   const int me = named.find(sms_rank);
   CallName name(call);
   name << "(" << nodes->name << ")";
-  // Sets without a rank in common differ in their first rank.
+  // Sets without a common rank differ in their first rank.
   hiroba::split_team(name, team, me < 0 ? -1 : named.rank(0), me, out);
   if (me >= 0) require_same((*out)->members->team, named, *nodes, where.c_str());
 }

@@ -21,16 +21,17 @@ inline Team executing() { return set_of(xmp_executing); }
 void execute_all(int nranks);
 // Ends the job inside of tasks.
 void require_outside(const char* call);
-// The images of a node array; ends the job if it has not been defined.
+// Returns the images of a node array; ends the job if it has not been defined.
 Team set_of(const xmp_nodes& nodes, const char* place);
-// The ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the array.
+// Returns the ranks of a reference in the order of the array; none if it has XMP_SELF and this rank is not in the
+// array.
 std::vector<int> ranks_of(const xmp_node_reference& reference, const char* place);
-// xmp_sync_all over a set.
+// Executes xmp_sync_all over a set.
 void synchronise(const Team& set, const Call& call);
-// The set that takes part in a collective operation; empty if this rank does not.
+// Returns the set that takes part in a collective operation; empty if this rank does not.
 Team participants(const xmp_node_reference* on, const char* place);
-// An image of a set, or the end of the job; `what` is the coarray or call. The rank of the one node of a reference, in
-// the executing set or not; ends the job if there are more.
+// Return the rank of the one node of a reference, in the executing set or not; the job ends if there are more. For an
+// image of a set `what` is the coarray or call.
 int rank_of_node(const xmp_node_reference& one, const char* place);
 int rank_of_image(const Team& set, int image, const char* what, const char* place);
 
@@ -47,7 +48,7 @@ bool is_allocated(const void* coarray);
 // Ends the job if it is not allocated.
 void require_allocated(const xmp_coarray* coarray, const char* place);
 void forget(xmp_coarray* coarray);
-// At the end of the job.
+// Called at the end of the job.
 void forget_all();
 
 // ---- sections ----
@@ -56,8 +57,8 @@ CoarraySection section_of(const xmp_coarray* coarray, int image, const void* add
                           const char* place);
 CoarraySection section_of(const xmp_section& section, size_t element, const char* place);
 
-// The moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the executing
-// set.
+// Returns the moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the
+// executing set.
 struct Move {
   CoarraySection to, from;
 };

@@ -22,7 +22,7 @@ std::string place_of(const void* code) {
 
 }  // namespace
 
-// With a message transport between nodes, handlers of messages write received data while a body runs.
+// With a message transport between nodes, message handlers write received data while a body runs.
 bool NameCheck::possible(const Memory& memory) {
   const World& world = memory.collective().world();
   bool all = memory.named_writes().on();
@@ -45,7 +45,7 @@ void NameCheck::created(const Task& task, std::span<const TaskAccess> accesses) 
   for (const TaskAccess& access : accesses)
     if (!access.section.empty() && memory_->collective().world().is_shared(access.section.address)) {
       named.push_back(access);
-      named.back().tile = nullptr;  // does not live as long
+      named.back().tile = nullptr;  // its lifetime is shorter
     }
 }
 
@@ -82,7 +82,7 @@ void NameCheck::leave() {
   if (runs_program()) memory_->named_writes().end();
 }
 
-// The innermost task begins, or goes on.
+// The innermost task begins or resumes.
 void NameCheck::enter() {
   if (!runs_program()) return;
   std::vector<NamedBytes::Run> runs;

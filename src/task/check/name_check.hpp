@@ -1,8 +1,9 @@
-// Option check: a task that writes shared memory that it does not name ends the job. Tasks of a rank run one at a time
-// then, so what is written while a body runs is that task's: by the thread that runs it, or by others that it has
-// started. README.md, "What a task does not name", says what is seen.
+// Option check: a task that writes shared memory that it does not name ends the job. Tasks of a rank then run one at a
+// time, so every write while a body runs is that task's: by the thread that runs it, or by threads that it has started.
+// README.md, "Writes that a task does not name", has the limits.
 //
-// Owner: Tasks. Thread-safe where it says so; the rest is for the one thread that runs tasks.
+// Owner: Tasks. Functions are thread-safe where their comment says so; the others are for the one thread that runs
+// tasks.
 #pragma once
 
 #include <mutex>
@@ -18,9 +19,9 @@ namespace hiroba {
 
 class NameCheck final : public Observer {
  public:
-  // Whether it works here: where accesses are recorded, and no thread but those of the program writes what they see.
+  // Returns true if accesses are recorded and only threads of the program write the memory that the check sees.
   static bool possible(const Memory& memory);
-  // Says so where it does not.
+  // Prints a line if the check is not possible here.
   void start(Memory& memory);
 
   void created(const Task& task, std::span<const TaskAccess> accesses);

@@ -11,7 +11,7 @@ namespace {
 
 bool conflict(TaskAccess::Mode a, TaskAccess::Mode b) { return writes(a) || writes(b); }
 
-// The end of the run of bytes of the section that has this byte; null if none has.
+// Returns the end of the section's run of bytes that contains this byte; null if none does.
 const char* end_of_run(const TaskSection& section, const char* byte) {
   if (byte < section.address || byte >= section.end()) return nullptr;
   const char* end = nullptr;
@@ -21,7 +21,7 @@ const char* end_of_run(const TaskSection& section, const char* byte) {
   return end;
 }
 
-// Whether these accesses have all bytes of the section, those alone that write or all.
+// Returns true if these accesses cover the section; with `to_write` only accesses that write count.
 bool have_all(std::span<const TaskAccess> accesses, const TaskSection& section, bool to_write) {
   const auto counts = [&](const TaskAccess& a) { return !to_write || writes(a.mode); };
   for (const TaskAccess& a : accesses)
@@ -58,7 +58,7 @@ Status NestingCheck::refuse(const Use& child, const Task& parent, const std::str
              writes(child.mode) ? "out or inout" : "in"));
 }
 
-// A use of all of it, after which the task has ended, says no more than a later one.
+// A use that covers another one, whose task has ended, replaces it.
 void NestingCheck::Sequence::add(const Use& use) {
   const char* const begin = use.section.address;
   longest = std::max(longest, static_cast<size_t>(use.section.end() - begin));
@@ -97,7 +97,8 @@ Status NestingCheck::created(const Domain& domain, const Task* task, std::span<c
   return {};
 }
 
-// Before the task of this order. Of a task of another rank that is known if this rank has read what it has written.
+// Returns true if `before` ended before the task of this order. For a task of another rank that is known if this rank
+// has read its results.
 bool NestingCheck::Sequence::is_over(const Use& before, const Use& use, uint64_t order) const {
   if (before.order > order) return false;
   if (before.task.task != nullptr) return !before.task.pending();
@@ -108,7 +109,7 @@ bool NestingCheck::Sequence::is_over(const Use& before, const Use& use, uint64_t
   });
 }
 
-// What the parent does not name may be named by its own parent, and so on.
+// The parent's own parent may name data that the parent does not, and so on.
 Status NestingCheck::check_child(const Use& use, const Task& parent) {
   for (const Task* task = &parent; task != nullptr; task = task->domain->parent) {
     const auto found = named_.find(task);
@@ -123,7 +124,7 @@ Status NestingCheck::check_child(const Use& use, const Task& parent) {
   return {};
 }
 
-// Tasks of the sequence that has the parent: those after the parent, and those before it that have not ended, or run on
+// Checks tasks of the parent's sequence: those after the parent, and those before it that have not ended or run on
 // other ranks.
 Status NestingCheck::check_sequence(Sequence& sequence, const Use& use, const Task& parent) {
   const uint64_t order = named_.find(&parent)->second.order;
@@ -144,7 +145,7 @@ Status NestingCheck::check_sequence(Sequence& sequence, const Use& use, const Ta
   return {};
 }
 
-// A task that is created while the parent of a stray child is under way.
+// Checks a task that is created while the parent of a stray child is under way.
 Status NestingCheck::check_strays(Sequence& sequence, const Use& use) const {
   for (const Stray& stray : sequence.strays)
     if (stray.parent.pending() && conflict(use.mode, stray.use.mode) && overlap(use.section, stray.use.section))

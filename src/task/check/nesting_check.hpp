@@ -1,7 +1,8 @@
-// Option check: children that use what tasks outside of their parent use, too, and their parent does not name. A child
-// is ordered among the children of its parent only, so nothing orders it with other tasks but what its parent names.
+// Option check: finds children that use data that tasks outside of their parent also use and their parent does not
+// name. A child is ordered among the children of its parent only, so only the parent's accesses order it with other
+// tasks.
 //
-// Owner: Tasks. For the one thread that runs tasks then.
+// Owner: Tasks. Requires that one thread runs tasks.
 #pragma once
 
 #include <map>
@@ -22,8 +23,8 @@ class NestingCheck {
   bool on() const { return memory_ != nullptr; }
   // All tasks of the sequence have ended, or there are none yet.
   void begin(const Domain& domain);
-  // The next task of that sequence; null if another rank runs it. A status if it is a child that uses more than it may,
-  // or uses what such a child does.
+  // Adds the next task of that sequence; null if another rank runs it. Returns an error if it is a child that uses more
+  // than its parent names, or uses data that such a child uses.
   Status created(const Domain& domain, const Task* task, std::span<const TaskAccess> accesses, const TaskLabel* label);
 
  private:
@@ -31,7 +32,7 @@ class NestingCheck {
     TaskSection section;
     TaskAccess::Mode mode;
     const TaskLabel* label;
-    TaskRef task;    // of this rank
+    TaskRef task;    // on this rank
     uint64_t order;  // of creation
   };
   // A child's use that its parent does not name.
@@ -40,7 +41,7 @@ class NestingCheck {
     TaskRef parent;
   };
   struct Sequence {
-    std::multimap<const char*, Use> uses;  // by their begin
+    std::multimap<const char*, Use> uses;  // by their first byte
     size_t longest = 0;
     std::vector<Stray> strays;
     void add(const Use& use);

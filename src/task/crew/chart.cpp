@@ -12,7 +12,7 @@ namespace hiroba {
 
 namespace {
 
-// As DOT wants it between quotes.
+// Escapes the text for a DOT string.
 std::string quoted(const std::string& text) {
   std::string out;
   for (const char c : text)
@@ -80,7 +80,7 @@ void Chart::end_phase() {
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// What is drawn of this node: itself; or what a task waits for that only joins others.
+// Collects the nodes to draw for this one: itself, or the predecessors of a task that only joins others.
 void Chart::collect(const Key& key, size_t phase, std::vector<const Node*>& out) const {
   const auto found = nodes_.find(key);
   if (found == nodes_.end() || found->second.phase != phase) return;

@@ -14,21 +14,21 @@ namespace hiroba {
 
 namespace {
 
-// Looked up with each task. Its place in the thread is known without a call.
+// Each task looks it up. The TLS model makes its offset in the thread known without a call.
 thread_local Worker* worker_here __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// After it, what other threads of this process have stored before is visible here: so that a thread that pushes a task
-// need not fence before it looks for sleepers.
+// After this call, earlier stores of all threads of this process are visible here, so a thread that pushes a task need
+// not fence before it looks for sleepers.
 void fence_all_threads() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
 bool is_child(const Task& task) { return task.domain->parent != nullptr; }
 
-// Of the program's tasks; children run newest first.
+// Only the program's tasks are urgent; children run newest first.
 bool is_urgent(const Task& task) { return task.priority > 0 && !is_child(task); }
 
 bool by_priority(const Task* a, const Task* b) { return a->priority < b->priority; }
 
-// After a failure the tasks of the runtime go on: other ranks wait for them.
+// After a failure the runtime's tasks still run: other ranks wait for them.
 void run_body(Task& task) {
   const bool failed = task.kind == Task::program && task.domain->failed.load(std::memory_order_relaxed);
   if (task.domain->replay == nullptr) task.body(task.argument, failed ? 0 : 1);
@@ -46,7 +46,7 @@ Task& Worker::create(Domain& domain, Task::Kind kind) {
   for (Backoff backoff = crew_.patience(); (task = pool_.take(limit)) == nullptr;) {
     flush();
     if (step()) backoff = crew_.patience();
-    else if (domain.parent != nullptr) limit = SIZE_MAX;  // what all wait for may be what this task has yet to create
+    else if (domain.parent != nullptr) limit = SIZE_MAX;  // all may wait for a task that this one has yet to create
     else rest(backoff);
   }
   task->blockers.store(Task::being_created, std::memory_order_relaxed);
@@ -87,7 +87,7 @@ bool Worker::step() {
 }
 
 // In the body of a task that waits, or creates tasks, the thread runs children only, newest first, so that bodies are
-// nested no deeper than the program's tasks. If it finds none for long, what it waits for may need others.
+// nested no deeper than the program's tasks. If it finds none for long, the wait may depend on other tasks.
 Task* Worker::find() {
   constexpr int long_fruitless = 200, most_nested = 64;
   const bool children_only = nested_ > 0 && (fruitless_ < long_fruitless || nested_ >= most_nested);
@@ -110,7 +110,7 @@ Task* Worker::find() {
   return task;
 }
 
-// One of those that can run, at random.
+// Takes a random task that can run.
 Task* Worker::take_any(bool children_only) {
   Task* task = coin_.toss() ? steal(children_only) : nullptr;
   if (task == nullptr && coin_.toss()) (void)ready_.steal(&task, 1, children_only);
@@ -118,7 +118,8 @@ Task* Worker::take_any(bool children_only) {
   return task != nullptr ? task : steal(children_only);
 }
 
-// What others than the crew have released and ended. One that can run; null if there is none.
+// Takes tasks that threads outside of the crew have released and ended. Returns one that can run; null if there is
+// none.
 Task* Worker::take_arrived() {
   Task* next = nullptr;
   release_list(crew_.arrived_.take_all(), next);
@@ -142,7 +143,8 @@ Task* Worker::steal(bool children_only) {
   });
 }
 
-// Runs the task, and after it one that it has released, and so on: what a task has written is then still in the caches.
+// Runs the task, and then one that it has released, and so on: data that a task has written is then still in the
+// caches.
 void Worker::run(Task* task) {
   Task* const outer = current_;
   ++nested_;
@@ -160,7 +162,7 @@ void Worker::run(Task* task) {
     task = next;
     if (task == nullptr) break;
     crew_.look_outside();
-    // A thread that waits looks whether it still has to; what is urgent goes first.
+    // A thread that waits checks first if its wait is over; urgent tasks run first.
     const bool other =
         outer != nullptr || crew_.urgent_count_.load(std::memory_order_relaxed) > 0 || crew_.any_arrived();
     if (other) push(*task), task = nullptr;
@@ -169,7 +171,7 @@ void Worker::run(Task* task) {
   --nested_;
 }
 
-// Tasks of the runtime that were released: at once, because others wait for what they do.
+// Runs released tasks of the runtime at once, because others wait for their results.
 void Worker::run_inner(Task*& next) {
   while (inner_ != nullptr) {
     Task* const task = std::exchange(inner_, inner_->next);
@@ -200,7 +202,7 @@ void Worker::end_all(Task& task, Task*& next) {
   Edge* edge = task.successors.exchange(Task::closed(), std::memory_order_acq_rel);
   while (edge != nullptr) {
     Task& successor = Task::of(edge);
-    edge = edge->next;  // the successor may run, and its node be another task's, as soon as its last blocker is gone
+    edge = edge->next;  // once its last blocker is gone, the successor may run and its node may be reused
     if (successor.blockers.fetch_sub(1, std::memory_order_acq_rel) == 1) release(successor, next);
   }
   if (task.pool == &pool_) pool_.put(task);
@@ -208,7 +210,7 @@ void Worker::end_all(Task& task, Task*& next) {
   count_end(domain, next);
 }
 
-// What the task holds, and its children: it may run again.
+// Releases the exclusions that the task holds, and its children; then it can run again.
 void Worker::end_extra(Task& task, Task*& next) {
   TaskExtra& extra = *task.extra;
   for (Exclusion* const exclusion : extra.exclusions) release_list(exclusion->release(), next);
@@ -217,7 +219,7 @@ void Worker::end_extra(Task& task, Task*& next) {
   extra.children.reset();
 }
 
-// The task can run.
+// Queues the task, which can run.
 void Worker::release(Task& task, Task*& next) {
   if (task.kind == Task::inner) {
     task.next = inner_, inner_ = &task;
@@ -243,11 +245,11 @@ void Worker::push(Task& task) {
   if (crew_.sleepers_.load(std::memory_order_relaxed) > 0) crew_.wake();
 }
 
-// A task that waits for an exclusion keeps those before it: all are taken in one order, so there is no cycle.
+// A task that waits for an exclusion keeps the earlier ones: all tasks take them in one order, so there is no cycle.
 bool Worker::acquire(Task& task) {
   TaskExtra& extra = *task.extra;
   for (const size_t all = extra.exclusions.size(); extra.held < all; ++extra.held)
-    if (!extra.exclusions[extra.held]->acquire(task)) return false;  // it may run, and end, in another thread by now
+    if (!extra.exclusions[extra.held]->acquire(task)) return false;  // another thread may already run and end it
   return true;
 }
 
@@ -267,7 +269,7 @@ void Worker::flush() {
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
-// A thread that has found nothing to do: it spins, yields, and then sleeps.
+// Waits for work: the thread spins, yields, and then sleeps.
 void Worker::rest(Backoff& backoff) {
   if (crew_.polls_.any()) crew_.polls_.call();
   if (backoff.step()) return;
@@ -277,7 +279,7 @@ void Worker::rest(Backoff& backoff) {
   }
   Outside* const outside = crew_.settings_.outside;
   // A wire without an event wakes no sleeper, so a nap must be shorter than the time for which other ranks yield: else
-  // they sleep, too, before this rank replies, and the ranks go on sleeping by turns.
+  // they also sleep before this rank replies, and the ranks go on sleeping in turns.
   constexpr double nap = long_yielding / 4;
   const uint32_t bell = crew_.bell_.load(std::memory_order_relaxed);
   const bool listens = outside != nullptr && !crew_.listening_.exchange(true);
@@ -330,7 +332,7 @@ void Crew::stop() {
   worker_here = nullptr;
 }
 
-// What a task waits for may come from another rank.
+// A task may wait for another rank.
 Backoff Crew::patience() const {
   constexpr int yields = 200;
   return Backoff(settings_.spins, settings_.outside != nullptr ? long_yielding : 0, yields);
@@ -343,7 +345,7 @@ void Crew::arrive(Task& task) {
   if (ready) push_arrived(arrived_, task);
 }
 
-// It counts as a child that has not ended.
+// The hold counts as a child that has not ended.
 void Crew::hold(Task& task) { ++children_of(task).created; }
 
 Domain& Crew::children_of(Task& task) {

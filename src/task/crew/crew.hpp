@@ -1,5 +1,5 @@
 // The threads of a rank that run tasks: the program's thread, whenever it creates too far ahead or waits for tasks, and
-// workers of our own. README.md, "Scheduling", says which task a thread takes next and when threads sleep.
+// worker threads. README.md, "Scheduling", says which task a thread takes next and when threads sleep.
 //
 // Owner: Tasks. Threads: a Worker belongs to one thread; Crew::arrive() is for any thread, also in handlers of
 // messages: it takes no lock and allocates nothing.
@@ -26,17 +26,17 @@ namespace hiroba {
 
 class Crew;
 
-// What goes on outside of the threads of this rank.
+// The interface to the world outside of the threads of this rank.
 class Outside {
  public:
   virtual ~Outside() = default;
-  virtual bool poll() = 0;                 // true if anything has happened
+  virtual bool poll() = 0;                 // returns true if anything has happened
   virtual void sleep(double seconds) = 0;  // until something may have happened, or interrupt()
   virtual void interrupt() = 0;
 };
 
-// Told what each task does; for traces and times. What could run when it was created, or was released by an event of
-// another rank, begins without having been released.
+// Receives each task's events, for traces and times. A task that could run when it was created, or that an event of
+// another rank released, begins without released().
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -45,7 +45,7 @@ class Observer {
   virtual void ended(int worker, const Task& task) = 0;
 };
 
-// For random orders, from a seed. Off without one.
+// Makes random choices from a seed. Off without one.
 class Coin {
  public:
   void seed(uint64_t seed) { state_ = seed * 0x9e3779b97f4a7c15; }
@@ -64,25 +64,25 @@ class Worker {
   Worker(Crew& crew, int index) : crew_(crew), index_(index) {}
 
   int index() const { return index_; }
-  Task* current() const { return current_; }  // of the program, that this thread runs; null if none
+  Task* current() const { return current_; }  // the program's task that this thread runs; null if none
   Crew& crew() const { return crew_; }
 
-  // A node for a task of the domain. While there is none the thread runs other tasks.
+  // Returns a node for a task of the domain. While there is none the thread runs other tasks.
   Task& create(Domain& domain, Task::Kind kind);
-  // The task is complete: it runs when the tasks it is connected to have ended, and Crew::arrive() has told of it
-  // `events` times.
+  // The task is complete: it runs when the tasks it is connected to have ended, and Crew::arrive() was called `events`
+  // times.
   void submit(Task& task, int events = 0);
   // Runs tasks until done().
   template <typename Done>
   void work_until(const Done& done);
-  // The same where the end of a task of the domain may be what is waited for.
+  // The same, if done() may depend on the end of a task of the domain.
   template <typename Done>
   void await(Domain& domain, const Done& done) {
     domain.awaited.store(true);
     work_until(done);
     domain.awaited.store(false);
   }
-  // What this thread has ended is counted, so that a wait for it can end.
+  // Counts the tasks that this thread has ended, so that a wait for them can end.
   void flush();
 
  private:
@@ -109,14 +109,14 @@ class Worker {
   Crew& crew_;
   const int index_;
   Task* current_ = nullptr;
-  const Task* ended_ = nullptr;  // whose end releases others at the moment
+  const Task* ended_ = nullptr;  // the task whose end releases others at the moment
   Task* inner_ = nullptr;        // to run at once
   Ready ready_;
   int nested_ = 0;     // bodies that this thread is in: all but the last one wait
   int fruitless_ = 0;  // times in succession that one of them has found no task
   TaskPool pool_;
   Victims victims_;
-  Coin coin_;  // where tasks are taken in random order
+  Coin coin_;  // used if tasks are taken in random order
   pthread_t thread_{};
   Returns returns_;
 };
@@ -125,31 +125,31 @@ class Crew {
  public:
   struct Settings {
     int threads = 1;
-    size_t window = 8192;  // tasks of a thread's making that have not ended
-    int spins = 200;       // of a thread without work, before it yields
+    size_t window = 8192;  // most tasks created by one thread that have not ended
+    int spins = 200;       // spins of an idle thread before it yields
     Outside* outside = nullptr;
-    Domains* domains = nullptr;  // of NUMA; null: there is one
+    Domains* domains = nullptr;  // NUMA domains; null: there is one
     uint64_t seed = 0;           // not 0: threads take tasks in random order, for tests
   };
   Crew();
   ~Crew();
   Status start(const Settings& settings);
-  void stop();  // no task is left
+  void stop();  // requires that no task is left
 
   Worker& worker(int index) { return *workers_[static_cast<size_t>(index)]; }
   int threads() const { return settings_.threads; }
-  // The calling thread's; null if it is none of the crew.
+  // Returns the calling thread's worker; null if it is not in the crew.
   static Worker* here();
-  // Another blocker of the task is gone; if it was the last, the task can run.
+  // Removes a blocker of the task; if it was the last, the task can run.
   void arrive(Task& task);
-  // Of a task whose body this thread runs.
+  // Requires that this thread runs the task's body.
   static Domain& children_of(Task& task);
   // The task, whose body this thread runs, ends only after let_go(), which any thread may call.
   static void hold(Task& task);
   void let_go(Task& task);
-  Backoff patience() const;  // of a thread without work
+  Backoff patience() const;  // for an idle thread
   void observe(Observer* observer) { observer_.store(observer); }
-  // Records all edges; set before the first task. Null: none is recorded.
+  // Records all edges; call it before the first task. Null: none is recorded.
   void draw(Chart* chart) { chart_ = chart; }
   Chart* chart() const { return chart_; }
   // Calls the function between tasks, at intervals, and from idle threads, until it returns 0.
@@ -157,7 +157,7 @@ class Crew {
   void wake();
   void wake_all();
   bool runs_any() const;
-  // What runs and what waits for what, of tasks that have not ended; for a message before the job ends.
+  // Describes the tasks that have not ended and their predecessors, for a message before the job ends.
   std::string describe() const;
 
  private:
@@ -179,13 +179,13 @@ class Crew {
   TaskStack let_go_;                           // have ended
   alignas(64) std::atomic<uint32_t> bell_{0};  // futex
   std::atomic<int32_t> sleepers_{0};
-  std::atomic<bool> listening_{false};  // one of them sleeps outside
+  std::atomic<bool> listening_{false};  // one of the threads sleeps outside
   SpinLock urgent_lock_;
   std::atomic<size_t> urgent_count_{0};
   std::vector<Task*> urgent_;  // a heap by priority
 };
 
-// What the program calls it, and where it was created; for messages.
+// Returns the program's name for the task and the place of its creation, for messages.
 std::string name_of(const Task& task);
 
 template <typename Done>

@@ -1,4 +1,4 @@
-// What a crew is doing, as text for people.
+// Describes the state of a crew as text for messages.
 #include <algorithm>
 #include <set>
 

@@ -10,7 +10,7 @@ namespace hiroba {
 
 class Exclusion {
  public:
-  // False: the task is in the list, and release() hands it out; then it tries again.
+  // Returns false if the task was put into the list; release() then returns it, and it tries again.
   bool acquire(Task& task) {
     lock_.lock();
     const bool free = !taken_;
@@ -19,7 +19,7 @@ class Exclusion {
     lock_.unlock();
     return free;
   }
-  // The tasks that wait, linked by `next`: each tries again.
+  // Returns the tasks that wait, linked by `next`: each tries again.
   Task* release() {
     lock_.lock();
     taken_ = false;

@@ -12,9 +12,9 @@ namespace hiroba {
 
 class Polls {
  public:
-  using Function = int (*)(void* context);  // 0: not to be called any more
+  using Function = int (*)(void* context);  // returns 0 to be called no more
 
-  // A relaxed load, because each thread looks before each task; a thread that sees a function late calls it late.
+  // Uses a relaxed load, because each thread checks before each task; a thread that sees a function late calls it late.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   void add(Function function, void* context) {
     lock_.lock();
@@ -22,7 +22,7 @@ class Polls {
     count_.store(list_.size());
     lock_.unlock();
   }
-  // All of them; nothing, if another thread does.
+  // Calls all of them; does nothing if another thread does.
   void call() {
     if (!lock_.try_lock()) return;
     const size_t ended = std::erase_if(list_, [](const Poll& poll) { return poll.function(poll.context) == 0; });
@@ -30,12 +30,12 @@ class Polls {
     last_.store(seconds_now(), std::memory_order_relaxed);
     lock_.unlock();
   }
-  // For a thread that has other things to do: a call costs as much as small tasks.
+  // Limits the calls of a thread that has other work: a call costs as much as small tasks.
   bool due() const {
     constexpr double pause = 5e-6;
     return seconds_now() - last_.load(std::memory_order_relaxed) > pause;
   }
-  // Of the threads that find nothing to do one goes on looking while the others sleep. False: another one does.
+  // One of the idle threads goes on polling while the others sleep. Returns false if another one does.
   bool begin_watch() { return unwatched() && !watched_.exchange(true); }
   bool unwatched() const { return any() && !watched_.load(); }
   void end_watch() { watched_.store(false); }
@@ -47,8 +47,8 @@ class Polls {
   };
   std::atomic<size_t> count_{0};
   std::atomic<bool> watched_{false};
-  alignas(64) std::atomic<double> last_{0};  // when they were called
-  SpinLock lock_;                            // guards what follows
+  alignas(64) std::atomic<double> last_{0};  // time of the last call
+  SpinLock lock_;                            // guards the members below
   std::vector<Poll> list_;
 };
 

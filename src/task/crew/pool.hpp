@@ -1,5 +1,5 @@
-// Nodes for the tasks that one thread creates. They come back when the tasks have ended, from whichever thread ended
-// them: a thread gathers the nodes of other pools, and gives them back many at a time.
+// Nodes for the tasks that one thread creates. They return when the tasks have ended, from any thread: a thread
+// collects the nodes of other pools, and gives them back many at a time.
 //
 // Owner: a Worker. take() is for its thread; give_back() for any.
 #pragma once
@@ -14,7 +14,7 @@ namespace hiroba {
 
 class TaskPool {
  public:
-  // Null if all `limit` nodes are in use.
+  // Returns null if all `limit` nodes are in use.
   Task* take(size_t limit) {
     if (free_ == nullptr && !refill(limit)) return nullptr;
     Task* const task = free_;
@@ -23,9 +23,9 @@ class TaskPool {
     return task;
   }
   void put(Task& task) { task.next = free_, free_ = &task; }  // by the thread of the pool
-  // A list from `first` to `last`.
+  // Returns a list from `first` to `last` to the pool.
   void give_back(Task& first, Task& last) { returned_.push(first, last); }
-  // All nodes, of tasks that have ended, too; while others may change them.
+  // Visits all nodes, including those of ended tasks, while other threads may change them.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (const auto& tasks : blocks_)

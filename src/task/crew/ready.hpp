@@ -1,7 +1,7 @@
-// The tasks of one worker that can run. It takes children first, the newest; then what it has released last, for what
-// that has left in its caches, and of what it has created the oldest. Others steal from the other end.
+// The tasks of one worker that can run. The worker takes children first, the newest; then the newest task that it has
+// released, whose data is in its caches, then the oldest that it has created. Others steal from the other end.
 //
-// Thread-safe. Nothing blocks but for the other side's few instructions.
+// Thread-safe. A caller blocks only for a few instructions of another thread.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace hiroba {
 
-// For a few instructions, of threads that do not sleep meanwhile. Its unlock is a plain store, where that of
+// A lock for a few instructions, for threads that do not sleep while they hold it. Its unlock is a plain store; that of
 // SignalSafeLock (base/wait.hpp) is a second locked instruction: a task that runs again costs 20 ns in all.
 class SpinLock {
  public:
@@ -33,7 +33,7 @@ class SpinLock {
 
 class Ready {
  public:
-  // Which tasks: all, or those that tasks have created (children), which are taken first.
+  // children_only: tests only the tasks that tasks have created (children), which are taken first.
   bool empty(bool children_only) const {
     return (children_only ? children_count_ : size_).load(std::memory_order_relaxed) == 0;
   }
@@ -45,14 +45,14 @@ class Ready {
     note();
     lock_.unlock();
   }
-  // Not for children.
+  // Requires that the task is no child.
   void push_created(Task* task) {
     lock_.lock();
     others_.push_first(task);
     note();
     lock_.unlock();
   }
-  // Null if there is none.
+  // Returns null if there is none.
   Task* take(bool children_only) {
     if (empty(children_only)) return nullptr;
     lock_.lock();
@@ -63,7 +63,7 @@ class Ready {
     lock_.unlock();
     return task;
   }
-  // Half of them, or of the children if there are any; at most `most`; the number.
+  // Takes half of the tasks, or of the children if there are any, at most `most`, and returns their number.
   size_t steal(Task** out, size_t most, bool children_only) {
     if (empty(children_only) || !lock_.try_lock()) return 0;
     Ring& ring = children_.count > 0 || children_only ? children_ : others_;
@@ -101,7 +101,7 @@ class Ready {
     size_.store(children_.count + others_.count, std::memory_order_relaxed);
   }
 
-  alignas(64) SpinLock lock_;  // guards what follows
+  alignas(64) SpinLock lock_;  // guards the members below
   std::atomic<size_t> size_{0}, children_count_{0};
   Ring others_, children_;
 };

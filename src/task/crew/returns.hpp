@@ -1,5 +1,5 @@
-// What a thread has to tell others of tasks that it has ended, gathered, because each telling is a cache line of
-// theirs: nodes for the pools of other threads, and how many tasks of a domain have ended.
+// Collects the updates that a thread owes others for tasks that it has ended, because each update writes a cache line
+// of theirs: nodes for the pools of other threads, and the number of ended tasks of a domain.
 //
 // Owner: a Worker; for its thread.
 #pragma once
@@ -30,7 +30,7 @@ class Returns {
     domain_->ended.fetch_add(std::exchange(ends_, 0), std::memory_order_acq_rel);
     told_ = domain_;
   }
-  // The last domain that was told since the last such call; null if none was.
+  // Returns the last domain updated since the last such call; null if none was.
   Domain* take_told() { return std::exchange(told_, nullptr); }
 
  private:

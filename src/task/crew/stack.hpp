@@ -1,5 +1,5 @@
-// A stack of tasks that any thread pushes to, also a handler of messages, and of which one takes all: linked by
-// Task::next, without a lock.
+// A lock-free stack of tasks, linked by Task::next: any thread pushes to it, also in handlers of messages, and one
+// thread takes all.
 #pragma once
 
 #include "task/crew/node.hpp"
@@ -10,13 +10,13 @@ class TaskStack {
  public:
   bool empty() const { return top_.load(std::memory_order_relaxed) == nullptr; }
   void push(Task& task) { push(task, task); }
-  // A list from `first` to `last`.
+  // Pushes a list from `first` to `last`.
   void push(Task& first, Task& last) {
     Task* top = top_.load(std::memory_order_relaxed);
     do last.next = top;
     while (!top_.compare_exchange_weak(top, &first, std::memory_order_release, std::memory_order_relaxed));
   }
-  // The latest one first; null if there is none.
+  // Returns the newest first; null if there is none.
   Task* take_all() { return top_.exchange(nullptr, std::memory_order_acquire); }
 
  private:

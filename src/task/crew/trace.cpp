@@ -11,7 +11,7 @@ namespace hiroba {
 
 namespace {
 
-// As JSON wants it between quotes.
+// Escapes the text for a JSON string.
 std::string quoted(const char* text) {
   std::string out;
   for (; *text != '\0'; ++text)

@@ -1,5 +1,5 @@
-// Option task-trace: what each thread ran when, and which task released it, as a file for chrome://tracing and
-// Perfetto.
+// Option task-trace: writes the tasks that each thread ran, their times, and the task that released each, as a file for
+// chrome://tracing and Perfetto.
 //
 // Owner: Tasks. released(), began() and ended() are for the threads of the crew.
 #pragma once
@@ -25,7 +25,7 @@ class Trace final : public Observer {
   Status write(int nranks) const;
 
  private:
-  // Null: the task could run when it was created, or an event of another rank released it.
+  // Null if the task could run when it was created, or an event of another rank released it.
   struct Releaser {
     const TaskLabel* label = nullptr;
     uint64_t number = 0;
@@ -47,7 +47,7 @@ class Trace final : public Observer {
   std::string file_;
   std::vector<Timeline> of_worker_;
   std::mutex mutex_;
-  std::unordered_map<const Task*, Releaser> releasers_;  // of tasks that have not begun; under mutex_
+  std::unordered_map<const Task*, Releaser> releasers_;  // for tasks that have not begun; guarded by mutex_
 };
 
 }  // namespace hiroba

@@ -10,7 +10,7 @@ std::vector<int> victims_of(int thread, std::span<const int> domains, const Numa
   const auto distance = [&](int t) {
     return distances.between(domains[static_cast<size_t>(thread)], domains[static_cast<size_t>(t)]);
   };
-  std::vector<std::pair<int, int>> order;  // by distance, then in a ring, so that not all begin with the same one
+  std::vector<std::pair<int, int>> order;  // by distance, then in a ring, so that threads begin with different ones
   for (int i = 1; i < n; ++i) order.emplace_back(distance((thread + i) % n), i);
   std::sort(order.begin(), order.end());
   std::vector<int> out;

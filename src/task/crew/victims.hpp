@@ -1,7 +1,7 @@
-// From whom a thread without work takes tasks, on machines with several NUMA domains: from threads of its own domain
-// first, because what their tasks use is near.
+// The order in which an idle thread steals tasks from others on machines with several NUMA domains: threads of its own
+// domain come first, because their tasks use data that is near.
 //
-// Owner: Tasks, which has one where there are several domains. Thread-safe.
+// Owner: Tasks, which creates one if there are several domains. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 
 namespace hiroba {
 
-// All other threads, the nearest domain first, and those of a domain from the next one on. domains[t]: that of thread
-// t.
+// Returns all other threads, the nearest domain first, and those of a domain from the next one on. domains[t] is the
+// domain of thread t.
 std::vector<int> victims_of(int thread, std::span<const int> domains, const NumaDistances& distances);
 
-// In which domain each thread runs. Threads are not bound to one: a thread looks where it is when it has nothing to do.
+// The domain in which each thread runs. Threads are not bound to one: a thread checks its domain when it is idle.
 class Domains {
  public:
   using Here = int (*)();  // the domain of the calling thread
   Domains(int threads, NumaDistances distances, Here here = numa_domain_here);
-  // Null if the machine has one domain.
+  // Returns null if the machine has one domain.
   static std::unique_ptr<Domains> of_machine(int threads);
 
-  // The calling thread is this one.
+  // Records the domain of the calling thread, which is this one.
   void note(int thread);
-  // Counts when a thread is elsewhere; `victims` of before are then not in the best order.
+  // Counts the moves of threads; an older order of `victims` is then not the best.
   uint32_t moves() const { return moves_.load(std::memory_order_relaxed); }
   std::vector<int> victims(int thread) const;
 
@@ -39,14 +39,14 @@ class Domains {
   std::atomic<uint32_t> moves_{1};
 };
 
-// In which order one thread tries the others. For that thread.
+// The order in which one thread tries the others. For that thread.
 class Victims {
  public:
-  // Without domains all others are alike.
+  // Without domains all others are equal.
   void start(int thread, int threads, Domains* domains) {
     thread_ = static_cast<uint32_t>(thread), threads_ = static_cast<uint32_t>(threads), domains_ = domains;
   }
-  // What attempt(victim) returns, of the first one where that is not null; null if there is none.
+  // Returns the first result of attempt(victim) that is not null; null if there is none.
   template <typename Attempt>
   auto first(const Attempt& attempt) {
     if (domains_ != nullptr) return first_near(attempt);
@@ -69,9 +69,9 @@ class Victims {
   }
 
   uint32_t thread_ = 0, threads_ = 1;
-  uint32_t next_ = 0;  // without domains: the last that had some
+  uint32_t next_ = 0;  // without domains: the last thread that had tasks
   Domains* domains_ = nullptr;
-  std::vector<int> order_;  // when threads had moved so often
+  std::vector<int> order_;  // as of moves_ moves
   uint32_t moves_ = 0;
 };
 

@@ -27,8 +27,8 @@ void* Watch::main(void* self) {
   return nullptr;
 }
 
-// A little before the barrier ends the job in which other ranks wait for this one, and which knows less; and where a
-// body runs, before ranks where none does.
+// Reports a little before the barrier of other ranks that wait for this one ends the job, because that message has less
+// information; and a rank where a body runs reports before ranks where none does.
 void Watch::look() {
   const double early = crew_->runs_any() ? 0.9 : 0.95;
   const std::lock_guard<std::mutex> guard(lock_);

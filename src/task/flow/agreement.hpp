@@ -1,7 +1,7 @@
-// Whether all ranks have created the same tasks, and whether one of these has failed.
+// Checks that all ranks have created the same tasks, and that none of these has failed.
 //
 // Owner: Tasks. For the program's thread. compare() is a barrier; tell_failed() waits for all ranks, and runs tasks
-// meanwhile.
+// until then.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@ namespace hiroba {
 class Agreement {
  public:
   void start(Barriers& barriers, int nranks) { barriers_ = &barriers, words_.resize(static_cast<size_t>(nranks)); }
-  // `made`: the sequence of this rank. Where the ranks' differ, a status names the first task that does. `failed`: on
-  // this rank; then on any.
+  // `made`: the sequence of this rank. If the sequences differ, the status names the first task that does. `failed`:
+  // in: on this rank; out: on any rank.
   Status compare(const char* call, const std::vector<Flow::Made>& made, Tasks::Failed& failed);
 
-  // `failed`: on this rank; then on any. `run_until` runs tasks until what it is given returns true.
+  // `failed`: in: on this rank; out: on any rank. `run_until` runs tasks until its argument returns true.
   Status tell_failed(Collective& collective, const char* call,
                      const std::function<void(const std::function<bool()>&)>& run_until, bool& failed) const;
 

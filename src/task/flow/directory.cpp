@@ -35,7 +35,7 @@ void Entry::exclude(TaskAccess::Mode access, Task& task) {
   if (at == list.end() || *at != exclusion.get()) list.insert(at, exclusion.get());
 }
 
-// Small at first: each task with children has one.
+// Small at first: each task with children has a directory.
 Directory::Directory() : slots_(16), mask_(slots_.size() - 1), shift_(64 - std::countr_zero(slots_.size())) {}
 
 // ---- entries -------------------------------------------------------------------------------------------------------
@@ -65,11 +65,12 @@ void Directory::rebuild(size_t slots) {
   for (const auto& entry : entries_) insert(*entry);
 }
 
-// The tasks under way are few (option task-window), so memory is bounded although each task may name data of its own.
+// Few tasks are under way (option task-window), so memory is bounded although each task may name its own data.
 void Directory::sweep() {
   by_begin_.clear();
   longest_ = 0;
-  for (const auto& entry : entries_) entry->over = entry->is_over();  // once, because tasks end meanwhile
+  for (const auto& entry : entries_)
+    entry->over = entry->is_over();  // computed once, because tasks end during the sweep
   for (const auto& entry : entries_)
     if (!entry->over) std::erase_if(entry->others, [](const Entry* other) { return other->over; });
   std::erase_if(entries_, [](const auto& entry) { return entry->over; });
@@ -126,7 +127,7 @@ void Directory::after_all(const Entry& entry, Wiring& wiring) {
   entry.users.before(wiring);
 }
 
-// The users so far, who have another mode than those to come, become one task for which these wait.
+// Makes one task of the users so far, whose mode differs from the next ones'; these wait for that task.
 void Directory::close_group(Entry& entry, Wiring& wiring) {
   if (entry.users.size() == 1) {
     entry.writer = entry.users.first();

@@ -1,8 +1,8 @@
-// What a sequence of tasks has done so far to each piece of data that they name: the last task that has written it, and
-// those that have used it since. From that follow the edges of the next task.
+// Records for each piece of data that a sequence of tasks names: the last task that has written it, and those that have
+// used it since. They give the edges of the next task.
 //
-// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry stays where it is until no task
-// under way has used it.
+// Owner: the thread that creates these tasks; nothing here is thread-safe. An Entry does not move until no task under
+// way has used it.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace hiroba {
 
-// A few tasks in place, more of them elsewhere; those that have ended are left out as it grows.
+// Stores a few tasks in place, more of them elsewhere; it removes those that have ended as it grows.
 class TaskList {
  public:
-  // Option task-graph: `all`, also those that have ended.
+  // Option task-graph: with `all` it also adds tasks that have ended.
   void add(const TaskRef& task, bool all = false) {
     if (count_ < in_place) tasks_[count_++] = task;
     else if (all) more_.push_back(task);
@@ -49,33 +49,33 @@ class TaskList {
 
 struct Shares;
 
-// What each task needs of it lies in few lines of the cache.
+// The members that each task needs are in few cache lines.
 struct alignas(64) Entry {
   explicit Entry(const TaskSection& of) : section(of) {}
 
   TaskSection section;
-  Entry* chain = nullptr;      // begins at the same address
-  std::vector<Entry*> others;  // with which it shares bytes, in an order that is the same in all ranks
-  TaskRef writer;              // that wrote it last; or a task of the runtime, that stands for what was before
+  Entry* chain = nullptr;      // entries that begin at the same address
+  std::vector<Entry*> others;  // those with which it shares bytes, in the same order in all ranks
+  TaskRef writer;  // the task that wrote it last; or a task of the runtime that represents all earlier tasks
   TaskAccess::Mode mode = TaskAccess::in;
-  bool over = false;               // goes now (Directory::sweep)
-  TaskList users;                  // since, all with this mode; not of `out` and `inout`
-  std::vector<TaskSection> parts;  // of the section, where it lies on several nodes: entries of their own
+  bool over = false;               // it is removed now (Directory::sweep)
+  TaskList users;                  // tasks since then, all with this mode; not those of `out` and `inout`
+  std::vector<TaskSection> parts;  // of a section that is on several nodes: entries of their own
   std::unique_ptr<Exclusion> exclusion;
-  std::shared_ptr<Shares> shares;  // of shared memory, where there are several ranks
-  size_t epoch = 0;                // of which this is
+  std::shared_ptr<Shares> shares;  // for shared memory, if there are several ranks
+  size_t epoch = 0;                // the epoch of `shares`
 
-  // It says no more than a new entry would: no task that has used it is under way, and other ranks do not know it.
+  // Returns true if it equals a new entry: no task that has used it is under way, and other ranks do not know it.
   bool is_over() const { return shares == nullptr && parts.empty() && !writer.pending() && !users.any_pending(); }
   void forget_tasks() { writer = TaskRef(), users.clear(); }
-  // A task with commutative access runs alone among them.
+  // Makes a task with commutative access run alone among them.
   void exclude(TaskAccess::Mode access, Task& task);
 };
 
 class Directory {
  public:
   Directory();
-  // That of the section.
+  // Returns the section's entry.
   Entry& find(const TaskSection& section) {
     for (size_t i = hash(section.address);; ++i) {
       const Slot& slot = slots_[i & mask_];
@@ -85,23 +85,23 @@ class Directory {
       if (slot.address == section.address || slot.address == nullptr) return add(section);
     }
   }
-  // Edges for one more task, and what it changes.
+  // Adds the edges of one more task, and updates the entry.
   void use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring);
-  // Entries that may share bytes with the section.
+  // Visits entries that may share bytes with the section.
   template <typename Visit>
   void for_each_near(const TaskSection& section, const Visit& visit) const {
     const char* const begin = section.address;
     const char* const from = reinterpret_cast<uintptr_t>(begin) > longest_ ? begin - longest_ : nullptr;
     for (auto i = by_begin_.lower_bound(from); i != by_begin_.end() && i->first < section.end(); ++i) visit(*i->second);
   }
-  // Edges only.
+  // Adds edges only.
   static void after_writers(const Entry& entry, Wiring& wiring);
   static void after_all(const Entry& entry, Wiring& wiring);
-  // All tasks have ended. Entries stay for the next ones, unless there are too many.
+  // Requires that all tasks have ended. Entries stay for the next ones, unless there are too many.
   void clear();
-  void drop();  // none stays
+  void drop();  // removes all entries
   size_t size() const { return entries_.size(); }
-  size_t added() const { return added_; }  // entries, so far
+  size_t added() const { return added_; }  // the number of entries added so far
 
  private:
   struct Slot {
@@ -120,7 +120,7 @@ class Directory {
   void close_group(Entry& entry, Wiring& wiring);
 
   static constexpr size_t most_kept = size_t{1} << 20;
-  // Entries from which on those that are over go; more than what option task-graph records.
+  // The number of entries at which removal begins; more than option task-graph records.
   static constexpr size_t least_swept = size_t{1} << 15;
   size_t sweep_at_ = least_swept, added_ = 0;
   std::vector<Slot> slots_;
@@ -128,10 +128,10 @@ class Directory {
   int shift_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::multimap<const char*, Entry*> by_begin_;
-  size_t longest_ = 0;  // from begin to end
+  size_t longest_ = 0;  // length in bytes
 };
 
-// A task of this rank only, in the order of the directory; not yet submitted.
+// Creates a task of this rank only, in the order of the directory; it is not yet submitted.
 Task& create_local(Worker& worker, Domain& domain, Directory& directory, std::span<const TaskAccess> accesses);
 
 }  // namespace hiroba

@@ -23,7 +23,7 @@ Status Events::listen(Transport& transport, const Job& job, Crew& crew) {
   transfer_ = transport.add_handler(on_transfer, this);
   credit_ = transport.add_handler(on_credit, this);
   const auto n = static_cast<size_t>(job.nranks);
-  // Addresses only; memory as events come.
+  // Reserves addresses only; events allocate memory as they come.
   const size_t bytes = n * slots * sizeof(std::atomic<uint64_t>);
   void* const events = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (events == MAP_FAILED) return Status::error(format("cannot map %zu bytes for events of tasks", bytes));
@@ -48,8 +48,8 @@ uint64_t Events::number_to(int rank, Worker& worker) {
   return number;
 }
 
-// A slot serves number n again for n + slots. The sender sends that only after this rank has expected n + window, for
-// which n had to be over.
+// A slot serves number n + slots after n. The sender sends that only after this rank has expected n + window, for which
+// n had to be over.
 bool Events::expect(int rank, Task& task, Worker& worker) {
   if (recording_ != nullptr) return recording_->expected[static_cast<size_t>(rank)].push_back(&task), true;
   Peer& peer = peers_[static_cast<size_t>(rank)];
@@ -104,7 +104,7 @@ Task* Events::recorded_task(int source, uint64_t number) const {
   return tasks[number];
 }
 
-// The task that waits for it; null if none does yet.
+// Returns the task that waits for the event; null if none does yet.
 Task* Events::come(int source, const Message& message) {
   if ((message.number & is_recorded) != 0) {
     Task* const task = recorded_task(source, message.number & ~is_recorded);
@@ -130,7 +130,7 @@ void Events::on_event(void* self, int source, const void* payload, size_t /*byte
 
 // ---- events with data ----------------------------------------------------------------------------------------------
 
-// The receiver has said before that the memory is free, so a task waits there for the data.
+// The receiver has reported before that the memory is free, so a task waits there for the data.
 void Events::send(int rank, uint64_t number, uint32_t what, const TaskSection& data, Task& sender) {
   TwoSided& two_sided = *world_->transport->two_sided();
   Message message = {number, what, 0};
@@ -232,7 +232,7 @@ bool Events::poll() {
   return any;
 }
 
-// A message to oneself, which says nothing.
+// Sends an empty message to this rank.
 void Events::interrupt() {
   const uint64_t nothing = 0;
   world_->transport->send(world_->rank, credit_, &nothing, sizeof nothing);

@@ -1,10 +1,10 @@
-// What ranks tell each other about tasks, by number: event n from rank a to rank b is the same for both, because both
-// derive it from the same sequence of tasks. An event may carry data, which then goes where the task says that waits
-// for it. README.md, "Events", has the protocol.
+// Numbered events between ranks about tasks: event n from rank a to rank b is the same for both, because both derive it
+// from the same sequence of tasks. An event may carry data, which goes to the address that the waiting task gives.
+// README.md, "Events", has the protocol.
 //
-// Owner: Tasks. Handlers of messages run in any thread, also in the page-fault handler: they take no lock and allocate
-// nothing. send() and poll() are for any thread of the crew; everything else for the thread that creates the program's
-// tasks.
+// Owner: Tasks. Message handlers run in any thread, also in the page-fault handler: they take no lock and allocate
+// nothing. send() and poll() are for any thread of the crew; everything else is for the thread that creates the
+// program's tasks.
 #pragma once
 
 #include <atomic>
@@ -24,48 +24,49 @@ class Events;
 // The argument of a task that waits for an event.
 struct Expected {
   Events* events = nullptr;
-  TaskSection to;         // where its data goes, if it has any
-  uint32_t what = 0;      // the sender has to say the same
-  uint32_t transfer = 0;  // by rendezvous
+  TaskSection to;         // the destination of its data, if it has any
+  uint32_t what = 0;      // the sender must send the same value
+  uint32_t transfer = 0;  // the number of the rendezvous
   int from = 0;
 };
 
-// Of tasks that run again and again (graph.hpp): an event has the same number in each iteration.
+// Events of tasks that run repeatedly (graph.hpp): an event has the same number in each iteration.
 struct RecordedEvents {
-  std::vector<uint64_t> sent;                // how many, to each rank
+  std::vector<uint64_t> sent;                // the number of events to each rank
   std::vector<std::vector<Task*>> expected;  // by number, from each rank
 };
 
 class Events final : public Outside {
  public:
-  // Most events by which a sender may be ahead of what the receiver expects.
+  // A sender may be ahead of the receiver's expectations by at most this number of events.
   static constexpr uint64_t window = 16384;
 
   Status listen(Transport& transport, const Job& job, Crew& crew);  // before the transport starts
-  // Events may come before.
+  // Events may come before this call.
   void start(const World& world) { world_ = &world; }
-  // Option check: from now on that is told of what events may order.
+  // Option check: reports the order that events make to `consistency` from now on.
   void tell(Consistency& consistency) { order_ = &consistency; }
   void note_order() {
     if (order_ != nullptr) order_->note_order();
   }
 
-  // From now on events of the program's tasks belong to these. Null: to none.
+  // From now on the events of the program's tasks belong to `events`; null: to none.
   void record(RecordedEvents* events);
-  // From now on those that come may be of these. All ranks have said so before any of them sends one.
+  // From now on received events may belong to `events`. All ranks have made this call before any of them sends one.
   void replay(const RecordedEvents& events) { replayed_ = &events; }
 
-  // The number of the next event to, or from, that rank; runs other tasks while that is too far ahead.
+  // Returns the number of the next event to that rank; runs other tasks while that is too far ahead.
   uint64_t number_to(int rank, Worker& worker);
-  // That of the next event that expect() is about.
+  // Returns the number of the next event that expect() handles.
   uint64_t number_from(int rank) const { return peers_[static_cast<size_t>(rank)].expected; }
-  // The task, whose argument is an Expected, waits for the next event from that rank. False if it has come already.
+  // The task, whose argument is an Expected, waits for the next event from that rank. Returns false if it has come
+  // already.
   bool expect(int rank, Task& task, Worker& worker);
 
-  // `what` tells whether the ranks mean the same.
+  // `what` is compared with the receiver's value.
   void send(int rank, uint64_t number, uint32_t what);
-  // The same with data, which the task that sends it holds until it has gone. Only to ranks whose memory this process
-  // does not reach.
+  // The same with data; the sending task does not end before the data is sent. Requires a rank whose memory this
+  // process does not reach.
   void send(int rank, uint64_t number, uint32_t what, const TaskSection& data, Task& sender);
 
   bool poll() override;
@@ -74,7 +75,7 @@ class Events final : public Outside {
 
  private:
   struct Peer {
-    std::atomic<uint64_t>* events = nullptr;  // by number: 0 nothing yet, odd what came first, else the task
+    std::atomic<uint64_t>* events = nullptr;  // by number: 0: nothing yet; odd: the event came first; else the task
     uint64_t sent = 0, expected = 0;
     std::atomic<uint64_t> allowed{window};  // events that may be sent
   };
@@ -82,7 +83,7 @@ class Events final : public Outside {
     uint64_t number;
     uint32_t what, transfer;
   };
-  // A transfer by rendezvous, with the memory that it goes from or to where a section is not contiguous.
+  // A transfer by rendezvous, with a buffer for a section that is not contiguous.
   struct Transfer {
     Completion completion;
     Task* task = nullptr;
@@ -91,7 +92,7 @@ class Events final : public Outside {
     TaskSection section;
   };
   static constexpr uint64_t slots = 2 * window;
-  static constexpr uint64_t is_recorded = uint64_t{1} << 63;  // in numbers
+  static constexpr uint64_t is_recorded = uint64_t{1} << 63;  // flag in numbers
 
   static void on_event(void* self, int source, const void* payload, size_t bytes);
   static void on_data(void* self, int source, const void* payload, size_t bytes);
@@ -111,9 +112,9 @@ class Events final : public Outside {
   std::vector<Peer> peers_;
   RecordedEvents* recording_ = nullptr;
   const RecordedEvents* replayed_ = nullptr;
-  TaskStack offered_;  // wait for data whose sender has begun a transfer
+  TaskStack offered_;  // tasks that wait for data whose sender has begun a transfer
   std::atomic<size_t> transfers_left_{0};
-  SpinLock transfers_lock_;  // guards what follows
+  SpinLock transfers_lock_;  // guards the members below
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };
 

@@ -14,17 +14,17 @@ void Flow::start(Memory& memory, Worker& worker, Events& events) {
   sharing_.start(memory, directory_, tasks_);
 }
 
-// ---- which data, and where -----------------------------------------------------------------------------------------
+// ---- the data of a task, and its homes ------------------------------------------------------------------------------
 
 Status Flow::add_pieces(const TaskAccess& access) {
   if (!world_->is_shared(access.section.address)) {
-    pieces_.push_back({nullptr, &access.section, &access});  // it has an entry only where the task runs
+    pieces_.push_back({nullptr, &access.section, &access});  // it has an entry only on the rank that runs the task
     return {};
   }
   return add_shared(access, access.key(), access.section);
 }
 
-// Tasks depend on each other by `key`; `section` is what they use of it.
+// Tasks depend on each other by `key`; `section` is the part of it that they use.
 Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section) {
   Entry& entry = directory_.find(key);
   if (entry.shares == nullptr && entry.parts.empty()) {
@@ -36,13 +36,13 @@ Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const 
     pieces_.push_back({&entry, &section, &access});
     return {};
   }
-  // Where a tile lies on several nodes, sections of it have entries of their own.
+  // If a tile is on several nodes, its sections have their own entries.
   if (&key != &section && access.tile == &key) return add_shared(access, section, section);
   for (const TaskSection& part : entry.parts) HIROBA_TRY(add_shared(access, part, part));
   return {};
 }
 
-// The array that has all of the section.
+// Finds the array that contains the whole section.
 Status Flow::find_array(const TaskSection& section, Array*& array) const {
   HIROBA_TRY(memory_->arrays().find(section.address, array));
   if (section.end() <= array->data + array->distribution.bytes()) return {};
@@ -56,7 +56,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
   const auto page_of = [&](const char* at) { return static_cast<uint64_t>(at - world_->base) >> page_shift; };
   const HomeRun* run = &array.home(page_of(section.address));
   const int node = world_->job.node_of(run->rank), home = run->rank;
-  uint64_t end = run->first + run->pages;  // of the pages from the first one on that lie on that node
+  uint64_t end = run->first + run->pages;  // end of the consecutive pages on that node
   while (end < array.end_page && world_->job.node_of((++run)->rank) == node) end = run->first + run->pages;
   if (page_of(section.end() - 1) < end) {
     entry.shares = std::make_shared<Shares>(home, array.owner(section.address), world_->nranks);
@@ -73,7 +73,7 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
   entry.parts = {simplified(first), simplified(second)};
 }
 
-// The first shared data that it writes decides.
+// The first shared data that the task writes decides.
 int Flow::place_of_task(int on) const {
   if (on != unsaid) return on;
   for (const Piece& piece : pieces_)
@@ -81,8 +81,8 @@ int Flow::place_of_task(int on) const {
   return everywhere;
 }
 
-// The first task since clear(). What is known of sections of arrays that were freed meanwhile would hide
-// their misuse; others may have other homes.
+// The first task since clear(). Old records of sections of freed arrays would hide their misuse; other arrays may have
+// other homes.
 void Flow::begin() {
   used_ = true;
   if (std::exchange(changes_, memory_->arrays().changes()) != changes_) directory_.drop();
@@ -128,15 +128,15 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
   return {};
 }
 
-// `rank` runs the task; `wiring` is the task's, if that is this rank. First all that the task waits for, then what
-// waits for the task: of sections that overlap, the one must not wait for the other.
+// `rank` runs the task; `wiring` is the task's, if that is this rank. The predecessors are created before the
+// successors: of sections that overlap, one must not wait for the other.
 void Flow::use_shared(int rank, Wiring* wiring) {
   for (const bool after : {false, true})
     for (const Piece& piece : pieces_)
       if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access->mode, *piece.section, rank, wiring, after);
 }
 
-// What must be the same in all ranks.
+// Records the values that must be the same in all ranks.
 void Flow::note(std::span<const TaskAccess> accesses, const TaskLabel* label) {
   uint64_t history = mixed(made_.empty() ? 0 : made_.back().history, accesses.size());
   for (const TaskAccess& access : accesses) {
@@ -150,7 +150,7 @@ void Flow::note(std::span<const TaskAccess> accesses, const TaskLabel* label) {
 // Ranks then number tasks differently, so events are compared by their sections only.
 void Flow::allow_parts(bool parts) {
   parts_ = parts;
-  count_ = 0;  // in all ranks
+  count_ = 0;  // the same in all ranks
   tasks_.number_events(!parts);
 }
 

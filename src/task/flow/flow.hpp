@@ -1,4 +1,5 @@
-// One sequence of tasks, created alike in all ranks: which rank runs a task, and after what.
+// One sequence of tasks, created alike in all ranks: it determines the rank that runs a task, and the task's
+// predecessors.
 //
 // Owner: Tasks. For the thread that creates the program's tasks.
 #pragma once
@@ -13,27 +14,28 @@ namespace hiroba {
 class Flow {
  public:
   void start(Memory& memory, Worker& worker, Events& events);
-  // The next task of the sequence. Null if it runs on another rank; else the task, not yet submitted. `on`: the rank
+  // Creates the next task of the sequence, not yet submitted; `task` is null if another rank runs it. `on`: the rank
   // that runs it, or unsaid.
   Status create(std::span<const TaskAccess> accesses, int on, const TaskLabel* label, Task*& task);
-  // All tasks of all ranks have ended.
+  // Requires that all tasks of all ranks have ended.
   void clear();
   // From now on a rank may leave out tasks that use none of the shared data that it uses.
   void allow_parts(bool parts);
   Domain& domain() { return tasks_.domain(); }
-  bool any() const { return used_; }  // task since clear()
-  // Of the sequence since clear(), each task with its label, and what differs between sequences that differ up to it.
+  bool any() const { return used_; }  // true if there was a task since clear()
+  // Each task since clear(), with its label and a hash of the sequence up to it.
   struct Made {
     const TaskLabel* label;
     uint64_t history;
   };
   const std::vector<Made>& made() const { return made_; }
-  // Whether tasks so far use these bytes, and are not known to have ended: so that they may not be read, or written.
+  // Returns true if tasks so far use these bytes and are not known to have ended: then they must not be read, or
+  // written.
   bool uses(const TaskSection& bytes, bool to_write) const;
 
  private:
   static constexpr int everywhere = -2, unsaid = -1;
-  // A part of an access; without an entry it is to private memory.
+  // A part of an access; an access without an entry is to private memory.
   struct Piece {
     Entry* entry;
     const TaskSection* section;
@@ -59,8 +61,8 @@ class Flow {
   uint64_t count_ = 0;
   std::vector<Made> made_;
   bool used_ = false;
-  uint64_t changes_ = 0;       // of arrays, when used_ became true
-  std::vector<Piece> pieces_;  // of the task being created
+  uint64_t changes_ = 0;       // number of changes of arrays when used_ became true
+  std::vector<Piece> pieces_;  // the parts of the task being created
 };
 
 }  // namespace hiroba

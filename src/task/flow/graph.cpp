@@ -39,7 +39,7 @@ bool Graph::are_alike(const std::vector<Task*>& others) const {
 
 void Graph::discard() { discard(tasks_); }
 
-// The arguments of the runtime's own tasks need no end.
+// The arguments of the runtime's own tasks need no destruction.
 void Graph::discard(std::vector<Task*>& tasks) {
   for (Task* const task : tasks) {
     if (task->kind == Task::program) task->body(task->argument, 0);
@@ -93,8 +93,8 @@ void Graph::prepare(int64_t times) {
 
 void Graph::run() {
   if (times_ <= 0) return;
-  // Each thread gets a part of the tasks that can run first, so that their successors stay with it; those
-  // with an exclusion or a priority are released.
+  // Each thread gets a part of the tasks that can run first, so that their successors stay with it; tasks with an
+  // exclusion or a priority are released.
   Crew& crew = worker_.crew();
   const auto threads = static_cast<size_t>(crew.threads());
   std::vector<Task*> roots;
@@ -123,11 +123,11 @@ void Graph::end(Worker& worker, Task& task, Task*& next) {
   }
 }
 
-// The event of an iteration comes after the task has ended that waited for that of the iteration before.
+// The event of an iteration comes after the end of the task that waited for the event of the iteration before.
 bool Graph::arrive(Task& task) { return count_down(static_cast<uint32_t>(task.number), nodes_[task.number].iteration); }
 
-// True if the task can run. It then has the blockers of its next iteration but one: nothing counts these down before
-// it has run.
+// Returns true if the task can run. It then has the blockers of its next iteration but one: nothing decrements these
+// before it has run.
 bool Graph::count_down(uint32_t index, int64_t iteration) {
   if (iteration >= times_) return false;
   Node& node = nodes_[index];
@@ -137,14 +137,14 @@ bool Graph::count_down(uint32_t index, int64_t iteration) {
   return true;
 }
 
-// What another thread changes meanwhile does not matter to who looks because nothing happens.
+// Concurrent changes do not matter to a caller that reports a lack of progress.
 std::vector<Replay::Waiting> Graph::waiting() const {
   std::vector<Waiting> of_task(times_ > 0 ? tasks_.size() : 0), out;
   for (size_t i = 0; i < of_task.size(); ++i)
     for (uint32_t s = nodes_[i].first; s < nodes_[i + 1].first; ++s) {
       const uint32_t after = successors_[s] & ~in_next;
       const bool next = successors_[s] != after;
-      if (nodes_[i].iteration + (next ? 1 : 0) > nodes_[after].iteration) continue;  // it has run for that
+      if (nodes_[i].iteration + (next ? 1 : 0) > nodes_[after].iteration) continue;  // it has run in that iteration
       Waiting& waiting = of_task[after];
       if (++waiting.others == 1 || tasks_[i]->kind == Task::program) waiting.one = tasks_[i];
     }

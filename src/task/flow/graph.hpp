@@ -1,9 +1,9 @@
-// Tasks that are created once and run many times: what an iteration creates on this rank is recorded, with the edges
-// within an iteration and to the next one, and the events from and to other ranks; then a task costs little more than
-// counting down.
+// Tasks that are created once and run many times: it records the tasks of an iteration on this rank, with their edges
+// within an iteration and to the next one, and the events from and to other ranks; a task then costs little more than a
+// counter update.
 //
 // Owner: the program, through Tasks. For the program's thread; arrive() is for any. README.md, "Graphs", says why edges
-// to the next iteration are enough, two counters for each task, and one number for an event.
+// to the next iteration, two counters for each task, and one number for an event are enough.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ class Graph final : public Replay {
   Graph(const Graph&) = delete;
   void discard();  // before its end
 
-  // Between these two the tasks of an iteration are created by flow(). How often: once to know what comes before it in
-  // all but the first iteration, once for itself, and once for what comes after it.
+  // The number of calls of flow() to create the tasks of an iteration: one to find its predecessors in all but the
+  // first iteration, one for itself, and one for its successors.
   static constexpr int passes = 3;
   void begin_pass(int pass);
   void end_pass(int pass);
   Flow& flow() { return flow_; }
   Domain& domain() { return flow_.domain(); }
-  // The passes have created as many tasks.
+  // Returns true if all passes have created the same number of tasks.
   bool is_regular() const { return regular_; }
 
-  // run() runs all tasks `times` times. Other ranks may do so from prepare() on.
+  // Prepares run(), which runs all tasks `times` times. Other ranks may run theirs from then on.
   void prepare(int64_t times);
   void run();
 
@@ -38,15 +38,15 @@ class Graph final : public Replay {
   std::vector<Waiting> waiting() const override;
 
  private:
-  // Of one task: the blockers of its even and odd iterations; how many there are, within its iteration and of the one
-  // before; where its successors begin.
+  // State of one task: the blockers of its even and odd iterations; their full number, within its iteration and from
+  // the one before; the begin of its successors.
   struct Node {
     std::atomic<int32_t> blockers[2];
     int32_t within, all;
     uint32_t first;
     int64_t iteration;
   };
-  // Of a successor, and of the number of a task while it is recorded: of the next iteration.
+  // Flag of a successor, and of a task's number while it is recorded: it is in the next iteration.
   static constexpr uint32_t in_next = uint32_t{1} << 31;
   static constexpr uint32_t in_first_pass = in_next - 1;  // the number of a task
 
@@ -59,7 +59,7 @@ class Graph final : public Replay {
   Events& events_;
   Flow flow_;
   bool regular_ = true;
-  RecordedEvents recorded_events_, other_events_;  // of the iteration, and of those before and after
+  RecordedEvents recorded_events_, other_events_;  // those of the iteration, and those before and after
   Recording recording_[passes];
   std::vector<Task*>& tasks_ = recording_[1].tasks;
   std::unique_ptr<Node[]> nodes_;

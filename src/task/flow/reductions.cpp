@@ -121,8 +121,8 @@ Status Reductions::owner(const TaskAccess& access, int& rank) const {
   return {};
 }
 
-// The rank that runs a task: as without reductions, if it writes shared data; else that of the first shared data that
-// it reads, so that all ranks take part; else that of what it reduces.
+// Chooses the rank that runs a task: the usual one, if it writes shared data; else the home of the first shared data
+// that it reads, so that all ranks take part; else that of its reductions.
 Status Reductions::place(std::span<const TaskAccess> accesses, int& on) const {
   if (sequence_.ranks == 1) return {};
   const TaskAccess *write = nullptr, *read = nullptr, *reduced = nullptr, *own = nullptr;

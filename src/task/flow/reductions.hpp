@@ -1,9 +1,9 @@
-// Reductions of tasks: a task that names a section as a reduction does not use it, but parts of it that the threads of
-// its rank have, which begin with the neutral value. When the sequence comes to a task that uses the section otherwise,
-// or to a wait, tasks are created that combine the parts into the section, one for each rank that has run some of them.
+// Reductions of tasks: a task that names a section as a reduction uses private parts of it that the threads of its rank
+// have, which begin with the neutral value. Before a task that uses the section otherwise, or a wait, tasks are created
+// that combine the parts into the section, one for each rank that has run some of them.
 //
 // Owner: of Reductions, Tasks for the program's sequence and for the tasks that a task creates; for the thread that
-// creates these. Parts are owned by the tasks that use them, and by the one that combines them.
+// creates these. The tasks that use parts own them, and so does the task that combines them.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@
 
 namespace hiroba {
 
-// What the threads of this rank have of one section.
+// The private parts that the threads of this rank have of one section.
 class ReductionParts {
  public:
   explicit ReductionParts(const TaskAccess& access) : target_(access) {}
-  // Tasks that use the parts name this; those that add to them as concurrent.
+  // Returns the access by which tasks that use the parts are ordered; those that add to them use concurrent.
   TaskAccess ordered(TaskAccess::Mode mode);
   void allocate(int threads);  // before the first task of this rank that uses them
-  // Where a thread has what is at the address, for addresses of the section.
+  // Returns the address in the thread's part that corresponds to an address of the section.
   char* moved(int thread, const char* address) const;
   void combine();  // into the section; the parts are neutral again
 
@@ -41,22 +41,22 @@ class ReductionParts {
 
 class Reductions {
  public:
-  // How tasks of the sequence are created.
+  // The functions that create tasks of the sequence.
   struct Sequence {
     const Memory* memory;
-    int threads, ranks;  // ranks: that the tasks are divided among; those of a task run where it does
+    int threads, ranks;  // ranks: the tasks are divided among them; a task's children run on its rank
     std::function<Status(std::span<const TaskAccess>, const Tasks::Spec&, void*& argument)> create;
     std::function<void(void* argument, Tasks::Body)> submit;
   };
   explicit Reductions(Sequence sequence) : sequence_(std::move(sequence)) {}
 
-  // Whether create() is to create a task with these.
+  // Returns true if create() is to create a task with these.
   bool concern(std::span<const TaskAccess> accesses) const;
   Status create(std::span<const TaskAccess> accesses, const Tasks::Spec& spec, void*& argument);
-  // All that are open.
+  // Combines all open reductions.
   Status combine();
-  // While a graph is recorded: each pass opens the same reductions, and they have the same parts, so that a task of the
-  // next iteration waits for what combines those of this one.
+  // While a graph is recorded, each pass opens the same reductions with the same parts, so that a task of the next
+  // iteration waits for the task that combines those of this one.
   void begin_pass() { recording_ = true, opened_ = 0; }
   void end_passes() { recording_ = false, recorded_.clear(); }
 
@@ -64,7 +64,7 @@ class Reductions {
   struct Open {
     TaskAccess access;
     std::shared_ptr<ReductionParts> parts;
-    std::vector<int> ranks;  // that run tasks of it, in order; of private memory: anywhere
+    std::vector<int> ranks;  // ranks that run tasks of it, in order; for private memory: any
   };
 
   template <typename Which>
@@ -78,8 +78,8 @@ class Reductions {
   Sequence sequence_;
   std::vector<Open> open_;
   bool recording_ = false;
-  size_t opened_ = 0;           // in this pass
-  std::vector<Open> recorded_;  // in the first pass
+  size_t opened_ = 0;           // number opened in this pass
+  std::vector<Open> recorded_;  // opened in the first pass
 };
 
 }  // namespace hiroba

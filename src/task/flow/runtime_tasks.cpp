@@ -9,7 +9,7 @@ namespace hiroba {
 
 namespace {
 
-// The argument of a task that tells another rank something.
+// The argument of a task that sends an event to another rank.
 struct Signal {
   Events* events;
   uint64_t number;
@@ -24,7 +24,7 @@ struct Sending {
 // The argument of a task that copies a section between the memory of its home and that of this rank.
 struct Copying {
   TaskSection section;
-  char* home;  // where this process reaches the section's first byte
+  char* home;  // the address of the section's first byte at home in this process
   NamedWrites* writes;
 };
 
@@ -70,7 +70,7 @@ Task& RuntimeTasks::make(Task::Kind kind, Task::Body body) {
   return task;
 }
 
-// The ranks say it to each other, to find out whether they mean the same.
+// The ranks compare it to find out if they mean the same section.
 uint32_t RuntimeTasks::what(const TaskSection& section) const {
   const auto offset = static_cast<uint64_t>(section.address - world_->base);
   return static_cast<uint32_t>(mixed(offset, same_numbers_ ? number_ : 0) & 0x7fffffff);
@@ -119,7 +119,7 @@ Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
 Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
   Task& task = make_expected(section, section);
   draw(task, rank, world_->rank, events_->number_from(rank), section);
-  (void)events_->expect(rank, task, *worker_);  // it has not come: it needs a signal of this rank
+  (void)events_->expect(rank, task, *worker_);  // has not come: it needs a signal of this rank
   return task;
 }
 

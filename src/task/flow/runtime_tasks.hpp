@@ -1,5 +1,5 @@
-// Tasks of the runtime: those that tell another rank something, wait for what it tells, and move data. They are nodes
-// like the program's, with edges to these, and are made while the program's task is created that needs them.
+// Tasks of the runtime: they send events to other ranks, wait for events, and move data. They are nodes like the
+// program's tasks, with edges to these, and are created while the program's task that needs them is created.
 //
 // Owner: Flow. For the thread that creates the program's tasks. README.md, "Events", has the protocol.
 #pragma once
@@ -18,20 +18,20 @@ class RuntimeTasks {
   }
   Domain& domain() { return domain_; }  // of the program's tasks and these
   Worker& worker() const { return *worker_; }
-  // Those that follow belong to the program's task with this number.
+  // The next tasks belong to the program's task with this number.
   void next(uint64_t number) { number_ = number; }
-  // Whether ranks have the same numbers, so that events can be compared by them.
+  // With `same` all ranks have the same numbers, so events are compared by them.
   void number_events(bool same) { same_numbers_ = same; }
 
-  // Submitted: ends when that rank's next event has come.
+  // Returns a submitted task that ends when that rank's next event has come.
   TaskRef expect(int rank, const TaskSection& section);
-  // The others are not submitted yet. One that tells that rank that it has run:
+  // Returns a task that sends that rank an event when it runs. This and the following tasks are not submitted yet.
   Task& signal(int rank, const TaskSection& section);
-  // Sends the section, which it holds until that has gone.
+  // Returns a task that sends the section, and does not end before it is sent.
   Task& sending(int rank, const TaskSection& section);
-  // Ends when the data has come, at that place. Submit it with one event.
+  // Returns a task that ends when the data has come to that section. Submit it with one event.
   Task& receiving(int rank, const TaskSection& section);
-  // Copies the section between its addresses here and where its home is.
+  // Returns a task that copies the section between its addresses here and at its home.
   Task& copying_here(int home, const TaskSection& section);
   Task& copying_home(int home, const TaskSection& section);
 

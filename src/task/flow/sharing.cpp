@@ -48,7 +48,7 @@ bool Sharing::uses(const Entry& entry, bool to_write, bool copied) const {
   return written || (to_write && shares.readers.any_but(rank_));
 }
 
-// ---- what one access means -----------------------------------------------------------------------------------------
+// ---- one access -----------------------------------------------------------------------------------------------------
 
 void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring,
                   bool after) {
@@ -70,7 +70,7 @@ void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& sectio
   }
 }
 
-// Ranks that use the same memory.
+// Handles an access of a rank that uses the same memory.
 void Sharing::use_near(Entry& entry, TaskAccess::Mode mode, int rank, Wiring* wiring) {
   Shares& shares = *entry.shares;
   if (mode == TaskAccess::in) {
@@ -84,7 +84,7 @@ void Sharing::use_near(Entry& entry, TaskAccess::Mode mode, int rank, Wiring* wi
   for (Entry* const other : entry.others) write_near(*other, rank);
   write_near(entry, rank);
   if (wiring != nullptr) {
-    // What comes after others in any order: all of it after what others have done.
+    // A task after others that run in any order waits for all of them.
     if (!arrivals_.empty() && mode != TaskAccess::out && mode != TaskAccess::inout) join_arrivals(entry, *wiring);
     for (const TaskRef& arrival : arrivals_) wiring->after(arrival);
     directory_->use(entry, mode, *wiring);
@@ -109,7 +109,7 @@ void Sharing::join_arrivals(Entry& entry, Wiring& wiring) {
   edges.submit();
 }
 
-// The rank will read it: it has to know of the last write.
+// The rank will read the entry, so it must know of the last write.
 void Sharing::read_near(Entry& entry, int rank) {
   if (entry.shares == nullptr) return;
   Shares& shares = *entry.shares;
@@ -119,7 +119,7 @@ void Sharing::read_near(Entry& entry, int rank) {
   shares.signalled.add(rank);
 }
 
-// The rank will write it: it has to know that the others have used it; and of the last write, unless those knew.
+// The rank will write the entry, so it must know that the others have used it; and of the last write, unless those did.
 void Sharing::write_near(Entry& entry, int rank) {
   if (entry.shares == nullptr) return;
   const Shares& shares = *entry.shares;
@@ -158,7 +158,7 @@ Shares::Copy& Sharing::copy_of(Entry& entry, int rank, const TaskSection& sectio
   return copies.back();
 }
 
-// The tasks that move data to this rank's copies of these bytes; also those that use them.
+// Makes the task wait for tasks that move data to this rank's copies of these bytes, and for those that use the copies.
 void Sharing::after_copies(const Entry& entry, const TaskSection& section, Wiring& wiring, bool users) const {
   const auto of = [&](const Entry& e) {
     if (e.shares == nullptr) return;
@@ -204,7 +204,7 @@ void Sharing::write_far(Entry& entry, const TaskSection& section, int rank, Wiri
   if (wiring != nullptr) copy.readers.add(sender);
 }
 
-// Tells that rank that tasks of this one have ended: those that have written it, or all that have used it.
+// Tells that rank that tasks of this one have ended: those that have written the entry, or all that have used it.
 void Sharing::signal(int rank, const Entry& entry, bool all_users) {
   Wiring wiring(tasks_->worker(), tasks_->signal(rank, entry.section));
   if (all_users) Directory::after_all(entry, wiring);
@@ -212,7 +212,7 @@ void Sharing::signal(int rank, const Entry& entry, bool all_users) {
   wiring.submit();
 }
 
-// ---- moving it -----------------------------------------------------------------------------------------------------
+// ---- moving data ----------------------------------------------------------------------------------------------------
 
 // This rank's copy is valid after the task.
 void Sharing::moved_by(Entry& entry, const TaskSection& section, Task& task) const {
@@ -229,7 +229,7 @@ void Sharing::pull(Entry& entry, const TaskSection& section, const Task* reader)
   wiring.submit();
 }
 
-// The home's side: it sends when the data is there, and the receiver has said that nothing uses its copy.
+// The home sends when the data is ready and the receiver has reported that nothing uses its copy.
 void Sharing::push(Entry& entry, const TaskSection& section, int rank) {
   const TaskRef clear = tasks_->expect(rank, section);
   Wiring wiring(tasks_->worker(), tasks_->sending(rank, section));
@@ -238,7 +238,7 @@ void Sharing::push(Entry& entry, const TaskSection& section, int rank) {
   wiring.submit();
 }
 
-// The other side. The task is known to the handler of messages before the home may send.
+// The receiver's side. The handler of messages knows the task before the home may send.
 void Sharing::receive(Entry& entry, const TaskSection& section, const Task* reader) {
   const int home = entry.shares->home;
   Task& data = tasks_->receiving(home, section);

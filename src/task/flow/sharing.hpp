@@ -1,6 +1,6 @@
-// What an access to shared memory means for all ranks: which events and copies between them it needs. Every rank
-// derives the same from the same sequence of tasks, and does its own part of it. README.md, "Sharing", has the rules
-// and why nothing can wait in a cycle.
+// Determines the events and copies between ranks that an access to shared memory needs. Every rank derives the same
+// from the same sequence of tasks, and does its own part of it. README.md, "Sharing", has the rules and the reason why
+// there is no deadlock.
 //
 // Owner: Flow. For the thread that creates the program's tasks.
 #pragma once
@@ -33,14 +33,14 @@ class RankSet {
   bool any_ = false;
 };
 
-// What ranks know of data in shared memory whose home is one node.
+// State that all ranks keep of data in shared memory whose home is one node.
 struct Shares {
-  // A section of it in the memory of a rank of another node. Of those of other ranks only whether they are valid.
+  // A section of it in the memory of a rank of another node. For other ranks only its validity is known.
   struct Copy {
     int rank;
     TaskSection section;
     bool valid = false;
-    TaskRef mover = {};  // after which it is valid
+    TaskRef mover = {};  // the task after which it is valid
     TaskList readers = {};
   };
 
@@ -49,11 +49,11 @@ struct Shares {
   Shares(int home_rank, int owner_rank, int nranks)
       : home(home_rank), owner(owner_rank), signalled(nranks), readers(nranks) {}
 
-  int home;             // a rank of the node whose memory it is
-  int owner;            // of its first element: this rank runs tasks that write it
+  int home;             // a rank of the node that has the memory
+  int owner;            // owner of its first element: this rank runs tasks that write it
   int writer = nobody;  // the rank that has written it last
-  RankSet signalled;    // know of that
-  RankSet readers;      // have used it since
+  RankSet signalled;    // ranks that know of that write
+  RankSet readers;      // ranks that have used it since
   std::vector<Copy> copies;
 
   void written_by(int rank) {
@@ -66,18 +66,18 @@ class Sharing {
  public:
   void start(Memory& memory, Directory& directory, RuntimeTasks& tasks);
   // `rank` runs the task; `wiring` is the task's, if that is this rank. Called twice for each access of a task: first
-  // for all of them what the task waits for, then what comes `after` the task.
+  // for the task's predecessors over all accesses, then for its successors (`after`).
   void use(Entry& entry, TaskAccess::Mode mode, const TaskSection& section, int rank, Wiring* wiring, bool after);
-  // Whether this rank has a copy of what tasks have made of these bytes of other memory.
+  // Returns true if this rank has a valid copy of these bytes of other memory.
   bool has_copy(const Entry& entry, const TaskSection& bytes) const;
-  // Whether tasks of other ranks have written the entry, or used it, and this rank does not know that they have ended;
-  // of other memory that it has a copy.
+  // Returns true if tasks of other ranks have written the entry, or used it, and this rank does not know that they have
+  // ended; for other memory only if it has a copy.
   bool uses(const Entry& entry, bool to_write, bool copied) const;
-  // All tasks of all ranks have ended, so nothing that is known about entries counts any more.
+  // All tasks of all ranks have ended, so the states of entries are void.
   void clear() { ++epoch_; }
 
  private:
-  enum class Reach { same, pull, push };  // of memory: same node; the reader copies it; its home sends it
+  enum class Reach { same, pull, push };  // same node; the reader copies; the home sends
   Reach reach(int rank, int home) const;
   bool is_near(int home) const { return reach(rank_, home) != Reach::push; }
   void renew(Entry& entry) const;
@@ -108,7 +108,7 @@ class Sharing {
   int rank_ = 0;
   bool all_reach_ = true;
   size_t epoch_ = 0;
-  std::vector<TaskRef> arrivals_;  // of events for which the next write has to wait
+  std::vector<TaskRef> arrivals_;  // events for which the next write has to wait
 };
 
 template <typename Visit>

@@ -1,5 +1,5 @@
-// The edges to one task that is being created. A task waits for at most Task::most_edges others itself; for more of
-// them, for tasks of the runtime that wait for these.
+// The edges to one task that is being created. A task waits for at most Task::most_edges others itself; for more, it
+// waits for tasks of the runtime that wait for them.
 //
 // For the thread that creates the task.
 #pragma once
@@ -10,7 +10,7 @@ namespace hiroba {
 
 class Wiring {
  public:
-  // `inside`: the task on whose behalf this one is created, if any; it never waits for that.
+  // `inside`: the task on whose behalf this one is created, if any; this task never waits for it.
   Wiring(Worker& worker, Task& task, const Task* inside = nullptr)
       : worker_(worker), task_(task), inside_(inside), sink_(&task) {}
   Wiring(const Wiring&) = delete;
@@ -26,17 +26,17 @@ class Wiring {
     if (Recording* const recording = task_.domain->recording) return recording->links.push_back({before.task, &task_});
     if (sink_->edges + 1 == static_cast<int>(Task::most_edges)) {
       extend();
-      if (!before.pending()) return;  // to get a node, this thread may have run it, and got its node
+      if (!before.pending()) return;  // create_join() may have run it and reused its node
     }
     if (connect(*before.task, *sink_) && count_ < most_known) known_[count_++] = {before.task, before.serial};
   }
-  // A task in the same domain that does nothing but wait.
+  // Creates a task in the same domain that only waits.
   Task& create_join() {
     Task& join = worker_.create(*task_.domain, Task::inner);
     join.body = [](void*, int) {};
     return join;
   }
-  // All edges are there; the task is not yet submitted.
+  // Requires that all edges are added; the task is not yet submitted.
   void close() {
     if (sink_ != &task_) worker_.submit(*sink_);
     sink_ = &task_;
@@ -64,7 +64,7 @@ class Wiring {
     Task* task;
     uint64_t serial;
   };
-  Known known_[most_known];  // it waits for these
+  Known known_[most_known];  // tasks that it waits for
 };
 
 }  // namespace hiroba

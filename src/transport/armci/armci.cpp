@@ -1,13 +1,12 @@
 // The wire over ARMCI-MPI: its one-sided operations on all memory of the processes. ARMCI has no messages of its own,
-// so frames and bulk data are those of the MPI below it, as in ../mpi.
+// so frames and bulk data use the MPI below it, as in ../mpi.
 //
-// ARMCI reaches memory that it has allocated itself. ARMCI-MPI asks MPI for that memory, by MPI_Alloc_mem, and makes a
-// window of it; the linker puts a function of ours in between, which answers with all addresses of the process. Nothing
-// is touched or registered by that: over networks without RDMA, MPI's one-sided operations are messages that the
-// owner's MPI carries out. (Over RDMA, MPI would try to register all of it, and fail: then UCX_TLS has to keep it from
-// that.)
+// ARMCI accesses only memory that it has allocated itself. ARMCI-MPI asks MPI for that memory, by MPI_Alloc_mem, and
+// makes a window of it; the linker wraps that function with ours, which returns all addresses of the process. This
+// touches and registers nothing: over networks without RDMA, MPI's one-sided operations are messages that the owner's
+// MPI executes. (Over RDMA, MPI would try to register all of it, and fail: then UCX_TLS has to prevent that.)
 //
-// Words (ARMCI_Rmw) are not used: ARMCI has no compare-and-swap, and its operations are not atomic with the
+// ARMCI's words (ARMCI_Rmw) are not used: ARMCI has no compare-and-swap, and its operations are not atomic with the
 // processor's, which ranks of the owner's node use.
 #include "transport/mpi/mpi_wire.hpp"
 
@@ -25,7 +24,7 @@ extern "C" {
 #include "transport/wire/address_handles.hpp"
 
 namespace {
-// What MPI_Alloc_mem gives to ARMCI while it is to take all addresses, and what MPI_Free_mem leaves alone.
+// `offered`: what MPI_Alloc_mem returns while ARMCI opens all addresses; `given`: what MPI_Free_mem ignores.
 void *offered = nullptr, *given = nullptr;
 }  // namespace
 
@@ -38,8 +37,7 @@ int __wrap_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* pointer) {
 }
 int __real_MPI_Free_mem(void* memory);
 int __wrap_MPI_Free_mem(void* memory) { return memory == given ? MPI_SUCCESS : __real_MPI_Free_mem(memory); }
-// Debian's archive is not made for shared libraries: it would have this variable of the C library copied into the
-// program.
+// Debian's archive is not built for shared libraries: it would need a copy of this C library variable in the program.
 extern FILE *__real_stderr, *__real_stdout, *__wrap_stderr, *__wrap_stdout;
 FILE *__wrap_stderr = __real_stderr, *__wrap_stdout = __real_stdout;
 }
@@ -73,7 +71,7 @@ class ArmciWire final : public MpiWire {
   }
 
   bool poll() override {
-    // A put is there when its owner has been asked; one question is enough for all.
+    // A put is complete when its owner has been asked; one fence covers all puts.
     if (!putting_.empty()) ARMCI_AllFence();
     const bool any = !putting_.empty() || !finished_.empty();
     for (std::vector<uint64_t>* const tickets : {&putting_, &finished_}) {
@@ -139,7 +137,7 @@ class ArmciWire final : public MpiWire {
   }
 
  private:
-  // The addresses of a process but for the first page, which nobody has.
+  // All addresses of a process except the first page, which no process maps.
   static constexpr long first_address = 4096, last_address = long{1} << 47;
 
   static char* at(const void* local) { return static_cast<char*>(const_cast<void*>(local)); }
@@ -173,7 +171,8 @@ class ArmciWire final : public MpiWire {
   };
 
   AddressHandles handles_;
-  std::vector<uint64_t> putting_, finished_;  // tickets: of puts that nobody has waited for, of what has ended
+  std::vector<uint64_t> putting_, finished_;  // tickets of puts that no fence has covered; of operations that have
+                                              // ended
 };
 
 }  // namespace

@@ -134,7 +134,7 @@ class Chaos final : public Wrapper {
     std::array<char, most> bytes;
   };
 
-  // In an order of its own.
+  // Performs held puts in random order.
   void release() {
     lock_.lock();
     while (held_count_ > 0) {
@@ -171,7 +171,7 @@ class Chaos final : public Wrapper {
   }
 
   std::atomic<uint64_t> state_;
-  SignalSafeLock lock_;  // guards what follows
+  SignalSafeLock lock_;  // guards the next members
   std::array<Held, 64> held_;
   size_t held_count_ = 0;
 };

@@ -1,5 +1,5 @@
-// A wrapper that makes rare orders common: operations are delayed, and puts are held back and performed in random
-// order at the next fence, all from a seed. A program that is right under it does not lean on luck.
+// A wrapper that makes rare orders common: it delays operations, holds puts back and performs them in random order at
+// the next fence, all from a seed. A correct program stays correct under it.
 #pragma once
 
 #include <memory>

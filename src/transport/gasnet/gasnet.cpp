@@ -1,15 +1,15 @@
-// The wire over GASNet-EX, by active messages: a frame is one, bulk data goes in pieces of what one can carry. Where
-// GASNet has been built so that its segment is all memory of a process (--enable-segment-everything), its put, get and
-// strided operations work on Hiroba's memory; else the segment is memory that GASNet chooses, and the page heap stays
-// in ours. GASNet has no accumulate for arrays, and its atomics work on words that nobody touches otherwise; so words
-// and accumulates are messages.
+// The wire over GASNet-EX, by active messages: a frame is one message; bulk data moves in pieces of the largest
+// message. If GASNet was built with a segment of all memory of a process (--enable-segment-everything), its put, get
+// and strided operations work on Hiroba's memory; else the segment is memory that GASNet chooses, and the page heap
+// stays in ours. GASNet has no accumulate for arrays, and its atomics require words that nothing else accesses; so
+// words and accumulates are messages.
 //
-// Any conduit whose processes MPI can start will do. We start MPI and end it; GASNet, which has no end but that of the
-// process, is told to keep away from exits and signals.
+// Any conduit whose processes MPI can start works. We start and end MPI; GASNet can end only with the process, so it is
+// configured to ignore exits and signals.
 //
-// GASNet runs our handlers inside any of its calls. Inside poll() they hand a frame on at once, and the first frame
-// that goes back to its sender meanwhile is GASNet's reply: GASNet answers each request anyhow, so a question and its
-// answer are two messages then and not four. In other calls they only put aside what has come, and poll() looks at it.
+// GASNet runs our handlers inside any of its calls. Inside poll() they deliver a frame at once, and the first frame
+// that goes back to its sender during that is GASNet's reply: GASNet answers each request anyhow, so a request and its
+// answer take two messages and not four. In other calls handlers only store what has arrived, for poll().
 #include <gasnetex.h>
 
 #include <gasnet_vis.h>
@@ -51,7 +51,7 @@ class GasnetWire final : public SessionWire {
   bool poll() override;
 
   Remote remote() const override { return {.memory = reaches_all_memory, .needs_owner = true}; }
-  // There is nothing to prepare, and nothing to know but the address.
+  // Nothing has to be prepared; the address is sufficient.
   Status expose(void*, size_t, std::vector<char>& key) override { return key.assign(1, 0), Status(); }
   int import(int owner, uint64_t address, const std::vector<char>&) override { return handles_.add(owner, address); }
   void forget(int handle) override { handles_.drop(handle); }
@@ -74,12 +74,12 @@ class GasnetWire final : public SessionWire {
     size_t bytes, sent;
     uint64_t ticket;
   };
-  // Bulk data that comes: before or after it is asked for.
+  // Bulk data that arrives before or after recv_bulk().
   struct Receiving {
-    char* data = nullptr;  // null: not asked for yet
+    char* data = nullptr;  // null: no recv_bulk() yet
     size_t bytes = 0, arrived = 0;
     uint64_t ticket = 0;
-    std::vector<std::pair<size_t, std::vector<char>>> early;  // by place
+    std::vector<std::pair<size_t, std::vector<char>>> early;  // by offset
   };
   using Key = std::pair<int, uint32_t>;  // source, tag
   enum Handler { frame_handler = GEX_AM_INDEX_BASE, piece_handler };
@@ -100,10 +100,10 @@ class GasnetWire final : public SessionWire {
   gex_TM_t team_ = {};
   size_t piece_bytes_ = 0;
   bool failed_ = false;
-  bool polling_ = false, handled_ = false;  // handlers may hand on; one has
-  bool handling_ = false;                   // in a handler: GASNet takes nothing but a reply
-  gex_Token_t token_ = {};                  // its request,
-  int asker_ = -1;                          // and who has sent that; -1: no reply can be given
+  bool polling_ = false, handled_ = false;  // handlers may deliver frames; one has
+  bool handling_ = false;                   // in a handler: GASNet accepts only a reply
+  gex_Token_t token_ = {};                  // the request of that handler,
+  int asker_ = -1;                          // and its sender; -1: no reply is possible
   std::vector<std::unique_ptr<Frame>> free_, arrived_, reporting_;
   std::deque<Sending> sending_;
   std::map<Key, Receiving> receiving_;
@@ -118,12 +118,12 @@ Status GasnetWire::open(const Start& start) {
   HIROBA_TRY(session_.join(start));
   constexpr struct {
     const char *name, *value;
-    bool ours;  // whatever the user says
+    bool ours;  // overrides the user's value
   } settings[] = {
-      {"GASNET_CATCH_EXIT", "0", true},           // the process goes on after Hiroba's end
+      {"GASNET_CATCH_EXIT", "0", true},           // the process continues after Hiroba's end
       {"GASNET_NO_CATCH_SIGNAL", "*", true},      // page faults are signals
-      {"GASNET_MAX_SEGSIZE", "1MB/P", false},     // nothing of ours is in its segment
-      {"GASNET_HOST_DETECT", "hostname", false},  // which processes share memory: as we see it
+      {"GASNET_MAX_SEGSIZE", "1MB/P", false},     // its segment holds nothing of ours
+      {"GASNET_HOST_DETECT", "hostname", false},  // processes share memory by our definition
   };
   for (const auto& setting : settings) setenv(setting.name, setting.value, setting.ours ? 1 : 0);
   if (const int error = gex_Client_Init(&client_, &endpoint_, &team_, "HIROBA", nullptr, nullptr, 0);
@@ -143,7 +143,7 @@ Status GasnetWire::open(const Start& start) {
         format("messages of this GASNet carry at most %zu bytes, and %zu are needed", most, size_t{max_frame}));
   char nothing = 0;
   std::vector<char> all(static_cast<size_t>(size()));
-  return allgather(&nothing, all.data(), 1);  // everybody has handlers
+  return allgather(&nothing, all.data(), 1);  // all ranks have handlers
 }
 
 void GasnetWire::close(bool) {
@@ -151,7 +151,7 @@ void GasnetWire::close(bool) {
   MPI_Request request;
   int met = 0;
   MPI_Ibarrier(session_.communicator(), &request);
-  while (met == 0) {  // answering others meanwhile
+  while (met == 0) {  // answers other ranks during the wait
     gasnet_AMPoll();
     MPI_Test(&request, &met, MPI_STATUS_IGNORE);
   }
@@ -186,9 +186,9 @@ bool GasnetWire::send(int to, const void* frame, size_t size) {
 void GasnetWire::on_frame(gex_Token_t token, void* bytes, size_t size) {
   gex_Token_Info_t info;
   GasnetWire& wire = of(token, info);
-  if (size > max_frame) return;  // nothing of ours
+  if (size > max_frame) return;  // not a frame of ours
   const int source = static_cast<int>(info.gex_srcrank);
-  if (wire.polling_ && wire.arrived_.empty()) {  // else it would overtake what was put aside
+  if (wire.polling_ && wire.arrived_.empty()) {  // else it would overtake stored frames
     wire.handling_ = wire.handled_ = true;
     wire.token_ = token, wire.asker_ = info.gex_is_req != 0 ? source : -1;
     wire.hooks_.frame(wire.hooks_.context, source, bytes, size);
@@ -209,7 +209,7 @@ void GasnetWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes,
   sending_.push_back({to, tag, static_cast<const char*>(data), bytes, 0, ticket});
 }
 
-// Some pieces of every transfer in turn; true if any was sent.
+// Sends some pieces of every transfer in turn; returns true if any was sent.
 bool GasnetWire::send_pieces() {
   bool any = false;
   for (size_t left = std::min<size_t>(sending_.size(), pieces_per_poll); left > 0 && !failed_; --left) {
@@ -242,7 +242,7 @@ void GasnetWire::take_piece(const Key& key, const void* bytes, size_t size, size
     r.early.emplace_back(place, std::vector<char>(from, from + size));
     return;
   }
-  if (place > r.bytes || size > r.bytes - place) return;  // nothing of ours
+  if (place > r.bytes || size > r.bytes - place) return;  // not a piece of ours
   std::memcpy(r.data + place, bytes, size);
   r.arrived += size;
   finish(receiving);
@@ -272,7 +272,7 @@ bool GasnetWire::poll() {
   bool any = report();
   any = send_pieces() || any;
   polling_ = true, handled_ = false;
-  // Several looks, for whoever waits comes back at once, and what comes while it is on its way back has to wait.
+  // Polls several times: a peer that waits answers quickly, and a frame just missed would wait for the next poll().
   for (int look = 0; look < 4 && !handled_ && !failed_ && arrived_.empty() && finished_.empty(); ++look)
     if (const int error = gasnet_AMPoll(); error != GASNET_OK) fail("receiving", error);
   polling_ = false;
@@ -280,7 +280,7 @@ bool GasnetWire::poll() {
   return report() || any;
 }
 
-// Hooks may send, and so bring more about: what that is the next poll sees.
+// Hooks may send and so cause more events; the next poll reports those.
 bool GasnetWire::report() {
   if (arrived_.empty() && finished_.empty()) return false;
   reporting_.swap(arrived_);
@@ -297,8 +297,8 @@ bool GasnetWire::report() {
 
 // ---- one-sided access ----------------------------------------------------------------------------------------------
 
-// These block, because GASNet wants the thread that has begun an operation to end it. While they wait they answer what
-// others ask of this process.
+// These block, because GASNet requires that the thread that begins an operation ends it. While they wait they answer
+// requests of other processes.
 void GasnetWire::put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) {
   const auto [owner, to] = handles_.at(handle, offset);
   gex_RMA_PutBlocking(team_, static_cast<gex_Rank_t>(owner), to, const_cast<void*>(from), bytes, 0);

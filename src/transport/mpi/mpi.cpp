@@ -6,13 +6,13 @@
 namespace hiroba {
 
 namespace {
-constexpr int frame_tag = Wire::tags;  // behind those of bulk data; MPI promises tags up to 32767
+constexpr int frame_tag = Wire::tags;  // after the tags of bulk data; MPI promises tags up to 32767
 }
 
 Status MpiWire::open(const Start& start) {
   hooks_ = start.hooks;
   HIROBA_TRY(session_.join(start));
-  constexpr size_t own_heads = 4096;  // of what MPI sends at once
+  constexpr size_t own_heads = 4096;  // headers within MPI's eager limit
   largest_frame = std::clamp(session_.at_once(), max_frame + own_heads, most_in_frame + own_heads) - own_heads;
   arriving_ = std::make_unique_for_overwrite<char[]>(posted * largest_frame);
   for (size_t slot = 0; slot < posted; ++slot) post(slot);
@@ -71,10 +71,10 @@ void MpiWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64
 }
 
 bool MpiWire::poll() {
-  // What has arrived by the last poll: not right then, because whoever waited for it may have an answer to send.
+  // Reposts the slot of the last poll's frame. Not done in that poll, because its receiver may have an answer to send.
   const size_t last = (oldest_ + posted - 1) % posted;
   if (receives_[last] == MPI_REQUEST_NULL) post(last);
-  bool any = !failed_ && take_frame();  // one: to ask in vain whether there is another costs a system call
+  bool any = !failed_ && take_frame();  // one frame: a test in vain for another costs a system call
   if (!failed_ && !moving_.test([&](uint64_t ticket, const MPI_Status&) {
         any = true;
         hooks_.done(hooks_.context, ticket);
@@ -91,7 +91,7 @@ void MpiWire::post(size_t slot) {
   if (error != MPI_SUCCESS) fail("receiving", error);
 }
 
-// Receives match in the order they were posted, so it is enough to look at the oldest.
+// Receives match in the order of posting, so it is enough to test the oldest.
 bool MpiWire::take_frame() {
   int arrived = 0, size = 0;
   MPI_Status status;

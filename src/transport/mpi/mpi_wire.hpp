@@ -1,10 +1,9 @@
-// The wire over any MPI, by two-sided messages only: one-sided MPI fails or hangs in too many installations. Compiled
-// once for each MPI that is found, because their binary interfaces differ.
+// The wire over any MPI, by two-sided messages only: one-sided MPI fails or hangs in too many installations. It is
+// compiled once for each MPI that is found, because their binary interfaces differ.
 //
-// Frames have a tag of their own, with receives posted ahead. There is one communicator for all, because making another
-// takes many ranks on few cores a quarter of a second. All calls are made under the
-// engine's lock, so MPI_THREAD_SERIALIZED is enough unless the program calls MPI itself. Wires over libraries that sit
-// on MPI derive from this one.
+// Frames have a tag of their own and preposted receives. There is one communicator for all, because creating another
+// takes many ranks on few cores a quarter of a second. The engine's lock serializes all calls, so MPI_THREAD_SERIALIZED
+// is enough unless the program calls MPI itself. Wires over libraries on top of MPI derive from this one.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@
 
 namespace hiroba {
 
-// Requests in flight, with what has to be known of each when it ends; kept dense for MPI_Testsome.
+// Requests in flight, each with a note that is reported when it ends; kept dense for MPI_Testsome.
 template <typename Piggyback>
 class Requests {
  public:
@@ -27,7 +26,7 @@ class Requests {
 
   void wait() { MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
 
-  // Calls ended(note, status) for every request that has ended; false if MPI reports an error.
+  // Calls ended(note, status) for every request that has ended; returns false if MPI reports an error.
   template <typename Ended>
   bool test(const Ended& ended) {
     if (requests_.empty()) return true;
@@ -39,7 +38,7 @@ class Requests {
     if (error != MPI_SUCCESS) return false;
     if (finished == MPI_UNDEFINED || finished <= 0) return true;
     std::vector<std::pair<Piggyback, MPI_Status>>
-        done;  // reported when this is in order again: a report may add requests
+        done;  // reported after requests_ is consistent again: a report may add requests
     for (size_t i = 0; i < static_cast<size_t>(finished); ++i)
       done.push_back({notes_[static_cast<size_t>(indices_[i])], statuses_[i]});
     size_t kept = 0;
@@ -75,7 +74,7 @@ class MpiWire : public SessionWire {
   MPI_Comm communicator() const { return session_.communicator(); }
   void fail(const char* doing, int error);
   void finish(uint64_t ticket) { hooks_.done(hooks_.context, ticket); }
-  // Waits for what is under way; after that nothing is sent any more.
+  // Waits for all operations under way; nothing is sent after it.
   void settle();
 
  private:

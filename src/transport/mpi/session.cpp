@@ -67,8 +67,8 @@ Status MpiSession::initialise(bool program_uses_mpi) {
   return Status::error(format("this MPI offers %s, and %s is needed", level_name(level), level_name(wanted)));
 }
 
-// MPICH on UCX without RDMA: as transport ucx does, and for the same reasons (ucx/context.hpp). By itself UCX asks
-// before it sends 8 KiB over TCP.
+// Configures MPICH on UCX without RDMA as transport ucx does, for the reasons in ucx/context.hpp. By default UCX uses
+// rendezvous from 8 KiB on over TCP.
 void MpiSession::set_up_ucx() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -80,7 +80,7 @@ void MpiSession::set_up_ucx() {
   at_once_ = 128 << 10;
 }
 
-// Attributes of MPI_COMM_SELF are deleted first of all in MPI_Finalize.
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else.
 void MpiSession::watch_for_finalize() {
   MPI_Comm_create_keyval(
       MPI_COMM_NULL_COPY_FN,
@@ -118,9 +118,8 @@ void MpiSession::leave() {
   if (started_by_us_ && !leave_hydra()) MPI_Finalize();
 }
 
-// MPI_Finalize of MPICH 4.0 over TCP often never returns: early ranks wait in Hydra's barrier, where they do not
-// answer the late ones. All ranks have met just before this, so it is enough to tell Hydra that we leave (PMI-1,
-// "finalize").
+// MPI_Finalize of MPICH 4.0 over TCP often never returns: early ranks wait in Hydra's barrier, where they do not answer
+// late ones. All ranks have passed a barrier just before, so it suffices to send Hydra "finalize" (PMI-1).
 bool MpiSession::leave_hydra() {
   const char* const descriptor = std::getenv("PMI_FD");
   if (descriptor == nullptr || std::getenv("SLURM_MPI_TYPE") != nullptr || !describe().starts_with("MPICH"))

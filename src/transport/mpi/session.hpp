@@ -1,7 +1,8 @@
-// A process's part in an MPI job, for wires whose library sits on MPI: starting MPI or joining the program's, a
-// communicator of our own, and leaving again. What wires over the same MPI have in common.
+// A process's part in an MPI job, shared by all wires whose library uses MPI: starts MPI or joins the program's, makes
+// a communicator of its own, and leaves again.
 //
-// Owner: the wire. Threads: as for the wire, one call at a time. join(), allgather(), make_communicator() and leave()
+// Owner: the wire. As for the wire, one thread calls at a time. join(), allgather(), make_communicator() and leave()
+// are collective and block.
 // are collective and block.
 #pragma once
 
@@ -15,20 +16,20 @@
 
 namespace hiroba {
 
-// What MPI says of an error.
+// Returns MPI's text for an error.
 std::string explain_mpi(int error);
 
 class MpiSession {
  public:
   Status join(const Wire::Start& start);
-  // All have met before. MPI ends here if join() has started it.
+  // Requires a barrier of all before it. Finalizes MPI if join() has started it.
   void leave();
 
   // "Open MPI v4.1.4"
   static std::string describe();
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Fewer bytes than this are sent without asking the receiver first; 0: not known.
+  // MPI sends fewer bytes than this eagerly; 0: not known.
   size_t at_once() const { return at_once_; }
   MPI_Comm communicator() const { return ours_only_; }
   Status allgather(const void* mine, void* all, size_t bytes);

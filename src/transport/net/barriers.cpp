@@ -1,4 +1,4 @@
-// Where ranks wait for each other and for each other's puts: the split barrier of all, and the group barrier.
+// Waits of ranks for each other and for each other's puts: the split barrier of all, and the group barrier.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@ namespace hiroba {
 
 // ---- split barrier -------------------------------------------------------------------------------------------------
 
-// The puts that are still on their way are counted in the barrier, and the rank that they go to waits for them at its
-// end; that saves a round trip. Puts to many ranks are fenced; and all puts where gets are one-sided, because then a
-// rank that has left the barrier may read at once.
+// The barrier counts puts under way, and their targets wait for them at its end; that saves a round trip. Puts to many
+// ranks are fenced, as are all puts if gets are one-sided, because then a rank that has left the barrier may read at
+// once.
 SplitBarrier::PutCounts Net::count_puts() {
   SplitBarrier::PutCounts counts;
   one_sided_.await_puts();
@@ -19,7 +19,7 @@ SplitBarrier::PutCounts Net::count_puts() {
   return counts;
 }
 
-// After the barrier: everything that was put to this node before it is here.
+// Requires a complete barrier. Waits until all puts to this node from before it have arrived.
 void Net::await_counted_puts() {
   bool any_here = false;
   barrier_.for_each_put([&](int source, const PutCount& put) {
@@ -34,9 +34,11 @@ void Net::await_counted_puts() {
 
 void Net::start_barrier(uint64_t tag, uint64_t word) {
   counted_ = count_puts();
-  if (config().job.ranks_on(config().job.node) > 1) channel_.send_gathered();  // else it goes along
+  if (config().job.ranks_on(config().job.node) > 1)
+    channel_.send_gathered();  // else it is batched with the barrier's
+                               // frame
   barrier_.arrive(tag, word, counted_);
-  // README.md, "Barriers and epochs". A rank that has deferred gets for others gets no other requests.
+  // README.md, "Barriers and epochs": a rank that has deferred gets for others gets no other requests.
   bool more = !gets_.asked_ahead();
   while (more) more = channel_.engine().drive();
 }
@@ -65,18 +67,18 @@ Status Net::end_barrier(std::span<uint64_t> words) {
   return late(config(), missing);
 }
 
-// When ranks of all nodes know what is wrong, those of the first node say it, and the launcher ends the others before
-// they do.
+// Ranks of all nodes detect the error; those of the first node report it, and the launcher ends the others before they
+// do.
 void Net::await_others_report() {
   constexpr useconds_t to_report = 1000000, of_launcher = 500000;
   const int before = std::min(config().job.node, 4);
   if (before > 0) usleep(to_report + static_cast<useconds_t>(before) * of_launcher);
 }
 
-// Copies what a rank elsewhere says of itself to our board, from where messages take it. Tries for a second.
+// Copies a remote rank's current call to our board, which error messages read. Tries for a second.
 void Net::learn_place(int rank) {
   if (config().board->rank(rank).pid != 0) return;  // its own board is this one
-  static Channel::Answer answer;                    // may come when nobody waits for it any more
+  static Channel::Answer answer;                    // the answer may come after the wait
   answer.here.store(0);
   Head h = head_of(Frame::ask_place);
   h.completion = reinterpret_cast<uint64_t>(&answer);
@@ -86,7 +88,7 @@ void Net::learn_place(int rank) {
 
 // ---- group barrier -------------------------------------------------------------------------------------------------
 
-// Ranks that share a node's memory see each other's puts by other means, so then all meet.
+// Ranks that share a node's memory see each other's puts without frames, so then all ranks make a barrier.
 Status Net::group_barrier(uint64_t tag, std::span<const int> others) {
   const Job& job = config().job;
   if (job.nranks != job.nnodes) return Transport::group_barrier(tag, others);

@@ -1,8 +1,7 @@
-// Epochs, and gets that wait for one. A rank's epoch is the number of barriers that it has passed. A get carries the
-// epoch that its home must have reached; one that comes sooner is deferred until then (README.md, "Barriers and
-// epochs").
+// Epochs, and gets that wait for one. A rank's epoch is the number of barriers that it has passed. A get contains the
+// epoch that its home must have reached; an earlier get is deferred until then (README.md, "Barriers and epochs").
 //
-// Owner: Gets. Wire state (the engine's lock), but for epoch() and pass().
+// Owner: Gets. Wire state (the engine's lock), except epoch() and pass().
 #pragma once
 
 #include <algorithm>
@@ -20,13 +19,13 @@ class DeferredGets {
  public:
   uint32_t epoch() const { return epoch_.load(); }
   bool is_ahead(uint32_t epoch) const { return static_cast<int32_t>(epoch - epoch_.load()) > 0; }
-  // Another barrier is passed. Returns whether any get waits.
+  // Counts a passed barrier. Returns true if any get waits.
   bool pass() {
     epoch_.fetch_add(1);
     return waiting_.load() != 0;
   }
 
-  // Takes the get if it is too early; false if not.
+  // Takes the get if it is too early; returns false if not.
   bool defer(int source, const Head& head, const char* payload, size_t bytes) {
     if (!is_ahead(head.epoch)) return false;
     Get& get = gets_.emplace_back(Get{source, head, {}});
@@ -34,13 +33,13 @@ class DeferredGets {
     waiting_.store(gets_.size());
     return true;
   }
-  // Calls serve(source, head, payload) for each that is due.
+  // Calls serve(source, head, payload) for each get that is due.
   template <typename Serve>
   void serve_due(const Serve& serve) {
     const auto early = [this](const Get& get) { return is_ahead(get.head.epoch); };
     if (std::all_of(gets_.begin(), gets_.end(), early)) return;
     std::vector<Get> gets;
-    std::swap(gets, gets_);  // to serve one may bring others
+    std::swap(gets, gets_);  // serving a get may add others
     for (const Get& get : gets)
       if (!defer(get.source, get.head, get.payload, sizeof get.payload)) serve(get.source, get.head, get.payload);
     waiting_.store(gets_.size());

@@ -5,7 +5,7 @@
 
 namespace hiroba {
 
-// `epoch`: what the home must have reached.
+// `epoch`: the epoch that the home must have reached.
 void Gets::request_pieces(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                           const Piggyback* piggyback, uint32_t epoch) {
   const size_t piece = channel_->wire().get_piece(bytes, deferred_.is_ahead(epoch));
@@ -24,7 +24,7 @@ void Gets::request_pieces(void* to, int rank, uint64_t from, size_t bytes, Compl
   }
 }
 
-// What does not fit into a frame comes as bulk data.
+// Data that exceeds a frame arrives as bulk data.
 void Gets::request(int rank, Head head, void* into, size_t bytes, Completion& completion, const void* payload,
                    size_t payload_bytes) {
   const bool deferred = deferred_.is_ahead(head.epoch);  // the answer waits for the barrier

@@ -1,8 +1,8 @@
-// Gets by requests: of memory and of boxes; and the answers, each at the epoch that its get needs (README.md, "Barriers
-// and epochs").
+// Gets by requests, of memory and of boxes, and their answers, each at the epoch that its get needs (README.md,
+// "Barriers and epochs").
 //
-// Owner: Net. Threads: any, but for what says "with the wire"; begin_epoch() is called by the thread that makes
-// barriers. get_box() blocks until the data is here, the others while there is no room.
+// Owner: Net. Any thread may call, except functions marked "with the wire"; the thread that makes barriers calls
+// begin_epoch(). get_box() blocks until the data is here, the others while there is no room.
 #pragma once
 
 #include <atomic>
@@ -20,26 +20,26 @@ class Gets {
     channel_ = channel, window_ = window, messages_ = messages;
   }
 
-  // From memory of other nodes; `piggyback` may be null.
+  // Gets memory of other nodes; `piggyback` may be null.
   void get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion, const Piggyback* piggyback) {
     request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch());
   }
-  // Of what will be there after the next barrier.
+  // Gets the data as of the next barrier.
   void get_deferred(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                     const Piggyback* piggyback) {
     request_pieces(to, rank, from, bytes, completion, piggyback, deferred_.epoch() + 1);
   }
   void get_box(char* to, int rank, uint64_t from, const Walk& walk);
 
-  // A barrier is passed: answers the gets that were deferred to it.
+  // Requires a passed barrier. Answers the gets that were deferred to it.
   void begin_epoch();
-  // Whether others have sent their gets for this epoch before its barrier.
+  // Returns true if others sent their gets for this epoch before its barrier.
   bool asked_ahead() const { return asked_ahead_.load(std::memory_order_relaxed); }
 
-  // With the wire.
+  // These require the wire.
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   static void serve_got(const Head& head, const char* payload, size_t bytes);
-  // After a poll: those that are due by now.
+  // Requires the wire, after a poll. Answers the gets that are due.
   void serve_due();
 
  private:
@@ -56,7 +56,7 @@ class Gets {
   const Window* window_ = nullptr;
   const Messages* messages_ = nullptr;
   DeferredGets deferred_;
-  std::atomic<bool> asked_ahead_{false};  // of the last barrier
+  std::atomic<bool> asked_ahead_{false};  // the state at the last barrier
 };
 
 }  // namespace hiroba

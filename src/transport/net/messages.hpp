@@ -1,6 +1,6 @@
-// Messages of the contract: a handler that runs at the target, when the puts that the message names have arrived there.
+// Messages of the contract: a handler runs at the target when the puts that the message names have arrived there.
 //
-// Owner: Net. Threads: any, but for what says "with the wire". send() blocks while there is no room.
+// Owner: Net. Any thread may call, except functions marked "with the wire". send() blocks while there is no room.
 #pragma once
 
 #include <vector>
@@ -25,15 +25,15 @@ class Messages {
 
   // With the wire.
   void serve(int source, const Head& head, const char* payload, size_t bytes);
-  // Runs the handler of a message, or of a note that a get carries.
+  // Runs the handler of a message, or of an active message on a get.
   void run(const Head& head, int source, const char* payload, size_t bytes) const {
     handlers_.run(handlers_.context, head.handler, source, payload, bytes);
   }
-  // After a poll: messages whose puts have arrived meanwhile; true if any.
+  // Runs the handlers of messages whose puts have arrived; requires a poll before it. Returns true if any ran.
   bool serve_early();
 
  private:
-  // Has overtaken puts that its sender made before it.
+  // A message that has overtaken puts of its sender.
   struct Early {
     int source;
     Head head;

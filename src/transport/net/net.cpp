@@ -103,7 +103,7 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
   messages_.send(rank, handler, payload, bytes, 0);
 }
 
-// The message waits there for puts to that rank alone; that saves asking and answering.
+// The message waits at that rank for the puts to it; that saves a round trip.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
   one_sided_.await_puts();
   const uint64_t last = ledger_.number_if_only_to(rank);
@@ -186,11 +186,11 @@ uint32_t Net::await_change(int rank, uint64_t at, uint32_t old, double seconds) 
   return words_.await_change(rank, at, old, seconds);
 }
 
-// Waiters of this node sleep on the word itself; those elsewhere are known to the word's home only.
+// Waiters of this node sleep on the word itself; only the word's home knows remote ones.
 void Net::wake(int rank, uint64_t at) {
   if (here(rank)) words_.wake_here(at);
   if (config().job.nnodes == 1) return;
-  if (rank == config().job.rank) channel_.engine().drive();  // looks at what is watched
+  if (rank == config().job.rank) channel_.engine().drive();  // answers watches that are due
   else words_.wake(rank, at);
 }
 

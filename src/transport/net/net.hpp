@@ -1,4 +1,4 @@
-// The network transport: the contract of transport.hpp over a wire. README.md tells what ranks say to each other.
+// The network transport: the contract of transport.hpp over a wire. README.md describes its protocol.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace hiroba {
 
-// Joins the job over the wire that the options ask for; collective.
+// Joins the job over the wire that the options select; collective.
 Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out);
-// What it can do over a wire that has these.
+// Returns the network transport's capabilities over a wire with these properties.
 std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool accumulates);
 
 }  // namespace hiroba

@@ -1,9 +1,9 @@
-// The class behind net.hpp: it hands each call of the contract to the part that does it, and each frame to the part
-// that it is for (serve.cpp). Its own are the choice between memory of this node, one-sided access and frames, and the
-// order of things at a barrier (barriers.cpp).
+// The class that implements net.hpp: it passes each call of the contract, and each frame (serve.cpp), to the part in
+// charge. It decides itself between memory of this node, one-sided access and frames, and orders the steps of a barrier
+// (barriers.cpp).
 //
-// Memory of this node is reached directly, through the window; everything else by frames and bulk data. State that both
-// sides touch is guarded by the engine's lock ("wire state"), or is an atomic that waiting threads look at.
+// Memory of this node is accessed directly, through the window; all other memory by frames and bulk data. State that
+// both sides access is guarded by the engine's lock ("wire state"), or is an atomic that waiting threads poll.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ class Net final : public Transport {
   void send(int rank, int handler, const void* payload, size_t bytes) override;
   void send_after_puts(int rank, int handler, const void* payload, size_t bytes) override;
   bool progress() override { return channel_.engine().drive(); }
-  // Not where the others have sent their gets for this epoch before the barrier: they need nothing more.
+  // Does nothing if the others sent their gets for this epoch before the barrier: they need nothing more.
   void linger() override {
     if (!gets_.asked_ahead()) channel_.engine().linger();
   }
@@ -119,7 +119,7 @@ class Net final : public Transport {
   Words words_;
   OneSided one_sided_;
   Failures failures_;
-  SplitBarrier::PutCounts counted_;  // in the barrier under way
+  SplitBarrier::PutCounts counted_;  // puts of the barrier under way
   bool stranger_seen_ = false;       // wire state
 };
 

@@ -4,8 +4,8 @@
 
 namespace hiroba {
 
-// Runs the work while the owner polls, if the wire needs that: what comes by the library's own messages does not show
-// that anything moves. Who has just had a frame polls for some milliseconds; for more the owner is told of the end,
+// Runs the work while the owner polls, if the wire needs that: the library's own messages do not show us that data
+// moves. An owner that has just received a frame polls for some milliseconds; for larger work it is told of the end,
 // too.
 template <typename Work>
 void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
@@ -18,7 +18,7 @@ void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
   if (bytes > max_inline) channel_->send(rank, h, nullptr, 0);
 }
 
-// A small piece in a frame is one message, too.
+// Declines small pieces: a frame is one message, too.
 bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (bytes <= max_inline || !memory_.usable()) return false;
   const RemoteMemory::Place place = place_of(rank, to, bytes);
@@ -50,7 +50,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, size_t bytes, Completion& 
 
 namespace {
 
-constexpr size_t most_at_once = size_t{8} << 20;  // of boxes and numbers; others want the wire, too
+constexpr size_t most_at_once = size_t{8} << 20;  // limit for boxes and numbers; other threads need the wire, too
 
 }  // namespace
 
@@ -97,7 +97,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, const Walk& walk) {
   return move_box(rank, from, walk, false, get);
 }
 
-// By the library also where this process could reach the memory: additions of two kinds would lose each other.
+// Uses the library also for memory of this node: additions of two kinds would not be atomic with each other.
 bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
   if (!channel_->wire().remote().accumulate) return false;
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
@@ -120,7 +120,7 @@ bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, 
   return true;
 }
 
-// Asks the owner the first time. A handle of -1: the piece is not within one range.
+// Asks the owner the first time. Returns handle -1 if the piece exceeds one range.
 RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) {
   RemoteMemory::Place place = {-1, 0}, any;
   bool known = false;
@@ -154,12 +154,12 @@ void OneSided::serve_key(int source, const Head& head, std::span<const char> key
   Channel::take_answer(head, 1);
 }
 
-// The beginning and the end may overtake each other.
+// The frames for begin and end may overtake each other.
 void OneSided::serve_owner(const Head& head) {
   if (head.expected < 2) channel_->transfers().change_busy(head.expected == 1 ? 1 : -1);
 }
 
-// Not in the hook that has brought the question: there the network library is in the middle of something.
+// Not called in the hook that received the request: the network library is in the middle of a call there.
 bool OneSided::answer_keys() {
   if (askers_.empty()) return false;
   std::vector<Asker> askers;

@@ -1,7 +1,8 @@
-// One-sided puts and gets of bulk data, over wires that need no work of the owner's for them. Such a get cannot be
-// deferred by its home; so where they are usable, a barrier fences first.
+// One-sided puts and gets of bulk data, over wires that do not need the owner for them. Their home cannot defer such
+// gets, so a barrier fences first if they are usable.
 //
-// Owner: Net. Threads: any, but for what says "with the wire". The box forms and accumulate() block until done.
+// Owner: Net. Any thread may call, except functions marked "with the wire". The box forms and accumulate() block until
+// done.
 #pragma once
 
 #include <vector>
@@ -18,23 +19,23 @@ class OneSided {
     memory_.start(&channel->wire());
   }
   bool usable() const { return memory_.usable(); }
-  // With the wire: which memory others may reach.
+  // With the wire: the memory that others may access.
   RemoteMemory& memory() { return memory_; }
 
-  // False if the wire cannot, or if a frame is faster: then nothing was done.
+  // Return false, without effect, if the wire lacks the operation, or if a frame is faster.
   bool put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   bool get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion);
   bool put(int rank, uint64_t to, const void* from, const Walk& walk);
   bool get(void* to, int rank, uint64_t from, const Walk& walk);
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers);
-  // Until all puts of this rank are visible.
+  // Blocks until all puts of this rank are visible.
   void await_puts();
 
   // With the wire.
   void serve_ask_key(int source, const Head& head) { askers_.push_back({source, head.completion, head.offset}); }
   void serve_key(int source, const Head& head, std::span<const char> key);
   void serve_owner(const Head& head);
-  // After a poll; true if it did anything.
+  // Requires a poll before it. Returns true if it did anything.
   bool answer_keys();
 
  private:
@@ -53,7 +54,7 @@ class OneSided {
   Channel* channel_ = nullptr;
   RemoteMemory memory_;            // wire state
   std::vector<Asker> askers_;      // wire state
-  std::atomic<uint32_t> puts_{0};  // of ours, that are not visible yet
+  std::atomic<uint32_t> puts_{0};  // our puts that are not visible yet
 };
 
 }  // namespace hiroba

@@ -47,7 +47,7 @@ void Puts::serve(int source, const Head& head, const char* payload) {
   }
 }
 
-// Its data comes as bulk data: to where it belongs, or, if it is packed, to a buffer.
+// Receives bulk data to its final place, or, if it is packed, to a buffer.
 void Puts::receive(int source, const Head& head) {
   const auto ended = [](void* self, Transfer& put) { static_cast<Puts*>(self)->arrived(put.source, put.number); };
   const auto packed_ended = [](void* self, Transfer& put) {

@@ -1,8 +1,8 @@
 // Puts by frames and bulk data: plain ones, pieces and boxes, and their arrival in memory of this node. The put ledger
-// has their numbers, and what is known of those that have arrived.
+// has their numbers, and the numbers that have arrived.
 //
-// Owner: Net. Threads: any, but for what says "with the wire". put_box() blocks until its source may be changed, the
-// others while there is no room.
+// Owner: Net. Any thread may call, except functions marked "with the wire". put_box() blocks until its source may be
+// changed, the others while there is no room.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class Puts {
     channel_ = channel, window_ = window, ledger_ = ledger;
   }
 
-  // To memory of other nodes; the source must stay as it is until the completion.
+  // Put to memory of other nodes; the source must not change until the completion.
   void put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent);
   void put_packed(int rank, std::span<const PackedWord> pieces, Completion& sent);
   void put_box(int rank, uint64_t to, const char* from, const Walk& walk);

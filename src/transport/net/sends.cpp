@@ -14,7 +14,7 @@ void Sends::send(int rank, int handler, std::span<const char> head, std::span<co
 
 namespace {
 
-// Calls visit(tag, first byte, bytes) for the pieces of a transfer; their tags follow the first one.
+// Calls visit(tag, first byte, bytes) for the pieces of a transfer, which have consecutive tags.
 template <typename Visit>
 void for_each_piece(uint32_t number, size_t bytes, const Visit& visit) {
   for (size_t at = 0; at < bytes; at += Wire::max_bulk, number = Channel::tag_after(number))

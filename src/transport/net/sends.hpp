@@ -1,7 +1,7 @@
-// Two-sided messages: eager ones in one frame, which may be larger than those that are gathered; data by rendezvous as
-// bulk data, under the tag that is its number.
+// Two-sided messages: eager ones in one frame, which may be larger than batched frames; data by rendezvous as bulk
+// data, with its number as tag.
 //
-// Owner: Net. Threads: any.
+// Owner: Net. Any thread may call.
 #pragma once
 
 #include "transport/two_sided.hpp"

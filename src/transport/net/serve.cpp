@@ -1,5 +1,5 @@
-// What a rank does for others, and what comes back to it. Runs under the engine's lock, in whichever thread drives;
-// nothing here waits.
+// Serves requests of other ranks, and receives answers. Runs under the engine's lock, in the thread that drives;
+// nothing here blocks.
 #include <algorithm>
 #include <cstring>
 
@@ -35,7 +35,7 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::atomic: return words_.serve_atomic(source, head);
     case Frame::result: return Channel::take_answer(head, head.operand);
     case Frame::watch: return words_.serve_watch(source, head);
-    case Frame::wake: return words_.wake_here(head.offset);  // those elsewhere are told after this poll
+    case Frame::wake: return words_.wake_here(head.offset);  // after this poll, answer_watches() answers remote waiters
     case Frame::ask_key: return one_sided_.serve_ask_key(source, head);
     case Frame::key: return one_sided_.serve_key(source, head, {payload, bytes});
     case Frame::owner: return one_sided_.serve_owner(head);
@@ -72,11 +72,11 @@ bool Net::after_poll(void* self) {
   Net& net = *static_cast<Net*>(self);
   bool any = net.ledger_.answer_flushes();
   any = net.messages_.serve_early() || any;
-  net.gets_.serve_due();  // also right after a get was deferred: the barrier may have ended while it was
+  net.gets_.serve_due();  // also right after a get was deferred: the barrier may have ended in between
   any = net.words_.answer_watches() || any;
   any = net.one_sided_.answer_keys() || any;
   any = net.channel_.outbox().retry() || any;
-  net.channel_.outbox().send();  // what handlers have gathered: nobody might poll for long
+  net.channel_.outbox().send();  // sends frames that handlers have batched: no thread might poll for long
   return any;
 }
 

@@ -1,7 +1,7 @@
-// Atomic operations on words of other ranks, and waits for them to change: the home performs them, because network
+// Atomic operations on words of other ranks, and waits for them to change. The home performs them, because network
 // cards and processors are not atomic with each other.
 //
-// Owner: Net. Threads: any, but for what says "with the wire". perform() and await_change() block.
+// Owner: Net. Any thread may call, except functions marked "with the wire". perform() and await_change() block.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class Words {
   enum class Operation : uint32_t { add64, swap64, add32, swap32 };
 
   void start(Channel* channel, const Window* window) { channel_ = channel, window_ = window; }
-  // In memory of this node, and elsewhere.
+  // The forms with _here work on memory of this node, the others on remote memory.
   uint64_t perform_here(Operation operation, uint64_t at, uint64_t operand, uint64_t expected) const;
   uint64_t perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected);
   uint32_t await_change_here(uint64_t at, uint32_t old, double seconds);
@@ -27,7 +27,7 @@ class Words {
   // With the wire.
   void serve_atomic(int source, const Head& head);
   void serve_watch(int source, const Head& head);
-  // After a poll: tells those that wait what has changed; true if it did.
+  // Requires a poll before it. Answers watches whose word has changed or whose time is up; true if any.
   bool answer_watches();
 
  private:

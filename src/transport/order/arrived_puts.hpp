@@ -1,7 +1,7 @@
-// Which puts of another rank have arrived here. They are numbered from 1 on and may overtake each other, a small one a
-// large one above all; so a number of puts says nothing, and what is waited for is that all up to one have arrived.
+// The puts of another rank that have arrived here. They are numbered from 1 on and may overtake each other, above all a
+// small one a large one; so a count is not enough, and waits are for all puts up to a number.
 //
-// add() is called with the wire; all_up_to() by any thread.
+// add() requires the wire; any thread may call all_up_to().
 #pragma once
 
 #include <algorithm>

@@ -60,7 +60,7 @@ size_t PutLedger::due(std::span<Flush> out) const {
   return n;
 }
 
-// All ranks at once are asked before the first answer is waited for.
+// Asks all ranks before it waits for the first answer.
 bool PutLedger::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Flush asked[64];

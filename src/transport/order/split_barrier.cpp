@@ -37,7 +37,7 @@ void SplitBarrier::arrive(uint64_t tag, uint64_t word, const PutCounts& puts) {
 }
 
 SplitBarrier::Outcome SplitBarrier::await(std::span<uint64_t> words, double timeout) {
-  // The first rank of a node knows best who is late, so it is the first to say so; of these, the first node's.
+  // The first rank of a node knows best which ranks are late, so it reports first; of these, the first node's.
   const double later = 0.5 * std::min(job_.node, 4) + (leads() ? 0 : 1);
   const double limit = timeout == 0 ? std::numeric_limits<double>::infinity() : timeout + later;
   const double deadline = seconds_now() + limit;
@@ -80,7 +80,7 @@ bool SplitBarrier::lead(double deadline) {
   return true;
 }
 
-// All ranks of this node are here.
+// Requires that all ranks of this node have arrived.
 void SplitBarrier::begin() {
   begun_ = true;
   channel_->engine().with_wire([this] {
@@ -93,7 +93,7 @@ void SplitBarrier::begin() {
   });
 }
 
-// Under the engine's lock: sends as many rounds as what has come allows.
+// Under the engine's lock: sends all rounds that the received ones allow.
 void SplitBarrier::advance() {
   for (; round_ == 0 || ended(round_ - 1); ++round_) {
     const int distance = 1 << round_;
@@ -152,7 +152,7 @@ void SplitBarrier::receive(const Head& head, const char* payload) {
   if (round_ >= 0) advance();
 }
 
-// All is known: tells the ranks of this node.
+// Publishes the complete result to the ranks of this node.
 void SplitBarrier::publish() {
   begun_ = false;
   const std::vector<Entry>& known = known_[half()];

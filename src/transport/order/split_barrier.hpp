@@ -1,11 +1,11 @@
-// The split barrier of all ranks, which gives every rank a word of every rank, over nodes: in a node through shared
+// The split barrier of all ranks over nodes, which gives every rank a word of every rank: within a node through shared
 // memory, between nodes through frames among the first ranks of the nodes, in ceil(log2(nodes)) rounds (Bruck's
 // all-gather: in round k a node sends all that it knows to the node 2^k before it and learns as much from the one 2^k
-// after it). Whoever handles the frame that ends a round sends the next one, so rounds go on while the ranks compute
-// between arrive() and await().
+// after it). The thread that handles the last frame of a round sends the next round, so rounds proceed while the ranks
+// compute between arrive() and await().
 //
-// Owner: Net. arrive() and await() are called by one thread of each rank, in turn; receive() under
-// the engine's lock. A node can be one barrier ahead of another at most, so two generations of everything are enough.
+// Owner: Net. One thread of each rank calls arrive() and await(), in turn; receive() requires the engine's lock. A node
+// can be at most one barrier ahead of another, so two generations of everything suffice.
 #pragma once
 
 #include <array>
@@ -22,19 +22,19 @@ namespace hiroba {
 class SplitBarrier {
  public:
   struct Outcome {
-    bool complete = false;  // else the time was up
+    bool complete = false;  // false: timeout
     int a = -1, b = -1;     // two ranks whose tags differ, if b >= 0
   };
 
   void start(const Job& job, Board& board, Channel* channel);
-  // For those puts that nobody has fenced.
+  // Counts of unfenced puts.
   static constexpr size_t most_put_counts = 2;
   using PutCounts = std::array<PutCount, most_put_counts>;
-  // This rank has come; returns at once.
+  // Records this rank's arrival without waiting.
   void arrive(uint64_t tag, uint64_t word, const PutCounts& puts);
-  // Waits until all have. `timeout` in seconds, 0: for ever. words[r] becomes rank r's word.
+  // Waits until all have arrived. `timeout` in seconds, 0: unlimited. words[r] becomes rank r's word.
   Outcome await(std::span<uint64_t> words, double timeout);
-  // Of the last barrier: calls visit(source, put count) for each that a rank gave.
+  // Calls visit(source, put count) for each count in the last barrier.
   template <typename Visit>
   void for_each_put(const Visit& visit) const {
     const Entry* const last = entries(sequence_ - 1);
@@ -45,7 +45,7 @@ class SplitBarrier {
   // Waits until all ranks of this node have called it as often as this one.
   void await_node();
   void receive(const Head& head, const char* payload);
-  // At the first rank of a node: whether the rank has been heard of in the barrier under way.
+  // At the first rank of a node: returns true if the rank's arrival at the barrier under way is known.
   bool heard_of(int rank) const { return here_[half()][static_cast<size_t>(rank)] != 0; }
 
  private:
@@ -54,7 +54,7 @@ class SplitBarrier {
     PutCounts puts;
   };
   static_assert(sizeof(Entry) == 32, "docs/scaling.md says what a barrier sends and keeps per rank: change it, too");
-  // In the board, one per node; two generations of entries for all ranks follow at 4096.
+  // Shared in the board, one per node; two generations of entries for all ranks follow at offset 4096.
   struct Shared {
     alignas(64) std::atomic<uint32_t> arrivals;  // of this node's ranks in all barriers together (futex)
     std::atomic<uint32_t> leader_sleeps;
@@ -94,10 +94,11 @@ class SplitBarrier {
   Shared* shared_ = nullptr;
   Channel* channel_ = nullptr;
   uint64_t sequence_ = 0;    // barriers passed
-  bool begun_ = false;       // at the first rank of a node: this node is complete
+  bool begun_ = false;       // at the first rank of a node: all its ranks have arrived
   uint32_t node_waits_ = 0;  // calls of await_node()
-  // At the first rank of a node, under the engine's lock: rounds sent of this barrier, -1 before this node is
-  // complete; what is known in this barrier and the next, and of how many ranks each round has brought what they said.
+  // At the first rank of a node, under the engine's lock: rounds sent in this barrier, -1 before all ranks of this node
+  // have arrived; entries known in this barrier and the next, and the number of ranks whose entries each round has
+  // brought.
   int round_ = -1;
   std::atomic<bool> complete_{false};
   std::vector<Entry> known_[2];

@@ -1,10 +1,10 @@
-// Signs of life between nodes. The first rank of each node tells the next node's, in a ring, that it lives, and listens
-// for the node before it; any frame from there will do. A network that is cut, or a host that is gone, shows as
-// silence. Virtual nodes of one host do not watch each other: there is no network to cut, the launcher knows who ends,
-// and whoever is silent waits for a core.
+// Heartbeats between nodes. The first rank of each node sends a sign of life to the next node in a ring, and listens
+// for the node before it; any frame from there counts. A cut network or a dead host shows as silence. Virtual nodes of
+// one host do not watch each other: there is no network to cut, the launcher sees exits, and a silent rank only waits
+// for a core.
 //
-// Owner: the network transport. tick() and heard() are called under the engine's lock; the progress thread sees to it
-// that tick() comes often enough also while the program computes.
+// Owner: the network transport. tick() and heard() require the engine's lock; the progress thread ensures that tick()
+// runs often enough while the program computes.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace hiroba {
 
 class Alive {
  public:
-  // `limit` seconds of silence are too many; 0: never.
+  // More than `limit` seconds of silence mean a loss; 0: never.
   void start(const Job& job, const std::vector<std::string>& host_of_node, double limit) {
     if (limit <= 0 || job.rank != job.first_rank_of(job.node)) return;
     const int nodes = job.nnodes, next = (job.node + 1) % nodes, previous = (job.node + nodes - 1) % nodes;
@@ -37,7 +37,7 @@ class Alive {
   Due tick() {
     if (!telling_ && !listening_) return Due::nothing;
     const double now = seconds_about_now();
-    // Who was not running could not listen: a job that was suspended begins anew.
+    // A process that did not run could not listen: after a suspension the time starts anew.
     if (fresh_ || now - looked_ > limit_ / 4) heard_ = now;
     fresh_ = false;
     looked_ = now;
@@ -47,7 +47,7 @@ class Alive {
     return Due::tell_next;
   }
 
-  // Whether there is a farewell to be told to the next and heard from the previous one. No tick() sends any more.
+  // Returns the farewells to send to the next node and to expect from the previous one. No tick() sends after it.
   struct Farewell {
     bool tell = false, hear = false;
   };

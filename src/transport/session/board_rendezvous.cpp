@@ -10,7 +10,7 @@ namespace hiroba {
 
 namespace {
 
-// Each rank has a megabyte of the transport's part of the board: what it offers in this round.
+// Each rank has a megabyte of the transport's part of the board, with its data of this round.
 struct Stand {
   std::atomic<uint32_t> offered, taken;  // rounds
   alignas(64) char bytes[(1 << 20) - 64];

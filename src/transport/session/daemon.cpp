@@ -17,7 +17,7 @@ struct Process {
   pid_t parent = 0;
 };
 
-// Nothing, if there is no such process.
+// Returns an empty name if there is no such process.
 Process look_up(pid_t pid) {
   char text[128] = "", name[32] = "";
   Process found;
@@ -32,7 +32,7 @@ Process look_up(pid_t pid) {
 }  // namespace
 
 Daemon find_daemon() {
-  for (pid_t pid = getppid(); pid > 1;) {  // over shells, and guard (src/launcher/agents/guard.cpp)
+  for (pid_t pid = getppid(); pid > 1;) {  // skips shells, and guard (src/launcher/agents/guard.cpp)
     const Process process = look_up(pid);
     if (process.name == "orted" || process.name == "hydra_pmi_proxy") return {pid, process.name};
     pid = process.parent;

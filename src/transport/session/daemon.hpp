@@ -1,4 +1,4 @@
-// The launcher's process on this host that has started this rank: Open MPI's orted, MPICH's proxy.
+// The launcher's process that has started this rank on this host: Open MPI's orted, MPICH's proxy.
 #pragma once
 
 #include <sys/types.h>
@@ -8,14 +8,14 @@
 namespace hiroba {
 
 struct Daemon {
-  pid_t pid = 0;  // 0: there is none
+  pid_t pid = 0;  // 0: none
   std::string name;
 };
 
-// The nearest of this process's ancestors that is one.
+// Returns the nearest ancestor of this process that is a daemon.
 Daemon find_daemon();
 
-// Ends it, and with it what it has started; each kind in the way that it understands.
+// Ends the daemon and the processes that it has started, by a signal that its kind handles.
 void end_daemon(const Daemon& daemon);
 
 }  // namespace hiroba

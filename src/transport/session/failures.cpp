@@ -12,7 +12,7 @@
 namespace hiroba {
 
 namespace {
-// Before this rank knows others, only the address is known that does not answer.
+// Before this rank knows the others, only the address that does not answer is known.
 [[noreturn]] void cannot_join(const Unanswered::Found& found) {
   if (launched_number() != 0) sleep(1);  // one message is enough, if process 0 has one
   const std::string here = host_name(), peer = to_text(found.peer);
@@ -33,7 +33,7 @@ namespace {
 
 Status Failures::watch_joining(const Options& options, bool watched) {
   most_silence_ = watched ? options.number("silence") : 0;
-  // Sooner than silence would be noticed, because launchers take seconds to end a job.
+  // Earlier than the limit of silence, because launchers take seconds to end a job.
   const double limit = options.number("silence") * 3 / 4;
   if (limit <= 0 || Job::in_environment()) return {};
   return unanswered_.start(limit, cannot_join, find_daemon().pid);
@@ -59,7 +59,7 @@ void Failures::tick() {
              joined_->hosts[static_cast<size_t>(joined_->job.node)].c_str()));
 }
 
-// Hosts that this one does not watch in the ring may be out of its reach, too.
+// Watches also hosts other than this one's neighbours in the ring.
 void Failures::watch_hosts() {
   if (most_silence_ == 0) return unanswered_.stop();
   const auto host = [this](int node) -> const std::string& { return joined_->hosts[static_cast<size_t>(node)]; };
@@ -79,7 +79,7 @@ void Failures::watch_hosts() {
 }
 
 void Failures::lose(const std::string& why) {
-  if (losing_.exchange(true)) ::sleep(60);  // another thread is at it, and ends this process when it is through
+  if (losing_.exchange(true)) ::sleep(60);  // another thread reports, and then ends this process
   const bool first = first_to_report(1);
   if (first) log_line("%s", why.c_str());
   {
@@ -91,18 +91,18 @@ void Failures::lose(const std::string& why) {
   _exit(1);
 }
 
-// The launcher may be on the other side of the cut and unable to end what is on this host: this rank does it, and ends
-// the daemon that has started the ranks here.
+// The launcher may be beyond the cut and unable to end processes of this host: this rank ends them, and the daemon that
+// has started the ranks here.
 void Failures::end_host() const {
   const Job& job = joined_->job;
   const Daemon daemon = find_daemon();
-  usleep(500000);  // the launcher, if it is on our side, ends us in its own way
+  usleep(500000);  // a launcher on our side ends us in its own way
   for (int r = job.first_rank_of(job.node); r < job.first_rank_of(job.node + 1); ++r)
     if (r != job.rank && board_->rank(r).pid > 0) kill(board_->rank(r).pid, SIGKILL);
   end_daemon(daemon);
 }
 
-// Network libraries do not like to be left with messages that nobody has received.
+// Network libraries may fail at their end if messages were never received.
 void Failures::leave() {
   Alive::Farewell leaving;
   channel_->engine().with_wire([&] { leaving = alive_.leave(); });

@@ -1,7 +1,7 @@
-// Hosts that are down or cut off, and network libraries that give up: what is noticed ends the job with one message.
+// Detects hosts that are down or cut off, and network libraries that fail, and ends the job with one message.
 // README.md, "Hosts out of reach".
 //
-// Owner: Net. tick() and heard() are called with the wire; the others by the thread that starts and stops the rank.
+// Owner: Net. tick() and heard() require the wire; the thread that starts and stops the rank calls the others.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,15 @@ namespace hiroba {
 
 class Failures {
  public:
-  // Before the job is joined. `watched`: somebody polls while the program computes, so that silence means something.
+  // Called before the job is joined. `watched`: a thread polls while the program computes, so that silence means a
+  // failure.
   Status watch_joining(const Options& options, bool watched);
   void start(const Joined* joined, Board* board, Channel* channel);
-  // Before each poll, not after it: whoever waits for what it has brought goes on sooner.
+  // Called before each poll, not after it: threads that wait for its frames continue sooner.
   void tick();
   void heard(int rank) { alive_.heard(rank); }
   void heard_farewell() { farewell_.store(true, std::memory_order_release); }
-  // All ranks have met, so nothing is under way any more but signs of life; waits until they are through.
+  // Requires a barrier before it, so only signs of life are under way; waits until they have arrived.
   void leave();
   void stop() { unanswered_.stop(); }
   void end_of_library(const char* what);

@@ -32,7 +32,7 @@ const char* variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The first thing ranks tell each other. Old and new versions must understand it: only ever use what is spare.
+// The first data that ranks exchange. Old and new versions must understand it: new fields may only use `spare`.
 constexpr size_t most_addresses = 8;
 struct Hello {
   char magic[8];
@@ -40,22 +40,22 @@ struct Hello {
   char build[48];  // identifies the compiled library
   char host[66];
   char space[22];  // option space
-  uint64_t node;   // the same for processes that share memory
+  uint64_t node;   // equal for processes that share memory
   uint64_t secret;
-  int32_t pid, mailbox;                // a memory file of this process, in which it will say where the node's files are
-  in6_addr addresses[most_addresses];  // of the host; zero: no more
+  int32_t pid, mailbox;                // a memory file of this process, which will contain this node's Files
+  in6_addr addresses[most_addresses];  // of the host; zero: end of list
   char spare[192];
 };
 static_assert(sizeof(Hello) == 512);
 constexpr char magic[8] = "hiroba1";
 
-// Where the first rank of a node keeps the node's memory files: its mailbox holds this as soon as they are there.
+// The descriptors of the node's memory files at its first rank; written to its mailbox when the files exist.
 struct Files {
   int32_t board, memory;
 };
 constexpr double mailbox_seconds = 60;
 
-// The identifier that the linker gave to the object that this code is in.
+// Writes the identifier that the linker gave to the object that contains this code.
 void write_build(char (&out)[48]) {
   struct Search {
     uintptr_t here;
@@ -94,8 +94,8 @@ uint64_t hash(uint64_t seed, const void* bytes, size_t size) {
   return seed;
 }
 
-// Processes with the same key see each other under /proc: same machine, same process namespace, and not meant to be
-// taken for different hosts (their own host name; Slurm's virtual nodes).
+// Processes with the same key see each other under /proc: same machine, same process namespace, and not configured as
+// different hosts (own host names; Slurm's virtual nodes).
 uint64_t node_key(const char* host) {
   uint64_t key = hash(0xcbf29ce484222325, host, std::strlen(host));
   char boot[64] = "";
@@ -126,8 +126,8 @@ Hello introduce(const Options& options, int mailbox) {
   return hello;
 }
 
-// All must run the same library with the same layout of addresses. Compared with process 0 by everyone, so that all
-// refuse with the same words.
+// Requires the same library and layout of addresses in all. Every process compares with process 0, so that all give the
+// same message.
 Status compare(const std::vector<Hello>& hellos) {
   const Hello& first = hellos[0];
   for (size_t r = 1; r < hellos.size(); ++r) {
@@ -146,11 +146,11 @@ Status compare(const std::vector<Hello>& hellos) {
   return {};
 }
 
-// Numbers ranks so that those of a node follow each other; nodes in the order of their first process.
+// Numbers the ranks of a node consecutively; nodes in the order of their first process.
 void number(const std::vector<Hello>& hellos, int self, int virtual_nodes, Joined& out) {
   const size_t n = hellos.size();
   std::vector<uint64_t> keys(n);
-  std::vector<uint64_t> nodes;  // keys in order of appearance
+  std::vector<uint64_t> nodes;  // in order of appearance
   for (size_t w = 0; w < n; ++w) {
     const uint64_t part = virtual_nodes > 0 ? w * static_cast<size_t>(virtual_nodes) / n : 0;
     keys[w] = hash(hellos[w].node, &part, sizeof part);
@@ -204,8 +204,8 @@ Status find_files(const Hello& first, Job& job, int& memory) {
   return take_over(first.pid, files.memory, "memory", memory);
 }
 
-// The first rank of each node creates its files; the others open them before they come to the first barrier, up to
-// which it is there. Through a mailbox, because telling all takes many ranks on few cores a quarter of a second.
+// The first rank of each node creates its files. It stays at least until the first barrier, before which the others
+// open them. They use a mailbox, because an allgather takes many ranks on few cores a quarter of a second.
 Status share_files(const std::vector<Hello>& hellos, int mailbox, Joined& out) {
   Job& job = out.job;
   int memory = -1;
@@ -243,13 +243,13 @@ Status choose_wire(const std::string& transport, Joined& out) {
   return mpi.empty() ? status : load_wire(kind, mpi, out.wire);
 }
 
-// What all processes find wrong alike, process 0 says; its end takes the others along.
+// Process 0 reports an error that all processes find; its end ends the others.
 Status refuse_once(Status status) {
   if (!status.ok() && launched_number() != 0) sleep(3);
   return status;
 }
 
-// Network libraries put up a signal stack of their own; the program's, if it has one, comes back.
+// Restores the program's signal stack, because network libraries set up their own.
 class KeepSignalStack {
  public:
   KeepSignalStack() { sigaltstack(nullptr, &before_); }
@@ -269,7 +269,7 @@ std::string chosen_transport(const Options& options) {
 
 Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
   const KeepSignalStack keep;
-  // Hydra takes no notice of a process that ends with a bad status; PMI-1 has a word for it.
+  // Hydra ignores the exit status of a process, but PMI-1 has a command for failure.
   if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
     set_launcher_word(std::atoi(pmi), hydra_abort);
   HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));

@@ -1,6 +1,6 @@
-// How a process finds its place in a job over a wire: which ranks there are, which of them share its node, and the
-// memory files of that node. Under hirobarun on one machine the launcher has arranged nodes and files; under mpirun or
-// srun the ranks arrange them among themselves. Collective, called once at start.
+// Finds the place of a process in a job over a wire: the ranks, those that share its node, and the memory files of that
+// node. Under hirobarun on one machine the launcher has arranged nodes and files; under mpirun or srun the ranks do it.
+// Collective, called once at start.
 #pragma once
 
 #include <netinet/in.h>

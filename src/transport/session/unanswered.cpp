@@ -30,7 +30,7 @@ in6_addr as_ipv6(const in_addr& four) {
   return six;
 }
 
-// False for what is no internet address.
+// Returns false if `from` is no internet address.
 bool address_of(const sockaddr* from, in6_addr& out, int& port) {
   if (from == nullptr) return false;
   sockaddr_in four;
@@ -44,7 +44,7 @@ bool address_of(const sockaddr* from, in6_addr& out, int& port) {
   return out = six.sin6_addr, port = ntohs(six.sin6_port), true;
 }
 
-// Not by getpeername(), which knows only peers that have answered; SO_PEERNAME refuses more room than it needs.
+// Avoids getpeername(), which knows only peers that have answered; SO_PEERNAME fails if the size is too large.
 bool peer_of(int fd, in6_addr& out, int& port) {
   sockaddr_storage name = {};
   int domain = 0;
@@ -77,7 +77,7 @@ bool any_socket(Visit&& visit) {
   return found;
 }
 
-// Inodes of the sockets that a process has open; none, if that is secret.
+// Returns inodes of the sockets that a process has open; empty if access is denied.
 std::vector<uint64_t> sockets_of(pid_t pid) {
   std::vector<uint64_t> found;
   const std::string folder = format("/proc/%d/fd", pid);
@@ -101,7 +101,7 @@ struct Resent {
   int port;
 };
 
-// "0100007F", or four of these, as /proc/net/tcp and tcp6 have it.
+// Parses "0100007F", or four of these, as in /proc/net/tcp and tcp6.
 in6_addr parse_address(const char* digits) {
   uint32_t words[4] = {};
   size_t count = 0;
@@ -191,10 +191,10 @@ void Unanswered::watch() {
   }
 }
 
-// True if something was reported.
+// Returns true if it has reported a connection.
 bool Unanswered::look() {
   const double now = seconds_now();
-  // Who was not running could not be answered: a job that was suspended begins anew.
+  // After a suspension of the job, answers may be missing: the time starts anew.
   if (now - looked_ > limit_ / 2) attempts_.clear();
   looked_ = now;
   std::vector<Attempt> still;
@@ -220,7 +220,7 @@ bool Unanswered::look_at_own(double now, std::vector<Attempt>& still) {
   });
 }
 
-// Late and rarely: to read all sockets of a host takes milliseconds.
+// Called late and rarely: reading all sockets of a host takes milliseconds.
 bool Unanswered::look_at_daemon(double now, std::vector<Attempt>& still) {
   lock_.lock();
   const bool knows = knows_;

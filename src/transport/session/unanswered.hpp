@@ -1,10 +1,10 @@
-// TCP connections of this process to which the other side gives no answer. A firewall that drops packets, a route that
-// leads nowhere or a host that is gone leave a network library waiting inside its own calls, for minutes or for ever:
-// in connect(), or for what it has sent. The kernel knows, since it sends again and again.
+// Detects TCP connections of this process without an answer. A firewall that drops packets, a route that leads nowhere
+// or a host that is gone leave a network library waiting inside its own calls, for minutes or without end: in
+// connect(), or for sent data. The kernel knows, since it sends again and again.
 //
-// A thread of its own looks at the sockets of this process once a second, by system calls only; it takes none of the
-// engine's locks, whose holder may be the one that waits. Networks without TCP sockets (InfiniBand) have limits of
-// their own. start(), know() and stop() are called by one thread.
+// A separate thread examines the sockets of this process once a second, by system calls only; it takes none of the
+// engine's locks, whose holder may be the thread that waits. Networks without TCP sockets (InfiniBand) have their own
+// limits. One thread calls start(), know() and stop().
 #pragma once
 
 #include <netinet/in.h>
@@ -20,14 +20,14 @@
 
 namespace hiroba {
 
-// Of this host's interfaces that are up, without loopback; IPv4 as ::ffff:a.b.c.d. At most `most`.
+// Returns at most `most` addresses of this host's interfaces that are up, without loopback; IPv4 as ::ffff:a.b.c.d.
 std::vector<in6_addr> own_addresses(size_t most);
 
 std::string to_text(const in6_addr& address);
 
 class Unanswered {
  public:
-  // Called at most once, by the thread that watches.
+  // The thread that watches reports it, at most once.
   struct Found {
     in6_addr peer;
     int port;
@@ -41,13 +41,13 @@ class Unanswered {
   Unanswered& operator=(const Unanswered&) = delete;
   ~Unanswered() { stop(); }
 
-  // Reports what has had no answer for `limit` seconds, one look more or less. Sockets that are open now are the
-  // program's own, and are not looked at. Those of the launcher's daemon (0: there is none) are: as long as this
-  // process starts, it waits for what the daemon brings, and hears nothing when the host is cut off. So if it has been
-  // starting for `limit` seconds, and the daemon has had no answer for half of that, this is reported, too.
+  // Reports connections without an answer for `limit` seconds, give or take one period. Ignores sockets that are open
+  // now: they are the program's own. Watches the sockets of the launcher's daemon (0: none): while this process starts,
+  // it waits for data from the daemon, and gets none if the host is cut off. So if the start has taken `limit` seconds,
+  // and the daemon has had no answer for half of that, this is reported, too.
   Status start(double limit, Report report, pid_t daemon = 0);
-  // From now on only connections of this process to these addresses are reported, and to `report`; others may be the
-  // program's own.
+  // Restricts reports to connections of this process to these addresses; others may be the program's own. They go to
+  // `report` from now on.
   void know(std::vector<in6_addr> peers, Report report);
   void stop();
 
@@ -68,7 +68,7 @@ class Unanswered {
   pid_t daemon_ = 0;
   std::vector<uint64_t> before_;  // inodes of sockets that were open at the start
   std::vector<Attempt> attempts_;
-  mutable SignalSafeLock lock_;  // guards what follows
+  mutable SignalSafeLock lock_;  // guards the next members
   Report report_;
   bool knows_ = false;
   std::vector<in6_addr> peers_;

@@ -20,11 +20,11 @@ struct Ring {
     char payload[Transport::max_message];
   };
   alignas(64) std::atomic<uint64_t> head;      // next message number to write
-  alignas(64) std::atomic<uint64_t> tail;      // next to read
-  alignas(64) std::atomic<uint32_t> consumer;  // 1 while somebody reads
+  alignas(64) std::atomic<uint64_t> tail;      // next message number to read
+  alignas(64) std::atomic<uint32_t> consumer;  // 1 while a thread reads
   std::atomic<uint32_t> bell;                  // futex: counts arrivals
   std::atomic<uint32_t> sleepers;
-  std::atomic<uint32_t> in_barrier;  // 1 while the rank sleeps there
+  std::atomic<uint32_t> in_barrier;  // 1 while the rank sleeps in a barrier
   alignas(64) Slot slot[slots];
 
   bool push(int source, int handler, const void* payload, size_t bytes) {
@@ -44,8 +44,8 @@ struct Ring {
     }
   }
 
-  // Takes one message out and passes it to take(slot), which must not call this; false if there is none. The caller is
-  // the consumer.
+  // Takes one message out and passes it to take(slot), which must not call pop(); returns false if there is none.
+  // Requires that the caller is the consumer.
   template <typename Take>
   bool pop(const Take& take) {
     const uint64_t number = tail.load(std::memory_order_relaxed);

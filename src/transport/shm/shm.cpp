@@ -16,7 +16,7 @@ namespace {
 
 // The transport's part of the board: 2 MiB with this at its start, then one Ring per rank at 1 MiB each.
 struct Shared {
-  alignas(64) std::atomic<uint64_t> arrivals;    // of all barriers together
+  alignas(64) std::atomic<uint64_t> arrivals;    // in all barriers together
   alignas(64) std::atomic<uint32_t> generation;  // barriers completed (futex)
   std::atomic<uint32_t> sleepers;
   std::atomic<uint64_t> unequal;  // 0, or 1 + (a << 32 | b) of two ranks whose tags differ
@@ -111,8 +111,8 @@ class Shm final : public Transport {
     if (inbox.in_barrier.load() != 0) futex_wake_all(shared_->generation);
   }
 
-  // A handler that sends may find the target's inbox full, whose owner does the same with this one: so it makes room
-  // here, by setting messages aside.
+  // A handler that sends may find the target's inbox full while the target's owner does the same with this one. So this
+  // call makes room here by setting messages aside.
   bool progress() override {
     Ring& inbox = ring(config().job.rank);
     if (inbox.consumer.exchange(1, std::memory_order_acquire) != 0)
@@ -168,7 +168,7 @@ class Shm final : public Transport {
         shared_->unequal.store(1 + static_cast<uint64_t>(r), std::memory_order_relaxed);
   }
 
-  // From a copy, so that the handler keeps no slot.
+  // Delivers a copy, so that the handler occupies no slot.
   bool deliver_one(Ring& inbox) {
     if (!aside_.empty()) {
       const Aside first = std::move(aside_.front());
@@ -208,7 +208,7 @@ class Shm final : public Transport {
     in_barrier.store(1);
     Status status;
     while (!reached() && status.ok()) {
-      progress();  // another rank may wait for a reply from this rank before it can come here
+      progress();  // another rank may need a reply from this rank before it arrives here
       if (config().advance()) continue;
       futex_wait(shared_->generation, done - 1, 0.1);
       if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
@@ -239,7 +239,7 @@ class Shm final : public Transport {
   uint64_t sequence_ = 0;  // barriers made
   int spins_ = 0;
   std::atomic<pthread_t> consumer_{};  // the thread that reads this rank's ring
-  std::deque<Aside> aside_;            // its, in order, before those of the ring
+  std::deque<Aside> aside_;            // messages that it set aside, in order; they precede those of the ring
 };
 
 }  // namespace

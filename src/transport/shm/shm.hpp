@@ -1,4 +1,4 @@
-// The one-machine transport: ranks reach each other's memory by mapping it, messages go through rings on the board.
+// The one-machine transport: ranks map each other's memory, and messages use rings on the board.
 //
 // A "window" as large as the job's address range maps every attached range from the memory file of its home's node,
 // so that put, get and atomics are plain loads and stores; virtual nodes differ only in that the floors above do

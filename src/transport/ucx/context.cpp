@@ -22,8 +22,8 @@ bool no_rdma(const UcxContext& ucx) { return !ucx.has_rdma(); }
 struct Setting {
   const char* key;
   const char* value;
-  bool (*applies)(const UcxContext&);  // UCX complains of settings of transports that it does not use
-  const char* variable;                // of the user
+  bool (*applies)(const UcxContext&);  // UCX warns about settings of transports that it does not use
+  const char* variable;                // the user's variable
 };
 constexpr Setting settings[] = {
     {"TLS", "^posix", always, "UCX_TLS"},
@@ -66,7 +66,7 @@ Status create(const UcxContext& known, ucp_context_h& out) {
   return check(status, "its start");
 }
 
-// UCX tells which transports there are only by printing: "# resource 1 : md 1 dev 1 flags -- tcp/eth0".
+// UCX lists its transports only by printing: "# resource 1 : md 1 dev 1 flags -- tcp/eth0".
 std::string list_transports(ucp_context_h context) {
   char* text = nullptr;
   size_t size = 0;
@@ -96,7 +96,7 @@ bool UcxContext::has(const char* transport) const {
   return all.find(format(", %s,", transport)) != std::string::npos;
 }
 
-// Twice, because what may be set depends on what UCX finds.
+// Opens UCX twice, because the applicable settings depend on the transports that it finds.
 Status open_ucx(UcxContext& out) {
   UcxContext trial;
   HIROBA_TRY(create(trial, trial.handle));

@@ -1,4 +1,4 @@
-// Opening UCX: what Hiroba sets otherwise than UCX does by itself, where the user has not set it (UCX_... variables).
+// Opens UCX with Hiroba's defaults, unless the user has set them (UCX_... variables).
 //
 //   setting             value    why
 //   TLS                 ^posix   shared memory without files: /dev/shm is tiny in many containers; sysv is as fast
@@ -28,17 +28,18 @@ struct UcxContext {
   ucp_context_h handle = nullptr;
   std::string transports;  // "self, tcp, sysv, cma"
   bool has(const char* transport) const;
-  // Whether the network moves data without the help of the other side's processor.
+  // Returns true if the network moves data without the other side's processor.
   bool has_rdma() const { return has("rc_verbs") || has("rc_mlx5") || has("dc_mlx5"); }
 };
 
 Status open_ucx(UcxContext& out);
 
-// When UCX is loaded, it takes over signals (and the stack on which they are handled) for reports of crashes; Hiroba,
-// which lives on such signals, and the program want their own back.
+// Restores signals that UCX takes over, with their stack, at its load for crash reports; Hiroba, which depends on them,
+// and the program need them.
 void return_signals();
 
-// While it lives, threads are started that leave the program's signals to the program's threads.
+// Blocks signals during its lifetime, so that threads started in it leave the program's signals to the program's
+// threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -1,4 +1,4 @@
-// The end of a wire: all come together, then let go of their connections.
+// The end of a wire: a barrier of all, then the close of all connections.
 #include <poll.h>
 
 #include <cstring>
@@ -18,8 +18,8 @@ void UcxWire::drive_until(const Done& done, double limit) {
   }
 }
 
-// A barrier: in round k, one tells the process 2^k after it and hears of the one 2^k before it. Whoever has let go of a
-// connection has seen the end of the barrier, so then it is over for us as well.
+// A barrier: in round k, a process sends to the process 2^k after it and receives from the one 2^k before it. A process
+// that has closed a connection has seen the end of the barrier, so then it is over for us as well.
 void UcxWire::take_leave() {
   ucp_request_param_t params = {};
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS;

@@ -30,7 +30,7 @@ class Pmix final : public PmixRendezvous {
   int rank() const override { return static_cast<int>(self_.rank); }
   int size() const override { return size_; }
 
-  // Each round has a key of its own, because a value once fetched may be kept by the launcher's daemons.
+  // Each round has a key of its own, because the launcher's daemons may cache a fetched value.
   Status allgather(const void* mine, void* all, size_t bytes) override {
     const std::string key = format("hiroba.%u", round_++);
     pmix_value_t value;

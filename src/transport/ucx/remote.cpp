@@ -9,7 +9,7 @@ namespace hiroba {
 Status UcxWire::expose(void* memory, size_t bytes, std::vector<char>& key) {
   ucp_mem_map_params_t params = {};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
-  params.flags = UCP_MEM_MAP_NONBLOCK;  // pages that are not there yet come when they are used
+  params.flags = UCP_MEM_MAP_NONBLOCK;  // pages are pinned when they are used
   params.address = memory;
   params.length = bytes;
   ucp_mem_h mapped = nullptr;
@@ -55,7 +55,7 @@ ucp_rkey_h UcxWire::key_of(Imported& memory, ucp_ep_h endpoint) {
   return nullptr;
 }
 
-// The flush that follows ends when the data is visible at its owner.
+// The flush after the put ends when the data is visible at its owner.
 void UcxWire::put(int handle, uint64_t offset, const void* from, size_t bytes, uint64_t ticket) {
   Imported& memory = imported_[static_cast<size_t>(handle)];
   const ucp_ep_h endpoint = broken() ? nullptr : this->endpoint(memory.owner);

@@ -53,7 +53,7 @@ Status UcxWire::start_worker() {
   return Status::error("UCX does not take handlers of messages");
 }
 
-// The addresses differ in size, so they are sent padded to the longest.
+// Address sizes differ, so addresses are sent padded to the longest.
 Status UcxWire::exchange_addresses() {
   ucp_address_t* own = nullptr;
   size_t own_size = 0;
@@ -74,7 +74,7 @@ Status UcxWire::exchange_addresses() {
   return {};
 }
 
-// Connections are made when they are needed first; null if that fails.
+// Connects at the first use; returns null on failure.
 ucp_ep_h UcxWire::endpoint(int to) {
   Peer& peer = peers_[static_cast<size_t>(to)];
   if (peer.endpoint != nullptr) return peer.endpoint;
@@ -101,7 +101,7 @@ void UcxWire::fail(std::string what) {
   ring();
 }
 
-// There is something to report, and somebody may sleep until there is.
+// Wakes a thread that may sleep until there is something to report.
 void UcxWire::ring() {
   if (armed_) (void)ucp_worker_signal(worker_);
   armed_ = false;
@@ -139,7 +139,7 @@ bool UcxWire::send(int to, const void* bytes, size_t size) {
   return true;
 }
 
-// A frame that does not leave at once must outlive the call.
+// A frame that UCX does not send at once must outlive the call.
 ucs_status_ptr_t UcxWire::send_copy(ucp_ep_h endpoint, int to, const void* bytes, size_t size) {
   Frame* const copy = frames_.take();
   copy->wire = this, copy->to = to;
@@ -168,7 +168,7 @@ ucs_status_t UcxWire::on_frame(void* self, const void* header, size_t header_siz
   const UcxWire& wire = *static_cast<UcxWire*>(self);
   int source = -1;
   if (header_size == sizeof source) std::memcpy(&source, header, sizeof source);
-  const bool here = (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;  // frames are sent so that they are
+  const bool here = (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;  // frames are sent eagerly
   if (source < 0 || source >= wire.size_ || !here || wire.closing_ || wire.broken()) return UCS_OK;
   wire.hooks_.frame(wire.hooks_.context, source, data, size);
   return UCS_OK;
@@ -182,7 +182,7 @@ UcxWire::Transfer* UcxWire::begin(int peer, uint64_t ticket) {
   return transfer;
 }
 
-// `result` is what UCX returns: a request, which will call back, or that it has ended already.
+// `result` is UCX's: a pending request, which will call back, or a final status.
 void UcxWire::started(ucs_status_ptr_t result, Transfer* transfer) {
   if (!UCS_PTR_IS_PTR(result)) end(transfer, UCS_PTR_STATUS(result));
 }
@@ -218,11 +218,11 @@ void UcxWire::send_bulk(int to, uint32_t tag, const void* data, size_t bytes, ui
           static_cast<Transfer*>(params.user_data));
 }
 
-// Connects, too: only over a connection of our own do we learn that the sender has died.
+// Connects, too: only our own connection reports the sender's death.
 void UcxWire::recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) {
   if (broken() || endpoint(from) == nullptr) return;
   ucp_request_param_t params = {};
-  // What has come already is reported by the callback, too, which tells how much it is.
+  // The callback also reports data that has arrived already, with its size.
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   params.cb.recv = on_received;
   params.user_data = begin(from, ticket);

@@ -1,12 +1,12 @@
 // The wire over UCX: frames are active messages, bulk data tagged messages, one-sided access is UCX's own. Processes
-// find each other by the launcher's board (one machine) or by PMIx. In three files: start and messages (ucx.cpp),
+// find each other by the launcher's board (one machine) or by PMIx. Three files: start and messages (ucx.cpp),
 // one-sided access (remote.cpp), the end (leave.cpp).
 //
-// All calls are made under the engine's lock, so one worker without locks of its own is enough. UCX reports what has
-// ended only while it is polled; what ends at once, inside a call, waits in `finished_` for the next poll.
+// The engine's lock serializes all calls, so one worker without locks is enough. UCX reports completions only in polls;
+// operations that end at once, inside a call, wait in `finished_` for the next poll.
 //
-// A lost connection is a failure unless this process is closing, and in close() nobody lets go of a connection before
-// all have come there. So a connection that breaks earlier means that its process has died.
+// A lost connection is a failure unless this process is closing: in close() no process closes a connection before all
+// have reached it. So a connection that breaks earlier means that its process has died.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -23,7 +23,7 @@
 
 namespace hiroba {
 
-// Things under way, which UCX keeps pointers to.
+// A pool of objects in flight, whose addresses UCX holds.
 template <typename T>
 class Pool {
  public:
@@ -60,7 +60,7 @@ class UcxWire final : public Wire {
 
   bool send(int to, const void* frame, size_t size) override;
   size_t get_piece(size_t bytes, bool deferred) const override {
-    return tcp_get_piece(bytes, deferred, !ucx_.has_rdma());  // RNDV_THRESH is above small pieces
+    return tcp_get_piece(bytes, deferred, !ucx_.has_rdma());  // RNDV_THRESH exceeds small pieces
   }
   void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) override;
   void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) override;
@@ -68,7 +68,7 @@ class UcxWire final : public Wire {
   int event() const override { return event_; }
   bool arm() override;
 
-  // Only where it does not need the owner's help; over other networks UCX would send messages, as we do.
+  // Offers only access without the owner's help; over other networks UCX would send messages, as we do.
   Remote remote() const override { return {.memory = remote_memory_}; }
   Status expose(void* memory, size_t bytes, std::vector<char>& key) override;
   void conceal(void* memory) override;
@@ -86,7 +86,7 @@ class UcxWire final : public Wire {
   struct Frame {
     UcxWire* wire;
     int to;
-    size_t size;  // used for frames to oneself only
+    size_t size;  // used for frames to this process only
     char bytes[most_in_frame];
   };
   struct Transfer {
@@ -98,11 +98,11 @@ class UcxWire final : public Wire {
     int owner = -1;  // -1: free
     uint64_t address = 0;
     std::vector<char> key;
-    ucp_rkey_h rkey = nullptr;  // made when it is used first
+    ucp_rkey_h rkey = nullptr;  // unpacked at the first use
   };
   enum Message : unsigned { frame_message, leave_message };
   static constexpr size_t most_in_flight = 1024;
-  static constexpr double leave_seconds = 60;  // for all others to come to close() as well
+  static constexpr double leave_seconds = 60;  // for all others to reach close()
 
   Status start_worker();
   Status exchange_addresses();
@@ -140,8 +140,8 @@ class UcxWire final : public Wire {
   std::unique_ptr<PmixRendezvous> pmix_;
   UcxContext ucx_;
   bool remote_memory_ = false;
-  // Whether UCX looks after peers that say nothing. Shared memory needs it, else it would never tell of a dead peer; a
-  // network tells by itself, and would lose its fastest ways of moving bulk data.
+  // UCX probes silent peers. Shared memory needs it, else UCX would never report a dead peer; a network reports by
+  // itself, and would lose its fastest protocols for bulk data.
   bool watching_ = false;
   ucp_worker_h worker_ = nullptr;
   std::vector<char> addresses_;
@@ -150,8 +150,8 @@ class UcxWire final : public Wire {
 
   Pool<Frame> frames_;
   Pool<Transfer> transfers_;
-  // Waiting for poll() to call hooks: UCX would deliver frames to oneself from within send(). The second of each is
-  // what poll() works on.
+  // Events that wait for poll() to call hooks: UCX would deliver frames to this process from within send(). poll()
+  // works on the second of each pair.
   std::vector<Frame*> to_self_, arriving_;
   std::vector<uint64_t> finished_, reporting_;  // tickets
   bool armed_ = false;
@@ -162,8 +162,8 @@ class UcxWire final : public Wire {
   std::string failure_;
   bool reported_ = false;
   bool closing_ = false, someone_left_ = false;
-  std::array<uint32_t, 32> rounds_ = {};  // of taking leave, being sent
-  uint32_t leave_rounds_ = 0;             // of which we have been told, a bit each
+  std::array<uint32_t, 32> rounds_ = {};  // leave messages being sent
+  uint32_t leave_rounds_ = 0;             // one bit for each round of which a message has arrived
 };
 
 }  // namespace hiroba

@@ -1,5 +1,5 @@
-// Handles for wires that reach any memory of another process by its address, so that there is nothing to register: a
-// handle stands for an owner and an address there. Owner: the wire. No thread safety.
+// Handles for wires that access any memory of another process by its address, without registration: a handle stands for
+// an owner and an address there. Owner: the wire. Not thread-safe.
 #pragma once
 
 #include <cstdint>

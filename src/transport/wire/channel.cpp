@@ -5,7 +5,7 @@
 namespace hiroba {
 
 namespace {
-constexpr size_t most_queued = 4096;  // frames that wait for room before their senders do
+constexpr size_t most_queued = 4096;  // frames that wait for room before their senders block
 }
 
 void Channel::start(Wire* wire, uint64_t secret, const std::vector<int>* wire_ranks) {
@@ -37,7 +37,7 @@ void Channel::send_gathered() {
   engine_.with_wire([this] { outbox_.send(); });
 }
 
-// A thread that sends much waits for the network; one that answers others must not.
+// A thread that sends much waits for the network; a thread that answers others must not.
 void Channel::await_room() {
   if (outbox_.queued() < most_queued || engine_.inside()) return;
   engine_.wait([this] { return outbox_.queued() < most_queued / 2; });
@@ -68,7 +68,7 @@ void Channel::send_bulk(int rank, Head head, const void* data, size_t bytes, Com
     head.tag = next_tag(false);
     head.bytes = static_cast<uint32_t>(bytes);
     outbox_.gather(rank, head, nullptr, 0);
-    if (!transfers_.moving()) outbox_.send();  // else with the next poll, which what is moving will bring about
+    if (!transfers_.moving()) outbox_.send();  // else the next poll sends it, which the moving data causes
     send_bulk_as(rank, head.tag, data, bytes, transfers_.add(sent));
   });
 }

@@ -67,7 +67,7 @@ class ChaosWire final : public Wire {
     inner_->accumulate(handle, offset, from, type, count, ticket);
   }
 
-  // Nobody sleeps while anything is held.
+  // Returns true while frames are held, so that no thread sleeps.
   bool poll() override {
     const bool any = inner_->poll() || !held_.empty();
     for (size_t tries = held_.size(); tries > 0; --tries) {
@@ -84,9 +84,9 @@ class ChaosWire final : public Wire {
 
  private:
   struct Held {
-    int source;  // of a frame; else -1, and it is the end of a transfer
+    int source;  // of a frame; -1: the end of a transfer
     uint64_t ticket;
-    std::vector<uint64_t> frame;  // aligned, as wires hand them on
+    std::vector<uint64_t> frame;  // aligned, as wires deliver them
     size_t size;
   };
 

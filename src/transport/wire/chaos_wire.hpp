@@ -1,5 +1,5 @@
-// With option chaos: a wire that hands frames and ends of transfers on later than they come, in random order, from a
-// seed. What the network transport says of itself, that nothing depends on their order, is so tested.
+// A wire for option chaos that delays frames and ends of transfers and delivers them in random order, from a seed. It
+// tests that nothing in the network transport depends on their order.
 #pragma once
 
 #include <memory>

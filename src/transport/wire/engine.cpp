@@ -101,20 +101,20 @@ void Engine::doze_on_event(uint32_t seen) {
   if (lock_.try_lock()) {
     armed = config_.wire->arm();
     lock_.unlock();
-    if (!armed) return;  // something has come meanwhile
+    if (!armed) return;  // something has arrived
   }
   dozing_on_event_.fetch_add(1);
   if (bell_.load() == seen) {
     pollfd sources[] = {{config_.wire->event(), POLLIN, 0}, {bell_fd_, POLLIN, 0}};
-    // Whoever could not arm has not looked at the wire, so it looks again soon.
+    // A thread that could not arm has not polled the wire, so it polls again soon.
     ::poll(sources, 2, armed ? static_cast<int>(event_seconds * 1e3) : 1);
   }
   dozing_on_event_.fetch_sub(1);
   uint64_t rings;
-  if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // nobody rang
+  if (read(bell_fd_, &rings, sizeof rings) < 0) return;  // no ring
 }
 
-// The progress thread hears the network and its own bell only: what other threads bring about is theirs to see.
+// The progress thread wakes for the network and its own bell only: other threads handle the events that they cause.
 void Engine::doze_as_progress_thread(uint32_t called, double seconds) {
   if (config_.wire->event() < 0) return futex_wait(progress_bell_, called, seconds);
   if (!lock_.try_lock()) {
@@ -159,13 +159,13 @@ void Engine::wake_progress_thread() {
 }
 
 void Engine::run_progress_thread() {
-  // A thread that has to poll stands back behind those that compute. It still gets some time when they take all cores:
-  // with SCHED_IDLE it could be stopped for milliseconds with the engine's lock in its hands.
+  // A progress thread that polls gives way to computing threads, by its niceness. It keeps some time if they take all
+  // cores: with SCHED_IDLE it could be stopped for milliseconds while it holds the engine's lock.
   constexpr int polite = 10;
   if (config_.placement.kind == Placement::Kind::thread && config_.wire->event() < 0)
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), polite);
-  // A wire with an event calls when there is something to do. One without is asked again and again for a while after
-  // this rank has been asked for something; what comes for a program that computes can wait.
+  // A wire with an event wakes the thread when needed. A wire without one is polled for a while after this rank has
+  // served a request; messages for a program that computes can wait.
   const bool called_by_event = config_.wire->event() >= 0;
   const Backoff patient = called_by_event ? Backoff(100, 0, 0) : Backoff(100, long_yielding);
   Backoff backoff = patient;
@@ -188,7 +188,7 @@ void Engine::run_progress_thread() {
       needed = true;
       backoff = patient;
     } else if (any && called_by_event && !config_.moving(config_.context)) {
-      // What comes for the program's own threads they will see: to be called for each message costs them more.
+      // The program's threads will see messages for them: waking for each message costs them more.
       back_off(called, behind);
       behind = std::min(2 * behind, longest_back_off);
     } else if (!any && !backoff.step() && (called_by_event || !yield_to_moving())) {
@@ -198,9 +198,9 @@ void Engine::run_progress_thread() {
   }
 }
 
-// Somebody else drives, or has just done so and may go on. If one waits for long, the progress thread sleeps until it
-// is called; true then. Calling it after every wait, or letting the network wake it, would cost those who talk much
-// more than their waits.
+// Another thread drives, or has just done so and may continue. If one waits for long, the progress thread sleeps until
+// it is called, and this returns true. A call after every wait, or wakeups by the network, would cost ranks that
+// communicate much more than their waits.
 bool Engine::back_off(uint32_t called, double seconds) {
   const bool park = seconds >= longest_back_off && drivers_.load() != 0;
   parked_.store(park);

@@ -1,13 +1,12 @@
-// The progress engine: who drives the wire, and when. One per rank.
+// The progress engine: decides which thread drives the wire, and when. One per rank.
 //
-// Whoever waits drives: a waiting thread polls the wire under the engine's lock, first spinning, then yielding, then
-// dozing. A progress thread covers the time when nobody waits: it serves other ranks and moves this rank's transfers
-// while the program computes. Dozing means sleeping on the wire's event where it has one, else on the bell for half a
-// millisecond at a time; whoever makes something happen rings the bell.
+// A waiting thread drives: it polls the wire under the engine's lock, first spinning, then yielding, then dozing. A
+// progress thread drives while no thread waits: it serves other ranks and moves this rank's transfers while the program
+// computes. A dozing thread sleeps on the wire's event if there is one, else on the bell for half a millisecond at a
+// time; a thread that causes an event rings the bell.
 //
-// Threads: everything is thread-safe but start and stop, and may be called from a page-fault handler, because the
-// lock's holder never touches memory that can fault. with_wire() may be called from a hook of the wire (inside
-// drive()).
+// Threads: everything except start and stop is thread-safe, and may be called from a page-fault handler, because the
+// lock's holder never accesses memory that can fault. A hook of the wire (inside drive()) may call with_wire().
 #pragma once
 
 #include <pthread.h>
@@ -35,12 +34,12 @@ class Engine {
     // The program calls the network library itself: a thread that faults may be inside it, so only the progress thread
     // drives for it.
     bool program_uses_library = false;
-    // Called under the lock before each poll, to send what has been gathered for it.
+    // Called under the lock before each poll, to send batched frames.
     void (*before_poll)(void* context) = nullptr;
-    // Called under the lock after each poll, for work that waits for room or time; true if it did anything.
+    // Called under the lock after each poll, for work that waits for room or time; returns true if it did anything.
     bool (*after_poll)(void* context) = nullptr;
-    // Whether data is moving; then nobody sleeps, because polls that move some of it look like polls that found
-    // nothing.
+    // Returns true if data is moving; then no thread sleeps, because polls that move some of it look like polls without
+    // result.
     bool (*moving)(void* context) = nullptr;
     // Called by threads that wait, outside of the lock and of the page-fault handler; see Transport::Config.
     bool (*meantime)(void* context) = nullptr;
@@ -50,7 +49,7 @@ class Engine {
   Status start(const Config& config);
   void stop();
 
-  // Runs `work` as the only one who uses the wire, and the state that belongs to it.
+  // Runs `work` with exclusive access to the wire and its state.
   template <typename Work>
   void with_wire(const Work& work) {
     if (inside()) return work();
@@ -60,14 +59,14 @@ class Engine {
     release();
   }
 
-  // From here on the progress thread leaves the wire to threads that wait: the exit handlers of its library come.
+  // Makes the progress thread leave the wire to threads that wait, because the exit handlers of its library run next.
   void end_progress();
 
-  // Polls unless somebody else does; true if anything happened.
+  // Polls unless another thread does; returns true if anything happened.
   bool drive(bool as_progress_thread = false);
-  // Drives although this thread waits for nothing, until nothing has come for some microseconds.
+  // Drives although this thread waits for nothing, until nothing has arrived for some microseconds.
   void linger();
-  // Whether this thread is in a hook of the wire.
+  // Returns true if this thread is in a hook of the wire.
   bool inside() const { return owner_.load(std::memory_order_relaxed) == pthread_self(); }
 
   // Drives until done() or until `seconds` have passed; returns done().
@@ -77,8 +76,8 @@ class Engine {
     const Waiting waiting(*this);
     const bool forever = seconds == std::numeric_limits<double>::infinity();
     const double deadline = forever ? seconds : seconds_now() + seconds;
-    // As long as what it waits for may well take: to be woken costs more than most answers, and a nap too early makes
-    // the others wait and nap in turn.
+    // Spins for the likely duration of the wait: a wakeup costs more than most answers, and an early nap makes the
+    // other ranks wait and nap in turn.
     Backoff backoff(config_.spins, long_yielding);
     double nap = first_nap;
     for (;;) {
@@ -97,8 +96,8 @@ class Engine {
     }
   }
 
-  // The same for a futex word in memory that other processes share, until done(word) or the time `deadline`. Whoever
-  // changes the word must wake its sleepers.
+  // Drives until done(word) or the time `deadline`, for a futex word in memory that other processes share. A process
+  // that changes the word must wake its sleepers.
   template <typename Done>
   bool wait_word(std::atomic<uint32_t>& word, const Done& done, double deadline) {
     if (done(word.load())) return true;
@@ -119,15 +118,15 @@ class Engine {
     return done(word.load());
   }
 
-  // Under the lock: something has been done for another rank, a put, get, atomic operation or message.
+  // Requires the lock. Counts a put, get, atomic operation or message served for another rank.
   void note_served() { served_.store(served_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
   // Sleeps until something has happened, or for `seconds`.
   void sleep(double seconds);
-  // There is something to do or to see for whoever dozes.
+  // Wakes dozing threads: there is something to do or to see.
   void ring();
 
-  // Between these, this thread runs in the page-fault handler.
+  // Mark the begin and end of the page-fault handler in this thread.
   static void enter_fault() { ++in_fault; }
   static void leave_fault() { --in_fault; }
 
@@ -145,16 +144,16 @@ class Engine {
     const bool may_drive;
     const double since = seconds_now();
   };
-  // A page fault in the middle of a call of the network library, whose locks the progress thread needs to serve it.
+  // Limit for a page fault inside a call of the network library, whose locks the progress thread needs to serve it.
   static constexpr double stuck_seconds = 5;
   [[noreturn]] void report_stuck() const;
   static thread_local int in_fault;
 
-  // A wire without an event is polled this often while nothing happens: often enough for a rank that is asked for
-  // memory while it computes, rare enough to cost less than one per cent of a core.
+  // Polling interval of a wire without an event while nothing happens: short enough for a rank that requests memory of
+  // a computing one, long enough to cost less than one per cent of a core.
   static constexpr double first_nap = 0.5e-3, longest_nap = 5e-3;
-  // The progress thread takes over when nobody has driven for so long: longer each time that nobody needed it. To look
-  // costs a timer and two switches of threads.
+  // The progress thread takes over if no thread has driven for this time, which grows each time that it was not needed.
+  // A poll costs a timer and two thread switches.
   static constexpr double first_back_off = 0.5e-3, longest_back_off = 20e-3;
   static double longer(double nap) { return std::min(nap * 1.25, longest_nap); }
 
@@ -173,10 +172,10 @@ class Engine {
   std::atomic<pthread_t> owner_{};
   std::atomic<uint32_t> bell_{0};     // futex: counts rings
   std::atomic<uint32_t> dozing_{0};   // threads that a ring must wake
-  std::atomic<uint32_t> drivers_{0};  // threads that wait and drive meanwhile
-  std::atomic<uint32_t> uses_{0};     // counts how often others than the progress thread drove
-  std::atomic<uint32_t> served_{0};   // counts what has been done for others
-  int bell_fd_ = -1;                  // for those who doze on the wire's event
+  std::atomic<uint32_t> drivers_{0};  // threads that wait and drive
+  std::atomic<uint32_t> uses_{0};     // drives by threads other than the progress thread
+  std::atomic<uint32_t> served_{0};   // requests served for others
+  int bell_fd_ = -1;                  // for threads that doze on the wire's event
   std::atomic<uint32_t> dozing_on_event_{0};
 
   pthread_t progress_thread_{};

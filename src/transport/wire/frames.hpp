@@ -1,5 +1,4 @@
-// What ranks say to each other over a wire: a head, and what follows it in the same frame. README.md tells the
-// protocol.
+// The messages of ranks over a wire: a head, and its payload in the same frame. README.md describes the protocol.
 #pragma once
 
 #include <cstdint>
@@ -17,45 +16,45 @@ enum class Frame : uint8_t {
   message,        // payload for handler `handler`, when my puts up to number `count` have arrived
   put,            // payload for memory at `offset`; `expected`: the put's number; with a `count`, a flush too
   put_bulk,       // `bytes` for memory at `offset` come as bulk data with tag `tag`
-  packed,         // pieces for put_packed; this and the next ones are numbered likewise
+  packed,         // pieces for put_packed; this and the next ones are numbered, too
   packed_bulk,    // `bytes` of pieces come as bulk data with tag `tag`
   strided,        // a box, and its blocks for memory at `offset`
   strided_bulk,   // the same; `bytes` of both come as bulk data with tag `tag`
-  flush,          // say when my puts up to number `count` have arrived
-  flushed,        // yours up to `count` have
+  flush,          // answer when my puts up to number `count` have arrived
+  flushed,        // your puts up to `count` have arrived
   get,            // send `bytes` from `offset` in a frame; payload: a Piggyback, if `handler` is not none
-  got,            // payload for memory at `address` of the asker
+  got,            // payload for memory at `address` of the requester
   get_bulk,       // send `bytes` from `offset` as bulk data with tag `tag`; payload: as for get
-  get_strided,    // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into
-                  // one, else as bulk data
+  get_strided,    // send the blocks of a box, the payload, at `offset`: in a frame, if they fit into one, else as bulk
+                  // data
   atomic,         // operation `handler` on the word at `offset` with `operand`, `expected`
-  result,         // `operand` is what was there
-  ask_key,        // how can I access your memory at `offset` myself?
+  result,         // `operand` is the previous value
+  ask_key,        // send the key to your memory at `offset`
   key,            // payload: for RemoteMemory::learn
-  watch,          // say when the word at `offset` is no longer `expected`, or after `operand` microseconds
+  watch,          // answer when the word at `offset` is no longer `expected`, or after `operand` microseconds
   wake,           // the word at `offset` has changed
   barrier_round,  // part of a barrier of all: split_barrier.hpp
-  owner,  // my library works on your memory: poll, please; until I have sent as many with `expected` 0 as with 1
-  group_arrival,  // I have come to the group barrier, after my put number `count` to you
-  ask_place,      // where are you, what are you doing?
+  owner,          // my library works on your memory: poll until I have sent as many with `expected` 0 as with 1
+  group_arrival,  // I have arrived at the group barrier, after my put number `count` to you
+  ask_place,      // send your current call
   place,          // payload: RankBoard::where; `operand`: calls, `expected`: waiting
-  alive,          // nothing but a sign of life
+  alive,          // only a sign of life
   farewell,       // the last sign of life
 };
 
-// With a word behind it, as a put has, it fits into the small messages of every library (64 bytes with AMMPI).
+// A head and one word, as for a put, fit into the small messages of every library (64 bytes with AMMPI).
 struct Head {
-  uint64_t secret;  // of the job; a frame without it is a stranger's
+  uint64_t secret;  // of the job; frames without it are dropped
   Frame frame;
   uint8_t handler;
   uint16_t payload;  // bytes that follow the head; another head may follow them
-  uint32_t epoch;    // of a get: how many barriers its home must have passed
+  uint32_t epoch;    // of a get: number of barriers that its home must have passed
   uint32_t bytes;
   uint32_t tag;
   uint64_t offset;
-  uint64_t completion;  // the asker's, sent back to it
+  uint64_t completion;  // the requester's, returned to it
   union {
-    uint64_t address;  // the asker's
+    uint64_t address;  // the requester's
     uint64_t operand;
     uint64_t count;
   };
@@ -72,8 +71,7 @@ inline Head head_of(Frame frame) {
   return head;
 }
 
-// visit(head, payload) for each frame of a message. False if it is not a whole one of this job: then it is a
-// stranger's.
+// Calls visit(head, payload) for each frame of a message. Returns false if a frame is incomplete or not of this job.
 template <typename Visit>
 bool for_each_frame(const void* bytes, size_t size, uint64_t secret, const Visit& visit) {
   const char* const message = static_cast<const char*>(bytes);

@@ -1,8 +1,8 @@
-// Frames on their way to the wire. What need not go at once is gathered, and goes in one message with the next frame
-// for the same rank that must: a message costs far more than the bytes in it. What finds no room on the wire is queued,
-// in order to be sent after a poll.
+// Frames that leave by the wire. Frames that can wait are batched into one message with the next urgent frame to the
+// same rank: a message costs far more than its bytes. Frames without room on the wire are queued, in order, and sent
+// after a poll.
 //
-// Owner: the network transport. Everything is wire state (the engine's lock) but queued() and traffic().
+// Owner: the network transport. Everything is wire state (the engine's lock), except queued() and traffic().
 #pragma once
 
 #include <array>
@@ -18,26 +18,26 @@ namespace hiroba {
 
 class Outbox {
  public:
-  // `wire_ranks` by rank; must outlive this.
+  // `wire_ranks`: by rank; must outlive this.
   void start(Wire* wire, uint64_t secret, const std::vector<int>* wire_ranks) {
     wire_ = wire, secret_ = secret, wire_ranks_ = wire_ranks;
   }
-  // To be sent with what is sent next. At most max_inline bytes.
+  // Batches at most max_inline bytes with the next message to the rank.
   void gather(int rank, Head head, const void* payload, size_t bytes);
-  // To ask, with what is sent next, for an answer when `count` puts of this rank have come: if the last that has been
-  // gathered for that rank is a small put, it asks so itself.
+  // Requests, in the next message, an answer when `count` puts of this rank have arrived. If the last batched frame for
+  // that rank is a small put, it carries the request.
   void gather_flush(int rank, Head head, uint64_t count);
-  // A frame whose payload is in two parts, at once: up to the wire's largest.
+  // Sends a frame with a payload in two parts at once, up to the wire's largest.
   void send_alone(int rank, Head head, std::span<const char> payload, std::span<const char> rest);
-  // Sends all that has been gathered.
+  // Sends all batched frames.
   void send() {
     if (gathering_ > 0) send_all();
   }
-  // After a poll: tries again what found no room; true if it sent anything.
+  // Requires a poll before it. Sends queued frames again; returns true if it sent any.
   bool retry();
   size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
-  // Bulk data goes past this, but is counted here.
+  // Counts a message. Bulk data bypasses this class, but is counted here.
   void count(size_t bytes) {
     messages_.fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -64,7 +64,7 @@ class Outbox {
   const std::vector<int>* wire_ranks_ = nullptr;
   static constexpr size_t most_gathered = 4;  // ranks
   std::array<Message, most_gathered> gathered_;
-  size_t gathering_ = 0;     // of these, how many hold anything
+  size_t gathering_ = 0;     // messages in gathered_ that hold frames
   std::vector<char> alone_;  // room for one frame
   std::deque<Queued> queue_;
   std::atomic<size_t> queued_{0};

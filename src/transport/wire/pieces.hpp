@@ -1,4 +1,4 @@
-// In which pieces bulk data goes fastest over TCP: README.md, "Pieces". A wire says it for its library.
+// The fastest piece sizes of bulk data over TCP: README.md, "Pieces". Each wire chooses for its library.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,10 @@
 
 namespace hiroba {
 
-// Small pieces most libraries send at once, without asking the receiver; big ones cost two messages more, but move
-// straight to where they belong.
+// Most libraries send small pieces eagerly; big ones cost two more messages, but are not copied.
 constexpr size_t small_piece = 60 << 10, big_piece = size_t{8} << 20;
 
-// `sent_at_once`: the library sends a small piece without asking the receiver.
+// `sent_at_once`: the library sends a small piece eagerly.
 inline size_t tcp_get_piece(size_t bytes, bool deferred, bool sent_at_once) {
   static const bool paced = is_paced(tcp_congestion_control());
   size_t most_in_small_pieces = size_t{sent_at_once ? 4U : 1U} << 20;

@@ -26,7 +26,7 @@ std::string plugin_path(const WireKind& kind, const std::string& mpi) {
   return plugin_folder() + "/" + kind.plugin_file(mpi);
 }
 
-// The plug-in's table; null, with the reason, if it cannot be loaded.
+// Returns the plug-in's table; null, with the reason, if it cannot be loaded.
 const WirePlugin* load(const std::string& path, int how, void*& library, std::string& why_not) {
   library = dlopen(path.c_str(), how);
   if (library == nullptr) return why_not = dlerror(), nullptr;
@@ -46,7 +46,7 @@ std::string look_at_plugin(const WireKind& kind, const std::string& mpi, WirePlu
   if (!has_plugin(kind, mpi)) return absent;
   void* library = nullptr;
   std::string why_not;
-  // As if in a process of its own: without RTLD_GLOBAL and only resolved, so that two MPIs do not meet.
+  // Isolates the plug-in, without RTLD_GLOBAL and by lazy binding, so that two MPIs do not mix.
   const WirePlugin* const plugin = load(plugin_path(kind, mpi), RTLD_LAZY | RTLD_LOCAL, library, why_not);
   if (plugin != nullptr) out = *plugin;
   if (library != nullptr) dlclose(library);
@@ -65,7 +65,7 @@ Status load_wire(const WireKind& kind, const std::string& mpi, std::unique_ptr<W
         format("transport %s is not part of this installation (no %s); %s", name.c_str(), path.c_str(), absent));
   void* library = nullptr;
   std::string why_not;
-  // Global, because MPI loads components of its own that look for its symbols.
+  // Loads globally, because MPI loads components of its own that look for its symbols.
   const WirePlugin* const plugin = load(path, RTLD_NOW | RTLD_GLOBAL, library, why_not);
   if (plugin == nullptr)
     return Status::error(format("transport %s cannot be loaded: %s", name.c_str(), why_not.c_str()));

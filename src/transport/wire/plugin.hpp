@@ -1,5 +1,5 @@
-// Finding and loading wires. Plug-ins lie in the folder hiroba/ beside libhiroba.so (for a static program: in
-// library_folder()), or where HIROBA_PLUGINS says. Called at start only, by one thread.
+// Finds and loads wires. Plug-ins are in the folder hiroba/ beside libhiroba.so (for a static program: in
+// library_folder()), or in HIROBA_PLUGINS. Called at start only, by one thread.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace hiroba {
 
-// What a plug-in says that it can do (no more of `out` may be used, because it is unloaded again); returns why it
-// cannot be had here, or nothing.
+// Writes the plug-in's stated capabilities (only these fields of `out` are valid, because it is unloaded again).
+// Returns why it is unavailable here, or empty.
 std::string look_at_plugin(const WireKind& kind, const std::string& mpi, WirePlugin& out);
 
 bool has_plugin(const WireKind& kind, const std::string& mpi);
 
-// Loads the plug-in and makes its wire; the process keeps it for good.
+// Loads the plug-in and makes its wire; the process keeps it until its end.
 Status load_wire(const WireKind& kind, const std::string& mpi, std::unique_ptr<Wire>& out);
 
-// The name of the MPI whose library is in this process already, or "": the program calls it.
+// Returns the name of the MPI whose library is in this process already, because the program calls it; else "".
 std::string loaded_mpi();
 
 }  // namespace hiroba

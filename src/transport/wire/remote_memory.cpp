@@ -9,12 +9,12 @@ namespace hiroba {
 
 namespace {
 
-// What is told, followed by the key.
+// The answer to a key request; the key follows it.
 struct Told {
   uint64_t offset, bytes, address;
 };
 
-// The range that contains the offset.
+// Finds the range that contains the offset.
 template <typename Ranges>
 auto containing(Ranges& ranges, uint64_t offset) {
   auto at = ranges.upper_bound(offset);
@@ -62,7 +62,7 @@ Status RemoteMemory::tell(uint64_t offset, std::vector<char>& out) {
 void RemoteMemory::learn(int wire_rank, std::span<const char> told) {
   Told range;
   std::memcpy(&range, told.data(), sizeof range);
-  if (others_.contains(range.offset)) return;  // two threads have asked
+  if (others_.contains(range.offset)) return;  // two threads have requested it
   const int handle = wire_->import(wire_rank, range.address, {told.begin() + sizeof range, told.end()});
   if (handle >= 0) others_[range.offset] = {range.bytes, handle};
 }

@@ -1,7 +1,7 @@
-// Memory for one-sided access, where the wire has it: which of ours others may access, and what we know of theirs. A
-// range is made accessible when somebody asks for it first, because a network card may pin what it registers.
+// Memory for one-sided access, over wires that offer it: our memory that others may access, and theirs that we know. A
+// range is exposed at the first request for it, because a network card may pin registered memory.
 //
-// Owner: Net. Threads: none of its own; the engine's lock guards it (wire state).
+// Owner: Net. The engine's lock guards it (wire state).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace hiroba {
 
 class RemoteMemory {
  public:
-  // A place in memory that another process has made accessible: for Wire::put and get.
+  // A place in memory that another process has exposed: for Wire::put and get.
   struct Place {
     int handle;
     uint64_t offset;
@@ -25,14 +25,15 @@ class RemoteMemory {
   void start(Wire* wire) { wire_ = wire; }
   bool usable() const { return wire_ != nullptr && wire_->remote().memory; }
 
-  // Memory of this process, [offset, offset + bytes) of the job's, at `at`; and its end, here or elsewhere.
+  // Adds memory of this process, [offset, offset + bytes) of the job's, at `at`. detach() ends memory here or
+  // elsewhere.
   void attach(uint64_t offset, uint64_t bytes, char* at);
   void detach(uint64_t offset, uint64_t bytes);
 
-  // What a process that wants to access our memory at `offset` must learn.
+  // tell() writes what a process needs to access our memory at `offset`; learn() stores that.
   Status tell(uint64_t offset, std::vector<char>& out);
   void learn(int wire_rank, std::span<const char> told);
-  // Whether [offset, offset + bytes) has been learnt.
+  // Returns true if [offset, offset + bytes) has been learnt.
   bool find(uint64_t offset, uint64_t bytes, Place& out) const;
 
  private:

@@ -1,6 +1,6 @@
-// Bulk transfers under way: what a ticket of the wire stands for, and what happens at its end.
+// Bulk transfers under way: the meaning of a ticket of the wire, and the action at its end.
 //
-// Owner: Channel. Wire state (the engine's lock), but for the counts, which waiting threads read.
+// Owner: Channel. Wire state (the engine's lock), except the counts, which waiting threads read.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 namespace hiroba {
 
 struct Transfer {
-  // Called with the wire at the end; may start other transfers. Null: nothing happens.
+  // Called with the wire at the end; may start other transfers. May be null.
   using Ended = void (*)(void* context, Transfer& transfer);
   Ended ended = nullptr;
   void* context = nullptr;
-  Completion* completion = nullptr;  // has one less left after that
-  int source = 0;                    // of a put, with its number and where its data belongs
+  Completion* completion = nullptr;  // decremented after that
+  int source = 0;                    // of a put, with its number and the offset of its data
   uint64_t number = 0, offset = 0;
-  std::vector<uint64_t> buffer;  // packed data on its way
+  std::vector<uint64_t> buffer;  // packed data in flight
 };
 
 class Transfers {
  public:
-  static constexpr uint32_t most = 4096;  // at once; far fewer than tags
+  static constexpr uint32_t most = 4096;  // under way at once; far fewer than tags
 
-  // The ticket. A buffer keeps its memory from one transfer with the ticket to the next.
+  // Returns the ticket. A buffer keeps its memory from one transfer with the ticket to the next.
   uint64_t add(Transfer::Ended ended, void* context, Completion* completion = nullptr) {
     if (free_.empty()) {
       free_.push_back(static_cast<uint32_t>(slots_.size()));
@@ -42,7 +42,7 @@ class Transfers {
   uint64_t add(Completion& completion) { return add(nullptr, nullptr, &completion); }
   Transfer& of(uint64_t ticket) { return slots_[ticket]; }
   void end(uint64_t ticket) {
-    Transfer transfer = std::move(slots_[ticket]);  // slots may move while another transfer is started
+    Transfer transfer = std::move(slots_[ticket]);  // slots may move if `ended` starts another transfer
     if (transfer.ended != nullptr) transfer.ended(transfer.context, transfer);
     if (transfer.completion != nullptr) transfer.completion->left.fetch_sub(1, std::memory_order_release);
     slots_[ticket].buffer = std::move(transfer.buffer);
@@ -50,13 +50,13 @@ class Transfers {
     change_busy(-1);
   }
 
-  // What another library moves, to or from this rank's memory, counts as a transfer, too.
+  // Counts data that another library moves, to or from this rank's memory, as a transfer, too.
   void change_busy(int32_t by) { count_.fetch_add(static_cast<uint32_t>(by), std::memory_order_relaxed); }
-  // One of those under way can come only after the next barrier; and all that could now can come.
+  // defer(): one transfer under way can arrive only after the next barrier. release_deferred(): all can arrive now.
   void defer() { deferred_.fetch_add(1, std::memory_order_relaxed); }
   void release_deferred() { deferred_.store(0, std::memory_order_relaxed); }
   bool full() const { return count_.load(std::memory_order_relaxed) >= most; }
-  // Whether anything is under way that can come now.
+  // Returns true if a transfer under way can arrive now.
   bool moving() const { return count_.load(std::memory_order_relaxed) > deferred_.load(std::memory_order_relaxed); }
 
  private:

@@ -1,15 +1,17 @@
-// A wire: what a network library (MPI, UCX) must do for the network transport (net.hpp). A wire is a plug-in, a shared
-// library of its own, so that a machine without that network library still runs everything else; plugin.hpp loads it.
+// A wire: the operations that the network transport (net.hpp) needs of a network library (MPI, UCX). A wire is a
+// plug-in, a shared library of its own, so that a machine without that network library still runs everything else;
+// plugin.hpp loads it.
 //
-// A wire moves frames (short messages, copied) and bulk data (straight from and to memory, matched by peer and tag)
-// between the processes of a job, which it numbers 0..size()-1: wire ranks. Everything is non-blocking but open(),
-// allgather() and close(), which are collective.
+// A wire moves frames (short messages, copied) and bulk data (directly from and to memory, matched by peer and tag)
+// between the processes of a job, which it numbers 0..size()-1: wire ranks. No call blocks, except open(), allgather()
+// and close(), which are collective.
 //
-// Owner: the network transport. Threads: one call at a time; the engine's lock sees to that. The calls may come from
-// different threads, and from a page-fault handler of the program, but never from inside the network library.
-// Hooks are called from within poll() only, and may call everything but poll().
+// Owner: the network transport. The engine's lock serializes all calls. They may come from different threads, and from
+// a page-fault handler of the program, but never from inside the network library. Only poll() calls hooks, which may
+// call everything except poll().
 //
-// Errors: open() says what is wrong. Later, a wire that cannot go on calls Hooks::failed once and then does nothing.
+// Errors: open() returns a description. Later, a wire that cannot continue calls Hooks::failed once and then does
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +24,13 @@
 
 namespace hiroba {
 
-// How processes find each other when the wire has no means of its own.
+// Lets processes find each other if the wire has no means of its own.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Everyone's `bytes` bytes to everyone, by wire rank. Collective; blocks.
+  // Sends each process's `bytes` bytes to all, by wire rank. Collective; blocks.
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
 };
 
@@ -39,77 +41,75 @@ class Wire {
  public:
   struct Hooks {
     void* context;
-    void (*frame)(void* context, int source, const void* bytes, size_t size);  // bytes: only during the call
+    void (*frame)(void* context, int source, const void* bytes, size_t size);  // bytes are valid during the call only
     void (*done)(void* context, uint64_t ticket);  // a bulk transfer or one-sided operation of ours has ended
     void (*failed)(void* context, const char* what);
   };
   struct Start {
     Hooks hooks;
-    // Of the launcher, on one machine, until all have joined; null: the wire's own (MPI, PMIx).
+    // The launcher's, on one machine, until all have joined; null: the wire's own (MPI, PMIx).
     Rendezvous* rendezvous = nullptr;
     bool program_uses_library = false;  // the program calls the same library (MPI) itself, from threads of its own
   };
   static constexpr size_t max_frame = 8192;
-  // Set by open(): a frame that goes alone may be larger where the library sends more at once, without asking the
-  // receiver; up to most_in_frame.
+  // Set by open(): a frame that is not batched may be larger, up to most_in_frame, if the library sends more eagerly.
   static constexpr size_t most_in_frame = size_t{60} << 10;
   size_t largest_frame = max_frame;
 
   virtual ~Wire() = default;
-  // What it is, for people: "Open MPI 4.1.4", "UCX 1.13.1 (tcp)".
+  // Returns a description for users: "Open MPI 4.1.4", "UCX 1.13.1 (tcp)".
   virtual std::string describe() const = 0;
   virtual Status open(const Start& start) = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual Status allgather(const void* mine, void* all, size_t bytes) = 0;
-  // After everybody's last message has been received. `silent`: nobody has ever sent one, as on a single node, so that
-  // nobody need wait for others. Not called when the job ends with an error.
+  // Called after the last messages of all have been received. `silent`: no process has ever sent one, as on a single
+  // node, so no process need wait for others. Not called when the job ends with an error.
   virtual void close(bool silent) = 0;
 
-  // For programs that use the same library beside us: a handle of the library's own type for all processes, in the
-  // order of Hiroba's ranks; `rank` is this one's. Collective. 0 bytes: this library has none.
+  // Writes a handle of the library's own type for all processes, in the order of Hiroba's ranks, for programs that use
+  // the same library; `rank` is this process's. Collective. Returns 0 if this library has none.
   virtual size_t make_communicator(int rank, void* out, size_t room) {
     (void)rank, (void)out, (void)room;
     return 0;
   }
 
-  // Sends a copy of the frame; false if there is no room just now: poll() and try again. Frames are not ordered.
+  // Sends a copy of the frame; returns false if there is no room now: poll() and try again. Frames are not ordered.
   virtual bool send(int to, const void* frame, size_t size) = 0;
 
-  // A pair of these with the same tag on both sides moves bytes from memory to memory. The receiver's call may come
-  // first or second. A tag is used for one transfer between two processes in one direction at a time; tags are below
-  // `tags`. At most max_bulk bytes.
+  // A send_bulk() and a recv_bulk() with the same tag move at most max_bulk bytes from memory to memory; either may
+  // come first. A tag is used for one transfer between two processes in one direction at a time; tags are below `tags`.
   static constexpr uint32_t tags = 1 << 14;
   static constexpr size_t max_bulk = size_t{64} << 20;
-  // How large the pieces of a get of `bytes` should be; `deferred`: its home may send them only after a barrier.
+  // Returns the piece size for a get of `bytes`; `deferred`: its home may send them only after a barrier.
   virtual size_t get_piece(size_t bytes, bool deferred) const { return tcp_get_piece(bytes, deferred, false); }
   virtual void send_bulk(int to, uint32_t tag, const void* data, size_t bytes, uint64_t ticket) = 0;
   virtual void recv_bulk(int from, uint32_t tag, void* data, size_t bytes, uint64_t ticket) = 0;
 
-  // Makes progress and calls hooks; true if anything happened.
+  // Makes progress and calls hooks; returns true if anything happened.
   virtual bool poll() = 0;
 
-  // For sleeping: a descriptor that becomes readable when poll() has something to do, provided that arm() has returned
-  // true since the last poll(). -1: this wire has to be polled.
+  // Returns a descriptor that becomes readable when poll() has something to do, provided that arm() has returned true
+  // since the last poll(). -1: this wire has to be polled.
   virtual int event() const { return -1; }
   virtual bool arm() { return false; }
 
-  // ---- one-sided access, where the network has it ----
+  // ---- one-sided access, if the network has it ----
   struct Remote {
     bool memory = false;  // put() and get()
-    // It is the owner's library that does the work, while the owner polls; the calls below may wait for that.
+    // The owner's library does the work, while the owner polls; the calls below may wait for that.
     bool needs_owner = false;
     bool accumulate = false;
   };
   virtual Remote remote() const { return {}; }
-  // Makes memory of this process accessible, until conceal(); `key` is what others pass to import(). The memory may be
-  // sparse, and should stay so.
+  // Makes memory of this process accessible, until conceal(); others pass `key` to import(). The memory may be sparse,
+  // and should stay so.
   virtual Status expose(void* memory, size_t bytes, std::vector<char>& key) {
     (void)memory, (void)bytes, (void)key;
     return Status::error("no remote memory");
   }
   virtual void conceal(void* memory) { (void)memory; }
-  // A handle for the memory that `owner` has exposed, at `address` there; -1 with a failed hook if it cannot be had.
+  // Returns a handle for the memory that `owner` has exposed, at `address` there; -1 with a failed hook on failure.
   virtual int import(int owner, uint64_t address, const std::vector<char>& key) {
     (void)owner, (void)address, (void)key;
     return -1;
@@ -132,19 +132,19 @@ class Wire {
   virtual void get_strided(int handle, uint64_t offset, void* to, const Walk& walk, uint64_t ticket) {
     (void)handle, (void)offset, (void)to, (void)walk, (void)ticket;
   }
-  // Atomic with other accumulates there, number by number.
+  // Adds numbers to those at the target, each atomically with other accumulates there.
   virtual void accumulate(int handle, uint64_t offset, const void* from, Number type, size_t count, uint64_t ticket) {
     (void)handle, (void)offset, (void)from, (void)type, (void)count, (void)ticket;
   }
 };
 
-// What a plug-in exports. `version` is compared with the library's own before anything else is touched, because both
-// sides must have been compiled from the same sources. Its name stands in src/CMakeLists.txt (hiroba_wire), because it
-// is known where the plug-in is absent, too.
+// The exports of a plug-in. `version` is compared with the library's own before anything else is read, because both
+// sides must have been compiled from the same sources. Its name is in src/CMakeLists.txt (hiroba_wire), because it must
+// be known if the plug-in is absent, too.
 struct WirePlugin {
   const char* version;
   Wire* (*make)();
-  // For lists of what it can do, without starting it, as Wire::Remote says it afterwards.
+  // Capabilities for lists, without starting it; Wire::Remote states them afterwards.
   enum OneSided { never, with_rdma, always } one_sided = never;
   bool accumulates = false;
 };
