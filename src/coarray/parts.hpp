@@ -28,7 +28,7 @@ struct CoarrayParts {
   CoarrayLocks locks{*this};
   CoarrayAtomics atomics{*this};
 
-  // Where a section is; an error if it is not inside its coarray.
+  // Finds a section's memory; an error if it is not inside its coarray.
   Status locate(const CoarraySection& section, RemoteAddress& out) const;
   // For the checker: a synchronisation by a word transfers the clock at the word's home.
   void pass_order(const RemoteAddress& word, bool release, bool acquire) {

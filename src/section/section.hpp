@@ -24,7 +24,7 @@ struct ByteRange {
   int64_t low, high;
 };
 
-// What functions that take sections of any number of dimensions see of them; it lives as long as the section.
+// A section with any number of dimensions, as functions take it. Valid as long as the section that it is of.
 struct SectionView {
   char* address;
   size_t bytes;

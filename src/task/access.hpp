@@ -1,4 +1,4 @@
-// What a task says about the data it uses: sections of memory, and what it does with them. Values.
+// The accesses that a task names: sections of memory, and what it does with them. Values.
 #pragma once
 
 #include <cstdint>

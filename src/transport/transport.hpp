@@ -48,7 +48,7 @@ struct Capability {
   bool native;  // else the reference implementation
 };
 
-// What accumulate() adds.
+// The numbers that accumulate() adds.
 enum class Number : uint8_t { int32, int64, float32, float64 };
 
 // An active message on a get: the handler runs before the get reads.

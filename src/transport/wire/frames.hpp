@@ -9,7 +9,7 @@
 
 namespace hiroba {
 
-// How blocks lie at the side that a message goes to: the head of strided messages.
+// The head of a strided message: the blocks at the side that it goes to.
 using RemoteBox = SectionOf<4>;
 
 enum class Frame : uint8_t {
