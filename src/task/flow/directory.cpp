@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 namespace hiroba {
 
@@ -67,22 +68,15 @@ void Directory::rebuild(size_t slots) {
 
 // Few tasks are under way (option task-window), so memory is bounded although each task may name its own data.
 void Directory::sweep() {
-  by_begin_.clear();
-  longest_ = 0;
+  index_.clear();
   for (const auto& entry : entries_)
     entry->over = entry->is_over();  // computed once, because tasks end during the sweep
   for (const auto& entry : entries_)
     if (!entry->over) std::erase_if(entry->others, [](const Entry* other) { return other->over; });
   std::erase_if(entries_, [](const auto& entry) { return entry->over; });
   rebuild(slots_.size());
-  for (const auto& entry : entries_) list(*entry);
+  for (const auto& entry : entries_) index_.add(entry->section, *entry);
   sweep_at_ = std::max(least_swept, 2 * entries_.size());
-}
-
-void Directory::list(Entry& entry) {
-  const char* const begin = entry.section.address;
-  by_begin_.emplace(begin, &entry);
-  longest_ = std::max(longest_, static_cast<size_t>(entry.section.end() - begin));
 }
 
 void Directory::find_others(Entry& entry) {
@@ -93,15 +87,12 @@ void Directory::find_others(Entry& entry) {
   const auto insert_in = [&](std::vector<Entry*>& list, Entry* e) {
     list.insert(std::upper_bound(list.begin(), list.end(), e, before), e);
   };
-  const char* const begin = entry.section.address;
-  const char* const end = entry.section.end();
-  const char* const from = reinterpret_cast<uintptr_t>(begin) > longest_ ? begin - longest_ : nullptr;
-  for (auto i = by_begin_.lower_bound(from); i != by_begin_.end() && i->first < end; ++i) {
-    if (!overlap(entry.section, i->second->section)) continue;
-    insert_in(entry.others, i->second);
-    insert_in(i->second->others, &entry);
-  }
-  list(entry);
+  index_.for_each_near(entry.section, [&](Entry& other) {
+    if (std::exchange(other.seen, added_) == added_ || !overlap(entry.section, other.section)) return;
+    insert_in(entry.others, &other);
+    insert_in(other.others, &entry);
+  });
+  index_.add(entry.section, entry);
 }
 
 void Directory::clear() {
@@ -109,10 +100,10 @@ void Directory::clear() {
 }
 
 void Directory::drop() {
-  by_begin_.clear();
+  index_.clear();
   entries_.clear();
   slots_.assign(slots_.size(), {});
-  addresses_ = longest_ = 0;
+  addresses_ = 0;
 }
 
 // ---- edges ---------------------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@
 // way has used it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "task/access.hpp"
 #include "task/crew/exclusion.hpp"
+#include "task/flow/section_index.hpp"
 #include "task/flow/wiring.hpp"
 
 namespace hiroba {
@@ -64,6 +64,7 @@ struct alignas(64) Entry {
   std::unique_ptr<Exclusion> exclusion;
   std::shared_ptr<Shares> shares;  // for shared memory, if there are several ranks
   size_t epoch = 0;                // the epoch of `shares`
+  size_t seen = 0;                 // the number of the entry that has last compared its section with this one
 
   // Returns true if it equals a new entry: no task that has used it is under way, and other ranks do not know it.
   bool is_over() const { return shares == nullptr && parts.empty() && !writer.pending() && !users.any_pending(); }
@@ -87,12 +88,10 @@ class Directory {
   }
   // Adds the edges of one more task, and updates the entry.
   void use(Entry& entry, TaskAccess::Mode mode, Wiring& wiring);
-  // Visits entries that may share bytes with the section.
+  // Visits entries that may share bytes with the section, some more than once.
   template <typename Visit>
   void for_each_near(const TaskSection& section, const Visit& visit) const {
-    const char* const begin = section.address;
-    const char* const from = reinterpret_cast<uintptr_t>(begin) > longest_ ? begin - longest_ : nullptr;
-    for (auto i = by_begin_.lower_bound(from); i != by_begin_.end() && i->first < section.end(); ++i) visit(*i->second);
+    index_.for_each_near(section, visit);
   }
   // Adds edges only.
   static void after_writers(const Entry& entry, Wiring& wiring);
@@ -115,7 +114,6 @@ class Directory {
   void insert(Entry& entry);
   void rebuild(size_t slots);
   void sweep();
-  void list(Entry& entry);
   void find_others(Entry& entry);
   void close_group(Entry& entry, Wiring& wiring);
 
@@ -127,8 +125,7 @@ class Directory {
   size_t mask_, addresses_ = 0;
   int shift_;
   std::vector<std::unique_ptr<Entry>> entries_;
-  std::multimap<const char*, Entry*> by_begin_;
-  size_t longest_ = 0;  // length in bytes
+  SectionIndex index_;
 };
 
 // Creates a task of this rank only, in the order of the directory; it is not yet submitted.
