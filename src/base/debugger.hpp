@@ -12,8 +12,7 @@ namespace hiroba {
 
 // The value of option debug for this rank.
 struct Debugging {
-  bool any_rank = false, at_start = false, at_crash = false;  // any_rank: some rank of the job may get one; the others:
-                                                              // this rank
+  bool any_rank = false, at_start = false, at_crash = false;  // any_rank: of any rank; the others: of this rank
   // Parses "no", "all", "crash", or ranks: "0,2-3". Anything else, and a rank that the job does not have, is an error.
   static Status from_option(const std::string& text, int rank, int nranks, Debugging& out);
 };

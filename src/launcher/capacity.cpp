@@ -85,8 +85,7 @@ Status check_capacity(int ranks, int nodes, int descriptors) {
   const auto wanted = static_cast<uint64_t>(ranks);
   rlimit files = {RLIM_INFINITY, RLIM_INFINITY};
   getrlimit(RLIMIT_NOFILE, &files);
-  const uint64_t others = 16 + static_cast<uint64_t>(nodes);  // memory files, and descriptors that this process has
-                                                              // open
+  const uint64_t others = 16 + static_cast<uint64_t>(nodes);  // memory files, and this process's descriptors
   if (descriptors > 0 && wanted * static_cast<uint64_t>(descriptors) + others > files.rlim_cur)
     return refuse(ranks,
                   (files.rlim_cur - std::min<uint64_t>(others, files.rlim_cur)) / static_cast<uint64_t>(descriptors),

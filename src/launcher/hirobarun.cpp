@@ -25,7 +25,7 @@ int refuse(const Status& why, int exit_status) {
 
 int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
-// Opens closed ones: else another descriptor would get the number, and the program's output.
+// Opens closed standard descriptors: else another descriptor would get the number, and the program's output.
 void open_standard_descriptors() {
   int fd;
   do fd = open("/dev/null", O_RDWR);

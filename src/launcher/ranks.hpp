@@ -1,5 +1,5 @@
 // Starts the ranks: finds the program, sets its environment, forks. A rank inherits only the job's memory files; the
-// kernel kills it at any end of the launcher.
+// kernel kills it when the launcher ends in any way.
 #pragma once
 
 #include <sys/types.h>

@@ -183,8 +183,7 @@ void FreedCounters::add(const Array& array) {
 }
 
 Status Arrays::free(void* data, const char* call) {
-  if (!parts_.space.contains(data))  // before the ranks compare their calls, whose message would only say that they
-                                     // differ
+  if (!parts_.space.contains(data))  // before the ranks compare calls, which would only report a difference
     return in_call(call, Status::error("the address is in no shared array: has the pointer got another value since its "
                                        "array was allocated? give the address that the allocation returned"));
   if (Array* known = nullptr; find(data, known).ok()) {

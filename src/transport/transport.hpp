@@ -204,9 +204,9 @@ class Transport {
   }
   // Starts the reference implementation; start() calls it.
   void start_reference(const Config& config);
-  // Lists the missing ranks' calls, for a barrier that has waited too long. unequal(): for tags that differ.
+  // Returns a status with the missing ranks' calls, for a barrier that has waited too long.
   Status late(const Config& config, std::span<const int> missing) const;
-  // `learn`: copies a remote rank's current call to this rank's board.
+  // Returns a status with the calls of two ranks whose tags differ. `learn` copies a remote rank's call to our board.
   Status unequal(const Config& config, int a, int b, const std::function<void(int)>& learn = {}) const;
   const Config& config() const { return config_; }
 

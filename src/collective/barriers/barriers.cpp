@@ -17,7 +17,7 @@ uint64_t Barriers::tag_of(const char* call) {
   return hash;
 }
 
-// Requires that no split barrier is under way.
+// Fails if a split barrier is under way.
 Status Barriers::none_between(const char* call) const {
   if (split_ == nullptr) return {};
   return Status::error(format("%s after %s and before its end; wait for that first", call, split_));

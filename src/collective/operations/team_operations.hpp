@@ -18,7 +18,7 @@ class TeamOperations {
  public:
   explicit TeamOperations(CollectiveParts& parts) : parts_(parts) {}
   Status barrier(const Team& team, const Call& call);
-  // Also joins the words of all. The program may use different calls.
+  // Also joins the words of all. The names of the calls may differ.
   Status barrier(const Team& team, const Call& call, Words& words, Join join);
   // Works in place.
   Status reduce(const Team& team, char* data, int64_t count, const Combine& combine, const Call& call);

@@ -89,7 +89,7 @@ class Arithmetic {
 // Stores the initial value of a reduction: combined with any x it gives x.
 void store_neutral(Type type, Op op, char* value);
 
-// For arithmetic.cpp and conversion.cpp.
+// These are shared by arithmetic.cpp and conversion.cpp.
 Apply find_apply(Type type, Op op);  // null if C does not have it
 // Converts `count` elements of one type to another, with the given strides in bytes.
 void convert(char* to, Type to_type, int64_t to_stride, const char* from, Type from_type, int64_t from_stride,

@@ -16,7 +16,7 @@ void Parcels::listen(Transport& transport) {
 
 namespace {
 
-// A stored parcel begins with the key's digest and what, followed by its data.
+// A stored parcel begins with the key's `digest` and `what`, followed by its data.
 constexpr size_t digest_at = offsetof(Parcels::Key, digest), name_at = offsetof(Parcels::Key, what) - digest_at;
 constexpr size_t head_bytes = sizeof(Parcels::Key) - digest_at;
 

@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr int unreachable = 255;  // as ssh does
+constexpr int unreachable = 255;  // the status of ssh, too
 constexpr int no_program = 97, no_guard = 98;
 
 std::string variable(const char* name) {

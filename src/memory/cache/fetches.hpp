@@ -31,7 +31,8 @@ class Fetches {
   void preload_ahead(bool halves);
   void finish() { finish(0, UINT64_MAX); }
   void finish(uint64_t first, uint64_t end);  // fetches of any of these pages
-  // Mark the time between the halves of a sync_drop. A fetch then waits for the differences that the drop has sent.
+  // These two enclose the time between the halves of a sync_drop, in which a fetch first waits for the differences that
+  // the drop has sent.
   void enter_between();
   bool between() const { return between_.load(std::memory_order_relaxed); }
   bool leave_between();  // true if any page was fetched in between, except those fetched ahead

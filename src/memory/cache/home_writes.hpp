@@ -1,4 +1,4 @@
-// Tracks which pages of this node that other nodes have copied this rank has written: the other half of the write
+// Tracks this rank's writes to pages of this node of which other nodes have copies: the other half of the write
 // notices. README.md, "Home pages", has the protocol and why no write is missed.
 //
 // Pages that no other node has copied are not tracked and cost nothing. Threads: one at a time; remove() is collective.

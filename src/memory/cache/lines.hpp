@@ -20,7 +20,7 @@ struct Lines {
 };
 
 struct LineComparison {
-  // Compare a page by scalars of 1, 2, 4 and 8 bytes.
+  // Compares a page by scalars of 1, 2, 4 and 8 bytes.
   std::array<Lines (*)(const char* page, const char* twin), 4> lines;
   // Compares one line: bit b is set if byte b differs. The twin then has the compared bytes.
   uint64_t (*take)(const char* line, char* twin);

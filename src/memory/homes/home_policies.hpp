@@ -74,8 +74,7 @@ class HomePolicies {
   HomePolicy by_option_ = HomePolicy::fixed;
   bool explains_ = false, active_ = false;  // all arrays are watched, or some
   uint64_t parity_ = 0, said_ = 0;
-  std::vector<PageRun> alone_, others_;  // in the interval that ends: pages on other nodes that this rank wrote; pages
-                                         // that others wrote
+  std::vector<PageRun> alone_, others_;  // in the ending interval: by this rank, on other nodes; by others
   WriteTally tally_;
 };
 

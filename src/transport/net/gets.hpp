@@ -1,7 +1,7 @@
 // Gets by requests, of memory and of boxes, and their answers, each at the epoch that its get needs (README.md,
 // "Barriers and epochs").
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire"; the thread that makes barriers calls
+// Owner: Net. Any thread may call, except those that require the wire; the thread that makes barriers calls
 // begin_epoch(). get_box() blocks until the data is here, the others while there is no room.
 #pragma once
 

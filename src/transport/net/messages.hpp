@@ -1,6 +1,6 @@
 // Messages of the contract: a handler runs at the target when the puts that the message names have arrived there.
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire". send() blocks while there is no room.
+// Owner: Net. Any thread may call, except those that require the wire. send() blocks while there is no room.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ class Messages {
   // `after`: the handler runs when this rank's puts to that rank up to this number have arrived.
   void send(int rank, int handler, const void* payload, size_t bytes, uint64_t after);
 
-  // With the wire.
+  // These require the wire.
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   // Runs the handler of a message, or of an active message on a get.
   void run(const Head& head, int source, const char* payload, size_t bytes) const {

@@ -1,7 +1,7 @@
 // One-sided puts and gets of bulk data, over wires that do not need the owner for them. Their home cannot defer such
 // gets, so a barrier fences first if they are usable.
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire". The box forms and accumulate() block until
+// Owner: Net. Any thread may call, except those that require the wire. The box forms and accumulate() block until
 // done.
 #pragma once
 
@@ -19,7 +19,7 @@ class OneSided {
     memory_.start(&channel->wire());
   }
   bool usable() const { return memory_.usable(); }
-  // With the wire: the memory that others may access.
+  // Requires the wire. Returns the memory that others may access.
   RemoteMemory& memory() { return memory_; }
 
   // Return false, without effect, if the wire lacks the operation, or if a frame is faster.
@@ -31,7 +31,7 @@ class OneSided {
   // Blocks until all puts of this rank are visible.
   void await_puts();
 
-  // With the wire.
+  // These require the wire.
   void serve_ask_key(int source, const Head& head) { askers_.push_back({source, head.completion, head.offset}); }
   void serve_key(int source, const Head& head, std::span<const char> key);
   void serve_owner(const Head& head);

@@ -1,7 +1,7 @@
 // Puts by frames and bulk data: plain ones, pieces and boxes, and their arrival in memory of this node. The put ledger
 // has their numbers, and the numbers that have arrived.
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire". put_box() blocks until its source may be
+// Owner: Net. Any thread may call, except those that require the wire. put_box() blocks until its source may be
 // changed, the others while there is no room.
 #pragma once
 
@@ -26,7 +26,7 @@ class Puts {
   // The pieces to memory of this node.
   void scatter(std::span<const PackedWord> pieces) const;
 
-  // With the wire.
+  // These require the wire.
   void serve(int source, const Head& head, const char* payload);
 
  private:

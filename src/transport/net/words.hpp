@@ -1,7 +1,7 @@
 // Atomic operations on words of other ranks, and waits for them to change. The home performs them, because network
 // cards and processors are not atomic with each other.
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire". perform() and await_change() block.
+// Owner: Net. Any thread may call, except those that require the wire. perform() and await_change() block.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ class Words {
   void wake_here(uint64_t at) const;
   void wake(int rank, uint64_t at);
 
-  // With the wire.
+  // These require the wire.
   void serve_atomic(int source, const Head& head);
   void serve_watch(int source, const Head& head);
   // Requires a poll before it. Answers watches whose word has changed or whose time is up; true if any.

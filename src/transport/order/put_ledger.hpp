@@ -1,7 +1,7 @@
 // Puts between this rank and all others: the numbers of outgoing puts, the others' puts that have arrived, and fences.
 // Puts to a rank are numbered from 1 on; requests, answers and waits are of the form "all up to n have arrived".
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire". fence() blocks.
+// Owner: Net. Any thread may call, except those that require the wire. fence() blocks.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class PutLedger {
   bool have_arrived(int source, uint32_t count) const {
     return static_cast<int32_t>(static_cast<uint32_t>(arrived_up_to(source)) - count) >= 0;
   }
-  // With the wire.
+  // These require the wire.
   void arrived(int source, uint64_t number) { of(source).arrived.add(number); }
   void serve_flush(int source, uint64_t count);
   void serve_flushed(int source, uint64_t count);

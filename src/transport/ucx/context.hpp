@@ -2,15 +2,15 @@
 //
 //   setting             value    why
 //   TLS                 ^posix   shared memory without files: /dev/shm is tiny in many containers; sysv is as fast
-//   MM_ERROR_HANDLING   y        else connections that tell of a dead peer cannot use shared memory
+//   MM_ERROR_HANDLING   y        else connections that report a dead peer cannot use shared memory
 //   MEMORY_INVALIDATE   y        likewise for copies from process to process (cma). UCX does not stop such a copy when
-//                                the peer is lost; that does no harm where a lost peer ends the job
+//                                the peer is lost; harmless, because a lost peer ends the job
 //   MM_FIFO_ELEM_SIZE   8256     a whole frame fits into an element of the queue in shared memory: a copy less
-//   RNDV_THRESH         128k     without RDMA, asking before sending costs more than a copy: 64 KiB over tcp
+//   RNDV_THRESH         128k     without RDMA, rendezvous costs more than a copy: 64 KiB over tcp
 //                                takes 21 us instead of 47, 16 KiB 8 instead of 40
-//   RX_SEG_SIZE         128k     over tcp: fewer calls for a plane that has come meanwhile
-//   KEEPALIVE_INTERVAL  1s       a dead peer is noticed within seconds, not within a minute
-//   KEEPIDLE and so on  2s, ...  the same for a host that has vanished from the network
+//   RX_SEG_SIZE         128k     over tcp: fewer calls for a plane that has arrived
+//   KEEPALIVE_INTERVAL  1s       a dead peer is detected within seconds, not within a minute
+//   KEEPIDLE and so on  2s, ...  the same for a host that is cut off from the network
 //
 // Called at start, by one thread; does not block.
 #pragma once

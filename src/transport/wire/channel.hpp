@@ -1,8 +1,8 @@
 // Frames and bulk data to other ranks, and their answers: the wire, with the engine that drives it, the outbox and the
 // transfers under way. The parts of the network transport send through it and wait in its engine.
 //
-// Owner: Net. Any thread may call, except functions marked "with the wire": these require the engine's lock, as in a
-// hook of the wire. send, send_later, send_bulk and request_bulk block while there is no room; ask and await block.
+// Owner: Net. Any thread may call, except functions that require the wire: the engine's lock, as in a hook of the wire.
+// send, send_later, send_bulk and request_bulk block while there is no room; ask and await block.
 #pragma once
 
 #include <span>
