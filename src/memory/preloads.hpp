@@ -9,6 +9,7 @@
 #include <span>
 
 #include "memory/array.hpp"
+#include "section/section.hpp"
 
 namespace hiroba {
 

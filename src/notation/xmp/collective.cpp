@@ -53,7 +53,7 @@ class Records {
     for (const xmp_location& location : locations_) bytes_ += location.bytes;
     bytes_ += value;
   }
-  size_t bytes() const { return section_.section.total(); }  // of each
+  size_t bytes() const { return bytes_; }  // of each
   std::vector<char> gather() const {
     std::vector<char> records(bytes_ * count_);
     for_all(records.data(), [](char* record, char* own, size_t n) { std::memcpy(record, own, n); });

@@ -164,7 +164,7 @@ class ArmciWire final : public MpiWire {
       const int64_t extent = innermost ? static_cast<int64_t>(walk.block) : walk.count[d + 1] * inside;
       return stride[d] > 0 && stride[d] <= INT_MAX && stride[d] % inside == 0 && stride[d] >= extent;
     }
-    static constexpr int most = ARMCI_MAX_STRIDE_LEVEL - 1;
+    static constexpr int most = 7;  // ARMCI's limit
     int levels;
     bool nested;
     int count[most + 1] = {}, to[most] = {}, from[most] = {};

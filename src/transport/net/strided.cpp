@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t part_bytes = size_t{1} << 20;  // packed at once
 
-RemoteBox arrived(const char* payload, char* address) {
+RemoteBox box_in(const char* payload, char* address) {
   RemoteBox box;
   std::memcpy(&box, payload, sizeof box);
   box.address = address;
@@ -93,12 +93,12 @@ void Gets::get_box(char* to, int rank, uint64_t from, const Walk& walk) {
 // ---- at the other side; with the wire ------------------------------------------------------------------------------
 
 void Puts::unpack(uint64_t to, const char* packed) const {
-  hiroba::unpack(arrived(packed, window_->at(to)), packed + sizeof(RemoteBox));
+  hiroba::unpack(box_in(packed, window_->at(to)), packed + sizeof(RemoteBox));
 }
 
 void Gets::answer_box(int source, const Head& head, const char* payload) {
   channel_->engine().note_served();
-  const RemoteBox box = arrived(payload, window_->at(head.offset));
+  const RemoteBox box = box_in(payload, window_->at(head.offset));
   const size_t bytes = box.total();
   if (bytes <= max_inline) {
     char packed[max_inline];
