@@ -380,7 +380,7 @@ enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                const char* place);
 
-// ---- started operations ---------------------------------------------------------------------------------------------
+/* ---- started operations ------------------------------------------------------------------------------------------ */
 
 /* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has returned 1. Until
  * then the variables may be neither read nor written; these calls, and xmp_wait_async, store the results. On an
@@ -406,7 +406,7 @@ void xmp_async(int64_t id, xmp_request request, const char* what, const char* pl
 void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place);
 int xmp_test_async(int64_t id); /* 1 if all of them are complete; then as after a wait */
 
-// ---- inquiry, as in the specification: dimensions and indices of node arrays count from 1 ---------------------------
+/* ---- inquiry, as in the specification: dimensions and indices of node arrays count from 1 ------------------------ */
 
 typedef void* xmp_desc_t; /* xmp_desc_of(p) is the address of a descriptor */
 int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims);
