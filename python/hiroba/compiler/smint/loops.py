@@ -61,9 +61,7 @@ class Analysis:
     beside: list[Access] = field(default_factory=list)  # affine except for values of private arrays: a[i + off[k]]
     loops: list[Values] = field(default_factory=list)
     irregular: list[str] = field(default_factory=list)
-    unknown: list[Access] = field(
-        default_factory=list
-    )  # only the arrays are known: the pointers' targets before the loop
+    unknown: list[Access] = field(default_factory=list)  # of these only the arrays: pointers' targets before the loop
     loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
     shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
     made: dict[int, int] = field(default_factory=dict)  # numbers that are no loops, and the loops that they follow
