@@ -120,7 +120,7 @@ typedef struct sms_heap_statistics {
   uint64_t batches;    /* the number of these batches */
 } sms_heap_statistics;
 
-/* Returns the counts of this rank. */
+/* Sets *out to the counts of this rank. */
 void sms_heap_stats(sms_heap_statistics* out);
 
 /* ---- synchronisation --------------------------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ typedef struct sms_statistics {
                            synchronisations, by a fault that the kernel handles */
 } sms_statistics;
 
-/* Returns the counts of this rank: for one array, or with NULL for all, including freed ones. */
+/* Sets *out to the counts of this rank: for one array, or with NULL for all, including freed ones. */
 void sms_stats(const void* array, sms_statistics* out);
 
 /* ---- allocation sites -------------------------------------------------------------------------------------------- */

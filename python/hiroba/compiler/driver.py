@@ -87,7 +87,7 @@ def die_of(number: int) -> NoReturn:
 
 
 def refuses_cxx(command: Command) -> bool:
-    """Prints the notation of C++ files, which their compiler would ignore."""
+    """Prints the notation of C++ files, which their compiler would ignore. Returns true if there is any."""
     suspects = [file for file in command.cxx if os.path.isfile(file) and included_names(read(file)) is None]
     if not suspects:
         return False
@@ -97,7 +97,7 @@ def refuses_cxx(command: Command) -> bool:
 
 
 def has_mistakes(command: Command) -> bool:
-    """Prints errors between the given objects, of which few use Hiroba."""
+    """Prints errors between the given objects, of which few use Hiroba. Returns true if there are any."""
     output = command.values("-o")
     objects = {file: read(file) for file in command.others if file.endswith(".o") and os.path.isfile(file)}
     if not any(b"hiroba_" in text or b"smint_" in text for file, text in objects.items() if file not in output):

@@ -21,7 +21,7 @@ def is_cxx(word: str, language: str) -> bool:
 
 
 def refuse_notation(files: list[str]) -> bool:
-    """Prints the first notation of each file, and returns whether there is any."""
+    """Prints the first notation of each file, and returns true if there is any."""
     any_found = False
     for file in files:
         try:

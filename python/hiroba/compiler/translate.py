@@ -93,7 +93,7 @@ def missing_headers(parts: list[Part]) -> None:
 
 
 def with_type_of_main(text: str) -> str:
-    """Adds the type that the parser needs to `main()`, as the paper's programs write it, which was C once."""
+    """Adds the type that the parser needs to `main()`, which is old C in the paper's programs."""
     if re.search(r"^[ \t]*main\s*\(", text, re.MULTILINE) is None:
         return text
     tokens, depth = tokens_of(text), 0

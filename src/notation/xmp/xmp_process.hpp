@@ -55,7 +55,7 @@ void forget_all();
 Section section_of(const xmp_coarray* coarray, int image, void* address, const char* place);
 Section section_of(const xmp_section& section, const char* place);
 
-// Returns the moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the
+// The moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the
 // executing set.
 struct Move {
   Section to, from;

@@ -83,7 +83,7 @@ class Flow:
         return thing in self.shared or (isinstance(thing, tuple) and thing[0] in ("placed", "heap"))
 
     def declaration(self, thing: Key) -> Shared | None:
-        """Returns true for an object that is declared shared."""
+        """Returns the shared declaration of an object; None if it has none."""
         if isinstance(thing, tuple):
             made = thing[1] if thing[0] == "placed" else None
             return Shared(made.name, "", made.at, 1, [], made.begin, made.end) if made is not None else None

@@ -248,7 +248,7 @@ def directive_lines(families: Iterable[str]) -> re.Pattern[str]:
 def find_directives(
     source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[str], str]
 ) -> None:
-    """Returns the directives of all notations, in the order of the text."""
+    """Adds the directives of all notations to `found`, in the order of the text."""
     families = {notation.family.lower(): notation for notation in notations if notation.family}
     lines = list(directive_lines(families).finditer(source.text))
     expand = Expand([line[2] for line in lines], {word for n in notations for word in n.words()}, preprocess)

@@ -12,7 +12,7 @@ from .text import quoted
 
 
 def by_storage(declared: Declared, statement: Node, top: Node, how: How) -> How:
-    """Returns true for a variable that lives as long as the program has an address, or another declaration."""
+    """Returns the form of a variable: one that lives as long as the program has an address, or another declaration."""
     holder = enclosing(top, "declaration", "parameter_declaration")
     of = declared.type_of_declarator(top)
     if is_extern(holder) or (of is not None and of.derived[:1] == (FUNCTION,)):
@@ -95,7 +95,7 @@ def beginning(source: Source, function: Node) -> int:
 
 
 def prototype(source: Source, function: Node, statement: Node) -> str:
-    """Declares the function around it, if the body calls that."""
+    """Returns a declaration of the function around it, if the body calls that."""
     name, body = name_of(function), function.child_by_field_name("body")
     uses = any(n.type == "identifier" and text_of(n) == name for n in walk(statement))
     if not uses or body is None:

@@ -73,7 +73,7 @@ class Expressions(ABC):
         return self.places[self.i - 1] + len(self.words[self.i - 1]) if self.i > 0 else 0
 
     def skip(self) -> None:
-        """Returns the first token in a bracket, and the one that closes it."""
+        """Skips the contents of a bracket, and the one that closes it."""
         depth = 0
         while word := self.word():
             depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))

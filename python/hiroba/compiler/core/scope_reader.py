@@ -13,7 +13,7 @@ ASM_WORDS = ("volatile", "__volatile__", "__volatile", "goto", "inline", "__inli
 
 
 def read(text: str, outer: Callable[[str], Declaration | None] | None = None) -> ScopeTable:
-    """Reads all of a file; with `outer`, which gives the meaning of other names, expressions."""
+    """Reads a whole file, or, with `outer`, which gives the meaning of other names, an expression."""
     reader = Reader(text, outer)
     if outer is None:
         reader.file()

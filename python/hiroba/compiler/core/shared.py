@@ -246,7 +246,7 @@ class Rewriter:
         self.source.replace(node.start_byte, node.end_byte, ";")
 
     def needs_block(self, shared: Shared, inner: Node | None) -> bool:
-        """Reports a declaration that moves before its function but uses a name that is declared there."""
+        """Returns true, after an error, if a declaration moves before its function but uses a name declared there."""
         if inner is not None:
             self.source.error(
                 inner.start_byte,
@@ -366,7 +366,7 @@ class Rewriter:
         return max((shared for shared in found if shared.at <= at), key=lambda shared: shared.at, default=None)
 
     def rename_all(self) -> None:
-        """Yields each use of a shared object."""
+        """Rewrites each use of a shared object."""
         if not self._of_entity:
             return
         self._drop_repeated()

@@ -81,7 +81,7 @@ class Variable:
 
     @property
     def prologue(self) -> str:
-        """Declares it in the function of the task."""
+        """Returns its declaration in the function of the task."""
         member = self.given.replace("{}", f"{GIVEN}->{self.name}")
         if self.how is How.AGAIN:
             return f"extern {self.declared(self.name)};"

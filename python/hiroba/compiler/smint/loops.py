@@ -68,7 +68,7 @@ class Analysis:
 
 
 def through_pointer(node: Node) -> bool:
-    """*p and p->x."""
+    """Returns true for *p and p->x."""
     if node.type == "pointer_expression":
         return text_of(node).startswith("*")
     return node.type == "field_expression" and "->" in [c.type for c in node.children]
@@ -347,7 +347,7 @@ class LoopReader:
                                              and self.rewriter.resolve(name) is None)  # fmt: skip
 
     def _by_pointers(self, base: Node, subscripts: int) -> bool:
-        """double **rows; double *rows[N]: each row may be anywhere."""
+        """Returns true for double **rows; double *rows[N]: each row may be anywhere."""
         of = self.declared.type_of(base)
         return of is not None and POINTER in of.derived[1:subscripts]
 
@@ -435,7 +435,7 @@ class Table:
 
 
 def table_of(accesses: list[tuple[Access, bool, bool]], name: str, others: list[str] | None = None) -> Table:
-    """Adds each with its flags for ownership and uncertainty. `others` are C already."""
+    """Returns the C of each with its flags for ownership and uncertainty. `others` are C already."""
     constant = not others and all(is_constant(access) for access, _, _ in accesses)
     words = [write_access(access, owns, perhaps, constant) for access, owns, perhaps in accesses]
     words = list(dict.fromkeys([*words, *(others or [])]))

@@ -197,7 +197,7 @@ class ParallelFor:
         return function is not None and function_name(function) in self.smint.called_again
 
     def _depends(self, loop: Node, analysis: Analysis) -> bool:
-        """Reports an iteration that certainly needs a value that another one writes."""
+        """Returns true, after an error, if an iteration certainly needs a value that another one writes."""
         carried = carried_dependence(self.rewriter, loop, analysis)
         if carried is not None:
             write, other = carried
@@ -226,7 +226,7 @@ class ParallelFor:
         return out
 
     def _collides(self, loop: Node, reader: LoopReader, analysis: Analysis) -> bool:
-        """Reports shared elements that are changed by their old value, where two iterations may have the same one."""
+        """Returns true, after an error, if two iterations may change the same shared element by its old value."""
         affine = {access.node.id for access in analysis.single}
         for node in walk(reader.body):
             change = changes(node)

@@ -143,7 +143,7 @@ class PrivateMemory:
         return False
 
     def _of_a_thread(self, target: Node) -> bool:
-        """h[omp_get_thread_num()][k] and h[MYPID][k] are partial sums, which the program adds itself."""
+        """Returns true for h[omp_get_thread_num()][k] and h[MYPID][k]: partial sums that the program adds itself."""
         calls = any(node.type == "call_expression" for node in walk(target))
         return calls or "sms_rank" in identifiers(target)
 

@@ -87,7 +87,7 @@ class TileReader(LoopReader):
         return self.out.irregular[0] if self.out.irregular else ""
 
     def _begin(self, counted: Counted, loop: Node) -> bool:
-        """Adds a loop, if its bounds are affine."""
+        """Adds a loop, and returns true, if its bounds are affine."""
         body = loop.child_by_field_name("body")
         if len(self.spans) >= MAX_LOOPS:
             self.beyond.add(counted.name)

@@ -113,7 +113,7 @@ def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
 
 
 def rename(tasks: Tasks, task: Task, variable: Variable) -> None:
-    """Returns uses of a variable that the task has by its address, where no inner task has it otherwise."""
+    """Renames uses of a variable that the task has by its address, where no inner task has it otherwise."""
     if not variable.by_address:
         return
     for at, denoted in tasks.rewriter.scopes.between(task.statement.start_byte, task.statement.end_byte):

@@ -94,7 +94,7 @@ def creation(tasks: Tasks, made: Task, function: str, variables: list[Variable],
 def conditional(
     tasks: Tasks, made: Task, function: str, variables: list[Variable], create: str, has_accesses: bool
 ) -> str:
-    """Handles if(..): the program waits for the task if it is false; without data that is a call."""
+    """Returns the C of if(..): if it is false, the program waits for the task; without data that is a call."""
     condition = tasks.render(made.directive, made.clauses.values["if"])
     if has_accesses or "on" in made.clauses.values:
         return f"{create} if (!({condition})) hiroba_taskwait_at({tasks.place(made.directive)});"

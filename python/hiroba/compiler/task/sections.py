@@ -62,7 +62,7 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
 
 
 def fits(tasks: Tasks, directive: Directive, section: str, base: str, brackets: list[list[str]]) -> bool:
-    """Checks that the brackets fit their base."""
+    """Returns true if the brackets fit their base."""
     at = directive.place(base)
     of = tasks.declared.type_of(tasks.fragment(directive, base), tasks.anchor(directive))
     ranges = sum(len(parts) > 1 for parts in brackets)
@@ -84,7 +84,7 @@ def fits(tasks: Tasks, directive: Directive, section: str, base: str, brackets: 
 def has_length(
     tasks: Tasks, directive: Directive, section: str, of: Type | None, number: int, parts: list[str]
 ) -> bool:
-    """Only the length of an array is known."""
+    """Returns true if the length is given or known, as only that of an array is."""
     if len(parts) == 1 or parts[1] or (of is not None and of.derived[number] == ARRAY):
         return True
     tasks.source.error(

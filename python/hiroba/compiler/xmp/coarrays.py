@@ -41,7 +41,7 @@ class Coarrays:
         return self.rewriter.source
 
     def declare_all(self, by_directive: dict[str, Codimensions]) -> None:
-        """Returns those with `:[*]` after the name, and those that a directive names, in the order of the text."""
+        """Declares those with `:[*]` after the name, and those that a directive names, in the order of the text."""
         wanted = [w for c in self.brackets.codimensions if (w := self._wanted(c)) is not None]
         for name, codimensions in by_directive.items():
             wanted += self._named(name, codimensions)

@@ -339,7 +339,7 @@ class Lowering(ABC):
         return found is not None and found.remote
 
     def _sizeof(self, node: Node) -> str | None:
-        """Handles the size of an object on another image: that of the local one."""
+        """Returns the size of an object on another image: that of the local one."""
         value = node.child_by_field_name("value")
         target = bare(value) if value is not None else None
         if target is not None and target.type in CHAIN and self.reader.written(target):
@@ -418,7 +418,7 @@ ATOMIC_FORMS = {
 
 
 def written_steps(ref: Reference) -> tuple[Step, ...]:
-    """Removes the dimensions that the program did not write."""
+    """Returns the steps without the dimensions that the program did not write."""
     return tuple(step for step in ref.steps if step.member or step.index is not None or step.section is not None)
 
 

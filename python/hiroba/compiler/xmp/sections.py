@@ -126,7 +126,7 @@ class Lifter:
         return Part(skipped.end() if skipped is not None else begin, end)
 
     def _change_colons(self, colons: list[int], parts: tuple[Part, ...]) -> None:
-        """Returns `|` between two parts that are present; `[0]` if none is."""
+        """Writes `|` between two parts that are present; `[0]` if none is."""
         written = parts[0].begin < parts[0].end
         some = any(part.begin < part.end for part in parts)
         for colon, part in zip(colons, parts[1:], strict=True):
