@@ -1,22 +1,23 @@
 /* blas.h: BLAS on vectors and matrices in shared arrays, by all ranks together.
  *
- * Names, arguments and meaning are those of CBLAS, with hiroba_ in the place of cblas_, and sizes of 64 bits. Vectors
- * and matrices lie in shared arrays (sms_alloc, sms_mapalloc: sms.h), distributed in any way, equal or not; also rows,
- * columns and parts of them. For private memory there is libhiroba_blas. docs/linear.md teaches them.
+ * Names, arguments and meaning are those of CBLAS, with hiroba_ instead of cblas_, and sizes of 64 bits. Vectors and
+ * matrices are in shared arrays (sms_alloc, sms_mapalloc: sms.h), distributed in any way, equal or not; also rows,
+ * columns and parts of them. libhiroba_blas is for private memory. docs/linear.md teaches them.
  *
  * Collective: all ranks make the call, in the same order with the same arguments, by one thread each, while no other
- * thread of the rank touches shared memory, and without tasks under way.
- * Who computes: each rank the elements that it owns of the vector or matrix that is written; in sums and in gemv of
- * what is read. OMP_NUM_THREADS (hirobarun --threads) is the number of threads of a rank. Order: calls follow each
- * other as the statements of one program; where a rank reads what others have written in an earlier call, the call
- * begins with a barrier by itself. Between calls and the program's own loads and stores of elements of other ranks
- * there must be an sms_barrier, as between any two of these. Results: sums are the same on all ranks, and have the same
- * bits in every run with as many ranks on processors of the same kind, whatever the number of threads; with hirobarun
- * --reproducible for any number of ranks. Errors: misuse ends the job with one message.
+ * thread of the rank accesses shared memory, and no tasks are under way.
+ * Division of the work: each rank computes the elements that it owns of the vector or matrix that is written; in sums
+ * and in gemv, of the one that is read. OMP_NUM_THREADS (hirobarun --threads) is the number of threads of a rank.
+ * Order: calls follow each other as the statements of one program; if a rank reads elements that others have written in
+ * an earlier call, the call itself begins with a barrier. Between calls and the program's own loads and stores of
+ * elements of other ranks there must be an sms_barrier, as between any two of these. Results: sums are the same on all
+ * ranks, and have the same bits in every run with the same number of ranks on processors of the same kind, for any
+ * number of threads; with hirobarun --reproducible for any number of ranks. Errors: misuse ends the job with one
+ * message.
  *
- * hiroba_NAME blocks. hiroba_NAME_start computes what this rank has to, starts what needs other ranks, and returns;
- * after hiroba_wait (collective.h) the result is there. Until then the program leaves the operands alone, and
- * afterwards an sms_barrier must come before a rank reads what others own of a vector that was written so.
+ * hiroba_NAME blocks. hiroba_NAME_start computes this rank's part, starts the operations between ranks, and returns;
+ * hiroba_wait (collective.h) completes the result. Until then the program must not use the operands, and afterwards an
+ * sms_barrier must come before a rank reads elements of others in a vector that was written so.
  */
 #ifndef HIROBA_BLAS_H
 #define HIROBA_BLAS_H
@@ -28,15 +29,15 @@
 extern "C" {
 #endif
 
-/* The numbers of cblas.h; its names will do, too. */
+/* The numbers of cblas.h; its names are also valid. */
 enum { HIROBA_ROW_MAJOR = 101, HIROBA_COL_MAJOR = 102 };
 enum { HIROBA_NO_TRANS = 111, HIROBA_TRANS = 112, HIROBA_CONJ_TRANS = 113 };
 
-/* The form that blocks, and the one that starts. */
+/* Declares the blocking form and the started one. */
 #define HIROBA_BLAS(name, ...)     \
   void hiroba_##name(__VA_ARGS__); \
   void hiroba_##name##_start(__VA_ARGS__, hiroba_request* request);
-/* The same of those that return a number, which the started form leaves in *result. */
+/* The same for functions that return a number, which the started form stores in *result. */
 #define HIROBA_BLAS_SUM(type, name, ...) \
   type hiroba_##name(__VA_ARGS__);       \
   void hiroba_##name##_start(__VA_ARGS__, type* result, hiroba_request* request);

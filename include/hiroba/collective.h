@@ -1,19 +1,19 @@
 /* collective.h: collective operations on private or shared memory, blocking, started, and persistent.
  *
- * Names, arguments and meaning are those of MPI, with hiroba_ in the place of MPI_, and counts of 64 bits. A program
- * starts with sms_startup (sms.h) or as an image (xmp.h). docs/collectives.md teaches them.
+ * Names, arguments and meaning are those of MPI, with hiroba_ instead of MPI_, and counts of 64 bits. A program starts
+ * with sms_startup (sms.h) or as an image (xmp.h). docs/collectives.md teaches them.
  *
  * Collective: all ranks of the team make the call, in the same order with the same counts, types, operators and roots;
  * a rank that does otherwise ends the job with a message that names both calls. Counts are of elements.
- * Buffers: any memory. Shared memory whose home is this node is read where it lies; other memory is copied once more.
- * Send and receive buffers do not overlap; HIROBA_IN_PLACE as `send` (in scatter: as `recv`) takes what the other one
- * holds. The buffers of what was started belong to it until it is complete.
+ * Buffers: any memory. Shared memory whose home is this node is read in place; other memory is copied once more. Send
+ * and receive buffers must not overlap; HIROBA_IN_PLACE as `send` (in scatter: as `recv`) uses the data of the other
+ * one. The buffers of a started operation belong to it until it is complete.
  * Results: elements are combined in the order of ranks, so all ranks have the same bits, and every run has.
  * Threads: one thread of a rank at a time makes calls for one team. Waits and tests are for any thread.
  * Errors: misuse ends the job with one message. Functions return nothing, unless they say so.
  *
- * hiroba_NAME blocks. hiroba_iNAME starts and returns; hiroba_wait waits. hiroba_NAME_init keeps the arguments, all
- * ranks alike; hiroba_start starts, as often as wanted, and hiroba_request_free ends that.
+ * hiroba_NAME blocks. hiroba_iNAME starts and returns; hiroba_wait waits. hiroba_NAME_init stores the arguments, all
+ * ranks alike; hiroba_start starts the operation, any number of times, and hiroba_request_free ends that.
  */
 #ifndef HIROBA_COLLECTIVE_H
 #define HIROBA_COLLECTIVE_H
@@ -48,10 +48,10 @@ enum {
 #define HIROBA_CHAR HIROBA_INT8
 #define HIROBA_BYTE HIROBA_UINT8
 #define HIROBA_INT HIROBA_INT32
-/* Elements of `bytes` bytes, as sizeof(struct pair): to be moved, and combined by operators of your own. */
+/* Elements of `bytes` bytes, as sizeof(struct pair): for moves, and for the program's own operators. */
 #define HIROBA_TYPE(bytes) ((hiroba_type)(bytes) << 8 | 0xff)
 
-/* An operator: one of those below, or your own. */
+/* An operator: one of those below, or the program's own. */
 typedef struct hiroba_operator {
   /* mine[i] = mine[i] op theirs[i] for count elements, `theirs` of a later rank; associative. It must not throw, nor
    * call this library. */
@@ -59,7 +59,7 @@ typedef struct hiroba_operator {
   void* context;
   const char* name; /* for messages */
 } hiroba_operator;
-typedef const hiroba_operator* hiroba_op; /* must live as long as what uses it */
+typedef const hiroba_operator* hiroba_op; /* must outlive its uses */
 extern const hiroba_operator hiroba_operators[9];
 #define HIROBA_SUM (&hiroba_operators[0])
 #define HIROBA_PROD (&hiroba_operators[1])
@@ -70,7 +70,7 @@ extern const hiroba_operator hiroba_operators[9];
 #define HIROBA_BAND (&hiroba_operators[6])
 #define HIROBA_BOR (&hiroba_operators[7])
 #define HIROBA_BXOR (&hiroba_operators[8])
-/* The same by number, for languages that have no address of them. */
+/* Returns an operator by its number, for languages that have no address of it. */
 hiroba_op hiroba_known_operator(int number);
 
 extern char hiroba_in_place[1];
@@ -84,25 +84,27 @@ typedef struct hiroba_team_part* hiroba_team;
 
 int hiroba_team_rank(hiroba_team team);
 int hiroba_team_size(hiroba_team team);
-/* The rank in HIROBA_ALL of a member. */
+/* Returns the rank in HIROBA_ALL of a member. */
 int hiroba_team_member(hiroba_team team, int member);
 /* Collective in `team`: ranks with the same colour become a team, ordered by key, then by rank. With a negative colour
  * a rank gets HIROBA_NO_TEAM. */
 void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out);
-/* Collective in `team`: the ranks of the list, in its order; HIROBA_NO_TEAM for the others. All give the same list. */
+/* Collective in `team`: makes a team of the ranks of the list, in its order; HIROBA_NO_TEAM for the others. All give
+ * the same list. */
 void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out);
-/* Collective in `team`: the images of an XcalableMP node array (xmp.h), in its order; HIROBA_NO_TEAM for the others.
- * All name the same array: xmp_desc_of(p) in hirobacc, else the address of an xmp_nodes. Where it has other images on
- * other ranks, as a row for each, each of these sets becomes a team; two of them must have no rank in common. */
+/* Collective in `team`: makes a team of the images of an XcalableMP node array (xmp.h), in its order; HIROBA_NO_TEAM
+ * for the others. All name the same array: xmp_desc_of(p) in hirobacc, else the address of an xmp_nodes. If it has
+ * other images on other ranks, as a row for each, each of these sets becomes a team; two of them must have no rank
+ * in common. */
 struct xmp_nodes;
 void hiroba_team_from_nodes(hiroba_team team, const struct xmp_nodes* nodes, hiroba_team* out);
-/* Collective in the team, when nothing of it is under way. Sets it to HIROBA_NO_TEAM. */
+/* Collective in the team; no operation of it may be under way. Sets it to HIROBA_NO_TEAM. */
 void hiroba_team_free(hiroba_team* team);
 
 /* ---- requests ----------------------------------------------------------------------------------------------- */
 
-/* What was started. Each is waited for, or tested until it is done, once: then it is HIROBA_NO_REQUEST (a persistent
- * one stays and may be started again). Waiting for HIROBA_NO_REQUEST returns at once. */
+/* A started operation. Wait for each once, or test it until it is done: then it is HIROBA_NO_REQUEST (a persistent
+ * one stays and may be started again). A wait for HIROBA_NO_REQUEST returns at once. */
 typedef struct hiroba_request {
   uint64_t number;
 } hiroba_request;
@@ -114,21 +116,22 @@ typedef struct hiroba_request {
 
 void hiroba_wait(hiroba_request* request);
 void hiroba_wait_all(int count, hiroba_request requests[]);
-/* Waits for one of them; its index, or -1 if all are HIROBA_NO_REQUEST. */
+/* Waits for one of them; sets its index, or -1 if all are HIROBA_NO_REQUEST. */
 void hiroba_wait_any(int count, hiroba_request requests[], int* index);
 /* *done: 1 if it is complete, else 0. */
 void hiroba_test(hiroba_request* request, int* done);
-/* Gives the request away: function(context) is called once it is complete, by a thread of this rank that waits, or by
+/* Gives up the request: function(context) is called once it is complete, by a thread of this rank that waits, or by
  * the progress thread. It must not block; it may start operations. */
 void hiroba_then(hiroba_request* request, void (*function)(void* context), void* context);
-/* Of persistent requests. */
+/* For persistent requests. */
 void hiroba_start(hiroba_request* request);
 void hiroba_request_free(hiroba_request* request);
 
 /* ---- progress ----------------------------------------------------------------------------------------------- */
 
-/* Who carries on what was started is option --progress; by these two a program says where it is worth it (modes 1 and 2
- * of the paper on overlap by Nanri and others): after the first stop, only between start and stop. */
+/* Option --progress selects the thread that advances started operations; with these two a program says when that
+ * pays (modes 1 and 2 of the paper on overlap by Nanri and others): after the first stop, only between start and
+ * stop. */
 void hiroba_progress_start(void);
 void hiroba_progress_stop(void);
 
@@ -148,7 +151,7 @@ void hiroba_barrier_init(hiroba_team team, hiroba_request* request);
 HIROBA_OPERATION(bcast, void* buffer, int64_t count, hiroba_type type, int root)
 HIROBA_OPERATION(reduce, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op, int root)
 HIROBA_OPERATION(allreduce, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
-/* Rank r gets the combination of ranks 0..r; exscan: of 0..r-1, and rank 0 nothing. */
+/* Rank r gets the combination of ranks 0..r; exscan: of 0..r-1; rank 0 gets nothing. */
 HIROBA_OPERATION(scan, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
 HIROBA_OPERATION(exscan, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
 /* `count` elements of each rank, or for each rank. */
@@ -157,7 +160,7 @@ HIROBA_OPERATION(scatter, const void* send, void* recv, int64_t count, hiroba_ty
 HIROBA_OPERATION(allgather, const void* send, void* recv, int64_t count, hiroba_type type)
 HIROBA_OPERATION(alltoall, const void* send, void* recv, int64_t count, hiroba_type type)
 HIROBA_OPERATION(reduce_scatter_block, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op)
-/* counts[r] elements of rank r, or for it, at element displs[r]; displs NULL: one after another. */
+/* counts[r] elements of rank r, or for it, at element displs[r]; displs NULL: consecutive blocks. */
 HIROBA_OPERATION(reduce_scatter, const void* send, void* recv, const int64_t counts[], hiroba_type type, hiroba_op op)
 HIROBA_OPERATION(gatherv, const void* send, int64_t count, void* recv, const int64_t counts[], const int64_t displs[],
                  hiroba_type type, int root)
@@ -171,8 +174,8 @@ HIROBA_OPERATION(alltoallv, const void* send, const int64_t sendcounts[], const 
 HIROBA_OPERATION(alltoallw, const void* send, const int64_t sendcounts[], const int64_t senddispls[],
                  const hiroba_type sendtypes[], void* recv, const int64_t recvcounts[], const int64_t recvdispls[],
                  const hiroba_type recvtypes[])
-/* Block k of `count` elements goes to rank to[k], block k comes from rank from[k]; several between two ranks keep their
- * order. */
+/* Block k of `count` elements goes to rank to[k], block k comes from rank from[k]; blocks between two ranks keep
+ * their order. */
 HIROBA_OPERATION(neighbor_alltoall, const void* send, int nto, const int to[], void* recv, int nfrom, const int from[],
                  int64_t count, hiroba_type type)
 #undef HIROBA_OPERATION

@@ -1,4 +1,5 @@
-// collective.hpp: collective operations in C++, on top of collective.h, which says what is collective and what blocks.
+// collective.hpp: collective operations in C++, on top of collective.h, which defines the collective and the blocking
+// calls.
 //
 //   std::vector<double> x(1000), y(1000);
 //   hiroba::allreduce(x, y, hiroba::sum);
@@ -8,10 +9,9 @@
 //   hiroba::team row = hiroba::team::all().split(color);  hiroba::broadcast(x, 0, row);
 //
 // Buffers: contiguous ranges (vector, array, span), or single objects, of elements that are copied by their bytes. A
-// range knows its size, so sizes take the place of counts; sizes that do not fit end the job before anything is sent.
-// hiroba::in_place stands for `send` (in scatter and scatterv: for `recv`) as HIROBA_IN_PLACE does.
-// Operators: hiroba::sum and its like for numbers; any function of two elements, associative, for all elements. One
-// that throws ends the job.
+// range has a size, so there are no counts; sizes that do not fit end the job before anything is sent. hiroba::in_place
+// stands for `send` (in scatter and scatterv: for `recv`) as HIROBA_IN_PLACE does. Operators: hiroba::sum and its like
+// for numbers; any function of two elements, associative, for all elements. One that throws ends the job.
 #pragma once
 
 #include "collective_parts.hpp"
@@ -20,7 +20,7 @@ namespace hiroba {
 
 namespace detail {
 
-// One call: checks sizes, and lists the arguments of the call of C, but for its team.
+// One call: checks sizes, and lists the arguments of the call of C, except for its team.
 class arguments {
  public:
   arguments(const char* call, const team& on, const location& where) : call_(call), on_(on), where_(where) {}
@@ -177,7 +177,7 @@ inline started ibarrier(const team& on = {}, location where = location::current(
   started i##name(HIROBA_UNPACK_ parameters, const team& on = {}, location where = location::current()) {   \
     return detail::start<hiroba_i##c_name>(detail::arguments("i" #name, on, where).list values, on, where); \
   }
-// The same with an operator of the elements of recv, which is `op` among the parameters and `own` among the values.
+// The same with an operator for the elements of recv, which is `op` among the parameters and `own` among the values.
 #define HIROBA_COMBINE_(name, c_name, list, parameters, values)                                                   \
   template <detail::readable Send, detail::writable Recv, typename Op>                                            \
     requires detail::alike<Send, Recv> && detail::combines<Op, detail::element_of<Recv>>                          \
@@ -194,7 +194,7 @@ inline started ibarrier(const team& on = {}, location where = location::current(
     return detail::start<hiroba_i##c_name>(detail::arguments("i" #name, on, where).list values, on, where, kept); \
   }
 
-// From the member `root`.
+// Sends from the member `root`.
 template <detail::writable Buffer>
 void broadcast(Buffer&& buffer, int root, const team& on = {}, location where = location::current()) {
   detail::perform<hiroba_bcast>(detail::arguments("broadcast", on, where).broadcast(buffer, root), on, where);
@@ -206,7 +206,7 @@ started ibroadcast(Buffer&& buffer, int root, const team& on = {}, location wher
 
 // clang-format off
 HIROBA_COMBINE_(allreduce, allreduce, combine, (Send&& send, Recv&& recv, Op op), (send, recv, own.get()))
-// Rank r gets the combination of ranks 0..r; exscan: of 0..r-1, and rank 0 nothing.
+// Rank r gets the combination of ranks 0..r; exscan: of 0..r-1; rank 0 gets nothing.
 HIROBA_COMBINE_(scan, scan, combine, (Send&& send, Recv&& recv, Op op), (send, recv, own.get()))
 HIROBA_COMBINE_(exscan, exscan, combine, (Send&& send, Recv&& recv, Op op), (send, recv, own.get()))
 // recv is used at the root only.
@@ -217,11 +217,11 @@ HIROBA_COMBINE_(reduce_scatter, reduce_scatter_block, reduce_block, (Send&& send
 HIROBA_COMBINE_(reduce_scatter, reduce_scatter, reduce_parts,
                 (Send&& send, Recv&& recv, std::span<const int64_t> counts, Op op), (send, recv, counts, own.get()))
 
-// To `root`, where recv has the blocks of all. Of the other ranks, recv is not used.
+// Sends to `root`, where recv has the blocks of all. Other ranks do not use recv.
 HIROBA_MOVE_(writable, gather, gather, gather, (Send&& send, Recv&& recv, int root), (send, recv, root))
 HIROBA_MOVE_(writable, gatherv, gatherv, gatherv, (Send&& send, Recv&& recv, const parts& of, int root),
              (send, recv, of, root))
-// From `root`, where send has the blocks of all. Of the other ranks, send is not used.
+// Sends from `root`, where send has the blocks of all. Other ranks do not use send.
 HIROBA_MOVE_(fillable, scatter, scatter, scatter, (Send&& send, Recv&& recv, int root), (send, recv, root))
 HIROBA_MOVE_(fillable, scatterv, scatterv, scatterv, (Send&& send, const parts& of, Recv&& recv, int root),
              (send, of, recv, root))
@@ -239,7 +239,7 @@ HIROBA_MOVE_(writable, neighbor_alltoall, neighbor_alltoall, neighbours,
 #undef HIROBA_MOVE_
 #undef HIROBA_COMBINE_
 
-// Of one value of each rank, the combination.
+// Returns the combination of one value of each rank.
 template <typename T, typename Op>
   requires detail::memory<const T&> && (!std::ranges::range<T>) && detail::combines<Op, T>
 T allreduce(const T& value, Op op, const team& on = {}, location where = location::current()) {

@@ -1,4 +1,5 @@
-// What collective.hpp stands on, which includes it: types and operators, teams, requests. Programs include that one.
+// The parts of collective.hpp, which includes it: types and operators, teams, requests. Programs include
+// collective.hpp.
 #pragma once
 
 #include <version>
@@ -28,7 +29,7 @@ namespace hiroba {
 
 using location = std::source_location;
 
-// The type of C that T is, for the operators of numbers; of your own types none is.
+// The type of collective.h for T, for the operators of numbers; a type of the program has none.
 template <typename T>
 inline constexpr hiroba_type number_type = [] {
   if constexpr (std::is_same_v<T, bool>) return hiroba_type{HIROBA_BOOL};
@@ -60,14 +61,14 @@ inline constexpr known_operator<6> bit_and = {};
 inline constexpr known_operator<7> bit_or = {};
 inline constexpr known_operator<8> bit_xor = {};
 
-// Counts of all members' elements, and at which element each begins; without these, one after another.
+// Counts of all members' elements, and the first element of each; without these, consecutive blocks.
 struct parts {
   std::span<const int64_t> counts = {}, displs = {};
 };
 
 namespace detail {
 
-// Tells the calls of C where they stand in the program. The text is made when the place is another one than before.
+// Gives the calls of C their place in the program. The text is made again only if the place has changed.
 inline void stand_at(const location& where) {
   thread_local const char* file = nullptr;
   thread_local unsigned line = 0;
@@ -102,7 +103,7 @@ using element_of = typename element_type<std::remove_reference_t<B>>::type;
 
 template <typename B>
 concept is_in_place = std::is_same_v<std::remove_cvref_t<B>, in_place_buffer>;
-// Memory that is there longer than the call.
+// Memory that outlives the call.
 template <typename B>
 concept memory = !is_in_place<B> && std::is_trivially_copyable_v<element_of<B>> &&
                  !std::is_pointer_v<std::remove_cvref_t<element_of<B>>> &&
@@ -147,7 +148,7 @@ template <int index, typename T>
 constexpr bool combines<known_operator<index>, T> =
     number_type<T> >= 0 && (index < 2 || !is_complex<T>) && (index < 6 || std::is_integral_v<T>);
 
-// What collective.h takes for an operator; lives as long as what uses it.
+// The operator for collective.h; it must outlive its uses.
 template <typename T, typename Op>
 class held_operator {
  public:
@@ -156,7 +157,7 @@ class held_operator {
   hiroba_op get() const { return &record_; }
 
  private:
-  // Elements may lie at any address.
+  // Elements may be at any address.
   void combine(char* mine, const char* theirs, int64_t count) const {
     for (; count > 0; --count, mine += sizeof(T), theirs += sizeof(T)) {
       alignas(T) char a[sizeof(T)], b[sizeof(T)];
@@ -203,7 +204,7 @@ class held_operator<T, known_operator<index>> {
 
 // ---- teams and requests --------------------------------------------------------------------------------------------
 
-// Collective: made and destroyed by all its members together, when nothing of it is under way. By default all ranks.
+// Collective: all members make and destroy it together, while no operation of it is under way. By default all ranks.
 class team {
  public:
   team() = default;
@@ -213,7 +214,7 @@ class team {
     std::swap(handle_, other.handle_), std::swap(where_, other.where_);
     return *this;
   }
-  // Not while an exception is on its way: others may not come then.
+  // Does nothing during an exception: other members may not arrive then.
   ~team() {
     if (handle_ == HIROBA_ALL || handle_ == HIROBA_NO_TEAM || std::uncaught_exceptions() > 0) return;
     detail::stand_at(where_);
@@ -226,13 +227,13 @@ class team {
     (hiroba_team_split)(handle_, color, key, &out.handle_);
     return out;
   }
-  // The ranks of the list, in its order. All give the same list.
+  // Makes a team of the ranks of the list, in its order. All give the same list.
   [[nodiscard]] team of(std::span<const int> ranks, location where = location::current()) const {
     team out(where);
     (hiroba_team_from_list)(handle_, static_cast<int>(ranks.size()), ranks.data(), &out.handle_);
     return out;
   }
-  // The images of a node array of xmp.h, in its order. All give the same array.
+  // Makes a team of the images of a node array of xmp.h, in its order. All give the same array.
   [[nodiscard]] team of(const xmp_nodes& nodes, location where = location::current()) const {
     team out(where);
     (hiroba_team_from_nodes)(handle_, &nodes, &out.handle_);
@@ -251,7 +252,7 @@ class team {
   location where_;
 };
 
-// What was started: its buffers belong to it until it is complete. The destructor waits.
+// A started operation: its buffers belong to it until it is complete. The destructor waits.
 class [[nodiscard]] started {
  public:
   started() = default;
@@ -279,7 +280,7 @@ class [[nodiscard]] started {
     (hiroba_test)(&request_, &done);
     return done != 0;
   }
-  // Calls function() once it is complete, in any thread of this rank; it must not block. Then nobody waits for it.
+  // Calls function() once it is complete, in any thread of this rank; it must not block. No wait follows.
   template <std::invocable F>
   void then(F function, location where = location::current()) {
     struct after {
@@ -300,7 +301,7 @@ class [[nodiscard]] started {
   location where_;
 };
 
-// Waits for one of them; its index, or -1 if all have been waited for.
+// Waits for one of them; returns its index, or -1 if all have been waited for.
 inline int wait_any(std::span<started> all, location where = location::current()) {
   std::vector<hiroba_request> requests;
   for (const started& one : all) requests.push_back(one.request_);

@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-/* Which eigenvalues. Smallest and largest: of general operators by the real part. Closest: to the target. */
+/* The part of the spectrum. Smallest and largest: for general operators by the real part. Closest: to the target. */
 enum { HIROBA_SMALLEST, HIROBA_LARGEST, HIROBA_CLOSEST, HIROBA_LARGEST_MAGNITUDE };
 
-/* How to find them; what is 0 is as said. */
+/* Settings; a field that is 0 has the default given here. */
 typedef struct hiroba_eigen {
   int count; /* pairs; 0: 1 */
   int part;
@@ -29,8 +29,8 @@ typedef struct hiroba_eigen {
   /* 1: harmonic Ritz vectors, for HIROBA_CLOSEST with a target inside the spectrum */
   int harmonic;
   hiroba_linop preconditioner; /* near to the inverse of A, or of A - target; or none */
-  /* The correction equation is solved by this method, until its residual is `relative` of what it was (0: 0.1), with at
-   * most `most` iterations (0: 20); other fields are left alone. NULL: a step is the residual, after the
+  /* The method that solves the correction equation, until its residual is `relative` of the first one (0: 0.1), with
+   * at most `most` iterations (0: 20); other fields are ignored. NULL: a step is the residual, after the
    * preconditioner. */
   const hiroba_solver* correction;
   /* Stops when |A x - value x| <= max(absolute, relative |A|) for |x| = 1 of all pairs, where |A| is estimated from the
@@ -39,23 +39,24 @@ typedef struct hiroba_eigen {
   int64_t most;       /* steps; 0: 100,000 */
   int space, restart; /* vectors of the search space, and those kept at a restart; 0: 30 and 12 */
   uint64_t seed;      /* of the random first vectors */
-  /* Called by all ranks after each step, with the same numbers: steps, products with A, pairs found, the value that is
-   * improved (real and imaginary part), and |A x - value x| of it; what is not 0 stops. */
+  /* Called by all ranks after each step, with the same numbers: steps, products with A, pairs found, the value that
+   * is improved (real and imaginary part), and its |A x - value x|; a result other than 0 stops. */
   int (*progress)(int64_t steps, int64_t products, int found, const double value[2], double residual, void* context);
   void* context;
-  int may_fail; /* 1: returns if it does not converge, which otherwise ends the job with a message that says why */
+  int may_fail; /* 1: returns without convergence, which otherwise ends the job with a message that gives the reason */
 } hiroba_eigen;
 
 typedef struct hiroba_eigen_result {
   int status; /* HIROBA_CONVERGED, HIROBA_TOO_MANY, HIROBA_STOPPED or HIROBA_STAGNATED */
   int count;  /* of the pairs below: those wanted, or found so far */
   int64_t steps, products;
-  double goal; /* what residuals had to reach */
+  double goal; /* the limit for residuals */
 } hiroba_eigen_result;
 
-/* values[i]: the eigenvalues, best first, doubles, or of a general operator pairs of them (real and imaginary part).
- * residuals[i]: |A x - value x|, computed from x at the end. vectors[i]: shared vectors of hiroba_linop_vector for the
- * eigenvectors x, of norm 1; of a Hermitian operator orthonormal. Either may be NULL, but for values. */
+/* values[i]: the eigenvalues, best first, doubles, or for a general operator pairs of them (real and imaginary
+ * part). residuals[i]: |A x - value x|, computed from x at the end. vectors[i]: shared vectors of
+ * hiroba_linop_vector for the eigenvectors x, of norm 1; orthonormal for a Hermitian operator. residuals and vectors
+ * may be NULL. */
 hiroba_eigen_result hiroba_eigenpairs(hiroba_linop a, const hiroba_eigen* how, double values[], double residuals[],
                                       void* const vectors[]);
 

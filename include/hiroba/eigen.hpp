@@ -1,4 +1,5 @@
-// eigen.hpp: eigenvalues and eigenvectors in C++, on top of eigen.h, which says what is collective and what blocks.
+// eigen.hpp: eigenvalues and eigenvectors in C++, on top of eigen.h, which defines the collective and the blocking
+// calls.
 //
 //   namespace sp = hiroba::sparse;
 //   auto m = sp::ilu(a);
@@ -18,11 +19,11 @@ namespace hiroba::sparse {
 struct eigen_progress {
   int64_t steps, products;
   int found;
-  std::complex<double> value;  // that is improved now
+  std::complex<double> value;  // the one that is improved now
   double residual;
 };
 
-// As hiroba_eigen.
+// Settings as in hiroba_eigen.
 template <typename T>
 struct eigen {
   int count = 1;
@@ -39,7 +40,7 @@ struct eigen {
   int space = 0, restart = 0;
   uint64_t seed = 0;
   bool may_fail = false;
-  std::function<bool(const eigen_progress&)> progress = {};  // true stops
+  std::function<bool(const eigen_progress&)> progress = {};  // returns true to stop
 };
 
 template <typename T>

@@ -6,12 +6,12 @@
 //   hiroba::delete_global(tree);                                    // by any rank
 //   std::pmr::vector<int> w(hiroba::global_resource());
 //
-// A container that several ranks use must itself lie in shared memory, made by make_global; what is written to it
-// reaches other ranks by locks and barriers, as all shared memory. Any rank may change it, and free what it holds; what
-// it then allocates has its home at that rank, or at the one that the allocator names. Not so std::pmr: such a
-// container has the address of a private object, so only the rank that has made it may change it. Objects with virtual
-// functions have private addresses, too, and belong in private memory unless ranks map the program at the same place.
-// Thread-safe as far as sms.h is; errors end the job, so nothing here throws.
+// A container that several ranks use must itself be in shared memory, made by make_global; writes to it reach other
+// ranks by locks and barriers, as in all shared memory. Any rank may change it, and free its objects; memory that a
+// rank then allocates has its home at that rank, or at the one that the allocator names. This does not hold for
+// std::pmr: such a container has the address of a private object, so only the rank that has made it may change it.
+// Objects with virtual functions have private addresses, too, and belong in private memory unless ranks map the program
+// at the same place. Thread-safe to the extent that sms.h is; errors end the job, so nothing here throws.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@
 
 namespace hiroba {
 
-// Of memory with its home at `home`; -1: at the rank that allocates.
+// Allocates memory with its home at `home`; -1: at the rank that allocates.
 template <typename T>
 class global_allocator {
  public:
   using value_type = T;
   using propagate_on_container_move_assignment = std::true_type;
-  using is_always_equal = std::true_type;  // any one may free what another has allocated
+  using is_always_equal = std::true_type;  // any one may free memory of another
 
   global_allocator() noexcept : home_(-1) {}
   explicit global_allocator(int home) noexcept : home_(home) {}
@@ -64,14 +64,14 @@ class global_allocator {
 template <typename T>
 using global_vector = std::vector<T, global_allocator<T>>;
 
-// An object in shared memory, at home on this rank.
+// Makes an object in shared memory, at home on this rank.
 template <typename T, typename... Arguments>
 T* make_global(Arguments&&... arguments) {
   return new (sms_aligned_alloc_at(alignof(T), sizeof(T), "hiroba::make_global"))
       T(std::forward<Arguments>(arguments)...);
 }
 
-// Its end; in any rank.
+// Destroys it; any rank may call it.
 template <typename T>
 void delete_global(T* object) {
   if (object == nullptr) return;
@@ -91,7 +91,7 @@ class heap_resource final : public std::pmr::memory_resource {
 };
 }  // namespace detail
 
-// For the containers of std::pmr, until the program ends.
+// Memory for the containers of std::pmr, until the program ends.
 inline std::pmr::memory_resource* global_resource() {
   static detail::heap_resource resource;
   return &resource;

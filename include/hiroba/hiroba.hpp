@@ -9,9 +9,9 @@
 //   hiroba::section{buffer} = a[all](3, 5);          // of all images: the first dimension
 //   hiroba::request r = hiroba::start(buffer, a[j](3, all));  ...  r.wait();
 //
-// All of this uses the calls of xmp.h, which defines what is collective, what blocks and what threads may do; programs
-// use the other calls there (xmp_sync_all, xmp_post...) with this header. Elements have any type that is copied by its
-// bytes. Errors end the job with a message that names the place of the call.
+// The implementation uses the calls of xmp.h, which defines the collective calls, the blocking ones, and the rules for
+// threads; programs use the other calls there (xmp_sync_all, xmp_post...) with this header. Elements have any type that
+// is copied by its bytes. Errors end the job with a message that names the place of the call.
 #pragma once
 
 #include <version>
@@ -44,7 +44,7 @@ struct range {
 struct whole : range {};
 inline constexpr whole all = {};
 
-// An image, and where in the program it is named.
+// An image, and the place in the program that names it.
 struct image_index {
   int image;
   std::source_location where;
@@ -73,7 +73,7 @@ constexpr xmp_type type_of() {
   }
 }
 
-// What C++ computes `T op U` in: of a shift, the promoted left side.
+// The type in which C++ computes `T op U`: for a shift, the promoted left side.
 template <typename T, typename U, xmp_operator op>
 using operand = std::remove_cvref_t<decltype(std::declval<T>() +
                                              std::declval<std::conditional_t<op == XMP_SHL || op == XMP_SHR, T, U>>())>;
@@ -111,7 +111,7 @@ class element {
   }
   const element& operator=(const element& other) const { return *this = static_cast<T>(other); }
 
-  // The old value is not returned; no accumulate to an element is lost.
+  // Does not return the old value; no accumulate to an element is lost.
   template <typename U>
   void operator+=(const U& v) const {
     update<XMP_ADD>(v);
@@ -176,7 +176,8 @@ class element {
   std::source_location where_;
 };
 
-// A section of a part, of any image, or of memory here. Copying it copies the reference; assigning to it, the elements.
+// A section of a part, of any image, or of memory here. A copy refers to the same elements; an assignment copies the
+// elements.
 template <typename T>
 class section {
  public:
@@ -185,7 +186,7 @@ class section {
 
   section(const xmp_section& parts, const std::source_location& where) : parts_(parts), where_(where) {}
   section(const section&) = default;
-  // Of as many elements as a contiguous range has: a vector, an array, a span.
+  // A section of all elements of a contiguous range: a vector, an array, a span.
   template <std::ranges::contiguous_range R>
     requires std::is_same_v<std::remove_const_t<std::ranges::range_value_t<R>>, value_type>
   section(R&& values, std::source_location where = std::source_location::current()) : where_(where) {
@@ -212,7 +213,7 @@ class section {
     return *this;
   }
 
-  // From a section of as many elements, or from one value.
+  // Assigns from a section with the same number of elements, or from one value.
   template <typename U>
   void operator+=(const U& from) const {
     update<XMP_ADD>(from);
@@ -259,10 +260,10 @@ class section {
     for (int d = 0; d < parts_.dims; ++d) total *= parts_.count[d];
     return total;
   }
-  // The elements in order, fetched if they are on another node.
+  // Returns the elements in order, fetched if they are on another node.
   std::vector<value_type> values() const {
     const auto count = static_cast<size_t>(size());
-    if constexpr (std::is_same_v<value_type, bool>) {  // a vector of them is no memory of them
+    if constexpr (std::is_same_v<value_type, bool>) {  // std::vector<bool> has no contiguous elements
       const auto out = std::make_unique<bool[]>(count);
       section<bool>(std::span(out.get(), count), where_) = *this;
       return std::vector<bool>(out.get(), out.get() + count);
@@ -394,7 +395,7 @@ class coarray {
   int64_t size() const { return static_cast<int64_t>(coarray_->bytes / sizeof(T)); }
   const xmp_coarray* descriptor() const { return coarray_; }  // for the calls of xmp.h
 
-  // An image's part: indices make an element of it, a range among them a section.
+  // An image's part: indices give an element of it, a range among them a section.
   class part {
    public:
     part(const coarray& whole, const xmp_coarray* descriptor, const image_index& at)
@@ -416,7 +417,7 @@ class coarray {
   };
   part operator[](image_index image) const { return part(*this, coarray_, image); }
 
-  // All images' parts, a[all](0, range{0, 3}): a section whose first dimension is the images.
+  // Returns all images' parts, a[all](0, range{0, 3}): a section whose first dimension is the images.
   auto operator[](const whole&) const {
     return [this](const detail::index auto&... index) {
       static_assert(sizeof...(index) == N && (1 + ... + detail::is_range<decltype(index)>) <= XMP_DIMS);
@@ -424,7 +425,7 @@ class coarray {
     };
   }
 
-  // This image's own, with plain loads and stores.
+  // Accesses this image's own part, with plain loads and stores.
   template <detail::index... I>
     requires(sizeof...(I) == N)
   decltype(auto) operator()(const I&... index) const {

@@ -1,9 +1,9 @@
-! hiroba_collective: the operations of collective.h in Fortran. That header says what they do; here is how they look.
+! hiroba_collective: the operations of collective.h, which defines them, in Fortran.
 ! Compile this file with your program, and link libhiroba: gfortran hiroba_collective.f90 program.f90 -lhiroba
 !
-! Counts are integer(c_int64_t), types and roots as in C; ranks count from 0. Buffers are arrays of any type, contiguous,
-! with the attribute ASYNCHRONOUS where a started operation has them; one number is an array of one. HIROBA_IN_PLACE is
-! given as a buffer. Operators are functions, HIROBA_SUM() and its like; an own one is hiroba_make_operator(procedure).
+! Counts are integer(c_int64_t), types and roots as in C; ranks count from 0. Buffers are contiguous arrays of any type,
+! with the attribute ASYNCHRONOUS for a started operation; one number is an array of one. HIROBA_IN_PLACE is
+! given as a buffer. Operators are functions, HIROBA_SUM() and its like; hiroba_make_operator(procedure) makes one.
 module hiroba_collective
   use, intrinsic :: iso_c_binding
   implicit none
@@ -11,18 +11,18 @@ module hiroba_collective
   integer(c_int64_t), parameter :: HIROBA_BOOL = 0, HIROBA_INT8 = 1, HIROBA_INT16 = 3, HIROBA_INT32 = 5, &
       HIROBA_INT64 = 7, HIROBA_FLOAT = 9, HIROBA_DOUBLE = 10, HIROBA_LONG_DOUBLE = 11, HIROBA_FLOAT_COMPLEX = 12, &
       HIROBA_DOUBLE_COMPLEX = 13, HIROBA_LONG_DOUBLE_COMPLEX = 14
-  ! By Fortran's names: real, double precision, integer, complex of default kinds.
+  ! Fortran's names of types: real, double precision, integer, complex of default kinds.
   integer(c_int64_t), parameter :: HIROBA_INTEGER = HIROBA_INT32, HIROBA_REAL = HIROBA_FLOAT, &
       HIROBA_DOUBLE_PRECISION = HIROBA_DOUBLE, HIROBA_COMPLEX = HIROBA_FLOAT_COMPLEX
 
   type(c_ptr), parameter :: HIROBA_ALL = c_null_ptr
   character(kind=c_char), bind(C, name="hiroba_in_place") :: HIROBA_IN_PLACE(1)
 
-  ! 0: nothing was started.
+  ! 0: no operation.
   type, bind(C) :: hiroba_request
     integer(c_int64_t) :: number = 0
   end type
-  ! Give c_loc() of one, with the attribute TARGET, where an operator is wanted.
+  ! Pass c_loc() of one, with the attribute TARGET, as an operator.
   type, bind(C) :: hiroba_operator
     type(c_funptr) :: function = c_null_funptr
     type(c_ptr) :: context = c_null_ptr, name = c_null_ptr
@@ -453,7 +453,7 @@ contains
     HIROBA_TYPE = ior(ishft(int(bytes, c_int64_t), 8), 255_c_int64_t)
   end function
 
-  ! Whether a split gave this rank a team.
+  ! Returns true if a split gave this rank a team.
   logical function hiroba_in_team(team)
     type(c_ptr), intent(in) :: team
     hiroba_in_team = transfer(team, 0_c_intptr_t) /= -1_c_intptr_t
@@ -474,7 +474,7 @@ contains
     hiroba_make_operator%function = c_funloc(combine)
   end function
 
-  ! Calls procedure(context) when it is complete; nobody waits for it then.
+  ! Calls procedure(context) when it is complete; no wait follows.
   subroutine hiroba_then(request, procedure, context)
     type(hiroba_request), intent(inout) :: request
     procedure(hiroba_continuation) :: procedure

@@ -41,12 +41,12 @@ static inline void xmp_finalize_mpi(void) {
   if (hiroba_program_began_mpi) MPI_Finalize();
 }
 
-/* hiroba_comm() by XcalableMP's name: of all images, whatever the executing set is. */
+/* Returns hiroba_comm() by XcalableMP's name: all images, for any executing set. */
 static inline MPI_Comm xmp_get_mpi_comm(void) { return hiroba_comm(); }
 
-/* Of the images of a node array, numbered as there: *comm becomes a pointer to an MPI_Comm, which belongs to Hiroba and
- * is valid as long as the array has these images; MPI_COMM_NULL on an image that is not in it. Collective over these
- * images at the first call for them; over all of the job, if none of these functions has been called before.
+/* For the images of a node array, numbered as there: *comm becomes a pointer to an MPI_Comm, which belongs to Hiroba
+ * and is valid as long as the array has these images; MPI_COMM_NULL on an image that is not in it. Collective over
+ * these images at the first call for them; over all of the job, if none of these functions has been called before.
  * Returns 0. */
 static inline int xmp_nodes_comm(xmp_desc_t nodes, void** comm) {
   xmp_nodes* const array = (xmp_nodes*)nodes;

@@ -19,7 +19,7 @@ extern "C" {
 /* Fetches the pages of these bytes that are not in the cache, so that the system may read or write them. If the cache
  * has no room for them, ends the job with a message that names `call`. */
 void hiroba_bring_pages(const void* address, size_t bytes, int to_write, const char* call);
-int hiroba_may_need_pages(const void* address); /* whether the byte is in shared memory that may not be valid here */
+int hiroba_may_need_pages(const void* address); /* true if the byte is in shared memory that may not be valid here */
 
 #ifdef __cplusplus
 }
@@ -68,8 +68,8 @@ static inline void hiroba_mpi_bring_parts(const void* address, const int* counts
 #define HIROBA_WRITES_PARTS(address, counts, places, type, comm) \
   hiroba_mpi_bring_parts(address, counts, places, type, comm, 1, __func__ + 7)
 
-/* A call with its parameters, the buffers that it fetches and its arguments; the started form of it, too; and calls
- * that share all of this. __func__ is hiroba_NAME. */
+/* Defines a call with its parameters, the buffers that it fetches and its arguments; also its started form; and
+ * calls that share all of this. __func__ is hiroba_NAME. */
 #define HIROBA_MPI_CALL(name, parameters, brings, arguments) \
   static inline int hiroba_##name parameters {               \
     brings;                                                  \
@@ -146,7 +146,7 @@ HIROBA_MPI_BOTH(MPI_Scatter, MPI_Iscatter,
                 if (hiroba_mpi_is_root(root, comm)) HIROBA_READS(from, each* hiroba_mpi_size(comm), type),
                 (from, each, type, to, count, type_in, root, comm))
 
-/* With counts of their own for each rank. */
+/* Calls with separate counts for each rank. */
 HIROBA_MPI_BOTH(MPI_Gatherv, MPI_Igatherv,
                 (const void* from, int count, MPI_Datatype type, void* to, const int* counts, const int* places,
                  MPI_Datatype type_in, int root, MPI_Comm comm),

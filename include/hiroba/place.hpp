@@ -1,4 +1,4 @@
-// place.hpp: "file:line" of a place in the program, as the calls of C want it. For the other headers of this folder.
+// place.hpp: "file:line" of a place in the program, for the calls of C. For the other headers of this folder.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@ class place {
   explicit place(const std::source_location& where) {
     const size_t most = sizeof text_ - 24, length = std::strlen(where.file_name());
     const size_t used = length < most ? length : most;
-    std::memcpy(text_, where.file_name() + (length - used), used);  // of a long name, the end
+    std::memcpy(text_, where.file_name() + (length - used), used);  // the end of a long name
     text_[used] = ':';
     *std::to_chars(text_ + used + 1, text_ + sizeof text_ - 1, where.line()).ptr = '\0';
   }

@@ -38,8 +38,8 @@ typedef struct smint_array {
 } smint_array;
 void smint_declare(smint_array* array);
 
-/* As sms_mapalloc_large, for a name in the program, and for any number of ranks: the first rank counts modulo NPROCS,
- * and a dimension is divided into fewer pieces if there are fewer ranks, or fewer indices. */
+/* As sms_mapalloc_large, with a name in the program, and for any number of ranks: the first rank counts modulo
+ * NPROCS, and a dimension is divided into fewer pieces if there are fewer ranks, or fewer indices. */
 void* smint_allocate(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count, const char* name,
                      const char* place);
 
@@ -77,8 +77,8 @@ enum {
   SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
 };
 
-/* Accesses of a table in which a base is where the pointer to the array is. Not inlined: in a program of many loops it
- * would be most of what the C compiler works on. */
+/* Returns accesses of a table in which a base is the address of the pointer to the array. Not inlined: in a program
+ * with many loops it would take most of the C compiler's time. */
 static __attribute__((noinline, unused)) const smint_access* smint_resolved(smint_access accesses[],
                                                                             const smint_access table[], int count) {
   __builtin_memcpy(accesses, table, (size_t)count * sizeof *accesses);
@@ -91,7 +91,7 @@ typedef struct smint_values {
   int64_t first, end, step;
 } smint_values;
 
-/* Ends of loops that are real numbers. */
+/* For loops whose ends are real numbers. */
 static inline int64_t smint_floor(double x) {
   const int64_t i = (int64_t)x;
   return i - ((double)i > x);
@@ -104,7 +104,7 @@ static inline int64_t smint_ceil(double x) {
 enum {
   SMINT_NOWAIT = 1,   /* no barrier at the end */
   SMINT_COLLAPSE = 8, /* iterations of the loops nested inside are independent, too, whatever arrays overlap */
-  SMINT_KNOWN = 4,    /* the accesses are all there are; for option check */
+  SMINT_KNOWN = 4,    /* the loop makes no other accesses; for option check */
   SMINT_DROP = 2,     /* the barrier is sms_sync_drop: the next loop fetches all that it reads */
   /* With SMINT_KNOWN and SMINT_DROP: no barrier at the end. The next loop waits, but only for ranks with which one of
    * the two loops shares data, or smint_settle for all: over a network in smint_begin; elsewhere smint_next may first
@@ -152,12 +152,12 @@ void smint_settle(void);          /* the barrier that SMINT_LATER has deferred, 
 
 /* ---- loops whose tiles are tasks -------------------------------------------------------------------------------- */
 
-/* value + the sum of factor[k] * v[k], over the variables of the loops around. */
+/* value + the sum of factor[k] * v[k], over the variables of the outer loops. */
 typedef struct smint_affine {
   int64_t value, factor[SMINT_LOOPS];
 } smint_affine;
-/* The values of a loop variable: first, first + step, .. below end and below limit; or above end, if step < 0. Or, with
- * `value`, no loop, but what a subscript makes of each value v of the variable number `of`: value(data, v). */
+/* The values of a loop variable: first, first + step, .. below end and below limit; or above end, if step < 0. With
+ * `value` it is no loop, but a subscript's result for each value v of the variable number `of`: value(data, v). */
 typedef struct smint_span {
   smint_affine first, end, limit;
   int64_t step;
@@ -168,11 +168,11 @@ typedef struct smint_span {
 static inline int64_t smint_no_limit(void) { return INT64_MAX / 4; }
 enum { SMINT_TILE_AUTO = -1 };
 
-/* Of the first loops, the values of a task: first[k] <= v[k] < end[k]. */
+/* The values of a task for the first loops: first[k] <= v[k] < end[k]. */
 typedef struct smint_tile {
   int64_t first[SMINT_SHARED], end[SMINT_SHARED];
 } smint_tile;
-/* The first value of a loop that is in a tile, and the end there; _down: of a loop with step < 0. */
+/* Return the first value of a loop that is in a tile, and its end there; _down: for a loop with step < 0. */
 static inline int64_t smint_from(int64_t first, int64_t begin, int64_t step) {
   return first >= begin ? first : first + (begin - first + step - 1) / step * step;
 }
@@ -182,11 +182,11 @@ static inline int64_t smint_from_down(int64_t first, int64_t tile_end, int64_t s
 }
 static inline int64_t smint_until_down(int64_t end, int64_t begin) { return end >= begin ? end : begin - 1; }
 
-/* Cuts the outermost `tiled` of the `depth` loops at the multiples of tile[k] (SMINT_TILE_AUTO: the library chooses),
- * and makes a task (task.h) of each tile that has iterations, in the order of the loops: body(copy of the `bytes` bytes
- * at `data`, of which the first are a smint_tile that this call sets). What it uses are the bounding sections of the
- * accesses, whose low and high are equal, so all accesses have to be there. Where tasks run, and what they wait for:
- * see task.h. `label` lives as long as the program. Every rank makes the call; it returns before they have run. */
+/* Cuts the outermost `tiled` of the `depth` loops at the multiples of tile[k] (SMINT_TILE_AUTO: the library
+ * chooses), and makes a task (task.h) of each tile that has iterations, in the order of the loops: body(copy of the
+ * `bytes` bytes at `data`, of which the first are a smint_tile that this call sets). It uses the bounding sections
+ * of the accesses, whose low and high are equal, so all accesses must be listed. task.h defines the ranks and the
+ * order of tasks. `label` lives as long as the program. Every rank makes the call; it returns before they have run. */
 typedef struct smint_label {
   const char *name, *place;
 } smint_label;
@@ -195,7 +195,7 @@ void smint_tasks(void (*body)(void*), void* data, size_t bytes, const smint_acce
 /* `table`, named `text` in the program, is read when tasks are created: ends the job if it is shared memory, which
  * tasks may not have written yet. */
 void smint_known(const void* table, const char* text, const char* place);
-/* All tasks have ended, and all shared memory is as after sms_barrier. Collective; blocks. */
+/* Waits until all tasks have ended; all shared memory is then as after sms_barrier. Collective; blocks. */
 void smint_taskwait(const char* place);
 
 /* ---- reductions over ranks (collective, blocking; in rank order) ------------------------------------------------- */
@@ -213,7 +213,8 @@ enum smint_operator {
 };
 double smint_reduce_double(double value, enum smint_operator op);
 int64_t smint_reduce_int64(int64_t value, enum smint_operator op);
-/* The same for `count` numbers of any arithmetic type, of `element` bytes each, which become those of all ranks. */
+/* The same for `count` numbers of any arithmetic type, of `element` bytes each; they become the results on all
+ * ranks. */
 enum smint_type { SMINT_SIGNED, SMINT_UNSIGNED, SMINT_REAL, SMINT_COMPLEX };
 void smint_reduce(void* data, int64_t count, size_t element, enum smint_type type, enum smint_operator op,
                   const char* place);

@@ -53,73 +53,74 @@ void* sms_mapalloc(const int dim[], const int div[], size_t elemsize, int first,
 /* The same for extents beyond INT_MAX. */
 void* sms_mapalloc_large(const int64_t dim[], const int64_t div[], size_t elemsize, int first, int count);
 
-/* Distributes an array anew, with its contents: dimension d is divided into div[d] pieces (the list ends with -1), as
- * by sms_mapalloc(dim, div, elemsize, 0, sms_nprocs). Collective and a barrier; blocks. The address stays, pages whose
- * home does not change node do not move, and memory that is not in use stays so. No request may be under way on the
- * array. */
+/* Distributes an array again, with its contents: dimension d is divided into div[d] pieces (the list ends with -1),
+ * as by sms_mapalloc(dim, div, elemsize, 0, sms_nprocs). Collective and a barrier; blocks. The address stays, pages
+ * whose home does not change node do not move, and memory that is not in use stays so. No request may be under way
+ * on the array. */
 void sms_redistribute(void* array, const int div[]);
 /* The same with the pieces on the ranks from `first` on, of which there are `count`. */
 void sms_redistribute_on(void* array, const int div[], int first, int count);
 
-/* Which node has the memory of a page (docs/homes.md). SMS_HOMES_FIXED: as the array is distributed.
- * SMS_HOMES_FIRST_TOUCH: that of the rank that has written it when the first sms_barrier ends before which the array
- * came into use; to be set before that. SMS_HOMES_MIGRATING: a page that one rank of another node alone writes, over
- * several sms_barrier, moves there in one of them. Collective; the default is the option HIROBA_HOMES. */
+/* The node that has the memory of a page (docs/homes.md). SMS_HOMES_FIXED: by the distribution of the array.
+ * SMS_HOMES_FIRST_TOUCH: that of the rank that has written it before the end of the first sms_barrier after the
+ * array came into use; set it before that barrier. SMS_HOMES_MIGRATING: a page that only one rank of another node
+ * writes, over several sms_barrier, moves there in one of them. Collective; the default is the option HIROBA_HOMES. */
 enum sms_homes { SMS_HOMES_FIXED = 0, SMS_HOMES_FIRST_TOUCH = 1, SMS_HOMES_MIGRATING = 2 };
 void sms_set_homes(void* array, enum sms_homes policy);
 
-/* Frees an array; `array` is what sms_alloc or sms_mapalloc returned, or NULL. Its addresses are not used again
- * while the address range lasts, so a later use is reported. */
+/* Frees an array; `array` is a result of sms_alloc or sms_mapalloc, or NULL. Its addresses are not used again while
+ * the address range lasts, so a later use is reported. */
 void sms_free(void* array);
 
 /* Names an array for messages and statistics (the text is copied; default: "FILE:LINE" of the allocation).
  * Not collective. */
 void sms_name(void* array, const char* name);
 
-/* Declares what is one value if ranks write the array between synchronisations: `bytes` bytes: 1, 2, 4, 8, at an
- * address that is divisible by them. Of two ranks that write the same value, that of one remains; ranks that write
+/* Declares the size of one value if ranks write the array between synchronisations: `bytes` bytes: 1, 2, 4, 8, at an
+ * address that is divisible by them. If two ranks write the same value, that of one remains; ranks that write
  * different values of one page never disturb each other. The default is the size of an element if that is 2, 4 or 8,
- * else 1. To be called if elements of such a size are structures of which different ranks write different members (with
- * the size of the smallest member), or if larger elements, or bytes, are numbers that ranks may write at a time. Every
- * rank calls it before it writes the array. */
+ * else 1. Call it if elements of such a size are structures of which different ranks write different members (with
+ * the size of the smallest member), or if larger elements, or bytes, are numbers that ranks may write at a time.
+ * Every rank calls it before it writes the array. */
 void sms_set_scalar(void* array, size_t bytes);
 
-/* When the unmodified copy of a page ("twin") is made, for this array: see docs/memory-model.md. Collective; the
- * default is the option HIROBA_TWIN. */
+/* The time at which the unmodified copy of a page ("twin") is made, for this array: see docs/memory-model.md.
+ * Collective; the default is the option HIROBA_TWIN. */
 enum sms_twin { SMS_TWIN_DEFAULT = 0, SMS_TWIN_AT_FETCH = 1, SMS_TWIN_AT_WRITE = 2 };
 void sms_set_twin(void* array, enum sms_twin when);
 
 /* ---- the heap (not collective) ----------------------------------------------------------------------------------- */
-/* Objects of any size in shared memory, at the same address in every rank, allocated and freed by any thread of any
- * rank, which no other rank takes part in. Objects that different ranks have allocated never share a page. The heap is
- * shared memory like arrays: what is written to an object, and a pointer to it, reach other ranks by a lock, a barrier
- * or a flag, as docs/memory-model.md says. docs/heap.md is about the heap.
+/* Objects of any size in shared memory, at the same address in every rank. Any thread of any rank allocates and
+ * frees them; no other rank takes part. Objects that different ranks have allocated never share a page. The heap is
+ * shared memory like arrays: writes to an object, and a pointer to it, reach other ranks by a lock, a barrier or a
+ * flag, as docs/memory-model.md says. docs/heap.md is about the heap.
  *
- * These calls never return NULL: when there is no room (option heap), the job ends with a message that says which
- * places of the program hold how much. Every object is aligned for every type of C. */
+ * These calls never return NULL: when there is no room (option heap), the job ends with a message that names the
+ * places of the program and the memory that they hold. Every object is aligned for every type of C. */
 
-/* An object of `bytes` bytes, its contents indeterminate, with its home at this rank. */
+/* Returns an object of `bytes` bytes, its contents indeterminate, with its home at this rank. */
 void* sms_malloc(size_t bytes);
 /* The same with its home at `rank`. May block while memory is taken from a rank on another node. */
 void* sms_malloc_on(size_t bytes, int rank);
-/* n * bytes zero bytes. */
+/* Returns n * bytes zero bytes. */
 void* sms_calloc(size_t n, size_t bytes);
 /* `alignment` is a power of two. */
 void* sms_aligned_alloc(size_t alignment, size_t bytes);
-/* The object with its contents in `bytes` bytes, here or at another address; its home stays. From NULL: sms_malloc. */
+/* Returns the object with its contents in `bytes` bytes, here or at another address; its home stays. From NULL:
+ * sms_malloc. */
 void* sms_realloc(void* object, size_t bytes);
-/* Frees an object, which any rank may have allocated, or nothing if it is NULL. What this rank has written to it need
- * not be published before. The rank that has allocated it gets it back with later ones, in batches. */
+/* Frees an object, which any rank may have allocated, or nothing if it is NULL. This rank's writes to it need not be
+ * published before. The rank that has allocated it gets it back later, in a batch. */
 void sms_mfree(void* object);
 
 typedef struct sms_heap_statistics {
-  uint64_t live_bytes; /* of objects that this rank has allocated, as the allocator rounds sizes up */
-  uint64_t used_bytes; /* the memory that they take, with free memory that is kept */
+  uint64_t live_bytes; /* of objects that this rank has allocated, with sizes as rounded up */
+  uint64_t used_bytes; /* the memory of these, and free memory that is kept */
   uint64_t returned;   /* objects of other ranks that this rank has freed and given back to them */
-  uint64_t batches;    /* the number of batches in which it gave them */
+  uint64_t batches;    /* the number of these batches */
 } sms_heap_statistics;
 
-/* Of this rank. */
+/* Sets *out to the counts of this rank. */
 void sms_heap_stats(sms_heap_statistics* out);
 
 /* ---- synchronisation --------------------------------------------------------------------------------------------- */
@@ -127,19 +128,20 @@ void sms_heap_stats(sms_heap_statistics* out);
 /* Collective; blocks. Every rank reads after it what any rank wrote before it. */
 void sms_barrier(void);
 
-/* Collective; blocks. As sms_barrier, but each rank drops all copies of pages of other nodes, and ranks exchange no
- * numbers of written pages: cheaper where little is cached. */
+/* Collective; blocks. As sms_barrier, but each rank drops all copies of pages of other nodes, and ranks send no
+ * numbers of written pages: cheaper if few pages are cached. */
 void sms_sync_drop(void);
 
-/* The same in two halves, so that a rank can compute while other ranks arrive: the first publishes, drops and returns;
- * the second blocks until all ranks have made the first. Between them a rank may use only data that no other rank uses,
- * because others may be before their start or after their wait. It must make no other collective call there. */
+/* The same in two halves, so that a rank can compute while other ranks arrive: the first publishes, drops and
+ * returns; the second blocks until all ranks have made the first. Between them a rank may use only data that no
+ * other rank uses, because others may be before their start or after their wait. It must make no other collective
+ * call there. */
 void sms_sync_drop_start(void);
 void sms_sync_drop_wait(void);
 
-/* Not collective, does not wait: publishes what this rank wrote (release), and refreshes or drops its copies of what
- * other ranks had published before they changed an atomic integer that this rank has used since its last sms_sync
- * (acquire). For flags built with the atomics below. */
+/* Not collective, does not wait: publishes this rank's writes (release), and refreshes or drops its copies of data
+ * that other ranks had published before they changed an atomic integer that this rank has used since its last
+ * sms_sync (acquire). For flags built with the atomics below. */
 void sms_sync(void);
 
 /* Locks 0 .. SMS_LOCKS-1, unlocked at first, given in the order of requests. sms_lock blocks and acquires; sms_unlock
@@ -149,24 +151,25 @@ void sms_lock(int id);
 int sms_trylock(int id);
 void sms_unlock(int id);
 
-/* The same locks, shared: as many threads as share a lock hold it at once, and nobody holds it alone meanwhile. They
- * should only read what it protects. Requests of both kinds are served in their order, so neither waits for ever. */
+/* The same locks, shared: any number of threads that share a lock hold it at once, and no thread then holds it
+ * alone. They should only read the data that it protects. Requests of both kinds are served in their order, so
+ * neither starves. */
 void sms_lock_shared(int id);
 int sms_trylock_shared(int id);
 void sms_unlock_shared(int id);
 
-/* Condition variables 0 .. SMS_CONDITIONS-1. sms_wait gives back `lock`, which this thread must hold alone, blocks
- * until a signal, and takes the lock again. All that wait for a condition at a time name the same lock. Threads wake in
- * the order in which they began to wait, and none without a signal; but another may have held the lock in between, so
- * test in a loop what is waited for. sms_signal wakes the one that has waited longest, if there is one, sms_broadcast
- * all; the caller holds the lock, or has held it since it changed what is waited for. */
+/* Condition variables 0 .. SMS_CONDITIONS-1. sms_wait releases `lock`, which this thread must hold alone, blocks
+ * until a signal, and takes the lock again. Threads that wait for a condition at a time must name the same lock.
+ * Threads wake in the order in which they began to wait, and none without a signal; but another may have held the
+ * lock in between, so test the condition in a loop. sms_signal wakes the one that has waited longest, if there is
+ * one, sms_broadcast all; the caller holds the lock, or has held it since it changed the condition. */
 #define SMS_CONDITIONS 65536
 void sms_wait(int condition, int lock);
 void sms_signal(int condition);
 void sms_broadcast(int condition);
 
-/* Calls `function` if this is the first such call in the job with this number, 0 .. SMS_ONCES-1; returns, in every rank
- * and thread, when it has been called, and what it wrote is visible. */
+/* Calls `function` if this is the first such call in the job with this number, 0 .. SMS_ONCES-1; returns, in every
+ * rank and thread, when the function has returned and its writes are visible. */
 #define SMS_ONCES 4096
 void sms_once(int id, void (*function)(void));
 
@@ -190,7 +193,7 @@ void sms_preload(const void* array, const sms_range section[]);
 sms_request sms_preload_start(const void* array, const sms_range section[]);
 void sms_preload_wait(sms_request* request);
 
-/* Any bytes inside one array. */
+/* Preload any bytes inside one array. */
 void sms_preload_bytes(const void* address, size_t bytes);
 
 /* Declares that this rank preloads, and waits for, all elements of the array on other nodes after each synchronisation
@@ -201,11 +204,11 @@ void sms_promise_preload(const void* array);
 
 /* ---- homes ------------------------------------------------------------------------------------------------------- */
 
-/* The rank that owns the element at this address, by the distribution. */
+/* Returns the rank that owns the element at this address, by the distribution. */
 int sms_home(const void* address);
 
-/* The part of an array that `rank` owns: first[d] and length[d] elements in each dimension (lengths 0 if none).
- * Returns the number of dimensions. first and length have room for 8. */
+/* Returns the part of an array that `rank` owns: first[d] and length[d] elements in each dimension (lengths 0 if
+ * none), and the number of dimensions. first and length have room for 8. */
 int sms_local_box(const void* array, int rank, size_t first[], size_t length[]);
 
 /* ---- atomics on shared integers ---------------------------------------------------------------------------------- */
@@ -237,17 +240,17 @@ typedef struct sms_statistics {
   uint64_t pages_diffed; /* written pages compared with their twin */
   uint64_t bytes_sent;   /* diffs with their headers */
   uint64_t pages_evicted;
-  uint64_t pages_invalidated; /* because another rank wrote them, or by a drop */
+  uint64_t pages_invalidated; /* another rank wrote them, or a drop */
   uint64_t notices_sent;      /* pages named as written to other ranks */
   uint64_t pages_cached;      /* now */
-  /* For all arrays together only: what this rank has sent over the network, for any purpose. */
+  /* For all arrays together only: messages that this rank has sent over the network, for any purpose. */
   uint64_t messages_sent;
   uint64_t message_bytes;
   uint64_t home_faults; /* pages of this node, copied by others, that this rank has written; each once between two
                            synchronisations, by a fault that the kernel handles */
 } sms_statistics;
 
-/* Returns the counts of this rank: for one array, or with NULL for all, with those that were freed. */
+/* Sets *out to the counts of this rank: for one array, or with NULL for all, including freed ones. */
 void sms_stats(const void* array, sms_statistics* out);
 
 /* ---- allocation sites -------------------------------------------------------------------------------------------- */

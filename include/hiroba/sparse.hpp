@@ -1,4 +1,5 @@
-// sparse.hpp: sparse matrices and solvers in C++, on top of sparse.h, which says what is collective and what blocks.
+// sparse.hpp: sparse matrices and solvers in C++, on top of sparse.h, which defines the collective and the blocking
+// calls.
 //
 //   namespace sp = hiroba::sparse;
 //   auto a = sp::linop<double>::from_rows(n, 3, [&](int64_t i, auto columns, auto values) { ...; return count; });
@@ -7,7 +8,7 @@
 //   auto m = sp::ilu(a);
 //   sp::solution got = sp::solve(a, b, x, {.method = HIROBA_CG, .preconditioner = &m});
 //
-// Operators and vectors own what they are made of: their ends are collective, too, and come before sms_shutdown. T is
+// Operators and vectors own their memory: their destructors are collective, too, and run before sms_shutdown. T is
 // float, double, or std::complex of one. Errors end the job with a message that names the place of the call.
 #pragma once
 
@@ -44,7 +45,7 @@ class linop {
     return linop((hiroba_linop_from_triplets)(type, n, static_cast<int64_t>(rows.size()), rows.data(), columns.data(),
                                               values.data(), flags));
   }
-  // row(i, columns, values) fills two spans of `most` elements, and returns how many of them.
+  // row(i, columns, values) fills two spans of `most` elements, and returns the number of entries.
   template <typename Row>
   static linop from_rows(int64_t n, int64_t most, const Row& row, int flags = 0, location where = location::current()) {
     struct context {
@@ -87,7 +88,7 @@ class linop {
   std::unique_ptr<product> function_;
 };
 
-// Elements in a shared array, distributed as the rows of an operator: zeros at first.
+// Elements in a shared array, distributed as the rows of an operator: initially zeros.
 template <typename T>
 class vector {
  public:
@@ -108,7 +109,7 @@ class vector {
 
   T* data() const { return data_; }
   int64_t size() const { return size_; }
-  // Those of this rank: count() elements from first() on.
+  // The elements of this rank: count() elements from first() on.
   int64_t first() const { return first_; }
   int64_t count() const { return count_; }
   std::span<T> own() const { return {data_ + first_, static_cast<size_t>(count_)}; }
@@ -136,7 +137,7 @@ linop<T> ilu(const linop<T>& matrix, double relax = 0, location where = location
   hiroba::detail::stand_at(where);
   return linop<T>((hiroba_linop_ilu)(matrix.handle(), relax));
 }
-// The matrix ends after it.
+// Destroy the matrix after it.
 template <typename T>
 linop<T> chebyshev(const linop<T>& matrix, int degree, double low = 0, double high = 0,
                    location where = location::current()) {
@@ -144,7 +145,7 @@ linop<T> chebyshev(const linop<T>& matrix, int degree, double low = 0, double hi
   return linop<T>((hiroba_linop_chebyshev)(matrix.handle(), degree, low, high));
 }
 
-// As hiroba_solver.
+// Settings as in hiroba_solver.
 template <typename T>
 struct solver {
   int method = HIROBA_CG;
@@ -156,7 +157,7 @@ struct solver {
   std::function<bool(int64_t iteration, double residual)> progress = {};  // true on any rank stops
 };
 struct solution : hiroba_solution {
-  std::vector<double> history;  // residual norms, of the start and of the first 10,000 iterations
+  std::vector<double> history;  // residual norms, at the start and after the first 10,000 iterations
   bool converged() const { return status == HIROBA_CONVERGED; }
 };
 

@@ -1,4 +1,4 @@
-// task.hpp: tasks in C++, on top of task.h, which says what tasks are and where they run.
+// task.hpp: tasks in C++, on top of task.h, which defines tasks and the ranks that run them.
 //
 //   hiroba::tiles<double> a(data, n, n, tile, tile), b(other, n, n, tile, tile);
 //   hiroba::task(in(a.tile(i - 1, j).south()), in(a.tile(i, j)), out(b.tile(i, j)), [=] { update(a.tile(i, j)...); });
@@ -7,8 +7,8 @@
 //
 // in, out, inout, commutative and concurrent take an object; a pointer and a number of elements; a contiguous range
 // (vector, array, span); or a tile, or an edge of one. A function that captures by value keeps its copies until it has
-// run, on the rank that runs it. What it throws is thrown by taskwait: on other ranks as hiroba::task_failed. Other
-// waits (sms_barrier, sms_shutdown) end the job then, with a message, as taskwait does if nobody catches it.
+// run, on the rank that runs it. taskwait throws its exception: on other ranks as hiroba::task_failed. Other waits
+// (sms_barrier, sms_shutdown) end the job then, with a message, as taskwait does if the exception is not caught.
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,7 @@ namespace hiroba {
 
 // ---- data ----------------------------------------------------------------------------------------------------------
 
-// A box of a matrix; with `whole`, of the tile that it is part of.
+// A box of a matrix; with `whole`, of the tile that contains it.
 template <typename T>
 class tile_view {
  public:
@@ -110,7 +110,7 @@ class tiles {
   }
   int64_t rows() const { return (rows_ + tile_rows_ - 1) / tile_rows_; }  // of tiles
   int64_t columns() const { return (columns_ + tile_columns_ - 1) / tile_columns_; }
-  // Empty outside of the matrix.
+  // Returns an empty tile outside of the matrix.
   tile_view<T> tile(int64_t i, int64_t j) const {
     if (i < 0 || j < 0 || i >= rows() || j >= columns()) return {};
     const int64_t row = i * tile_rows_, column = j * tile_columns_;
@@ -125,12 +125,12 @@ class tiles {
 
 namespace detail {
 
-// One access of a task, and where in the program it is named.
+// One access of a task, and the place in the program that names it.
 struct task_access {
   hiroba_access access;
   std::source_location where;
 };
-// To a part of a tile.
+// An access to a part of a tile.
 struct tile_access : task_access {
   hiroba_section tile;
 };
@@ -169,7 +169,7 @@ struct with_name {
   std::source_location where;
 };
 
-// What the arguments of task() say besides the function.
+// The arguments of task() except for the function.
 struct task_words {
   static constexpr int most = 19;
   hiroba_access accesses[most];
@@ -198,7 +198,7 @@ struct task_words {
   void add(const with_name& with) { name = with.text, where = with.where; }
 };
 
-// For each call of task() in the program, because each has a function of its own type.
+// Made for each call of task() in the program, because each has a function of its own type.
 template <typename F>
 const hiroba_task_label* label_of(const task_words& words) {
   static const std::string at = words.where.line() == 0 ? "a task" : static_cast<const char*>(place(words.where));
@@ -276,7 +276,7 @@ class task_failed : public std::runtime_error {
   int rank_;
 };
 
-// Accesses, on(), priority() and name() in any order, and last the function. Whether this rank runs it.
+// Accesses, on(), priority() and name() in any order, and last the function. Returns true if this rank runs it.
 template <typename... Arguments>
 bool task(Arguments&&... arguments) {
   static_assert(sizeof...(Arguments) <= detail::task_words::most + 1, "at most 19 accesses and other words");
@@ -287,7 +287,7 @@ bool task(Arguments&&... arguments) {
   auto&& function = std::get<last>(std::move(all));
   return detail::make_task(words, std::forward<decltype(function)>(function));
 }
-// A specification of a function alone, which names nothing.
+// Makes a specification of a function alone, which names nothing.
 template <typename F>
   requires std::invocable<F&>
 bool task(F&& function, std::source_location where = std::source_location::current()) {
@@ -298,7 +298,7 @@ bool task(F&& function, std::source_location where = std::source_location::curre
 
 namespace detail {
 
-// Holds what a wait has thrown last, outside of tasks. If nobody catches it, the message names the task that threw it.
+// Holds the last exception of a wait, outside of tasks. If it is not caught, the message names the task that threw it.
 inline std::exception_ptr& last_thrown() {
   static std::exception_ptr thrown;
   return thrown;
@@ -338,7 +338,7 @@ inline void task_parts(bool on, std::source_location where = std::source_locatio
 }
 namespace detail {
 
-// The words of a wait for data.
+// The arguments of a wait for data.
 template <typename... Accesses>
 void add_wait(task_words& words, const Accesses&... accesses) {
   static_assert(sizeof...(Accesses) <= task_words::most, "at most 19 accesses");
@@ -346,7 +346,7 @@ void add_wait(task_words& words, const Accesses&... accesses) {
   words.name = "taskwait";
   words.spec.label = label_of<std::tuple<Accesses...>>(words);
 }
-// Whether tasks have failed is not looked for.
+// Does not check for failed tasks.
 inline void wait_here(const task_access& access) {
   task_words words;
   add_wait(words, access);
@@ -355,7 +355,7 @@ inline void wait_here(const task_access& access) {
 
 }  // namespace detail
 
-// Until this data is here.
+// Waits until this data is here.
 template <typename... Accesses>
   requires(sizeof...(Accesses) > 0 && (std::is_base_of_v<detail::task_access, Accesses> && ...))
 void taskwait(const Accesses&... accesses) {

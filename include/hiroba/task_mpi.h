@@ -32,8 +32,8 @@ extern "C" {
 #endif
 
 /* In the function of a task: it ends only after the requests are complete; then *status, or statuses[i], is set.
- * Requests become MPI_REQUEST_NULL, and are not persistent. The statuses and what the messages use stay as they are
- * until the task has ended; the array of requests does not need to. May be called several times in one task. */
+ * Requests become MPI_REQUEST_NULL, and are not persistent. The statuses and the messages' data must stay until the
+ * task has ended; the array of requests does not need to. May be called several times in one task. */
 static inline void hiroba_mpi_iwait(MPI_Request* request, MPI_Status* status);
 static inline void hiroba_mpi_iwaitall(int count, MPI_Request* requests, MPI_Status* statuses);
 
@@ -53,18 +53,18 @@ typedef struct hiroba_mpi_call {
   void* held;
   int left;
 } hiroba_mpi_call;
-/* Of a request, in the order of hiroba_mpi_pending.requests. */
+/* The owner of a request, in the order of hiroba_mpi_pending.requests. */
 typedef struct hiroba_mpi_owner {
   hiroba_mpi_call* call;
-  MPI_Status* status; /* NULL: nobody wants it */
+  MPI_Status* status; /* NULL: not requested */
 } hiroba_mpi_owner;
 typedef struct hiroba_mpi_list {
   int count, room;
   MPI_Request* requests;
   hiroba_mpi_owner* owners;
 } hiroba_mpi_list;
-/* One for all files that include this. `lock` guards `given` and `polled`, and is held for a few instructions; `tested`
- * and the arrays as long as it belong to the thread that polls. */
+/* One for all files that include this. `lock` guards `given` and `polled`, and is held for a few instructions;
+ * `tested` and the arrays as long as it belong to the thread that polls. */
 typedef struct hiroba_mpi_requests {
   int lock, polled, may;
   hiroba_mpi_list given, tested;
@@ -123,7 +123,8 @@ static inline void hiroba_mpi_finish(hiroba_mpi_list* list, const int* indices, 
   list->count = kept;
 }
 
-/* Takes what tasks have given since; whether there is anything. If not, the next one that gives has to start it. */
+/* Takes the requests that tasks have given since; returns true if there are any. If not, the next one that gives
+ * starts it. */
 static inline int hiroba_mpi_take_given(hiroba_mpi_requests* p) {
   const int room = p->tested.room;
   int i;
@@ -140,7 +141,7 @@ static inline int hiroba_mpi_take_given(hiroba_mpi_requests* p) {
   return p->tested.count > 0;
 }
 
-/* In one thread at a time (hiroba_task_poll). */
+/* Called by one thread at a time (hiroba_task_poll). */
 static inline int hiroba_mpi_poll(void* context) {
   hiroba_mpi_requests* const p = (hiroba_mpi_requests*)context;
   int over = 0, result;

@@ -1,4 +1,4 @@
-// task_values.hpp: values that tasks make: futures, and reductions over tasks. On top of task.hpp.
+// task_values.hpp: values that tasks compute: futures, and reductions over tasks. On top of task.hpp.
 //
 //   hiroba::future<double> norm = hiroba::async(in(a.tile(0, 0)), [=] { return norm_of(a.tile(0, 0)); });
 //   double n = norm.get();                        // on every rank
@@ -18,14 +18,14 @@
 
 namespace hiroba {
 
-// What a task returns. Every rank makes it and calls get(); one that a task has made is for that task alone.
+// The result of a task. Every rank makes it and calls get(); one that a task has made is for that task alone.
 template <typename T>
 class future {
  public:
   static_assert(std::is_trivially_copyable_v<T>, "a value goes to other ranks by its bytes");
-  // Waits for the task, running others. Its value, also where another rank has run it. If the task has thrown, every
-  // call throws that, on other ranks task_failed; and so if it was not run because another task has thrown. A task may
-  // wait for its children only: else it could wait for a task that waits for it.
+  // Waits for the task, running others. Returns its value, also if another rank has run it. If the task has thrown,
+  // every call throws that exception, on other ranks task_failed; also if it was not run because another task has
+  // thrown. A task may wait for its children only: else it could wait for a task that waits for it.
   T get(std::source_location where = std::source_location::current()) {
     if (!state_->made)
       sms_abort(1,
@@ -57,7 +57,7 @@ class future {
     state_->known = true;
     if (failed) take_exception(where);
   }
-  // All tasks end. The exception is the task's own, or of the task because of which this one was not run.
+  // Waits for all tasks. The exception is the task's own, or of the task because of which this one was not run.
   void take_exception(std::source_location where) {
     std::exception_ptr of_wait;
     try {
@@ -73,7 +73,8 @@ class future {
           task_failed(last,
                       state_->here ? "a task was not run, because one before it has thrown," : "a task has thrown"));
   }
-  // The rank that has it gives it to all; if several have, each keeps its own. Whether the task has failed on any.
+  // The rank that has the value gives it to all; if several have it, each keeps its own. Returns true if the task has
+  // failed on any.
   bool share(bool failed) {
     std::vector<unsigned char> bytes(sizeof(T) + 1), result(sizeof(T) + 1);
     if (state_->here) std::memcpy(bytes.data(), &state_->value, sizeof(T));
@@ -95,7 +96,7 @@ class future {
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-// task() of a function that returns a value.
+// Makes a task of a function that returns a value.
 template <typename... Arguments>
 auto async(Arguments&&... arguments) {
   auto all = std::forward_as_tuple(std::forward<Arguments>(arguments)...);
@@ -106,7 +107,7 @@ auto async(Arguments&&... arguments) {
   auto state = result.state_;
   state->made = true;
   state->here = [&]<size_t... i>(std::index_sequence<i...>) {
-    // First and without a place: that of the other words names the task.
+    // First and without a place: the task has the place of the other arguments.
     return task(concurrent(state->value, std::source_location()), std::get<i>(all)...,
                 [state, f = std::forward<decltype(function)>(function)]() mutable {
                   try {
@@ -121,7 +122,7 @@ auto async(Arguments&&... arguments) {
   return result;
 }
 
-// A value that many tasks add to at once: each thread of each rank to a part of its own. In a job of several ranks the
+// A value that many tasks add to at once: each thread of each rank to its own part. In a job of several ranks the
 // target is in shared memory. Lives until a wait after finish().
 template <typename T, typename Combine = std::plus<>>
 class reducer {
@@ -133,12 +134,12 @@ class reducer {
         parts_(static_cast<size_t>(hiroba_task_threads()), part{identity}) {}
   reducer(const reducer&) = delete;
 
-  // What a task names that calls local().
+  // The access of a task that calls local().
   detail::task_access use(std::source_location where = std::source_location::current()) const {
     return concurrent(parts_[0], where);
   }
   T& local() { return parts_[static_cast<size_t>(hiroba_task_thread())].value; }
-  // The tasks that add the parts to the target, rank by rank.
+  // Creates the tasks that add the parts to the target, rank by rank.
   void finish(std::source_location where = std::source_location::current()) {
     for (int rank = 0; rank < sms_nprocs; ++rank)
       task(inout(parts_[0], where), inout(*target_), on(rank), name("reduce"), [this] {

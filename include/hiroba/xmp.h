@@ -125,8 +125,8 @@ void* xmp_malloc_at(void* descriptor, int dims, const int64_t extent[], const ch
 
 /* ---- elements: no call if the image is on this node -------------------------------------------------------------- */
 
-/* An image index of any integer type: one that is too large remains too large. `| 0` does not compile for other
- * types. */
+/* Returns an image index of any integer type: one that is too large remains too large. `| 0` does not compile for
+ * other types. */
 static inline int xmp_image(int64_t index) {
   return index > INT32_MAX ? INT32_MAX : index <= INT32_MIN ? INT32_MIN + 1 : (int)index;
 }
@@ -176,8 +176,8 @@ void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* f
     xmp_value;                                                                                                  \
   })
 
-/* The image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checked except for the number
- * of images, which the caller checks. */
+/* Returns the image that coindices name: index[0] + coextent[0] * (index[1] + coextent[1] * ...). Checked except for
+ * the number of images, which the caller checks. */
 void xmp_coindex_error(const xmp_coarray* coarray, int dimension, int64_t index, const char* place)
     __attribute__((noreturn));
 static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int64_t index[], const char* place) {
@@ -191,7 +191,7 @@ static inline int xmp_coindex(const xmp_coarray* coarray, int codims, const int6
   return (int)image;
 }
 
-/* This image's index in the set in which those of the coarray count; ends the job if it is not in the set. */
+/* Returns this image's index in the set in which those of the coarray count; ends the job if it is not in the set. */
 int xmp_own_image(const xmp_coarray* coarray, const char* place);
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
@@ -207,8 +207,9 @@ typedef struct xmp_section {
   int64_t stride[XMP_DIMS]; /* may be negative */
 } xmp_section;
 
-/* The length of base:length:step in a dimension of `extent` elements; XMP_REST means all the rest, extent XMP_UNKNOWN
- * memory that a pointer names. Ends the job if the section is not inside. `text` is the text of the program. */
+/* Returns the length of base:length:step in a dimension of `extent` elements; XMP_REST means all the rest, extent
+ * XMP_UNKNOWN memory that a pointer names. Ends the job if the section is not inside. `text` is the text of the
+ * program. */
 #define XMP_UNKNOWN INT64_MAX
 void xmp_range_error(int64_t base, int64_t length, int64_t step, int64_t extent, int dimension, const char* text,
                      const char* place) __attribute__((noreturn));
@@ -218,19 +219,20 @@ static inline int64_t xmp_length(int64_t base, int64_t length, int64_t step, int
     return step > 0 ? (extent - base + step - 1) / step : base / -step + 1;
   if (step == 0 || length < 0) xmp_range_error(base, length, step, extent, dimension, text, place);
   if (length > 0 && extent != XMP_UNKNOWN) {
-    /* Divided, because a product could overflow. */
+    /* Divides, because a product could overflow. */
     if (base < 0 || base >= extent || length - 1 > (step > 0 ? (extent - 1 - base) / step : -(base / step)))
       xmp_range_error(base, length, step, extent, dimension, text, place);
   }
   return length;
 }
-/* An index, checked. */
+/* Checks and returns an index. */
 static inline int64_t xmp_index(int64_t index, int64_t extent, int dimension, const char* text, const char* place) {
   if ((uint64_t)index >= (uint64_t)extent) xmp_range_error(index, 1, 1, extent, dimension, text, place);
   return index;
 }
 
-/* Two sections of one expression, `b[0:n] = c[0:m] + 1`, have as many elements in each dimension. `text` names both. */
+/* Two sections of one expression, `b[0:n] = c[0:m] + 1`, must have equal numbers of elements in each dimension.
+ * `text` names both. */
 void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* text, const char* place)
     __attribute__((noreturn));
 static inline void xmp_same(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
@@ -240,9 +242,9 @@ static inline void xmp_same(int64_t left, int64_t right, int dimension, const ch
  */
 extern int xmp_checking;
 void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place);
-/* Room for an expression over sections: never NULL, to be given back by free(). */
+/* Returns memory for an expression over sections: never NULL; free it with free(). */
 void* xmp_temporary(size_t bytes, const char* place);
-/* The coarray in whose part of this image an address lies, for parameters; ends the job if there is none. */
+/* Returns the coarray in whose part of this image an address lies, for parameters; ends the job if there is none. */
 const xmp_coarray* xmp_coarray_of(const void* address, const char* place);
 
 /* to = from, element by element, each of `element` bytes; either side may be on any image, both may be (the data passes
@@ -252,8 +254,8 @@ void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, 
 /* to = one value for all. */
 void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place);
 
-/* An assignment that may still be under way when the call returns: neither side may be used until it is waited for. A
- * put has left then; it is complete as other puts are. */
+/* An assignment that may still be under way when the call returns: neither side may be used until it is waited for.
+ * A put has left then; it is complete when other puts are. */
 typedef struct xmp_request {
   void* state; /* NULL: complete */
 } xmp_request;
@@ -304,8 +306,8 @@ enum xmp_operator {
 };
 
 /* to = to op from, for elements of type `to_type`. `from` has values of type `type`, in which C computes: the common
- * type of both sides after promotion, for shifts the promoted left side. No accumulate to an element is lost, whatever
- * images and threads make them; they are complete when puts are. A plain access in the same segment is a race. */
+ * type of both sides after promotion, for shifts the promoted left side. No accumulate to an element is lost, from
+ * any image and thread; they are complete when puts are. A plain access in the same segment is a race. */
 void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
                 enum xmp_operator op, const char* place);
 /* The same for one element and a value of this image. */
@@ -335,7 +337,7 @@ int xmp_wait(int image, int64_t tag, const char* place);
 void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place);
 int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place);
 
-/* A lock is an element of a coarray, zero at first. Given in the order of requests; held by a thread; acquire and
+/* A lock is an element of a coarray, initially zero. Given in the order of requests; held by a thread; acquire and
  * release, of shared arrays and the heap (sms.h), too. */
 typedef struct xmp_lock_t {
   uint32_t next, serving;
@@ -372,20 +374,20 @@ void xmp_reduction_locate(void* data, int64_t count, enum xmp_type type, enum xm
 /* Copies the data of the image `from` to all. NULL: the first image. `data` has no coarray. */
 void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from, const xmp_node_reference* on,
                const char* place);
-/* gmove: an assignment that all make together: it reads what was written before it, and is complete on all images on
+/* gmove: an assignment that all make together: it reads data written before it, and is complete on all images on
  * return. in, out: each image gets or puts by itself, and its own part is complete on return. */
 enum xmp_gmove_mode { XMP_GMOVE, XMP_GMOVE_IN, XMP_GMOVE_OUT };
 void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from, size_t element,
                const char* place);
 
-/* ---- what goes on while the program computes --------------------------------------------------------------------- */
+/* ---- started operations ------------------------------------------------------------------------------------------ */
 
-/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has returned 1. Until then
- * the variables may be neither read nor written; these calls, and xmp_wait_async, store the results. On an image that
- * does not take part, complete at once. Each image of a set makes the collective calls of that set, started or not, in
- * the same order. xmp_gmove_start, without in and out: it reads what was written before it, and is complete on all
- * images when the wait of one has returned. It advances in calls that wait for other images (except barriers of all
- * images) or test. */
+/* The calls above, started: complete when xmp_request_wait has returned, or xmp_request_test has returned 1. Until
+ * then the variables may be neither read nor written; these calls, and xmp_wait_async, store the results. On an
+ * image that does not take part, complete at once. Each image of a set makes the collective calls of that set,
+ * started or not, in the same order. xmp_gmove_start, without in and out: it reads data written before it, and is
+ * complete on all images when the wait of one has returned. It advances in calls that wait for other images (except
+ * barriers of all images) or test. */
 xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                 const xmp_node_reference* on, const char* place);
 xmp_request xmp_reduction_locate_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
@@ -404,7 +406,7 @@ void xmp_async(int64_t id, xmp_request request, const char* what, const char* pl
 void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place);
 int xmp_test_async(int64_t id); /* 1 if all of them are complete; then as after a wait */
 
-/* ---- inquiry, as the specification has it: dimensions and indices of node arrays count from 1 -------------------- */
+/* ---- inquiry, as in the specification: dimensions and indices of node arrays count from 1 ------------------------ */
 
 typedef void* xmp_desc_t; /* xmp_desc_of(p) is the address of a descriptor */
 int xmp_nodes_ndims(xmp_desc_t nodes, int* ndims);

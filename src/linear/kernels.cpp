@@ -99,7 +99,7 @@ template <typename R>
   return v;
 }
 
-// Adds the even and the odd lanes, by halves.
+// The sums of the even and of the odd lanes, by halves.
 template <typename R>
 struct Pair {
   R even, odd;
@@ -152,7 +152,7 @@ template <typename R>
   return v;
 }
 
-// Returns a * v, where c = (re, re), d = (-im, im) of a.
+// Computes a * v, where c = (re, re), d = (-im, im) of a.
 template <typename T>
 struct Factor {
   using R = Real<T>;
@@ -175,7 +175,7 @@ struct Factor {
   }
 };
 
-// Returns the number of numbers before the first full cache line. Stores that cross lines cost a fifth of the speed.
+// Returns how many numbers are before the first full cache line. Stores that cross lines cost a fifth of the speed.
 template <typename T>
 [[gnu::always_inline]] inline int64_t before_line(int64_t numbers, const Real<T>* y) {
   const auto left = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(y) % 64);

@@ -22,7 +22,7 @@ struct Parts<std::complex<F>> {
   static constexpr int count = 2;
 };
 
-// Returns the sum of one row, by four independent sums.
+// Computes the sum of one row, by four independent sums.
 template <typename R>
 [[gnu::always_inline]] inline void row_sum(const R* value, const int32_t* column, int64_t n, const R* x, R* out) {
   R s0 = 0, s1 = 0, s2 = 0, s3 = 0;

@@ -1,4 +1,4 @@
-"""A second look at a text that plain.py does not take for plain C: without comments and strings, word by word."""
+"""Checks again a text that plain.py does not classify as plain C: without comments and strings, word by word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTATION = re.compile(rb"\bshared\s+[A-Za-z_*]|:\s*\[|\[[^]\n?]*:|<:|\?\?\(")
 
 
 def names_closely(text: bytes, *, system: bool) -> list[str] | None:
-    """As included_names of plain.py, which is wrong less often."""
+    """As included_names of plain.py, with fewer false results."""
     text = re.sub(rb"\\[ \t]*\r?\n", b"", text)
     code = COMMENT.sub(lambda found: found[0] if found[0][:1] == b'"' else b" ", text)
     bare = COMMENT.sub(b'""', code)

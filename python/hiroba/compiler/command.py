@@ -1,6 +1,6 @@
-"""A command line as cc reads it. Only what hirobacc has to know: the C files, where they look for headers, and whether
-there is a link. Everything else is the C compiler's, which gets the words as they were given. Imports little, because
-most commands go to the C compiler at once."""
+"""A command line as cc reads it, as far as hirobacc needs it: the C files, the folders of their headers, and if
+there is a link. The C compiler gets all words unchanged. Imports little, because most commands go to the C compiler
+at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ links with libhiroba.
   --help          this text
 """
 OWN_WARNINGS = frozenset(f"-Wno-{error}{name}" for name in ("every-rank",) for error in ("", "error="))
-# Options of cc whose value may be a word of its own.
+# Options of cc whose value may be a separate word.
 SHORT = (
     "-o -x -I -D -U -A -B -L -l -T -u -e -z -h -R -G -Ttext -Tdata -Tbss -include -imacros -isystem -iquote -idirafter "
     "-isysroot -iprefix -iwithprefix -iwithprefixbefore -imultilib -imultiarch -MF -MT -MQ -Xlinker -Xpreprocessor "
@@ -67,10 +67,10 @@ class Command:
     def __init__(self, cc: list[str]) -> None:
         self.cc = cc
         self.given: list[str] = []  # for the C compiler, response files as such
-        self.words: list[str] = []  # the same with what is in response files
+        self.words: list[str] = []  # the same with the words of response files
         self.options: list[tuple[str, str]] = []  # with their values, under one name
-        self.sources: list[str] = []  # C; "-" is the standard input
-        self.cxx: list[str] = []  # C++, which are among the others
+        self.sources: list[str] = []  # with their values, under one name
+        self.cxx: list[str] = []  # C++ files, which are among the others
         self.others: list[str] = []  # all other inputs
         self.show = False
         self.explain = False
@@ -124,7 +124,7 @@ def read_command(arguments: list[str]) -> Command:
 
 
 def split_option(word: str) -> tuple[str, str | None]:
-    """Its name and its value; None if that is the next word."""
+    """Returns its name and its value; None if that is the next word."""
     if word in WITH_VALUE:
         return word, None
     if word[1] == "-":
@@ -147,7 +147,7 @@ def take_file(command: Command, word: str, language: str) -> None:
 
 
 def from_file(word: str, depth: int = 0) -> list[str]:
-    """The words of a response file, @FILE, as the C compiler reads them."""
+    """Returns the words of a response file, @FILE, as the C compiler reads them."""
     try:
         with open(os.fsencode(word[1:]), "rb") as file:
             text = os.fsdecode(file.read())
@@ -160,7 +160,7 @@ def from_file(word: str, depth: int = 0) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """At blanks; a backslash keeps the character after it, and quotes what is between them."""
+    """Splits at blanks; a backslash keeps the character after it, and quotes keep their contents."""
     if not any(special in text for special in SPECIAL):
         return text.split()
     import re
@@ -176,7 +176,7 @@ def split_words(text: str) -> list[str]:
 
 
 def is_compiler(word: str) -> bool:
-    """Whether this, before all options, is a C compiler, as its name says, and a program."""
+    """Returns true if this, before all options, is the name of a C compiler, and a program."""
     name = os.path.basename(word)
     bare = name.rstrip("0123456789.").rstrip("-").rsplit("-", 1)[-1]
     named = bare in COMPILERS or name in ("c89", "c99") or name.startswith(("mpicc", "mpiicc", "mpiicx", "oshcc"))

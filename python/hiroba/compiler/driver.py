@@ -1,5 +1,5 @@
-"""hirobacc is used where cc is. Its own options begin with two dashes; every other one goes to the C compiler. Commands
-without anything of Hiroba's become that of the C compiler as they are; the others go to translation.py. Imports little
+"""hirobacc is used as cc is. Its own options begin with two dashes; every other one goes to the C compiler. Commands
+without anything of Hiroba become that of the C compiler unchanged; the others go to translation.py. Imports little
 before that is decided."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SYSTEM_LIBRARIES = frozenset(("m", "pthread", "dl", "rt", "c", "util"))
 
 
 class Installation:
-    """Where smint.h and the libraries are, and this command."""
+    """The folders of smint.h and the libraries, and this command."""
 
     def __init__(self, headers: str, libraries: str, command: str) -> None:
         self.headers, self.libraries, self.command = headers, libraries, command
@@ -72,7 +72,7 @@ def become(cc: list[str], words: list[str], environment: dict[str, str] | None =
     """Ends this program: the C compiler takes its place."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
-    signals.signal(signals.SIGPIPE, signals.SIG_DFL)  # which Python ignores
+    signals.signal(signals.SIGPIPE, signals.SIG_DFL)  # Python ignores it
     try:
         os.execvpe(cc[0], [*cc, *words], os.environ if environment is None else environment)
     except FileNotFoundError:
@@ -80,14 +80,14 @@ def become(cc: list[str], words: list[str], environment: dict[str, str] | None =
 
 
 def die_of(number: int) -> NoReturn:
-    """As programs do that do not handle a signal, so that make and shells end, too."""
+    """Ends as a program that does not handle a signal, so that make and shells end, too."""
     signals.signal(number, signals.SIG_DFL)
     os.kill(os.getpid(), number)
     sys.exit(128 + number)
 
 
 def refuses_cxx(command: Command) -> bool:
-    """Prints the notation of C++ files, which their compiler would ignore."""
+    """Prints the notation of C++ files, which their compiler would ignore. Returns true if there is any."""
     suspects = [file for file in command.cxx if os.path.isfile(file) and included_names(read(file)) is None]
     if not suspects:
         return False
@@ -97,7 +97,7 @@ def refuses_cxx(command: Command) -> bool:
 
 
 def has_mistakes(command: Command) -> bool:
-    """Prints what is wrong between objects that are given, of which few are ours."""
+    """Prints errors between the given objects, of which few use Hiroba. Returns true if there are any."""
     output = command.values("-o")
     objects = {file: read(file) for file in command.others if file.endswith(".o") and os.path.isfile(file)}
     if not any(b"hiroba_" in text or b"smint_" in text for file, text in objects.items() if file not in output):
@@ -108,7 +108,7 @@ def has_mistakes(command: Command) -> bool:
 
 
 def stands_alone(command: Command) -> bool:
-    """Whether nothing that is linked can use the library: it is all made of plain C files."""
+    """Returns true if no linked file can use the library: all are made of plain C files."""
     given = [*command.values("-Xlinker", "-T"), *(value for value in command.values("-l") if value)]
     for name, _ in command.options:
         given += name.split(",")[1:] if name.startswith("-Wl,") else [name[2:]] if name.startswith("-l") else []
@@ -117,7 +117,7 @@ def stands_alone(command: Command) -> bool:
 
 
 def link_words(library: str, command: Command) -> list[str]:
-    """The library, for programs that use it, whatever the options before say of libraries."""
+    """Returns the library, for programs that use it, independent of earlier options about libraries."""
     is_static = command.has("-static", "-static-pie", "--static")
     if not command.links or command.has(*NEEDS_NOTHING):
         return []
@@ -132,12 +132,12 @@ def link_words(library: str, command: Command) -> list[str]:
 
 
 def libraries_in(folder: str, ending: str) -> list[str]:
-    """Those that are there: a tree need not have built all."""
+    """Returns the libraries that exist: a tree need not have built all."""
     return [f"-l{name}" for name in ("hiroba_sparse", "hiroba") if os.path.exists(f"{folder}/lib{name}{ending}")]
 
 
 def become_nvcc(command: Command, installation: Installation) -> NoReturn:
-    """It hands C files, and the link, to a host compiler: to this command, which has the one that nvcc would use."""
+    """nvcc hands C files, and the link, to a host compiler: to this command, which has the one that nvcc would use."""
     host = (command.values("-ccbin", "--compiler-bindir") or ["gcc"])[-1]
     host = os.path.join(host, "gcc") if os.path.isdir(host) else host
     own = [*(["--show"] if command.show else []), *(["--explain"] if command.explain else []), *command.warnings]

@@ -12,7 +12,7 @@ COMMENT = re.compile(r'//(?:[^\n\\]|\\.)*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\
 
 
 class Comments:
-    """Of one file."""
+    """The comments of one file."""
 
     def __init__(self, file: str) -> None:
         try:
@@ -24,8 +24,8 @@ class Comments:
         self._lines = [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def above(self, line: int) -> tuple[int, str]:
-        """The line where the comments begin after which, with nothing else between, the first word of a line stands;
-        and the text from there to that word."""
+        """Returns the line where the comments directly before the first word of a line begin; and the text from
+        there to that word."""
         text = self.text
         word = self._lines[line - 1] if 0 < line <= len(self._lines) else 0
         while word < len(text) and (text[word] in " \t" or word in self._ends):
@@ -40,7 +40,7 @@ class Comments:
 
 
 def with_comments(written: str) -> str:
-    """The text of a file for the compiler, with the comments of the user above each label."""
+    """Returns the text of a file for the compiler, with the comments of the user above each label."""
     out: list[str] = []
     known: dict[str, Comments] = {}
     file, number, is_user = "", 0, False

@@ -1,5 +1,5 @@
-"""C++ files: hirobacc hands them to the C++ compiler as they are, which ignores what is Hiroba's in them. So notation
-in one is refused."""
+"""C++ files: hirobacc passes them to the C++ compiler unchanged, which ignores notation in them. So notation in one
+is refused."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|R"(\w*)\(.*?\)\1"'
 
 
 def is_cxx(word: str, language: str) -> bool:
-    """Whether this is a C++ file; `language` is what -x said last."""
+    """Returns true if this is a C++ file; `language` is the value of the last -x."""
     if word.startswith("-"):
         return False
     return language.startswith("c++") or (language == "none" and word.endswith(CXX))
 
 
 def refuse_notation(files: list[str]) -> bool:
-    """Prints the first notation of each file, and returns whether there is any."""
+    """Prints the first notation of each file, and returns true if there is any."""
     any_found = False
     for file in files:
         try:
             text = Path(file).read_text(encoding="latin-1")
         except OSError:
-            continue  # the compiler says so
+            continue  # the compiler reports it
         code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         found = [first for notation in NOTATIONS for first in notation.first_in_cxx(code)]
         if not found:

@@ -1,6 +1,6 @@
-"""Which of our headers a C file uses: those whose notation it has need not be included, and mpc.h is found only by
-files that have MpC, because GNU MPC has a header of that name. Files that include mpi.h get MPI's calls on shared
-memory."""
+"""Finds the headers of Hiroba that a C file uses: those whose notation it has need not be included, and mpc.h is
+found only by files that have MpC, because GNU MPC has a header of that name. Files that include mpi.h get MPI's
+calls on shared memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .foreign import COMMENT
 from .plain import header_folders
 from .registry import NOTATIONS
 
-# What a program defines before its first #include, to choose what the C library's headers declare.
+# Macros that a program defines before its first #include, to choose the declarations of the C library's headers.
 CHOICE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(_\w+_SOURCE|_FILE_OFFSET_BITS)\b[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 MPI = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])mpi\.h[>\"]", re.MULTILINE)
 
 
 def header_words(source: str, text: str, include: str) -> list[str]:
-    """Words for the preprocessor: where our headers are, and those that a file with this text uses and does not
-    include."""
+    """Returns words for the preprocessor: the folders of Hiroba's headers, and the headers that a file with this
+    text uses and does not include."""
     code = COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     words = header_folders(include)
     added = []

@@ -30,7 +30,7 @@ VALUES = options(
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a compiler proper is told what to do."""
+    """The options by which a compiler proper is controlled."""
 
     preprocess: tuple[str, ...]
     only_compiling: frozenset[str]  # options, which are left out when it preprocesses ...
@@ -65,7 +65,7 @@ class Job:
         self.dialect: Dialect | None = None if at is None else GCC
         if at is None and "-cc1" in words[1:]:
             at, self.dialect = words.index("-cc1"), CLANG
-        self.program = at or 0  # where the options begin, behind a wrapper
+        self.program = at or 0  # begin of the options, after a wrapper
         self.output = words[words.index("-o") + 1] if "-o" in words[:-1] else ""
 
     @property
@@ -80,7 +80,7 @@ class Job:
         return any(word in self.words for word in words)
 
     def source(self, names: Collection[str]) -> str | None:
-        """Which of these C files it reads."""
+        """Returns the one of these C files that it reads."""
         at = self._input(names)
         return self.words[at] if at is not None else None
 
@@ -92,13 +92,14 @@ class Job:
         return None
 
     def preprocessing(self, source: str, file: str, out: str, more: list[str]) -> list[str]:
-        """What makes preprocessed text of a file, which may stand in for the source."""
+        """Returns the command that makes preprocessed text of a file, which may replace the source."""
         assert self.dialect is not None
         options = without(self._options(source, file), self.dialect.only_compiling, frozenset(["-o"]))
         return [*self._begin, *self.dialect.preprocess, *more, *options, "-o", out]
 
     def compiling(self, source: str, file: str) -> list[str]:
-        """What compiles preprocessed text in place of the source, and makes no dependencies again."""
+        """Returns the command that compiles preprocessed text instead of the source, and makes no dependencies
+        again."""
         assert self.dialect is not None
         options = without(
             self._options(source, file), self.dialect.only_preprocessing, self.dialect.only_preprocessing_with
@@ -112,7 +113,7 @@ class Job:
         return without(words, self.dialect.only_preprocessing, self.dialect.only_preprocessing_with)
 
     def stripping(self, file: str) -> list[str]:
-        """What makes text without line markers of preprocessed text."""
+        """Returns the command that makes text without line markers of preprocessed text."""
         return [*self._begin, "-E", "-P", *([] if self.dialect is CLANG else ["-fpreprocessed", "-quiet"]), file]
 
     @property
@@ -120,7 +121,7 @@ class Job:
         return self.words[: self.program + 1]
 
     def _options(self, source: str, file: str) -> list[str]:
-        """With one file in place of another where that is read."""
+        """Returns the command with one file replaced by another where that is read."""
         at = self._input([source])
         assert at is not None
         return [*self.words[self.program + 1 : at], file, *self.words[at + 1 :]]
@@ -139,8 +140,8 @@ def without(words: list[str], alone: frozenset[str], with_value: frozenset[str])
 
 
 def jobs_of(cc: list[str], words: list[str], folder: str, *, everything: bool) -> tuple[list[Job], str, int]:
-    """The jobs, in order, with files in `folder` between them; what the driver says, of itself, too, if `everything`;
-    and its status."""
+    """Returns the jobs, in order, with files in `folder` between them; the driver's messages, including its own if
+    `everything`; and its status."""
     environment = {**os.environ, "TMPDIR": folder}
     done = subprocess.run([*cc, "-###", *words], check=False, capture_output=True, env=environment)
     jobs, said = [], ""

@@ -1,5 +1,5 @@
-"""What only a link can see: a shared array that another file takes for an ordinary one, or for one of other extents,
-and a program that nobody starts. Reads the object files on the command line; libraries are not looked into."""
+"""Checks that only a link can make: a shared array that another file takes for an ordinary one, or for one of other
+extents, and a program that no file starts. Reads the object files on the command line, not libraries."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ COARRAY = re.compile(rb"hiroba_coarray_([A-Za-z]\w*)")  # those of pointers, too
 
 
 def symbols(file: str) -> list[tuple[str, str]]:
-    """(kind, name), as nm prints them."""
+    """Returns (kind, name), as nm prints them."""
     done = subprocess.run(["nm", file], check=False, capture_output=True, text=True)
     words = [line.split()[-2:] for line in done.stdout.splitlines() if len(line.split()) >= 2]
     return [(kind, name) for kind, name in words]
 
 
 def message(place: str, text: str, remedy: str) -> str:
-    """As messages about one file are written, with the line if `place` has one that can be read."""
+    """Formats messages about one file, with the line if `place` has one that can be read."""
     out = [f"{place}: error: {text}"]
     found = re.fullmatch(r"(.*):(\d+):(\d+)", place)
     line = original_line(found[1], int(found[2])) if found is not None else None
@@ -36,7 +36,8 @@ def message(place: str, text: str, remedy: str) -> str:
 
 
 def find_word(source: str, pattern: str) -> str:
-    """`source` with the line and column of a word, if it is a text that has it outside of comments and directives."""
+    """Returns `source` with the line and column of a word, if it is a text that has it outside of comments and
+    directives."""
     if Path(source).suffix in (".o", ".a", ".so"):
         return source
     text = Path(source).read_text(encoding="latin-1")
@@ -51,7 +52,7 @@ def find_word(source: str, pattern: str) -> str:
 
 @dataclass
 class Program:
-    """What its object files say. `objects`: their names, and for people those of their sources."""
+    """The contents of its object files. `objects`: their names, and for messages those of their sources."""
 
     objects: dict[str, str]
     notes: dict[str, list[Note]] = field(default_factory=dict)  # of shared arrays and coarrays, by name
@@ -78,7 +79,7 @@ class Program:
                     self.ordinary.append((name, source))
 
     def first(self, name: str) -> str:
-        """Where it is declared: where it is defined, if that is known."""
+        """Returns the place of its declaration: of its definition, if that is known."""
         notes = sorted(self.notes.get(name, []), key=lambda note: not note.defined)
         return notes[0].place if notes else self.coarrays[name]
 
@@ -97,7 +98,7 @@ class Program:
         return out
 
     def different(self) -> list[str]:
-        """Declarations of one name that do not agree, and definitions of one name."""
+        """Returns declarations of one name that do not agree, and several definitions of one name."""
         out = []
         for name, notes in self.notes.items():
             first, *others = sorted(notes, key=lambda note: not note.defined)

@@ -1,9 +1,9 @@
-"""Which commands have nothing of Hiroba's, so that the C compiler gets them unchanged and at once.
+"""Finds commands without anything of Hiroba, so that the C compiler gets them unchanged and at once.
 
-A file can have a notation only if one of the texts that the compiler reads for it, without a look at conditions, has a
-word of one, or includes a header of ours, which may be where macros are. Every text is looked at, headers of the system
-too, whose answers are kept in a cache with where the compiler looks for headers. Whatever is not understood, such as
-the name of a header made by a macro, makes a command not plain: then the preprocessor decides. Imports little."""
+A file can have a notation only if one of the texts that the compiler reads for it, independent of conditions, has a
+word of one, or includes a header of Hiroba, which may have macros. Every text is checked, including headers of the
+system, whose results are kept in a cache with the compiler's folders of headers. An unknown construct, such as the
+name of a header made by a macro, makes a command not plain: then the preprocessor decides. Imports little."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MARKS = ("_", "#")  # in place of names: a text has _Pragma, or ##; together the
 MACRO = "?"  # before a name that a macro makes
 LOWER = bytes(range(256)).lower()
 BLANKS = b" \t\n\r\v\f\\"
-# Options that make a difference to where headers are, or to what a text means, and that are not imitated here.
+# Options that change the folders of headers, or the meaning of a text, and that are not imitated here.
 NOT_PLAIN = (
     *("-I", "-iprefix", "-iwithprefix", "-include-pch", "-ivfsoverlay", "-F", "-iframework", "-remap", "-traditional"),
     *("-finput-charset", "-fmodules", "-Wp,-i", "-Wp,-I", "-Wp,-t", "--include", "--imacros", "-trigraphs", "-cxx-is"),
 )
-# Options that decide where the compiler looks for headers of the system.
+# Options that change the compiler's folders for headers of the system.
 PLACES = ("-m", "-B", "-b", "-specs", "--specs", "--sysroot", "-isysroot", "-nostdinc", "-target", "--target", "--gcc-")
 ENVIRONMENT = ("PATH", "CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT", "CCC_OVERRIDE_OPTIONS")
-WRAPPERS = ("OMPI_", "MPICH_", "I_MPI_", "CCACHE_", "SHMEM_")  # what they do, their variables say
+WRAPPERS = ("OMPI_", "MPICH_", "I_MPI_", "CCACHE_", "SHMEM_")  # their variables control them
 
 
 def is_plain(command: Command, headers: str) -> bool:
-    """`headers`: the folder of ours. False if in doubt."""
+    """`headers`: the folder of Hiroba's headers. Returns false if in doubt."""
     words = [name for name, _ in command.options]
     if any(word.startswith(NOT_PLAIN) and word not in ("-I", "-include", "-imacros") for word in words):
         return False
@@ -48,15 +48,15 @@ def is_plain(command: Command, headers: str) -> bool:
 
 
 def header_folders(include: str) -> list[str]:
-    """Where <xmp.h> and <hiroba/xmp.h> are. They are found like the system's: after the user's, and -MMD does not name
-    them."""
+    """Returns the folders of <xmp.h> and <hiroba/xmp.h>. They are found like the system's: after the user's, and
+    -MMD does not name them."""
     outer = os.path.dirname(include)
-    # With the compiler's own folder here, C++'s <cstdlib> would find no <stdlib.h> after its own.
+    # The compiler's own folder here would hide the <stdlib.h> that C++'s <cstdlib> needs.
     return ["-isystem", include, *(["-isystem", outer] if outer != "/usr/include" else [])]
 
 
 class Search:
-    """Goes through all texts of a command."""
+    """Reads all texts of a command."""
 
     def __init__(self, command: Command, headers: str) -> None:
         self.command, self.headers = command, headers
@@ -65,9 +65,9 @@ class Search:
         self.system = System(command)
         self.folders = [*command.values("-I"), *command.values("-isystem")]
         self.marks: set[str] = set()
-        self.macros: set[str] = set()  # that make names of headers
+        self.macros: set[str] = set()  # macros that make names of headers
         self._found: dict[tuple[str, str], list[str]] = {}
-        self._inside: dict[str, set[str]] = {}  # what is in a folder
+        self._inside: dict[str, set[str]] = {}  # the files of a folder
 
     def is_plain(self) -> bool:
         system = self.system.folders
@@ -99,7 +99,7 @@ class Search:
         return False
 
     def makes_names(self, texts: set[str]) -> bool:
-        """Whether one of these texts, or an option, defines a macro that makes the name of a header."""
+        """Returns true if one of these texts, or an option, defines a macro that makes the name of a header."""
         given = self.command.values("-D", "-Xpreprocessor") + [name for name, _ in self.command.options]
         if any(macro in option for option in given for macro in self.macros):
             return True
@@ -111,7 +111,7 @@ class Search:
         return False
 
     def places(self, name: str, kind: str, here: str) -> list[str]:
-        """The files that a name may mean; of include_next, whose kind is n, each."""
+        """Returns the files that a name may mean; for include_next, whose kind is n, each."""
         if kind in (*MARKS, MACRO):
             (self.macros if kind == MACRO else self.marks).add(name or kind)
             return []
@@ -140,11 +140,11 @@ class Search:
 
 
 def names_in(path: str) -> list[str] | None:
-    """What a file of the user's includes: a name after `"`, `<` or n; None if it may have a notation."""
+    """Returns the includes of a file of the user: a name after `"`, `<` or n; None if it may have a notation."""
     try:
         text = read_input() if path == "-" else read(path)
     except OSError:
-        return []  # the compiler says so
+        return []  # the compiler reports it
     return names_of(text)
 
 
@@ -163,7 +163,7 @@ def read(path: str) -> bytes:
 
 
 def read_input() -> bytes:
-    """The standard input, which others can read again."""
+    """Returns the standard input, so that others can read it again."""
     if not os.path.isfile("/dev/stdin"):
         kept = os.memfd_create("stdin")
         while piece := os.read(0, 1 << 20):
@@ -181,8 +181,8 @@ def read_input() -> bytes:
 
 
 def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
-    """The same for a text. Comments count, so None may be wrong. In headers of the system are no notations, but macros
-    and our headers may be."""
+    """The same for a text. Comments count, so None may be wrong. Headers of the system have no notations, but macros
+    and includes of Hiroba's headers."""
     squeezed = text.translate(LOWER, BLANKS)
     if any(family in squeezed for family in FAMILIES):
         return None
@@ -203,7 +203,7 @@ def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
 
 
 def has_shared(text: bytes) -> bool:
-    """Whether the word stands where a declaration may begin."""
+    """Returns true if the word is where a declaration may begin."""
     at = text.find(b"shared")
     while at >= 0:
         before = text[text.rfind(b"\n", 0, at) + 1 : at].rstrip()
@@ -214,7 +214,7 @@ def has_shared(text: bytes) -> bool:
 
 
 def has_section(squeezed: bytes) -> bool:
-    """Whether there may be one, a[0:9]."""
+    """Returns true if there may be one, a[0:9]."""
     pieces = squeezed.split(b"[")[1:] if b":" in squeezed else []
     return any(b":" in (index := piece.partition(b"]")[0]) and b"?" not in index for piece in pieces)
 
@@ -224,7 +224,7 @@ def marks_in(text: bytes) -> list[str]:
 
 
 def is_directive(text: bytes, at: int) -> bool:
-    """Whether a # may stand before this place, in one of its spellings, or `__has_` does."""
+    """Returns true if a # may be before this place, in one of its spellings, or `__has_` is."""
     i = at - 1
     while i >= 0 and text[i] in BLANKS:
         i -= 1
@@ -232,7 +232,7 @@ def is_directive(text: bytes, at: int) -> bool:
 
 
 def name_at(text: bytes, at: int) -> str | None:
-    """The name of a header with its kind before it; "" if this is none, None if that is hard to tell."""
+    """Returns the name of a header with its kind before it; "" if this is none, None if that is not certain."""
     kind = ""
     if text[at : at + 5] == b"_next":
         at, kind = at + 5, "n"
@@ -253,7 +253,7 @@ def name_at(text: bytes, at: int) -> str | None:
 
 
 class System:
-    """Where a compiler looks for its headers, and which are included there. A cache per compiler has the answers."""
+    """A compiler's folders of headers, and the includes there. A cache per compiler has the results."""
 
     def __init__(self, command: Command) -> None:
         self.cc = command.cc
@@ -267,7 +267,7 @@ class System:
         self.folders = self._load() or self._ask()
 
     def _identity(self) -> list[str]:
-        """Which compiler it is, with what it is told by the environment."""
+        """Returns the identity of the compiler, with the environment variables that it reads."""
         out = ["1"]
         for word in self.cc:
             path = os.path.realpath(find_program(word) or word)
@@ -324,7 +324,7 @@ class System:
         return names
 
     def keep(self) -> None:
-        """Writes what is new, if it can; the last writer wins, and each file is whole."""
+        """Writes new results, if possible; the last writer wins, and each file is whole."""
         if not self.is_new or not self.file:
             return
         lines = [self.key, "\t".join(self.folders or [])]
@@ -344,7 +344,7 @@ class System:
 
 
 def errors_of(words: list[str]) -> bytes:
-    """What a command says on its standard error. To import subprocess takes longer."""
+    """Returns a command's standard error. To import subprocess takes longer."""
     end, begin = os.pipe()
     quiet = (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)
     try:
@@ -361,7 +361,7 @@ def errors_of(words: list[str]) -> bytes:
 
 
 def stamp(path: str) -> str:
-    """What changes when a file does; empty for none."""
+    """Returns a value that changes when a file does; empty for none."""
     try:
         seen = os.stat(path)
     except (OSError, ValueError):  # a name may have a null character

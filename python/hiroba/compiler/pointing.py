@@ -1,5 +1,4 @@
-"""The C compiler's messages are about what was made of a program. Here they are made to point at what the user
-wrote."""
+"""Corrects the C compiler's messages, which are about the translated text, so that they point at the user's text."""
 
 from __future__ import annotations
 
@@ -14,14 +13,14 @@ HEAD = re.compile(rf"({COLOUR})([^\s:][^:\n]*):(\d+):(\d+)(:.*)")
 
 
 class Pointing:
-    """`written`: what the C compiler got."""
+    """`written`: the text for the C compiler."""
 
     def __init__(self, source: Source, written: str) -> None:
         self.source, self.written = source, written
 
     @cached_property
     def _pieces(self) -> list[tuple[int, int, bool]]:
-        """Where a piece of the text begins, where in the source that is, and whether it is as it was."""
+        """Returns the begin of a piece of the text, its position in the source, and true if it is unchanged."""
         out, begin = [], 0
         for text, at, same in self.source.pieces():
             out.append((begin, at, same))
@@ -30,7 +29,7 @@ class Pointing:
 
     @cached_property
     def _lines(self) -> dict[tuple[str, int], list[tuple[int, str]]]:
-        """The lines that came from a line of the user's."""
+        """Returns the lines that came from a line of the user."""
         out: dict[tuple[str, int], list[tuple[int, str]]] = {}
         file, number, at = "", 0, 0
         for line in self.written.split("\n"):
@@ -44,7 +43,7 @@ class Pointing:
         return out
 
     def column(self, file: str, line: int, column: int) -> int:
-        for at, text in reversed(self._lines.get((file, line), [])):  # blanks stand for what is in the others
+        for at, text in reversed(self._lines.get((file, line), [])):  # blanks replace the text of the others
             if len(text) - len(text.lstrip()) < column <= len(text) + 1:
                 place = at + column - 1
                 piece = bisect.bisect_right(self._pieces, place, key=lambda piece: piece[0]) - 1
@@ -69,7 +68,7 @@ class Pointing:
         return "\n".join(out)
 
     def _quoted(self, line: str, file: str, number: int, shift: int) -> str:
-        """A line below a message: the user's for one that was written, and a caret below what is meant."""
+        """Returns a line below a message: the user's line for a translated one, and a caret below the word."""
         bare, original = re.fullmatch(r"( *\d+ \| )?(.*)", line), original_line(file, number)
         if bare is not None and original is not None:
             as_it_was = as_written(original.rstrip())

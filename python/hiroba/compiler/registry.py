@@ -8,7 +8,7 @@ from .smint.notation import SMINT
 from .task.notation import TASK
 from .xmp.notation import XMP
 
-# In the order in which they rewrite: what stands in expressions before the loops around it.
+# In the order of rewriting: expressions come before the loops around them.
 NOTATIONS: tuple[Notation, ...] = (MPC, XMP, SMINT, TASK)
 # Calls that start the job.
 STARTS = frozenset({"sms_startup", *(name for notation in NOTATIONS for name in notation.starts)})

@@ -1,4 +1,4 @@
-"""From preprocessed C with Hiroba's notations to C. What each notation does, its folder says."""
+"""Translates preprocessed C with Hiroba's notations to C. The folders of the notations have their rules."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def has_notation(text: str) -> bool:
 
 
 def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
-    """The C for a compiler, what --explain prints, and what was edited. Raises CompileError after printing what is
-    wrong. `preprocess` says what the preprocessor would make of some words at the end of the file."""
+    """Returns the C for a compiler, the output of --explain, and the edits. Raises CompileError after printing
+    errors. `preprocess` returns the preprocessor's result for some words at the end of the file."""
     source = Source(with_type_of_main(text))
     source.downgraded = frozenset(flag[11:] for flag in flags if flag.startswith("-Wno-error="))
     source.silenced = frozenset(flag[5:] for flag in flags if flag.startswith("-Wno-"))
@@ -38,7 +38,7 @@ def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] 
 
 
 def find(unit: Unit, preprocess: Callable[[str], str]) -> list[Part]:
-    """Each notation's part, which has taken out of the text what is its own."""
+    """Returns each notation's part, which has removed its own text."""
     parts = [notation.part(notation, unit) for notation in NOTATIONS]
     find_directives(unit.source, unit.found, NOTATIONS, preprocess)
     before = unit.source.errors
@@ -50,7 +50,7 @@ def find(unit: Unit, preprocess: Callable[[str], str]) -> list[Part]:
 
 
 def rewrite(unit: Unit, parts: list[Part]) -> None:
-    """Reports all errors, but of what follows from wrong declarations."""
+    """Reports all errors except those that follow from wrong declarations."""
     source, before = unit.source, unit.source.errors
     unit.parse()
     for part in parts:
@@ -81,7 +81,7 @@ def end_if_wrong(source: Source) -> None:
 
 
 def missing_headers(parts: list[Part]) -> None:
-    """Ends the translation if a file uses what it has not included."""
+    """Ends the translation if a file uses a header that it has not included."""
     missing = False
     for part in parts:
         at, header = part.first_use(), part.notation.header
@@ -93,7 +93,7 @@ def missing_headers(parts: list[Part]) -> None:
 
 
 def with_type_of_main(text: str) -> str:
-    """The paper's programs say `main()`, which was C once. The parser wants a type."""
+    """Adds the type that the parser needs to `main()`, which is old C in the paper's programs."""
     if re.search(r"^[ \t]*main\s*\(", text, re.MULTILINE) is None:
         return text
     tokens, depth = tokens_of(text), 0
@@ -105,7 +105,7 @@ def with_type_of_main(text: str) -> str:
 
 
 def start_in_main(unit: Unit, start: str) -> None:
-    """Programs with directives start by themselves; others say mpc_init."""
+    """Programs with directives start by themselves; others call mpc_init."""
     source, scopes = unit.source, unit.rewriter.scopes
     main = scopes.function("main")
     if main is None or main.body is None:

@@ -1,5 +1,5 @@
-"""Commands whose files have a notation: the jobs of the C compiler's driver are run here, and the compiler proper gets
-the C that was made of a file in its place. Names of files, dependencies and most messages are so the compiler's own."""
+"""Commands whose files have a notation: runs the jobs of the C compiler's driver, with the translated C of a file
+instead of the file. So names of files, dependencies and most messages are the compiler's own."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(BaseException):
-    """By a signal; what was made for a while has to go first."""
+    """Ended by a signal; temporary files must be removed first."""
 
 
 @contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A folder that is gone however the command ends: signals wait while it is made and while it is removed."""
+    """A folder that is removed however the command ends: signals wait while it is made and while it is removed."""
     waiting = (signal.SIGINT, *ENDING)
     signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     folder = tempfile.TemporaryDirectory(prefix="hirobacc-")
@@ -51,8 +51,8 @@ def scratch_folder() -> Iterator[str]:
 
 
 def translate_all(command: Command, headers: str, linked: list[str]) -> int | list[str]:
-    """Runs the command and returns its status; or returns which words the C compiler needs for it, and for nothing
-    else. `linked`: words for the link."""
+    """Runs the command and returns its status; or returns the words that only the C compiler needs for it. `linked`:
+    words for the link."""
 
     def stop(number: int, _: FrameType | None) -> None:
         raise Stopped(number)
@@ -123,7 +123,7 @@ class Translation:
             self.pointing = Pointing(source, translated)
 
     def at_end(self, text: str) -> str:
-        """What the preprocessor makes of a text that stands at the end of the file."""
+        """Returns the preprocessor's result for a text at the end of the file."""
         file = Path(self.folder, "end.c")
         file.write_bytes(text.encode("latin-1"))
         more = [*self.more, "-imacros", "/dev/stdin" if self.source == "-" else self.source]
@@ -133,7 +133,7 @@ class Translation:
         return out.read_bytes().decode("latin-1") if out.exists() else ""
 
     def compile(self, job: Job, read: str) -> int:
-        """Runs a job that reads a file, with the C in its place."""
+        """Runs a job that reads a file, with the translated C instead."""
         assert self.text is not None
         assert job.dialect is not None
         file = f"{self.folder}/{Path(self.source).stem}.c.i"
@@ -148,7 +148,7 @@ class Translation:
         return done.returncode
 
     def _once(self, messages: str) -> str:
-        """Without what the preprocessor has already said."""
+        """Returns the messages without those that the preprocessor has already printed."""
         said = {line for line in self.messages.splitlines() if HEAD.match(line)}
         out, dropping = [], False
         for line in messages.split("\n"):
@@ -160,7 +160,7 @@ class Translation:
         return "\n".join(out)
 
     def preprocess(self, job: Job) -> int:
-        """Does what -E asks for."""
+        """Executes the request of -E."""
         assert self.text is not None
         out = job.output if job.output != "-" else ""
         if "-P" in job.words:
@@ -248,7 +248,7 @@ class Compilation:
         return status if status > 0 and (job.dialect is CLANG or self.command.has("-pass-exit-codes")) else 1
 
     def _is_missing(self, word: str) -> bool:
-        """Whether a job before this one has failed to write it."""
+        """Returns true if an earlier job has failed to write it."""
         return word in self.bad or (word.startswith(self.folder + "/") and not Path(word).exists())
 
     def _do(self, job: Job, read: str | None) -> int:
@@ -266,6 +266,6 @@ class Compilation:
         return made.preprocess(job) if job.has("-E") else made.compile(job, read or "")
 
     def _agree(self, job: Job) -> bool:
-        """Whether the objects of a link do, as far as only a link can see."""
+        """Returns true if the objects of a link agree, as far as only a link can see."""
         files = [word for word in job.words if word.endswith(".o") and word != job.output and Path(word).is_file()]
         return check({file: self.origin.get(file, file) for file in files})

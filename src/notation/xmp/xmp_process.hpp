@@ -57,7 +57,7 @@ CoarraySection section_of(const xmp_coarray* coarray, int image, const void* add
                           const char* place);
 CoarraySection section_of(const xmp_section& section, size_t element, const char* place);
 
-// Returns the moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the
+// The moves of an assignment, image by image if one side has XMP_EACH_IMAGE. Images are looked up now, in the
 // executing set.
 struct Move {
   CoarraySection to, from;

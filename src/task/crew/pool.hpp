@@ -23,7 +23,7 @@ class TaskPool {
     return task;
   }
   void put(Task& task) { task.next = free_, free_ = &task; }  // by the thread of the pool
-  // Returns a list from `first` to `last` to the pool.
+  // Gives a list from `first` to `last` back to the pool.
   void give_back(Task& first, Task& last) { returned_.push(first, last); }
   // Visits all nodes, including those of ended tasks, while other threads may change them.
   template <typename Visit>

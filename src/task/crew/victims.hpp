@@ -71,7 +71,7 @@ class Victims {
   uint32_t thread_ = 0, threads_ = 1;
   uint32_t next_ = 0;  // without domains: the last thread that had tasks
   Domains* domains_ = nullptr;
-  std::vector<int> order_;  // as of moves_ moves
+  std::vector<int> order_;  // valid for moves_ moves of threads
   uint32_t moves_ = 0;
 };
 

@@ -1,2 +1,2 @@
-"""What all notations share: text and where it came from, the C that is parsed, shared declarations, what statements
-and loops say, and what a notation is."""
+"""Common to all notations: text and its origin, the parsed C, shared declarations, the operations of statements and
+loops, and the interface of a notation."""

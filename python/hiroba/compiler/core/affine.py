@@ -26,7 +26,7 @@ class Form:
         return not self.factors
 
     def value(self) -> str:
-        """The part without variables, as C."""
+        """Returns the part without variables, as C."""
         if not self.text:
             return str(self.constant)
         return f"{self.text}" if self.constant == 0 else f"({self.text} + {self.constant})"
@@ -80,7 +80,7 @@ def scale(a: Form, by: Form) -> Form:
 
 class Reader:
     """Reads expressions in one loop. `variables` gives names that are affine themselves (loop variables, copies);
-    `invariant` says whether a name keeps its value; `render` writes an expression as C."""
+    `invariant` returns true if a name keeps its value; `render` writes an expression as C."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Which arithmetic type an expression has, as far as its text says it."""
+"""Finds the arithmetic type of an expression, as far as its text determines it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS = {  # in the order of the library's types (xmp.h, collective.h), which ar
     "_Complex long double": "COMPLEX_LONG_DOUBLE",
 }
 TYPES = tuple(KINDS)
-NAMED = {  # what the parser takes for words of C
+NAMED = {  # words of C for the parser
     "int8_t": "signed char",
     "int16_t": "short",
     "int32_t": "int",
@@ -52,12 +52,12 @@ COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
 
 
 def by_type(expression: str, values: Mapping[str, object]) -> str:
-    """C for the value that belongs to the type of an expression, which is not executed."""
+    """Returns C for the value that belongs to the type of an expression, which is not executed."""
     return f"_Generic({expression}, {', '.join(f'{name}: {value}' for name, value in values.items())})"
 
 
 def name_of(kind: Type | None) -> str | None:
-    """The one spelling of an arithmetic type that TYPES has."""
+    """Returns the one spelling of an arithmetic type that TYPES has."""
     if kind is None or kind.derived:
         return None
     words = NAMED.get(kind.base, kind.base).split()
@@ -77,7 +77,7 @@ def promoted(name: str | None) -> str | None:
 
 
 def common(a: str | None, b: str | None) -> str | None:
-    """What C computes in, given both sides."""
+    """Returns the type in which C computes, given both sides."""
     a, b = promoted(a), promoted(b)
     if a not in REAL or b not in REAL:
         return None
@@ -87,7 +87,7 @@ def common(a: str | None, b: str | None) -> str | None:
 
 
 def computed(node: Node, type_of: Callable[[Node], Type | None]) -> str | None:
-    """The type of an expression's value; None if its text does not say it."""
+    """Returns the type of an expression's value; None if its text does not determine it."""
     parts = [node.child_by_field_name(name) for name in ("left", "right")]
     if node.type == "number_literal":
         return of_number(text_of(node).lower())

@@ -1,4 +1,4 @@
-"""The words of a directive, with what their brackets hold."""
+"""The words of a directive, with the contents of their brackets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counted loops, and what statements change."""
+"""Counted loops, and the variables that statements change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .affine import integer
 from .declarators import innermost
 from .source import Node, text_of, walk
 
-# What a step may consist of.
+# The nodes that a step may contain.
 STEADY = ("identifier", "number_literal", "binary_expression", "parenthesized_expression", "sizeof_expression")
 REAL = ("float", "double", "long double")
 
@@ -23,14 +23,14 @@ class Counted:
     first: Node
     bound: Node
     past: int  # added to the bound: 1 for <=, -1 for >=
-    step: int  # if it is no number, 1 or -1, as the comparison says
-    by: Node | None  # then the step, or what is subtracted
+    step: int  # the step if it is a number; else 1 or -1, by the comparison
+    by: Node | None  # if it is no number: the step, or the number subtracted
     compare: Node  # the comparison, for rewriting
     declared: str  # type, if declared here
 
 
 def read_for(loop: Node) -> Counted | str:
-    """A counted loop, or what is wrong with it."""
+    """Returns a counted loop, or the reason why it is none."""
     first, condition = loop.child_by_field_name("initializer"), loop.child_by_field_name("condition")
     update = loop.child_by_field_name("update")
     if first is None or condition is None or update is None:
@@ -72,7 +72,7 @@ def read_for(loop: Node) -> Counted | str:
 
 
 def read_step(update: Node, name: str) -> tuple[int, Node | None] | None:
-    """A number; or 1 or -1, and what stands for the number."""
+    """Returns a number; or 1 or -1, and the expression of the number."""
     argument = update.child_by_field_name("argument")
     if update.type == "update_expression" and argument is not None and text_of(argument) == name:
         return (1 if "++" in text_of(update) else -1), None
@@ -100,7 +100,7 @@ def identifiers(node: Node) -> set[str]:
 
 
 def assignments(body: Node) -> list[Node]:
-    """Names where the body changes them, or takes their address."""
+    """Returns the names that the body changes, or takes the address of."""
     out: list[Node] = []
     for node in walk(body):
         target = None
@@ -116,7 +116,7 @@ def assignments(body: Node) -> list[Node]:
 
 
 def changes(node: Node) -> tuple[Node, str] | None:
-    """The target of an assignment, and its operator."""
+    """Returns the target of an assignment, and its operator."""
     if node.type == "assignment_expression":
         left = node.child_by_field_name("left")
         return (left, text_of(node.child_by_field_name("operator"))) if left is not None else None
@@ -131,7 +131,7 @@ def assigned_names(body: Node) -> set[str]:
 
 
 def declared_names(body: Node) -> dict[str, Node | None]:
-    """Local variables of the body and their first values."""
+    """Returns local variables of the body and their first values."""
     out: dict[str, Node | None] = {}
     for node in walk(body):
         if node.type != "declaration":
@@ -156,7 +156,7 @@ def declared_pointers(body: Node) -> set[str]:
 
 
 def bounds_of(counted: Counted) -> list[Node]:
-    """The end of a loop; of `a < b ? a : b`, which ends at the smaller one, each of both is an end that it does not
+    """Returns the ends of a loop; `a < b ? a : b`, which ends at the smaller one, has two ends that it does not
     pass."""
     node = counted.bound
     while node.type == "parenthesized_expression" and node.named_children:

@@ -1,4 +1,4 @@
-"""What declarations look like in the parsed program, and where things stand in it."""
+"""The declarators of the parsed program, and the positions of their parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .source import Node, text_of, walk
 
 
 def innermost(declarator: Node) -> Node | None:
-    """The identifier that a declarator declares."""
+    """Returns the identifier that a declarator declares."""
     node: Node | None = declarator
     while node is not None and node.type not in ("identifier", "field_identifier"):
         node = node.child_by_field_name("declarator") or next(
@@ -16,7 +16,7 @@ def innermost(declarator: Node) -> Node | None:
 
 
 def array_extents(identifier: Node, top: Node) -> int:
-    """How many brackets stand behind the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
+    """Returns the number of brackets after the name itself: `*p[3][4]` has two, `(*p)[3]` none."""
     count, node = 0, identifier
     while node.id != top.id and node.parent is not None and node.parent.type == "array_declarator":
         node, count = node.parent, count + 1
@@ -24,7 +24,7 @@ def array_extents(identifier: Node, top: Node) -> int:
 
 
 def pointed_dims(identifier: Node, top: Node) -> int:
-    """How many dimensions a pointer gives what it points to: `*p` one, `(*p)[3]` two; 0 for what is no pointer."""
+    """Returns the number of dimensions of a pointer's target: `*p` one, `(*p)[3]` two; 0 if it is no pointer."""
     node, count = identifier, 0
     while node.id != top.id and node.parent is not None:
         node = node.parent
@@ -36,7 +36,7 @@ def pointed_dims(identifier: Node, top: Node) -> int:
 
 
 def is_allocation(value: Node, null: bool = True) -> bool:
-    """Whether it is a call of malloc or its like; or a null pointer."""
+    """Returns true for a call of malloc or its like, or a null pointer."""
     while value.type in ("cast_expression", "parenthesized_expression") and value.named_children:
         value = value.child_by_field_name("value") or value.named_children[-1]
     if value.type == "call_expression":
@@ -57,7 +57,7 @@ def is_extern(declaration: Node | None) -> bool:
 
 
 def may_be_use(node: Node) -> bool:
-    """Whether this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
+    """Returns true if this word may name a variable here. The parser takes `sizeof(a)` and `(a)[0]` for types."""
     parent = node.parent
     if parent is None or node.type not in ("identifier", "type_identifier") or parent.type == "parameter_list":
         return False
@@ -70,7 +70,8 @@ def may_be_use(node: Node) -> bool:
 
 
 def declarators_of(node: Node) -> list[Node]:
-    """What a scope declares: in a block its declarations, in a function its parameters, in a for its first part."""
+    """Returns the declarations of a scope: in a block its declarations, in a function its parameters, in a for its
+    first part."""
     out: list[Node] = []
     if node.type == "compound_statement":
         for child in node.named_children:

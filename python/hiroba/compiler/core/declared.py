@@ -1,5 +1,5 @@
-"""What C names mean: the declaration of an identifier, and of its type as much as sections need, which is whether it is
-an array, a pointer or a function, of what, and how many members deep."""
+"""The meaning of C names: the declaration of an identifier, and of its type as far as sections need it: an array, a
+pointer or a function, its target, and its depth of members."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Type:
 
     derived: tuple[str, ...]
     base: str  # as written: "int", "struct s"
-    node: Node | None = None  # where the base is defined, if it is a struct or a union
+    node: Node | None = None  # the definition of the base, if it is a struct or a union
 
     @property
     def dims(self) -> int:
-        """How many dimensions an array has; 0 for what is none."""
+        """Returns the number of dimensions of an array; 0 if it is none."""
         return next((i for i, kind in enumerate(self.derived) if kind != ARRAY), len(self.derived))
 
     def inside(self) -> Type | None:
-        """What a subscript, or `*`, makes of it."""
+        """Returns the type of its subscript, or `*`."""
         return Type(self.derived[1:], self.base, self.node) if self.derived[:1] in ((ARRAY,), (POINTER,)) else None
 
     def element(self) -> Type:
@@ -42,13 +42,13 @@ class Type:
 
 class Declared:
     def __init__(self, root: Node, text: str, scopes: Scopes) -> None:
-        self.root, self.text = root, text  # as the program says it; the parser has not seen _Complex
+        self.root, self.text = root, text  # the program's text; the parser has not seen _Complex
         self.scopes = scopes
-        self._tops: dict[int, Node | None] = {}  # declarators, by where their identifiers stand
+        self._tops: dict[int, Node | None] = {}  # declarators, by the positions of their identifiers
 
     @cached_property
     def _structs(self) -> dict[str, Node]:
-        """Structs and unions with members, by tag."""
+        """Returns structs and unions with members, by tag."""
         out: dict[str, Node] = {}
         for node in walk(self.root):
             if node.type in ("struct_specifier", "union_specifier") and node.child_by_field_name("body") is not None:
@@ -58,18 +58,18 @@ class Declared:
     # ---- declarations ----
 
     def denoted(self, identifier: Node, anchor: Anchor | None = None) -> Denoted | None:
-        """What this identifier means. Words of a directive are looked up at its `anchor`."""
+        """Returns the meaning of this identifier. Words of a directive are looked up at its `anchor`."""
         if anchor is not None:
             return self.scopes.visible(text_of(identifier), anchor.at)
         return self.scopes.denoted(identifier.start_byte)
 
     def declarator(self, identifier: Node, anchor: Anchor | None = None) -> Node | None:
-        """The declarator of the variable or function that this identifier means."""
+        """Returns the declarator of the variable or function that this identifier means."""
         denoted = self.denoted(identifier, anchor)
         return self.top_of(denoted) if denoted is not None and denoted.kind in VARIABLES else None
 
     def top_of(self, denoted: Denoted) -> Node | None:
-        """The whole declarator."""
+        """Returns the whole declarator."""
         if denoted.at not in self._tops:
             end = denoted.at + len(denoted.name)
             node = self.root.descendant_for_byte_range(denoted.at, end - 1)
@@ -83,7 +83,7 @@ class Declared:
         return self.denoted(identifier) is not None
 
     def constant(self, identifier: Node) -> str | None:
-        """The value of a `static const` variable, as C would have it in an extent."""
+        """Returns the value of a `static const` variable, as C for an extent."""
         top = self.declarator(identifier)
         holder = enclosing(top, "declaration") if top is not None else None
         value = top.child_by_field_name("value") if top is not None and top.type == "init_declarator" else None
@@ -99,8 +99,8 @@ class Declared:
         return "".join([*pieces, text_of(value)[at - value.start_byte :], ")"])
 
     def of_block(self, declaration: Node, top: Node, constants: bool = True) -> Node | None:
-        """The first name that a declaration uses for one of its declarators and that has its meaning from a block; with
-        `constants`, static const variables have a value that can stand for them."""
+        """Returns the first name that a declaration uses for one of its declarators and that has its meaning from a
+        block; with `constants`, static const variables can be replaced by their value."""
         kind, own = declaration.child_by_field_name("type"), innermost(top)
         for node in (n for part in (kind, top) if part is not None for n in walk(part)):
             if node.type == "identifier" and node != own and not (constants and self.constant(node)):
@@ -113,7 +113,7 @@ class Declared:
         return None
 
     def made_in_block(self, use: Node) -> int | None:
-        """Where the type or enumerator that this word means is declared, if that is in a block around it."""
+        """Returns the declaration of the type or enumerator that this word means, if that is in a block around it."""
         if use.parent is not None and use.parent.type.endswith("_specifier"):
             tagged = self._tags_in_blocks.get(text_of(use), [])
             return next((made.start_byte for made in tagged if self.is_local(made, use)), None)
@@ -123,7 +123,7 @@ class Declared:
 
     @cached_property
     def _tags_in_blocks(self) -> dict[str, list[Node]]:
-        """Structs, unions and enums that blocks define, by tag."""
+        """Returns structs, unions and enums that blocks define, by tag."""
         out: dict[str, list[Node]] = {}
         for function in (n for n in self.root.children if n.type == "function_definition"):
             for node in walk(function):
@@ -133,7 +133,7 @@ class Declared:
 
     @staticmethod
     def is_local(made: Node | None, use: Node) -> bool:
-        """Whether what is made here, before its use, belongs to a block or a function around that."""
+        """Returns true if this declaration, before its use, belongs to a block or a function around that."""
         if made is None or made.end_byte > use.start_byte:
             return False
         around = enclosing(made, "compound_statement", "parameter_declaration", "declaration")
@@ -183,7 +183,7 @@ class Declared:
     # ---- expressions ----
 
     def type_of(self, node: Node | None, anchor: Anchor | None = None) -> Type | None:
-        """The type of an expression; None where this is not known."""
+        """Returns the type of an expression; None if it is not known."""
         if node is None:
             return None
         argument = node.child_by_field_name("argument")
@@ -258,14 +258,14 @@ class Declared:
 
 
 def is_parameter(holder: Node | None) -> bool:
-    """Whether a declaration is that of a parameter, in either style."""
+    """Returns true if a declaration is that of a parameter, in either style."""
     outer = holder.parent if holder is not None else None
     old = outer is not None and outer.type == "function_definition" and holder is not None
     return holder is not None and (holder.type == "parameter_declaration" or (old and holder.type == "declaration"))
 
 
 def derivation(name: Node, top: Node, words: dict[str, str]) -> tuple[str, ...]:
-    """From the name outwards."""
+    """Returns the derivations from the name outwards."""
     out: list[str] = []
     node: Node | None = name
     while node is not None:

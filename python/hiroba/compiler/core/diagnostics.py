@@ -1,5 +1,5 @@
-"""What is wrong with a file. All checks report here, and go on; at the end it is printed in the order of the text, each
-message once, and not more than a reader can use."""
+"""Errors and warnings of a file. All checks report here, and continue; at the end they are printed in the order of
+the text, each message once, and at most MOST errors."""
 
 from __future__ import annotations
 

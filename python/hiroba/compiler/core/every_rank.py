@@ -1,6 +1,6 @@
-"""What every rank does although one should: statements outside of directives that change shared data by what it was,
-and that read the standard input, which only rank 0 has. What guards a statement, flow.py says: a condition that depends
-on the rank, a directive, a lock, or that it changes an element which depends on the rank."""
+"""Finds operations that every rank does although one should: statements outside of directives that change shared
+data by its old value, and that read the standard input, which only rank 0 has. flow.py finds the guard of a
+statement: a condition that depends on the rank, a directive, a lock, or a changed element that depends on the rank."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from .flow import Flow
     from .states import Change
 
-OPTION = "every-rank"  # of -Wno-error=
+OPTION = "every-rank"  # for -Wno-error=
 CONTROLS = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
 LOOPS = ("for_statement", "while_statement", "do_statement")
-# Functions that read the standard input: always, or if a word of their arguments says so.
+# Functions that read the standard input: always, or if a word of their arguments names it.
 READS = {"scanf", "vscanf", "getchar", "gets", "getchar_unlocked"}
 READS_FROM = {"fscanf", "fgets", "fread", "getline", "getdelim", "fgetc", "getc"}
 
@@ -38,7 +38,8 @@ class EveryRank:
         self.rewriter, self.flow, self.source = rewriter, flow, rewriter.source
 
     def check(self) -> None:
-        """Says what main does under no condition. What nothing in the file calls is for another file to know."""
+        """Reports the operations of main without a condition. Functions that nothing in the file calls belong to
+        another file."""
         main = self.flow.summaries.get("main")
         changes = [] if main is None else [
             c for c in main.changes.values()
@@ -73,13 +74,13 @@ class EveryRank:
                 )
 
     def _shared(self, change: Change) -> Shared | None:
-        """One of the shared arrays that a change is certainly made to."""
+        """Returns one of the shared arrays that a change certainly modifies."""
         found = [self.flow.declaration(thing) for thing in change.objects]
         known = [shared for shared in found if shared is not None]
         return min(known, key=lambda shared: shared.at) if known and len(known) == len(found) else None
 
     def _warn_of_scalar(self, change: Change, shared: Shared) -> None:
-        """Where ranks share work by their numbers: each does what main does under no condition."""
+        """If ranks share work by their numbers, each does the unconditional operations of main."""
         node, function = change.operation.node, change.function
         if function.name == "main" and not enclosing(node, *CONTROLS) and not shared.dims and not shared.codims:
             self.source.warn(

@@ -1,5 +1,5 @@
-"""Macros in directives, which the preprocessor leaves alone: what it makes of them at the end of the file, and where
-each character of the result stands in the user's line."""
+"""Macros in directives, which the preprocessor does not expand there: their expansion at the end of the file, and
+the position of each character of the result in the user's line."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Words:
     """The words of a directive."""
 
     text: str = ""
-    pieces: list[tuple[int, int, bool]] = field(default_factory=list)  # begin, where that is in the source, of a macro?
+    pieces: list[tuple[int, int, bool]] = field(default_factory=list)  # begin, source, true for a macro
 
     def where(self, at: int) -> int:
-        """In the source; of what a macro has become, the macro."""
+        """Returns the position in the source; for the expansion of a macro, that of the macro."""
         begin, source, macro = max((piece for piece in self.pieces if piece[0] <= at), default=(0, 0, True))
         return source if macro else source + at - begin
 
@@ -30,7 +30,7 @@ class Words:
 
 
 def call_end(text: str, at: int) -> int:
-    """Behind the arguments that begin at or behind `at`; -1 if there are none."""
+    """Returns the position after the arguments that begin at or after `at`; -1 if there are none."""
     begin = at + len(text[at:]) - len(text[at:].lstrip())
     depth = 0
     for i in range(begin, len(text)):
@@ -41,12 +41,12 @@ def call_end(text: str, at: int) -> int:
 
 
 class Expand:
-    """`preprocess` says what the preprocessor makes of a text; it is called once for all `lines`, if at all. Names in
-    `plain` are words of the directives, whatever macros the program has."""
+    """`preprocess` returns the preprocessor's result for a text; it is called at most once, for all `lines`. Names
+    in `plain` are words of the directives, even if the program has such macros."""
 
     def __init__(self, lines: list[str], plain: set[str], preprocess: Callable[[str], str]) -> None:
         self._plain = plain
-        self._known: dict[str, tuple[str, str]] = {}  # by name with arguments: what became of the name, and of all
+        self._known: dict[str, tuple[str, str]] = {}  # by name with arguments: the expansion of the name, and of all
         texts = sorted({text for line in lines for _, text in self._candidates(line)})
         questions = [
             f"#ifdef {WORD.match(text)[0]}\n"  # type: ignore[index]
@@ -58,7 +58,7 @@ class Expand:
             self._known[texts[int(number)]] = (" ".join(name.split()), " ".join(whole.split()))
 
     def _candidates(self, line: str) -> list[tuple[int, str]]:
-        """Names, with the arguments that follow, and where they begin."""
+        """Returns names, with the arguments that follow, and their positions."""
         out = []
         for word in WORD.finditer(line):
             if word[0] not in self._plain:
@@ -67,7 +67,7 @@ class Expand:
         return out
 
     def __call__(self, line: str, at: int) -> Words:
-        """`at`: where the line stands in the source."""
+        """`at`: the position of the line in the source."""
         out, done = Words(), 0
         for begin, text in self._candidates(line):
             name = WORD.match(text)

@@ -1,5 +1,5 @@
-"""Expressions of C as values: what they are computed from, and what they may point to; see operations.py. Which
-declaration a name means, scopes.py says."""
+"""Expressions of C as values: the variables that they are computed from, and their possible targets; see
+operations.py. scopes.py finds the declarations of names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .source import Node, text_of
 
 
 class Expressions:
-    """Adds to a block what the evaluation of expressions does."""
+    """Adds the effects of an expression's evaluation to a block."""
 
     def __init__(self, root: Node, declared: Declared, scopes: Scopes, around: Surroundings) -> None:
         self.declared, self.scopes, self.around, self.root = declared, scopes, around, root
@@ -40,7 +40,7 @@ class Expressions:
         return found.entity if found is not None and found.kind is Kind.OBJECT else None
 
     def type_of(self, node: Node | None) -> Type | None:
-        """The type of an expression whose names are known; None if that is not sure."""
+        """Returns the type of an expression whose names are known; None if that is not sure."""
         if node is None:
             return None
         kind = node.type
@@ -78,7 +78,7 @@ class Expressions:
         return of is None or bool(of.derived)
 
     def _typed(self, value: Value, name: Node) -> Value:
-        """Pointers of which nothing is known point to what the type says."""
+        """A pointer without known target points to any object of its type."""
         if ("unknown", "") not in value.points:
             return value
         of = self.type_of(name)
@@ -86,13 +86,13 @@ class Expressions:
         return Value(value.uses, (value.points - {("unknown", "")}) | {known})
 
     def statement(self, node: Node) -> None:
-        """What a statement does. The reader of statements says it; expressions may have some in them."""
+        """Reads a statement. The reader of statements implements it; expressions may contain statements."""
         raise NotImplementedError
 
     # ---- expressions ----
 
     def value(self, node: Node | None) -> Value:
-        """What an expression's value depends on. What its evaluation does is added to the block."""
+        """Returns the atoms of an expression's value. Effects of its evaluation are added to the block."""
         if node is None:
             return NOTHING
         handler = VALUES.get(node.type)
@@ -123,7 +123,8 @@ class Expressions:
         return Value(frozenset({key}), points)
 
     def _place(self, node: Node) -> tuple[Value, str, Declaration | None]:
-        """Of an expression that names memory: where that is, the member, and the variable that it begins with."""
+        """Returns the location of an expression that names memory: its address, the member, and the variable that it
+        begins with."""
         kind, argument = node.type, node.child_by_field_name("argument")
         if kind == "parenthesized_expression" and node.named_children:
             return self._place(node.named_children[0])
@@ -146,7 +147,7 @@ class Expressions:
         return self.value(node), "", None
 
     def _container(self, base: Node) -> tuple[Value, str, Declaration | None]:
-        """Where a subscript of this expression, or `*`, is: in the array, or in what the pointer points to."""
+        """Returns the location of a subscript of this expression, or `*`: in the array, or in the pointer's target."""
         of = self.type_of(base)
         inside = base
         while inside.type == "parenthesized_expression" and inside.named_children:
@@ -265,7 +266,7 @@ class Expressions:
         return self.value(node.child_by_field_name("right"))
 
     def _of_block(self, node: Node) -> Value:
-        """({ .. }): the value of its last statement."""
+        """Returns the value of ({ .. }): that of its last statement."""
         statements = [child for child in node.named_children if child.type != "comment"]
         for child in statements[:-1]:
             self.statement(child)
@@ -277,7 +278,7 @@ class Expressions:
         return NOTHING
 
     def _of_member(self, node: Node) -> Value:
-        """`.x = 3` in a list of first values."""
+        """Reads `.x = 3` in a list of first values."""
         value = self.value(node.child_by_field_name("value"))
         names = [text_of(n.named_children[0]) for n in node.named_children if n.type == "field_designator"]
         if names:
@@ -312,5 +313,5 @@ VALUES = {
 
 
 def contents(where: Value) -> frozenset[Key]:
-    """The contents of what a value points to, as what other values are computed from."""
+    """Returns the contents of a value's targets, as variables that other values are computed from."""
     return frozenset(("inside", kind, key) for kind, key in where.points)

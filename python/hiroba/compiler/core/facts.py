@@ -1,4 +1,4 @@
-"""What the functions of a file do, as the operations of operations.py."""
+"""Reads the functions of a file as the operations of operations.py."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Reader(Expressions):
             self._alone += 1
 
     def _inside(self, *nodes: Node | None) -> list[Operation]:
-        """What these do, as a block of its own."""
+        """Returns the operations of these statements, as a separate block."""
         outer, self._block = self._block, []
         for node in nodes:
             if node is not None:
@@ -161,7 +161,7 @@ class Reader(Expressions):
 
 
 def parameters_at(function: Node) -> list[int]:
-    """Where the names of its parameters stand; -1 for what has none."""
+    """Returns the positions of the names of its parameters; -1 for one without a name."""
     node = function.child_by_field_name("declarator")
     while node is not None and (
         node.type != "function_declarator" or (n := node.child_by_field_name("declarator")) is None

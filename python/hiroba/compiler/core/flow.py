@@ -1,5 +1,5 @@
-"""Which values differ from rank to rank, and what pointers point to, at each place of a program: a data flow analysis
-over the operations of facts.py, function by function, those that are called first. states.py says what is known."""
+"""Values that differ from rank to rank, and targets of pointers, at each place of a program: a data flow analysis
+over the operations of facts.py, function by function, callees first. states.py defines the states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .shared import Shared
 from .states import NONE, Atoms, Change, State, Summary, join
 
 RANK_ONLY: Atoms = frozenset({RANK})
-LEFT, BROKEN, CONTINUED = "left", "broken", "continued"  # conditions by which others have left the function, the loop
+LEFT, BROKEN, CONTINUED = "left", "broken", "continued"  # conditions by which others have left it
 LOCKED = "locked"  # one rank at a time is here
 LEAVING = {"return": LEFT, "goto": LEFT, "break": BROKEN, "continue": CONTINUED}
 MAX_CHAIN, MAX_ROUNDS = 8, 12
@@ -40,13 +40,13 @@ LOCKS, UNLOCKS = re.compile(r"(^|_)(try)?lock(_|$)"), re.compile(r"(^|_)(unlock|
 
 
 class Flow:
-    """`watched`: which calls are recorded as changes."""
+    """`watched`: returns true for calls that are recorded as changes."""
 
     def __init__(self, functions: list[Function], shared: Mapping[Key, Shared], of_system: Callable[[str], bool],
                  watched: Callable[[Call], bool]) -> None:  # fmt: skip
         self.functions = {function.name: function for function in functions}
         self.shared, self.of_system, self.watched = shared, of_system, watched
-        self.members: set[str] = set()  # that hold what differs from rank to rank, in some struct
+        self.members: set[str] = set()  # members of structs that differ from rank to rank
         self.summaries: dict[str, Summary] = {}
         self.in_order: list[Function] = []  # callees first
         before, self.recursive = -1, False
@@ -83,7 +83,7 @@ class Flow:
         return thing in self.shared or (isinstance(thing, tuple) and thing[0] in ("placed", "heap"))
 
     def declaration(self, thing: Key) -> Shared | None:
-        """Of an object that is declared shared."""
+        """Returns the shared declaration of an object; None if it has none."""
         if isinstance(thing, tuple):
             made = thing[1] if thing[0] == "placed" else None
             return Shared(made.name, "", made.at, 1, [], made.begin, made.end) if made is not None else None
@@ -91,15 +91,15 @@ class Flow:
 
 
 class Walk:
-    """Goes through one function until nothing new is found."""
+    """Iterates over one function until nothing new is found."""
 
     def __init__(self, flow: Flow, function: Function) -> None:
         self.flow, self.function, self.summary = flow, function, Summary()
         self.own = {made.entity: k for k, made in enumerate(function.parameters) if made is not None}
         self.jumps: dict[str, Atoms] = {}
-        self.loops: list[tuple[bool, dict[str, list[State]]]] = []  # whether it is a switch, and who leaves it where
+        self.loops: list[tuple[bool, dict[str, list[State]]]] = []  # true for a switch; leaving states
         self.labels: dict[str, State | None] = {}
-        self.scattered: Atoms = NONE  # on what it depends who jumps in this function
+        self.scattered: Atoms = NONE  # the atoms of conditions for jumps in this function
         start = State({made: frozenset({("p", k)}) for made, k in self.own.items()},
                       {made: frozenset({("p", k)}) for made, k in self.own.items()})  # fmt: skip
         self._until_stable(start)
@@ -136,7 +136,7 @@ class Walk:
         return self.default(key, False) if found is None else found
 
     def _inside(self, objects: Atoms, state: State) -> Atoms:
-        """What the contents of objects depend on. All ranks read the same in shared arrays."""
+        """Returns the atoms of the contents of objects. All ranks read the same in shared arrays."""
         out = NONE
         for thing in objects:
             if not self.flow.is_shared(thing):
@@ -175,7 +175,7 @@ class Walk:
             self._add(key, atoms, points)
 
     def _add(self, key: Key, atoms: Atoms, points: Atoms) -> None:
-        """To what a caller gets."""
+        """Adds to the effects that a caller gets."""
         for table, new in ((self.summary.atoms, atoms), (self.summary.added, points)):
             if new:
                 table[key] = table.get(key, NONE) | new
@@ -407,7 +407,7 @@ class Walk:
 
 
 class Bound:
-    """What a called function's atoms and objects are here."""
+    """Returns the local meaning of a called function's atoms and objects."""
 
     def __init__(self, walk: Walk, state: State, given: list[Atoms], points: list[Atoms]) -> None:
         self.walk, self.state, self.given, self.points = walk, state, given, points

@@ -1,5 +1,5 @@
-"""What of a file is a notation's, as all notations say it: shared declarations with their maps, and directives, each of
-a kind that its notation has registered."""
+"""The parts of a file that belong to a notation, in the form common to all notations: shared declarations with their
+maps, and directives, each of a kind that its notation has registered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Map:
 
 @dataclass
 class Declaration:
-    """A shared declaration: where its C begins, and its maps by where they stand (of a directive one, for all
+    """A shared declaration: the begin of its C, and its maps by their positions (for a directive one, for all
     declarators)."""
 
     at: int
@@ -38,7 +38,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of #pragma as it was found, its macros expanded."""
+    """A line of #pragma, its macros expanded."""
 
     at: int
     end: int
@@ -46,7 +46,7 @@ class Line:
 
 
 class Stands(Enum):
-    """Where a directive may stand."""
+    """The places where a directive may stand."""
 
     DECLARING = "beside declarations, and is read before them"
     ABOVE = "above a statement"
@@ -55,8 +55,8 @@ class Stands(Enum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A directive as its notation registers it. `lower` makes C of it, given the notation's
-    part of the file. What is read before C is parsed has `take` instead."""
+    """A directive as its notation registers it. `lower` makes C of it, given the notation's part of the file. A
+    directive that is read before C is parsed has `take` instead."""
 
     name: str
     stands: Stands
@@ -64,9 +64,9 @@ class Kind:
     take: Callable[[Source, Found, Line], None] | None = None
     clauses: tuple[str, ...] = ()  # words that may follow, with their arguments
     words: tuple[str, ...] = ()  # other words of it that are no macros of the program's
-    title: str = ""  # what messages call it, if that is more than its name
+    title: str = ""  # its name in messages, if that is more than its name
     is_statement: bool = False  # the C parser sees an empty statement in its place
-    together: bool = False  # all ranks do it together
+    together: bool = False  # all ranks execute it together
     shares_loop: bool = False  # ranks do different iterations of the loop below it
     one_at_a_time: bool = False  # ranks do the statement below it one after the other
 
@@ -84,23 +84,23 @@ class Directive:
     end: int
     kind: Kind
     family: str  # the word after #pragma
-    words: str  # what follows the name
-    where: Callable[[int], int] | None = None  # of a place in `words`: where it is in the source
+    words: str  # the text after the name
+    where: Callable[[int], int] | None = None  # maps a position in `words` to one in the source
 
     @property
     def name(self) -> str:
         return self.kind.name
 
     def place(self, word: str) -> int:
-        """Where the first such word stands, for messages; of what came from a macro, the macro."""
+        """Returns the position of the first such word, for messages; for a macro's text, that of the macro."""
         found = re.search(rf"\b{re.escape(word)}" if word[:1].isidentifier() else re.escape(word), self.words)
         return self.at if found is None or self.where is None or not word else self.where(found.start())
 
 
 @dataclass
 class Found:
-    text: str  # for the C parser: what is a notation's is blank
+    text: str  # for the C parser: the notation's parts are blank
     declarations: list[Declaration] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
-    refused: list[int] = field(default_factory=list)  # where lines end that are no directives
-    misdeclared: bool = False  # what is shared is not known, so that what uses it cannot be judged
+    refused: list[int] = field(default_factory=list)  # ends of lines that are no directives
+    misdeclared: bool = False  # shared declarations have errors, so their uses cannot be judged

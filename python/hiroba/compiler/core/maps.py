@@ -10,7 +10,8 @@ from .text import matching, split_at_colon, split_list
 
 
 def read_map(source: Source, text: str, at: int, where: Callable[[int], int] = lambda i: i) -> tuple[Map, int] | None:
-    """The map that begins with the :: at `at`, and where it ends; `where` a place in the text is in the source."""
+    """Returns the map that begins with the :: at `at`, and its end; `where` maps a position in the text to the
+    source."""
     found = Map(at, at, [])
     i = at + 2
     while (skipped := len(text[i:]) - len(text[i:].lstrip())) >= 0 and text[i + skipped : i + skipped + 1] == "[":

@@ -1,4 +1,4 @@
-"""A notation as the compiler sees it: how to recognise it, its header, its directives, and its part of the work on a
+"""A notation as the compiler sees it: its recognition, its header, its directives, and its part of the work on a
 file. Each folder beside this one registers one in ../registry.py."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 
 class Unit:
-    """A preprocessed file on its way to C: what all notations share."""
+    """A preprocessed file during its translation: the state common to all notations."""
 
     rewriter: Rewriter  # from parse() on
     declared: Declared
@@ -41,9 +41,9 @@ class Unit:
     def __init__(self, source: Source, self_starting: bool) -> None:
         self.source, self.found = source, Found(blank_all(COMPLEX, source.text))
         self.self_starting = self_starting  # its header is for programs whose main starts the job itself
-        self.covered: list[tuple[int, int]] = []  # what one rank does, or what is shared out
-        self.same: dict[int, frozenset[str]] = {}  # of which names all ranks have the same behind what begins here
-        self.bounds: list[tuple[int, tuple[str, ...]]] = []  # where which variables stand that are the compiler's
+        self.covered: list[tuple[int, int]] = []  # statements of one rank, or of shared-out loops
+        self.same: dict[int, frozenset[str]] = {}  # names, the same on all ranks after this statement
+        self.bounds: list[tuple[int, tuple[str, ...]]] = []  # positions and names of variables of the compiler
 
     def parse(self) -> None:
         root = parse(self.found.text)
@@ -61,7 +61,8 @@ class Unit:
 
     @cached_property
     def flow(self) -> Flow:
-        """What differs from rank to rank. Requires that all notations have rewritten what they cover."""
+        """Returns the values that differ from rank to rank. Requires that all notations have rewritten their
+        statements."""
         shared: dict[Key, Shared] = {made.entity: s for s in self.rewriter.shared
                   if not s.codims and (made := self.scopes.declared(s.at)) is not None}  # fmt: skip
         placed = {made.entity for node in self.rewriter.placed
@@ -72,7 +73,7 @@ class Unit:
         return Flow(reader.functions(), shared, self.of_system, reads_input)
 
     def of_system(self, function: str) -> bool:
-        """Whether a function comes with the system, and not with the program."""
+        """Returns true if a function comes with the system, and not with the program."""
         made = self.scopes.visible(function, len(self.found.text) - 1)
         if function.startswith("__builtin_") or STANDARD.fullmatch(function):
             return True
@@ -80,44 +81,44 @@ class Unit:
 
 
 class Part:
-    """What a notation does for one file. translate.py calls these methods in this order, each for all notations."""
+    """The work of a notation on one file. translate.py calls these methods in this order, each for all notations."""
 
     def __init__(self, notation: Notation, unit: Unit) -> None:
         self.notation, self.unit, self.source, self.found = notation, unit, unit.source, unit.found
-        self.explain: list[str] = []  # what --explain prints
+        self.explain: list[str] = []  # the output of --explain
         self._before = 0  # errors, when the lowering of a directive began
 
     def find(self) -> None:
-        """Takes what is no C, and no directive, out of the text that the C parser sees."""
+        """Removes text that is neither C nor a directive from the text for the C parser."""
 
     def first_use(self) -> int | None:
-        """Where the notation is first used, if it is."""
+        """Returns the position of the first use of the notation, if any."""
         return self.directives[0].at if self.directives else None
 
     def declare(self) -> None:
-        """Does what has to be known before shared variables are declared. The text is parsed."""
+        """Collects the facts needed before shared variables are declared. The text is parsed."""
 
     def rewrite(self) -> None:
-        """Edits."""
+        """Makes edits."""
 
     def finish(self) -> None:
-        """Edits that depend on what all notations have made of the file."""
+        """Makes edits that depend on the results of all notations."""
 
     def check(self) -> None:
-        """Warns of what is likely to be wrong. All edits are made."""
+        """Warns of likely errors. All edits are made."""
 
     def starts_by_header(self) -> bool:
-        """Whether main starts the job because of what the file includes, though it has nothing else of Hiroba's."""
+        """Returns true if main starts the job because of the file's includes, though it uses nothing else of Hiroba."""
         return False
 
     def start(self) -> str:
-        """The function that main has to call first, if it does not start the job by itself."""
+        """Returns the function that main has to call first, if it does not start the job itself."""
         return ""
 
-    # ---- for those who implement them ----
+    # ---- for implementations ----
 
     def place(self, directive: Directive) -> str:
-        """The C of "main.c:12"."""
+        """Returns the C of "main.c:12"."""
         place = self.source.place(directive.at)
         return quoted(f"{place.file}:{place.line}")
 
@@ -155,11 +156,11 @@ class Part:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was wrong yet with the directive that is lowered."""
+        """Returns true if the directive that is lowered has no error yet."""
         return self.source.errors == self._before
 
     def cover(self, end: int) -> None:
-        """Nobody can say whether all ranks do what stands below a directive that is wrong."""
+        """A directive with an error leaves unknown if all ranks execute the statement below it."""
         statement = self.statements.below(end)
         if statement is not None:
             self.unit.covered.append((statement.start_byte, statement.end_byte))
@@ -169,22 +170,22 @@ class Part:
 class Notation:
     name: str
     part: Callable[[Notation, Unit], Part]
-    header: str  # of ours
+    header: str  # header of Hiroba
     symbol: str  # preprocessed text that includes it has this word
     starts: tuple[str, ...]  # calls that start the job
     self_starting: str = ""  # a word of its header, if main of its programs has to start the job
-    beside: tuple[str, ...] = ()  # other headers of ours that files with the notation include, too
+    beside: tuple[str, ...] = ()  # other headers of Hiroba that files with the notation include, too
     family: str = ""  # of its directives: the word after #pragma
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
-    any_case: bool = False  # whether PARALLEL is parallel
-    # Before the preprocessor has run, beside directives: what the notation looks like, and what it may look like; in
-    # C++, where it is refused, with what messages call it; and what the same words are in programs without it.
+    any_case: bool = False  # PARALLEL is parallel
+    # Before the preprocessor has run, in addition to directives: the certain and the possible forms of the notation; in
+    # C++, where it is refused, its name in messages; and the meaning of the same words in programs without it.
     looks: re.Pattern[str] | None = None
     may_look: re.Pattern[str] | None = None
     in_cxx: tuple[tuple[re.Pattern[str], str], ...] = ()
     unless: re.Pattern[str] | None = None
-    folder: str = ""  # of the header, which only files that include it find ...
+    folder: str = ""  # folder of the header, which only files that include it find ...
     namesake: re.Pattern[str] | None = None  # ... unless they use that of another library with the same name
 
     @property
@@ -192,7 +193,7 @@ class Notation:
         return directive_lines([self.family])
 
     def is_written(self, text: str) -> bool:
-        """Whether a file has it, so that it needs the header."""
+        """Returns true if a file uses it, so that it needs the header."""
         if self.unless is not None and self.unless.search(text) is not None:
             return False
         return bool(self.family and self._line.search(text)) or bool(self.looks and self.looks.search(text))
@@ -205,11 +206,11 @@ class Notation:
         return [(found.start(), what) for pattern, what in patterns if (found := pattern.search(text)) is not None]
 
     def words(self) -> set[str]:
-        """Of its directives, which are no macros of the program's."""
+        """Returns the words of its directives, which are no macros of the program's."""
         return {word for kind in self.directives for word in (kind.name, *kind.clauses, *kind.words)}
 
     def take(self, source: Source, found: Found, line: Line) -> None:
-        """A line of its family."""
+        """Reads a line of its family."""
         words = line.words.text
         name = words[: len(words) - len(words.lstrip(NAME))]
         name = name.lower() if self.any_case else name
@@ -240,14 +241,14 @@ class Notation:
 
 
 def directive_lines(families: Iterable[str]) -> re.Pattern[str]:
-    """A line of one of these families: the family, and what follows it."""
+    """Matches a line of one of these families: the family, and the text after it."""
     return re.compile(rf"^[ \t]*#[ \t]*pragma[ \t]+({'|'.join(families)})\b[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
 
 
 def find_directives(
     source: Source, found: Found, notations: Sequence[Notation], preprocess: Callable[[str], str]
 ) -> None:
-    """Of all notations, in the order of the text."""
+    """Adds the directives of all notations to `found`, in the order of the text."""
     families = {notation.family.lower(): notation for notation in notations if notation.family}
     lines = list(directive_lines(families).finditer(source.text))
     expand = Expand([line[2] for line in lines], {word for n in notations for word in n.words()}, preprocess)
@@ -266,6 +267,6 @@ def directive(line: Line, kind: Kind, family: str) -> Directive:
 
 
 def meant(word: str, known: Sequence[str], also: tuple[str, ...] = ()) -> str:
-    """What to write instead of an unknown word: the nearest one, else all that are known."""
+    """Returns a suggestion for an unknown word: the nearest known one, else all."""
     close = difflib.get_close_matches(word, [*known, *also], 1, 0.4)
     return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}"

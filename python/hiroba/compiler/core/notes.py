@@ -1,5 +1,5 @@
-"""What an object file tells a link of its shared arrays: a constant per declaration, which C computes and link.py finds
-by its first number. Extents need not be known before the C compiler has seen them."""
+"""Notes on shared arrays in an object file for a link: a constant per declaration, which C computes and link.py
+finds by its first number. Only the C compiler needs to know extents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Note:
 def written(
     number: int, name: str, place: str, *, defined: bool, array: str, extents: list[str], complete: bool
 ) -> str:
-    """C at file scope. `array`: an expression for all of it, of which the first extent may be open."""
+    """Returns C at file scope. `array`: an expression for all of it, of which the first extent may be open."""
     element = array + "[0]" * len(extents)
     shape = ["0" if i == 0 and not complete else extent for i, extent in enumerate(extents[:MOST_DIMS])]
     whole = f"sizeof {array}" if complete else "0"

@@ -1,7 +1,7 @@
-"""What the functions of a file do, in the order in which they do it, as much as flow.py asks: which variables get which
-values, what is read and written through which pointers, what is called, and which conditions decide about it.
+"""The operations of a file's functions in their order, as far as flow.py needs them: assignments to variables, accesses
+through pointers, calls, and the conditions that decide about them.
 
-Expressions become `Value`s: the variables that a value is computed from, and what it may point to. Statements become
+Expressions become `Value`s: the variables that a value is computed from, and its possible targets. Statements become
 operations in blocks."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_MEMBERS: frozenset[Key] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """`points`: ("to", variable), ("of", variable): what that points to; ("call", number); ("unknown", type)."""
+    """`points`: ("to", variable), ("of", variable): that variable's target; ("call", number); ("unknown", type)."""
 
     uses: frozenset[Key] = NO_MEMBERS
     points: frozenset[tuple[str, Key]] = frozenset()
@@ -45,17 +45,17 @@ class Operation:
 class Set(Operation):
     key: Key
     value: Value
-    strong: bool  # nothing is left of what it was
+    strong: bool  # the old value is lost
 
 
 @dataclass(eq=False, slots=True)
 class Access(Operation):
     """A read of memory, or, if it has an operator, a write."""
 
-    target: Value  # `uses`: what decides which element it is
+    target: Value  # `uses`: variables that decide which element it is
     operator: str = ""
     value: Value = NOTHING
-    again: bool = False  # the new value depends on what was there
+    again: bool = False  # the new value depends on the old one
     member: str = ""
     root: Declaration | None = None  # the variable by whose name it is accessed
     objects: set[Key] = field(default_factory=set)  # set by flow.py
@@ -68,7 +68,7 @@ class Call(Operation):
     number: int
     zeros: frozenset[int] = frozenset()  # arguments that are 0
     points: list[set[Key]] = field(default_factory=list)  # set by flow.py, as `given` and `guard`
-    given: list[set[Key]] = field(default_factory=list)  # what its arguments depend on
+    given: list[set[Key]] = field(default_factory=list)  # atoms of its arguments
     guard: set[Key] = field(default_factory=set)
 
 
@@ -77,7 +77,7 @@ class Branch(Operation):
     condition: Value
     then: list[Operation]
     other: list[Operation]
-    tested: Declaration | None = None  # if the condition is whether this variable is not 0
+    tested: Declaration | None = None  # set if the condition tests that this variable is not 0
 
 
 @dataclass(eq=False, slots=True)
@@ -87,13 +87,13 @@ class Loop(Operation):
     body: list[Operation]
     update: list[Operation]
     body_first: bool = False
-    is_switch: bool = False  # `continue` is not its own
-    declares: tuple[Key, ...] = ()  # variables that nothing after it can name
+    is_switch: bool = False  # `continue` belongs to an outer loop
+    declares: tuple[Key, ...] = ()  # variables that later operations cannot name
 
 
 @dataclass(eq=False, slots=True)
 class Region(Operation):
-    """What one rank does, or what is shared out, or what ranks do one after the other."""
+    """A statement of one rank, a shared-out one, or one that ranks execute one after the other."""
 
     body: list[Operation]
     same: frozenset[Key] = NO_MEMBERS  # variables that are the same on all ranks after it
@@ -131,9 +131,9 @@ class Function:
 
 @dataclass
 class Surroundings:
-    """What directives say of a file."""
+    """The directives of a file."""
 
     shared: Mapping[Key, object]
     placed: set[Declaration]  # pointers that get shared arrays where they are declared
-    regions: dict[int, frozenset[str]]  # by where a statement begins: names that are the same on all ranks after it
-    alone: list[int]  # where directives stand alone, in order
+    regions: dict[int, frozenset[str]]  # by the begin of a statement: names that are the same on all ranks after it
+    alone: list[int]  # positions of directives that stand alone, in order

@@ -1,4 +1,4 @@
-"""A statement that becomes a function of its own: what that takes of the function around it, and where it stands."""
+"""Makes a statement a separate function: the variables that it needs of the function around it, and its position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .text import quoted
 
 
 def by_storage(declared: Declared, statement: Node, top: Node, how: How) -> How:
-    """What lives as long as the program has an address, or another declaration."""
+    """Returns the form of a variable: one that lives as long as the program has an address, or another declaration."""
     holder = enclosing(top, "declaration", "parameter_declaration")
     of = declared.type_of_declarator(top)
     if is_extern(holder) or (of is not None and of.derived[:1] == (FUNCTION,)):
@@ -24,7 +24,7 @@ def by_storage(declared: Declared, statement: Node, top: Node, how: How) -> How:
 
 
 def refuse_types_of_block(source: Source, declared: Declared, statement: Node) -> None:
-    """Types and enumerators of the function are not known where the body will stand."""
+    """Types and enumerators of the function are not known at the new place of the body."""
     for node in walk(statement):
         if node.type not in ("type_identifier", "identifier"):
             continue
@@ -57,8 +57,8 @@ def move(
     declared: str,
     others: str = "",
 ) -> None:
-    """The function is called `name`, and gets a struct of the same name with these members. `begin`: where the
-    directive begins and ends; `declared`: what stands first in the body; `others`: functions that get the struct, too.
+    """The function is called `name`, and gets a struct of the same name with these members. `begin`: the begin and
+    the end of the directive; `declared`: the first text in the body; `others`: functions that get the struct, too.
     """
     at = beginning(source, function)
     here, there = source.place(begin[0]), source.place(at)
@@ -86,7 +86,7 @@ def move(
 
 
 def beginning(source: Source, function: Node) -> int:
-    """Where a function begins, with what the parser has not seen of it."""
+    """Returns the begin of a function, including text that the parser has not seen."""
     before = function.prev_sibling
     unseen = (ATTRIBUTE, COMPLEX)
     begin, end = before.end_byte if before is not None else 0, function.start_byte
@@ -95,7 +95,7 @@ def beginning(source: Source, function: Node) -> int:
 
 
 def prototype(source: Source, function: Node, statement: Node) -> str:
-    """Of the function around it, if the body calls that."""
+    """Returns a declaration of the function around it, if the body calls that."""
     name, body = name_of(function), function.child_by_field_name("body")
     uses = any(n.type == "identifier" and text_of(n) == name for n in walk(statement))
     if not uses or body is None:
@@ -104,8 +104,8 @@ def prototype(source: Source, function: Node, statement: Node) -> str:
 
 
 def given(name: str, values: list[str], variables: list[tuple[Variable, str]]) -> str:
-    """C that declares `hiroba_data`, what the function gets: values of its own, and variables, each with how the place
-    spells it."""
+    """Returns C that declares `hiroba_data`, the function's argument: its own values, and variables, each with its
+    spelling at the place."""
     copied = ""
     for variable, own in variables:
         values = [*values, *(value.replace("{}", own) for value in variable.values)]

@@ -1,5 +1,5 @@
-"""What directives of OpenMP and OpenACC say of shared names. Shared variables have pointers instead of names, and a
-loop that is shared out has variables of its own, which `default(none)` wants to see listed."""
+"""Shared names in directives of OpenMP and OpenACC. Shared variables have pointers instead of names, and a
+shared-out loop has its own variables, which `default(none)` requires to be listed."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ RANKS = ("sms_rank", "sms_nprocs")
 
 @dataclass(frozen=True)
 class Pragma:
-    """A line, and what stands below it."""
+    """A line, and the statement below it."""
 
     begin: int
-    words: int  # where the words begin
+    words: int  # begin of the words
     end: int
     node: Node  # around it
     statement: Node | None
@@ -42,12 +42,12 @@ class Pragma:
 @dataclass(frozen=True)
 class Clause:
     name: str
-    begin: int  # behind the bracket
+    begin: int  # after the bracket
     end: int
 
 
 def clauses(text: str, at: int) -> list[Clause]:
-    """In words that stand at this place."""
+    """Finds them in words at this position."""
     out, i = [], 0
     while (found := CLAUSE.search(text, i)) is not None:
         i = matching(text, found.end() - 1)
@@ -58,7 +58,7 @@ def clauses(text: str, at: int) -> list[Clause]:
 
 
 def rewrite(rewriter: Rewriter, bounds: list[tuple[int, tuple[str, ...]]]) -> None:
-    """`bounds`: where variables stand that are the compiler's."""
+    """`bounds`: positions of variables of the compiler."""
     source = rewriter.source
     found = [line for line in PRAGMA.finditer(source.text) if source.of_user(line.start())]
     if not found:
@@ -109,7 +109,7 @@ class Rewriting:
         if clause.name in LISTS:
             text = pointer
         elif clause.name in DEVICE:
-            text = f"{pointer}[0:1]"  # all of the array, or what sections of it follow
+            text = f"{pointer}[0:1]"  # all of the array, or the sections of it that follow
         else:
             text = f"(*{pointer})"
         self.rewriter.source.replace(begin, end, text)

@@ -1,5 +1,5 @@
-"""Declarations, as far as scopes need them: which word a declarator declares, and from where on. An identifier is
-declared when its declarator ends (C11 6.2.1), an enumerator when its value does."""
+"""Declarations, as far as scopes need them: the word that a declarator declares, and the begin of its scope. An
+identifier is declared at the end of its declarator (C11 6.2.1), an enumerator at the end of its value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Named:
     plain: bool = True  # nothing but a name, in brackets at most
     function: bool = False  # the name itself is that of a function
     parameters: list[Declaration] = field(default_factory=list)
-    old: bool = False  # f(a, b), whose parameters are declared behind
+    old: bool = False  # f(a, b), whose parameters are declared after it
 
 
 class Declarations(Expressions):
@@ -67,7 +67,7 @@ class Declarations(Expressions):
         return named.function and (self.word() == "{" or (named.old and self.word() not in (";", ",", "=")))
 
     def function(self, named: Named) -> tuple[int, int]:
-        """The body, and the declarations of old-style parameters before it. Returns where the body is."""
+        """Reads the body, and the declarations of old-style parameters before it. Returns the position of the body."""
         self.table.push(named.parameters)
         while self.word() not in ("{", ""):
             before = self.i
@@ -120,7 +120,7 @@ class Declarations(Expressions):
         return frozenset(words)
 
     def names_type(self, word: str) -> bool:
-        """Also what is not known, if another word follows, before which only a type can stand."""
+        """Accepts an unknown name, too, if the next word can only follow a type."""
         meaning = self.table.meaning(word)
         if meaning is not None and meaning.kind is Kind.TYPE:
             return True
@@ -128,7 +128,7 @@ class Declarations(Expressions):
         return meaning is None and is_word(behind) and behind not in ATTRIBUTE | ASM
 
     def tagged(self) -> None:
-        """struct, union and enum. Tags have a name space of their own."""
+        """Reads struct, union and enum. Tags have a name space of their own."""
         word = self.word()
         self.i += 1
         self.attributes()
@@ -184,7 +184,7 @@ class Declarations(Expressions):
     # ---- declarators ----
 
     def declarator(self) -> Named:
-        """One with a name or without, and what stands in its brackets."""
+        """Reads a declarator with a name or without, and the contents of its brackets."""
         pointer = False
         while (word := self.word()) == "*" or word in QUALIFIERS or word in ATTRIBUTE:
             pointer = pointer or word == "*"
@@ -223,7 +223,7 @@ class Declarations(Expressions):
         self.take("]")
 
     def parameters(self) -> tuple[list[Declaration], bool]:
-        """Those that a function has, and whether they are but names."""
+        """Reads the parameters of a function, and finds if they are only names."""
         self.i += 1
         self.table.push()
         old = False
@@ -247,7 +247,7 @@ class Declarations(Expressions):
         return found, old
 
     def behind_declarator(self) -> None:
-        """A name for the assembler, and attributes."""
+        """Skips a name for the assembler, and attributes."""
         while True:
             if self.word() in ASM:
                 self.i += 1

@@ -1,5 +1,5 @@
-"""Expressions, as far as scopes need them: which words are uses of names, and which are members, labels or types. A
-type in brackets is told from an expression by the types that are known where it stands."""
+"""Expressions, as far as scopes need them: the words that are uses of names, and those that are members, labels or
+types. A type in brackets is told from an expression by the types that are known at its place."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ STATEMENTS = frozen("if else while for do switch case default return goto break 
 ASSERT = frozenset(["_Static_assert", "static_assert"])
 BEGIN_TYPE = STORAGE | QUALIFIERS | TYPES | TAGGED | TYPEOF | ALIGNAS
 KEYWORDS = BEGIN_TYPE | OPERATORS | STATEMENTS | ATTRIBUTE | ASM | ASSERT
-# Attributes whose arguments are expressions, or functions. Those of others are words.
+# Attributes whose arguments are expressions, or functions. Arguments of others are words.
 WITH_NAMES = frozenset(["aligned", "vector_size", "cleanup", "warn_if_not_aligned", "copy", "assume"])
 
 
 class Expressions(ABC):
-    """`i` is the token to be read next. Each method reads what its name says."""
+    """`i` is the next token. Each method reads the construct of its name."""
 
     def __init__(self, text: str, outer: Callable[[str], Declaration | None] | None) -> None:
         tokens = tokens_of(text)
@@ -69,11 +69,11 @@ class Expressions(ABC):
         return self.places[self.i]
 
     def behind(self) -> int:
-        """Where the token before this one ends."""
+        """Returns the end of the token before this one."""
         return self.places[self.i - 1] + len(self.words[self.i - 1]) if self.i > 0 else 0
 
     def skip(self) -> None:
-        """What a bracket begins, with the one that closes it."""
+        """Skips the contents of a bracket, and the one that closes it."""
         depth = 0
         while word := self.word():
             depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
@@ -82,7 +82,7 @@ class Expressions(ABC):
                 return
 
     def is_type(self, ahead: int = 0) -> bool:
-        """Whether the name of a type, or a declaration, begins here."""
+        """Returns true if the name of a type, or a declaration, begins here."""
         word = self.word(ahead)
         if word in BEGIN_TYPE:
             return True
@@ -131,7 +131,7 @@ class Expressions(ABC):
         self.take("}")
 
     def attribute(self) -> None:
-        """Only some arguments of attributes are names of the program."""
+        """Reads attributes; only some of their arguments are names of the program."""
         if self.word() == "[":
             self.skip()
             return
@@ -153,7 +153,7 @@ class Expressions(ABC):
     # ---- expressions ----
 
     def expression(self, ends: str) -> None:
-        """All up to a token in `ends` that stands in no bracket."""
+        """Reads all up to a token in `ends` that is in no bracket."""
         questions = 0
         value = sized = False  # an operand has just ended; an operator that may be followed by a type
         while word := self.words[self.i]:
@@ -196,7 +196,7 @@ class Expressions(ABC):
         return word not in KEYWORDS, word in OPERATORS
 
     def _group(self, value: bool, sized: bool) -> bool:
-        """Brackets. Returns whether an operand ends with them: a cast is none."""
+        """Reads brackets. Returns true if an operand ends with them: a cast is none."""
         is_type = not value and self.is_type(1)
         self.brackets()
         if is_type and self.word() == "{":  # a compound literal

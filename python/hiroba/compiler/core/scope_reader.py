@@ -1,4 +1,4 @@
-"""Files and statements, as far as scopes need them. See scopes.py, which is what others use."""
+"""Files and statements, as far as scopes need them. scopes.py is the interface for other modules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ASM_WORDS = ("volatile", "__volatile__", "__volatile", "goto", "inline", "__inli
 
 
 def read(text: str, outer: Callable[[str], Declaration | None] | None = None) -> ScopeTable:
-    """All of a file; with `outer`, which says what other names mean, expressions."""
+    """Reads a whole file, or, with `outer`, which gives the meaning of other names, an expression."""
     reader = Reader(text, outer)
     if outer is None:
         reader.file()
@@ -86,7 +86,7 @@ class Reader(Declarations):
         return is_word(word) and word not in KEYWORDS and is_word(self.word(1)) and self.names_type(word)
 
     def labels(self) -> None:
-        """All before a statement, and its attributes."""
+        """Reads labels before a statement, and its attributes."""
         while True:
             if self.at_attribute():
                 self.attribute()
@@ -102,7 +102,7 @@ class Reader(Declarations):
                 return
 
     def selection(self) -> None:
-        """if, and the `else if` that follow."""
+        """Reads if, and the `else if` that follow."""
         opened = 0
         while self.take("if"):
             self.table.push()

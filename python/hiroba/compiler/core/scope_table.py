@@ -17,15 +17,15 @@ class Kind(Enum):
 @dataclass(eq=False)
 class Declaration:
     name: str
-    at: int  # where its identifier stands
+    at: int  # position of its identifier
     kind: Kind
     begin: int  # the name has this meaning from here ...
-    end: int  # ... to here, where no inner scope declares it anew
+    end: int  # ... to here, except in inner scopes that declare it again
     block: bool  # belongs to a block, a function or a prototype
     parameter: bool
     words: frozenset[str]  # static, extern, register, typedef and the like
     entity: Declaration  # the first declaration of the same object or function
-    body: tuple[int, int] | None = None  # of a function that is defined here, from { to behind }
+    body: tuple[int, int] | None = None  # of a function that is defined here, from { to after }
 
     def __init__(self, name: str, at: int, kind: Kind, begin: int, parameter: bool, words: frozenset[str]) -> None:
         self.name, self.at, self.kind, self.begin, self.end = name, at, kind, begin, begin
@@ -33,8 +33,7 @@ class Declaration:
 
 
 class ScopeTable:
-    """The scopes that are open, and all that was found. `outer` says what the names of an expression mean that stands
-    by itself."""
+    """The open scopes, and all declarations found. `outer` gives the meaning of the names in a separate expression."""
 
     def __init__(self, outer: Callable[[str], Declaration | None] | None = None) -> None:
         self.denoted: dict[int, Declaration] = {}
@@ -46,7 +45,7 @@ class ScopeTable:
 
     @property
     def depth(self) -> int:
-        """How many scopes are open beside that of the file."""
+        """Returns the number of open scopes besides that of the file."""
         return len(self._scopes) - 1
 
     def push(self, declarations: list[Declaration] | None = None) -> None:

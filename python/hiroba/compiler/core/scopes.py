@@ -1,16 +1,17 @@
-"""Which declaration an identifier denotes, by C11's scopes and name spaces (6.2.1, 6.2.3) and what GNU C adds to them.
-This is the one place that decides it: shared arrays, variables of tasks and what differs from rank to rank ask here.
+"""Finds the declaration that an identifier denotes, by C11's scopes and name spaces (6.2.1, 6.2.3) and GNU C's
+extensions. It is the only place for that: shared arrays, variables of tasks and values that differ from rank to rank
+use it.
 
     scopes = Scopes(text)
-    scopes.denoted(at)         the declaration of the identifier at this place; None if it is undeclared, or names a
+    scopes.denoted(at)         the declaration of the identifier at this position; None if it is undeclared, or names a
                                member, a tag, a label or an operand, or is no identifier
-    scopes.visible(name, at)   what a name of the ordinary name space would mean at this place (words of directives)
-    scopes.names_in(words, at) the same for all names of an expression that stands elsewhere, each with its place in it
-    scopes.declared(at)        the declaration whose own identifier stands at this place
+    scopes.visible(name, at)   the meaning of a name of the ordinary name space there (words of directives)
+    scopes.names_in(words, at) the same for all names of an expression elsewhere, each with its position in it
+    scopes.declared(at)        the declaration whose own identifier is at this position
     scopes.declarations()      all of the text, in its order
     scopes.named(name)         those of one name
     scopes.function(name)      the definition of a function at file scope
-    scopes.uses()              all identifiers that are no declarations themselves, in the order of the text
+    scopes.uses()              all identifiers that are not declarations, in the order of the text
     scopes.between(begin, end) those of a part of it
 
 Two declarations of one object (`extern` in a block, or again at file scope) have the same `entity`, by which objects

@@ -1,5 +1,5 @@
 """Shared arrays: `T name[..]` becomes a pointer to such an array that sms_startup sets, and each use of the name
-becomes `(*pointer)`, which means the same in every context (subscripts, sizeof, &, decay)."""
+becomes `(*pointer)`, which has the same meaning in every context (subscripts, sizeof, &, decay)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Shared:
     directive: bool = False  # declared by #pragma SMint
     codims: int = 0  # of a coarray
     descriptor: str = ""  # of a coarray: C for the address of its xmp_coarray
-    number: bool = True  # keywords of C name the type, so an element is one number if its size is that of one
+    number: bool = True  # keywords of C name the type, so an element of a number's size is one number
 
     @property
     def renamed(self) -> str:
-        """What a use of the name becomes. A pointer to a coarray keeps its name."""
+        """Returns the replacement of a use of the name. A pointer to a coarray keeps its name."""
         return f"(*{self.pointer})" if self.pointer else self.name
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where the words of a directive are looked up: a place, and the node there."""
+    """The place at which the words of a directive are looked up: a position, and its node."""
 
     node: Node
     at: int
@@ -56,11 +56,11 @@ class Rewriter:
         self.source, self.found, self.root = source, found, root
         self.scopes = Scopes(found.text)
         self.shared: list[Shared] = []
-        self._of_entity: dict[int, list[Shared]] = {}  # by the place where the object is first declared
-        self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of what is on another image
-        # What the declaration of a variable needs of the block around it.
+        self._of_entity: dict[int, list[Shared]] = {}  # by the position of the object's first declaration
+        self.coindexed: Callable[[Node], str | None] = lambda node: None  # the C of an object on another image
+        # Returns a declaration that the variable needs from the block around it.
         self.of_block: Callable[[Node, Node], Node | None] = lambda node, top: None
-        self._kept: list[tuple[int, int, frozenset[str]]] = []  # where copies of some pointers are used instead
+        self._kept: list[tuple[int, int, frozenset[str]]] = []  # statements that use copies of some pointers
         self.placed: list[Node] = []  # pointers in blocks, whose maps have extents
 
     # ---- declarations ----
@@ -178,7 +178,7 @@ class Rewriter:
         self.add(shared)
 
     def _can_be_placed(self, identifier: Node, own: Map | None, words: list[str], storage: list[str]) -> bool:
-        """Whether a variable of static duration can be allocated at the start."""
+        """Returns true if a variable of static duration can be allocated at the start."""
         name, outer = text_of(identifier), identifier.parent
         at = identifier.start_byte
         is_open = outer is not None and outer.type == "array_declarator" and outer.child_by_field_name("size") is None
@@ -219,7 +219,7 @@ class Rewriter:
         self._of_entity.setdefault(declared.entity.at, []).append(shared)
 
     def make_pointer(self, shared: Shared, top: Node, identifier: Node) -> Node | None:
-        """Edits a declarator of file scope, and takes away its first value, which is returned."""
+        """Edits a declarator of file scope, and removes and returns its first value."""
         self.source.replace(identifier.start_byte, identifier.end_byte, f"(*{shared.pointer})")
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         if value is not None:
@@ -246,7 +246,7 @@ class Rewriter:
         self.source.replace(node.start_byte, node.end_byte, ";")
 
     def needs_block(self, shared: Shared, inner: Node | None) -> bool:
-        """Says so if a declaration that is to stand before its function uses a name that is declared there."""
+        """Returns true, after an error, if a declaration moves before its function but uses a name declared there."""
         if inner is not None:
             self.source.error(
                 inner.start_byte,
@@ -324,8 +324,8 @@ class Rewriter:
         self.placed.append(identifier)
 
     def rewrite_memory(self) -> None:
-        """What C programs do with memory that malloc gave: free() is for shared arrays sms_free, and other memory would
-        not be shared."""
+        """Adapts the handling of malloc's memory: free() of a shared array is sms_free, and other memory would not
+        be shared."""
         names = {text_of(identifier) for identifier in self.placed}
         for node in walk(self.root) if names else ():
             if node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "free":
@@ -343,29 +343,30 @@ class Rewriter:
                     )
 
     def _is_placed(self, use: Node) -> bool:
-        """Whether this is the name of a pointer whose map has extents."""
+        """Returns true if this is the name of a pointer whose map has extents."""
         denoted = self.scopes.denoted(use.start_byte) if use.type == "identifier" else None
         return denoted is not None and any(identifier.start_byte == denoted.at for identifier in self.placed)
 
     # ---- uses ----
 
     def resolve(self, identifier: Node, anchor: Anchor | None = None) -> Shared | None:
-        """The shared variable that this identifier means; words of a directive are looked up at its `anchor`."""
+        """Returns the shared variable that this identifier means; words of a directive are looked up at its
+        `anchor`."""
         if anchor is not None:
             return self.resolve_name(text_of(identifier), anchor.at)
         return self._of(self.scopes.denoted(identifier.start_byte), identifier.start_byte)
 
     def resolve_name(self, name: str, at: int) -> Shared | None:
-        """The shared variable that this name means at a place."""
+        """Returns the shared variable that this name means at a place."""
         return self._of(self.scopes.visible(name, at), at)
 
     def _of(self, denoted: Denoted | None, at: int) -> Shared | None:
-        """The last declaration before `at` that says that the object is shared."""
+        """Returns the last declaration before `at` that declares the object shared."""
         found = self._of_entity.get(denoted.entity.at, ()) if denoted is not None else ()
         return max((shared for shared in found if shared.at <= at), key=lambda shared: shared.at, default=None)
 
     def rename_all(self) -> None:
-        """Each use of a shared object."""
+        """Rewrites each use of a shared object."""
         if not self._of_entity:
             return
         self._drop_repeated()
@@ -387,7 +388,7 @@ class Rewriter:
             self.source.replace(at, at + len(shared.name), f"(*{self.pointer_at(shared, at)})")
 
     def _outside(self, at: int) -> bool:
-        """Whether this place is in no function."""
+        """Returns true if this place is in no function."""
         first = bisect.bisect_right(self._functions, (at, at)) - 1
         return first < 0 or at >= self._functions[first][1]
 
@@ -396,7 +397,7 @@ class Rewriter:
         return [(n.start_byte, n.end_byte) for n in self.root.children if n.type == "function_definition"]
 
     def _drop_repeated(self) -> None:
-        """`extern double a[];` in a block, of what is shared already."""
+        """Handles `extern double a[];` in a block, for an object that is already shared."""
         declared = [d for d in self.scopes.declarations() if d.block and "extern" in d.words]
         nodes = {}
         for each in declared:
@@ -416,30 +417,31 @@ class Rewriter:
             self.source.replace(node.start_byte, node.end_byte, ";")
 
     def pointer_at(self, shared: Shared, at: int) -> str:
-        """The pointer to a shared variable that is used at a place."""
+        """Returns the pointer to a shared variable that is used at a place."""
         first = bisect.bisect_right(self._kept, at, key=lambda kept: kept[0]) - 1
         kept = first >= 0 and at < self._kept[first][1] and shared.pointer in self._kept[first][2]
         return f"kept_{shared.pointer}" if kept else shared.pointer
 
     def keep(self, begin: int, end: int, pointers: Iterable[str]) -> None:
-        """Copies of these pointers are used in a statement. Such statements do not stand in each other."""
+        """Records that copies of these pointers are used in a statement. Such statements are not nested."""
         bisect.insort(self._kept, (begin, end, frozenset(pointers)), key=lambda kept: kept[0])
 
 
 def is_number(top: Node) -> bool:
-    """Whether keywords of C name the type of what a declarator declares."""
+    """Returns true if keywords of C name the type of a declarator."""
     kind = top.parent.child_by_field_name("type") if top.parent is not None else None
     return kind is not None and kind.type in ("primitive_type", "sized_type_specifier")
 
 
 def of_values(allocated: str, element: str) -> str:
-    """An allocation of elements of which only the C compiler knows whether they are numbers; structures are bytes."""
+    """Returns the C of an allocation for elements of which only the C compiler knows if they are numbers; structures
+    are bytes."""
     kind = f"__builtin_classify_type(*(__typeof__({element})*)0)"
     return f"smint_scalars({allocated}, {kind} < 9 && sizeof {element} <= 8 ? sizeof {element} : 1)"
 
 
 def extents_of(shared: Shared, dims: int) -> tuple[list[str], str]:
-    """The extents of an array, and one element of it, as C."""
+    """Returns the extents of an array, and one element of it, as C."""
     element, extents = shared.renamed, []
     for _ in range(dims):
         extents.append(f"(int64_t)(sizeof {element} / sizeof {element}[0])")
@@ -453,7 +455,7 @@ UNEVALUATED = re.compile(
 
 
 def unevaluated(text: str, at: int) -> bool:
-    """Whether a name stands below sizeof or a word like it, which only want its type."""
+    """Returns true if a name is below sizeof or a similar word, which only needs its type."""
     begin, end = max(text.rfind(";", 0, at), text.rfind("}", 0, at)) + 1, at
     while begin < end:
         if UNEVALUATED.search(text, begin, end):
@@ -466,7 +468,7 @@ def unevaluated(text: str, at: int) -> bool:
 
 
 def at_start(name: str, statements: str) -> str:
-    """C at file scope that has statements executed when the job starts, in the order of the declarations."""
+    """Returns C at file scope that executes statements when the job starts, in the order of the declarations."""
     return (
         f" static void {PREFIX}place_{name}(void) {{ {statements} }} static smint_array {PREFIX}array_{name};"
         f" __attribute__((constructor)) static void {PREFIX}declare_{name}(void) {{"

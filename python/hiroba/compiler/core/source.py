@@ -1,4 +1,4 @@
-"""Preprocessed C text: where each character came from, edits that keep line numbers, and messages that point at it.
+"""Preprocessed C text: the origin of each character, edits that keep line numbers, and messages that point at it.
 
 Text is held as Latin-1, one character per byte, so that the parser's byte offsets are indices."""
 
@@ -19,7 +19,7 @@ HASH_LINE = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 BRACKETS = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = re.compile(rf"\b__attribute(?:__)?\s*{BRACKETS}")
 TYPEOF = re.compile(rf"\b(?:__)?typeof(?:__)?\s*{BRACKETS}")
-COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # which the parser takes for a name; see Declared
+COMPLEX = re.compile(r"\b(?:_Complex|__complex__)\b")  # the parser takes it for a name; see Declared
 Node = tree_sitter.Node
 
 
@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Move:
-    """What lies between two places also stands at a third one, with C before and after it."""
+    """The text between two places is also inserted at a third one, with C before and after it."""
 
     at: int
     begin: int
@@ -52,26 +52,26 @@ class Move:
 class Source:
     text: str
     edits: list[tuple[int, int, str]] = field(default_factory=list)
-    moves: list[Move] = field(default_factory=list)  # at one place, what begins last stands first
+    moves: list[Move] = field(default_factory=list)  # at one place, the move that begins last is first
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     downgraded: frozenset[str] = frozenset()  # options of complain() that are warnings
     silenced: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        self._edited: set[int] = set()  # where edits begin that are no insertions
-        self._starts: list[int] = []  # where the text behind each marker begins
+        self._edited: set[int] = set()  # begins of edits that are no insertions
+        self._starts: list[int] = []  # begins of the text after each marker
         self._markers: list[tuple[str, int, bool]] = []
         for found in LINE_MARKER.finditer(self.text):
             self._starts.append(found.end() + 1)
             self._markers.append((found[2].replace("\\\\", "\\"), int(found[1]), " 3" in found[3]))
 
-    # ---- where things are ----
+    # ---- positions ----
 
     def _marker(self, at: int) -> int:
         return bisect.bisect_right(self._starts, at) - 1
 
     def of_user(self, at: int) -> bool:
-        """Whether this is not from a system header."""
+        """Returns true if this is not from a system header."""
         marker = self._marker(at)
         return marker < 0 or not self._markers[marker][2]
 
@@ -88,7 +88,7 @@ class Source:
         return Place(file, line, self._column(file, line, begin, at))
 
     def _written_before(self, begin: int, at: int) -> str:
-        """What stands before this place on the user's line, which macros of system headers cut in pieces."""
+        """Returns the text before this place on the user's line, which macros of system headers split."""
         here, pieces = self._line(at), [self.text[begin:at]]
         while begin > 0:
             end, begin = begin - 1, self.text.rfind("\n", 0, begin - 1) + 1
@@ -126,7 +126,7 @@ class Source:
 
     @property
     def errors(self) -> int:
-        """How many have been reported."""
+        """Returns the number of errors reported."""
         return self.diagnostics.errors
 
     def error(self, at: int, message: str, remedy: str = "") -> None:
@@ -136,7 +136,7 @@ class Source:
         self.say("warning", at, message, remedy)
 
     def complain(self, option: str, at: int, message: str, remedy: str = "") -> None:
-        """An error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing."""
+        """Reports an error that -Wno-error=OPTION makes a warning, and -Wno-OPTION nothing."""
         if option in self.silenced:
             return
         kind = "warning" if option in self.downgraded else "error"
@@ -155,7 +155,7 @@ class Source:
         self._edited.add(begin)
 
     def override(self, begin: int, end: int, text: str) -> None:
-        """The same, in place of what has been made of parts of it."""
+        """The same, for a range of which parts have been edited."""
         if not self._edited.isdisjoint(range(begin, end)):
             self.edits = [edit for edit in self.edits if not (begin <= edit[0] < edit[1] <= end)]
         self.replace(begin, end, text)
@@ -164,11 +164,11 @@ class Source:
         self.edits.append((at, at, text))
 
     def edited(self, begin: int = 0, end: int | None = None) -> str:
-        """The text between two places with the edits that lie between them."""
+        """Returns the text between two places with the edits between them."""
         return "".join(text for text, _, _ in self.pieces(begin, end))
 
     def pieces(self, begin: int = 0, end: int | None = None) -> list[tuple[str, int, bool]]:
-        """The same in pieces: each with where in the source it comes from, and whether it is as it was there."""
+        """Returns the same in pieces: each with its position in the source, and true if it is unchanged."""
         stop = len(self.text) if end is None else end
         moved = sorted(self.moves, key=lambda move: -move.begin)
         changes = [(edit[0], edit[1], edit[2]) for edit in self.edits] + [(m.at, m.at, m) for m in moved]
@@ -214,15 +214,15 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 
 
 def plain_type(found: re.Match[str]) -> str:
-    """typeof of what the parser would not take for a type: a name of a type, as long as that."""
+    """Replaces a typeof that the parser would not take for a type by a type name of the same length."""
     if "\n" in found[0] or re.fullmatch(r"\w+[\w\s*.()\[\]]*", found[0]):
         return found[0]
     return "hiroba_".ljust(len(found[0]), "_")
 
 
 def parse(text: str) -> Node:
-    """The tree of C text. Lines that begin with # are passed over: they may stand where no statement may; and GNU's
-    attributes, which the parser does not know in all the places where they may stand."""
+    """Returns the tree of C text. Lines that begin with # are skipped: they may be where no statement may; and GNU's
+    attributes, which the parser does not know at all their places."""
     without = TYPEOF.sub(plain_type, blank_all(ATTRIBUTE, blank_all(HASH_LINE, text)))
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
     return parser.parse(without.encode("latin-1")).root_node
@@ -233,7 +233,7 @@ def text_of(node: Node | None) -> str:
 
 
 def walk(node: Node) -> list[Node]:
-    """The node and all below it, in the order of the text."""
+    """Returns the node and all below it, in the order of the text."""
     out, stack = [], [node]
     while stack:
         top = stack.pop()

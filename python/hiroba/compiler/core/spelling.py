@@ -1,5 +1,5 @@
-"""Declarations of a variable again, where its block does not reach: as a member, in another function, as what a pointer
-points to. Extents that are known only at run time are members, too."""
+"""Spells declarations of a variable outside of its block: as a member, in another function, as a pointer's target.
+Extents that are known only at run time are members, too."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .scopes import Kind
 from .shared import PREFIX, Rewriter, unevaluated
 from .source import TYPEOF, Node, one_line, text_of, walk
 
-GIVEN = f"{PREFIX}given"  # what the function of a task gets
+GIVEN = f"{PREFIX}given"  # the argument of a task's function
 STORAGE = re.compile(r"\b(?:static|extern|register|auto|_Thread_local|__thread|thread_local|inline|shared)\b")
 AUTO_TYPE = re.compile(r"\b__auto_type\b")
 CONST = re.compile(r"\b(?:const|__const|__const__)\b")
 
 
 class How(Enum):
-    """What a task has of a variable."""
+    """The form in which a task has a variable."""
 
     COPY = "a copy"
     OWN = "one of its own"
@@ -38,8 +38,8 @@ class Variable:
     array: bool
     specifiers: str
     shape: str  # the declarator, with {} for the name
-    extents: list[str]  # that are known at run time: each as the variable itself tells it
-    given: str = "{}"  # what the task has, of what it got
+    extents: list[str]  # those known at run time: each as an expression of the variable itself
+    given: str = "{}"  # the task's expression for its argument
 
     @property
     def by_address(self) -> bool:
@@ -54,7 +54,7 @@ class Variable:
 
     @property
     def members(self) -> str:
-        """Of the struct that a task gets."""
+        """Returns the members of the struct that a task gets."""
         if self.how in (How.OWN, How.AGAIN):
             return ""
         is_pointer = self.by_address or self.extents
@@ -63,7 +63,7 @@ class Variable:
 
     @property
     def values(self) -> list[str]:
-        """For these members, where the task is created; {} stands for the variable."""
+        """Returns the initialisers of these members, at the creation of the task; {} stands for the variable."""
         out = [f".{PREFIX}{self.name}_{i} = {extent}" for i, extent in enumerate(self.extents)]
         if self.how in (How.OWN, How.AGAIN) or (self.array and not self.by_address):
             return out
@@ -72,7 +72,7 @@ class Variable:
 
     @property
     def copied(self) -> str:
-        """What an initialiser cannot copy."""
+        """Returns the statements for data that an initialiser cannot copy."""
         if self.how is not How.COPY or not self.array:
             return ""
         return (
@@ -81,7 +81,7 @@ class Variable:
 
     @property
     def prologue(self) -> str:
-        """Declares it in the function of the task."""
+        """Returns its declaration in the function of the task."""
         member = self.given.replace("{}", f"{GIVEN}->{self.name}")
         if self.how is How.AGAIN:
             return f"extern {self.declared(self.name)};"
@@ -95,24 +95,24 @@ class Variable:
         return f"{self.declared(self.name)} = {member};"
 
     def _writable(self, name: str) -> str:
-        """Of an array that is filled after its declaration."""
+        """Returns the declaration of an array that is filled after it."""
         text = self.declared(name)
         return CONST.sub("", text) if (self.array or self.how is How.OWN) and "*" not in text else text
 
 
 class NotSpelledError(Exception):
-    """Why something of a block has no meaning outside of it."""
+    """The reason why an object of a block has no meaning outside of it."""
 
 
 class Spelling:
-    """Texts are those of the program, with what the C parser does not see of it."""
+    """Texts are those of the program, including parts that the C parser does not see."""
 
     def __init__(self, declared: Declared, rewriter: Rewriter) -> None:
         self.declared, self.rewriter = declared, rewriter
         self.text, self.original = rewriter.found.text, rewriter.source.text
 
     def variable(self, name: str, top: Node, how: How) -> Variable | str:
-        """What has to be known of a variable; or why it cannot be captured."""
+        """Returns the variable's description, or the reason why it cannot be captured."""
         holder = enclosing(top, "declaration", "parameter_declaration")
         identifier = innermost(top)
         kind = holder.child_by_field_name("type") if holder is not None else None
@@ -139,11 +139,11 @@ class Spelling:
         hidden = "__auto_type" not in words and not of.derived and TYPEOF.search(specifiers) is not None
         return Variable(name, top, how, array or hidden, specifiers, pieces, extents)
 
-    # ---- names of a block, where they are not known ----
+    # ---- names of a block, used where they are not known ----
 
     def outside(self, begin: int, end: int, text: str = "") -> str:
-        """Part of a declaration, for a place outside of functions, where only types matter. Variables of the function
-        become expressions of their types."""
+        """Returns a part of a declaration, for a place outside of functions, where only types matter. Variables of
+        the function become expressions of their types."""
         text = text or self.original
         pieces, at = [], begin
         for place, denoted in self.rewriter.scopes.between(begin, end):
@@ -163,7 +163,7 @@ class Spelling:
         return "".join([*pieces, text[at:end]])
 
     def _of_type(self, denoted: Denoted) -> str:
-        """An expression that is not evaluated."""
+        """Returns an expression that is not evaluated."""
         top = self.declared.top_of(denoted)
         variable = self.variable(denoted.name, top, How.ADDRESS) if top is not None else ""
         if isinstance(variable, str) or variable.extents:
@@ -173,7 +173,7 @@ class Spelling:
         return f"(*({variable.declared('(*)')})0)"
 
     def _specifiers(self, holder: Node, top: Node) -> str:
-        """Of a declaration, without storage. What __auto_type stands for is the type of the value."""
+        """Returns the type of a declaration, without storage. __auto_type is replaced by the type of the value."""
         first = holder.child_by_field_name("declarator") or top
         words = STORAGE.sub("", self.outside(holder.start_byte, first.start_byte))
         if AUTO_TYPE.search(words) is not None:
@@ -187,7 +187,7 @@ class Spelling:
         return one_line(words)
 
     def _shape(self, name: str, identifier: Node, top: Node, of: Type, parameter: bool) -> tuple[str, list[str]]:
-        """Its declarator with {} for the name, and the extents that this block knows."""
+        """Returns its declarator with {} for the name, and the extents that this block knows."""
         extents: list[str] = []
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         top = (top.child_by_field_name("declarator") if top.type == "init_declarator" else top) or top
@@ -216,7 +216,7 @@ class Spelling:
         return one_line("".join([*out, self.outside(at, top.end_byte, self.text)])), extents
 
     def _of_block(self, size: Node) -> bool:
-        """Whether an extent needs the values of a block, not only types."""
+        """Returns true if an extent needs the values of a block, not only types."""
         return any(
             denoted.block and denoted.entity is denoted and not unevaluated(self.text, at)
             for at, denoted in self.rewriter.scopes.between(size.start_byte, size.end_byte)
@@ -224,7 +224,7 @@ class Spelling:
 
 
 def count_of(value: Node, element: Type | None) -> str:
-    """How many elements the first value of an array has."""
+    """Returns the number of elements of an array's first value."""
     items = [n for n in value.named_children if n.type != "comment"]
     number = element is not None and (name_of(element) is not None or element.derived[:1] == (POINTER,))
     braced = value.type == "initializer_list" and len(items) == 1 and number and element is not None

@@ -1,4 +1,4 @@
-"""The statements that directives stand above, and how they may be left."""
+"""The statements below directives, and the jumps out of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Statements:
         return self.rewriter.source
 
     def below(self, end: int) -> Node | None:
-        """The statement below a directive that ends here. Lines that begin with # may stand between."""
+        """Returns the statement below a directive that ends here. Lines that begin with # may be between."""
         if not self._statements:
             nodes = [n for n in walk(self.rewriter.root) if n.type.endswith("_statement")]
             self._statements = sorted(((n.start_byte, -n.end_byte, n) for n in nodes), key=lambda s: s[:2])
@@ -32,7 +32,7 @@ class Statements:
         return None if HASH_LINE.sub("", between).strip() else best
 
     def statement(self, directive: Directive) -> Node | None:
-        """The statement below the directive, which must have one."""
+        """Returns the statement below the directive, which must have one."""
         best = self.below(directive.end)
         if best is None:
             self.source.error(
@@ -56,7 +56,7 @@ class Statements:
 
     @cached_property
     def _jumps(self) -> list[tuple[Node, Node | None]]:
-        """All goto with the statements whose labels they name; none where that is computed."""
+        """Returns all goto with the statements whose labels they name; none for a computed one."""
         nodes = [n for n in walk(self.rewriter.root) if n.type in ("goto_statement", "labeled_statement")]
         labels: dict[tuple[int, str], Node] = {}
         for node in nodes:
@@ -66,7 +66,7 @@ class Statements:
         return [(n, labels.get((function_at(n), text_of(n.child_by_field_name("label"))))) for n in jumps]
 
     def _left_by(self, statement: Node, shared_out: bool) -> Node | None:
-        """What jumps out of a statement; out of a loop that is shared out also what ends it."""
+        """Returns the jumps out of a statement; for a shared-out loop also those that end it."""
         leaving = [
             n for n, label in self._jumps if inside(n, statement) and (label is None or not inside(label, statement))
         ]
@@ -110,6 +110,6 @@ def inside(node: Node, statement: Node) -> bool:
 
 
 def function_at(node: Node) -> int:
-    """Where the function around it begins."""
+    """Returns the begin of the function around it."""
     function = enclosing(node, "function_definition")
     return function.start_byte if function is not None else -1

@@ -1,12 +1,12 @@
-"""What flow.py knows: at a place of a function, and of a function as a whole.
+"""The states of flow.py: at a place of a function, and of a function as a whole.
 
-What a value depends on is a set of atoms: RANK, or ("p", 2), what the third argument of a call depends on, or ("g", v),
-what the variable v at file scope does where the function is called; ("true", 2) says that this argument is not 0. So a
-function is looked at once, and each call puts its own arguments in.
+A value depends on a set of atoms: RANK, or ("p", 2), the atoms of the third argument of a call, or ("g", v), those of
+the variable v at file scope where the function is called; ("true", 2) means that this argument is not 0. So a function
+is analysed once, and each call substitutes its own arguments.
 
-What a pointer points to is a set of objects: variables; ("placed", p), the shared array of a pointer; ("heap", n) and
-("own", n), what the n-th call allocates, shared or not; ("p", k) and ("g", v), what an argument or a variable pointed
-to at the call; ("?", type), anything of that type, "" if that is not known either."""
+A pointer has a set of objects as targets: variables; ("placed", p), the shared array of a pointer; ("heap", n) and
+("own", n), the memory that the n-th call allocates, shared or not; ("p", k) and ("g", v), the targets of an argument
+or a variable at the call; ("?", type), anything of that type, "" if that is not known either."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONE: Atoms = frozenset()
 
 
 class State:
-    """What is known at one place. Variables of blocks that are not here have no atoms and point to nothing."""
+    """The state at one place. Variables of blocks that are not here have no atoms and no targets."""
 
     __slots__ = ("atoms", "points")
 
@@ -36,7 +36,7 @@ class State:
 
 @dataclass(eq=False)
 class Change:
-    """A write, or a call of what every rank should not call, with what decides which ranks do it."""
+    """A write, or a call that every rank should not make, with the atoms of the ranks that execute it."""
 
     operation: Access | Call
     objects: Atoms
@@ -46,14 +46,14 @@ class Change:
 
 @dataclass(eq=False)
 class Summary:
-    """What a call of a function does."""
+    """The effects of a call of a function."""
 
     returns: Atoms = NONE
     points: Atoms = NONE
-    atoms: dict[Key, Atoms] = field(default_factory=dict)  # that it adds, by object, variable at file scope, and member
-    added: dict[Key, Atoms] = field(default_factory=dict)  # what pointers there may point to then
+    atoms: dict[Key, Atoms] = field(default_factory=dict)  # added, by object, variable, and member
+    added: dict[Key, Atoms] = field(default_factory=dict)  # the new possible targets of pointers there
     changes: dict[tuple[int, ...], Change] = field(default_factory=dict)
-    locks: bool = False  # a lock is held after it that was not before
+    locks: bool = False  # it takes a lock and does not release it
     unlocks: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Texts with brackets: where they close, what stands between commas, and the words of a directive with theirs."""
+"""Texts with brackets: their ends, the parts between commas, and the words of a directive with their brackets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def matching(text: str, at: int) -> int:
-    """Where the text goes on after the bracket that closes the one at `at`; -1 if none does."""
+    """Returns the position after the bracket that closes the one at `at`; -1 if none does."""
     closing = {"(": ")", "[": "]", "{": "}"}
     stack = []
     for i in range(at, len(text)):
@@ -22,7 +22,7 @@ def matching(text: str, at: int) -> int:
 
 
 def split_list(text: str) -> list[str]:
-    """Parts between commas that are in no bracket."""
+    """Returns the parts between commas that are in no bracket."""
     parts, depth, begin = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -33,7 +33,7 @@ def split_list(text: str) -> list[str]:
 
 
 def split_at_colon(text: str) -> tuple[str, str]:
-    """What stands before and after the colon that belongs to no bracket and no ?:."""
+    """Returns the text before and after the colon that belongs to no bracket and no ?:."""
     depth = questions = 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -47,8 +47,8 @@ def split_at_colon(text: str) -> tuple[str, str]:
 
 
 def words_with_brackets(words: str) -> list[tuple[str, str]]:
-    """Words with what their brackets hold, in a directive of somebody else's, who will complain of what cannot be
-    read."""
+    """Returns words with the contents of their brackets, in a directive of another compiler, which reports errors in
+    it."""
     out, at = [], 0
     while (found := re.compile(r"(\w+)[ \t]*(\(?)").search(words, at)) is not None:
         end = matching(words, found.start(2)) if found[2] else found.end()
@@ -60,5 +60,5 @@ def words_with_brackets(words: str) -> list[tuple[str, str]]:
 
 
 def quoted(text: str) -> str:
-    """As a string literal of C."""
+    """Returns the text as a string literal of C."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

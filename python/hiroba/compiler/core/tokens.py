@@ -19,14 +19,14 @@ DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}"}
 
 @dataclass(frozen=True)
 class Tokens:
-    """`words` ends with an empty one, which stands where the text ends."""
+    """`words` ends with an empty one, at the end of the text."""
 
     words: list[str]
     places: list[int]
 
 
 def is_word(token: str) -> bool:
-    """Whether it is an identifier or a keyword."""
+    """Returns true for an identifier or a keyword."""
     first = token[:1]
     return (first.isalpha() or first in "_$" or first >= "\x80") and token[-1:] not in "\"'" if first else False
 

@@ -1,1 +1,1 @@
-"""MpC: C with `shared` arrays that say where they lie, and calls of mpc.h."""
+"""MpC: C with `shared` arrays that declare their distribution, and calls of mpc.h."""

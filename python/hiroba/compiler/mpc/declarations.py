@@ -1,4 +1,4 @@
-"""`shared` declarations: the word and its maps are taken out of the text that the C parser sees."""
+"""`shared` declarations: the word and its maps are removed from the text for the C parser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SKIP = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$', re.
 
 
 def find_shared(source: Source, found: Found) -> None:
-    """`shared` is no word of C, so it is ours only where a declaration begins and a type follows."""
+    """`shared` is no word of C, so it is MpC only where a declaration begins and a type follows."""
     skipped = [(s.start(), s.end()) for s in SKIP.finditer(source.text)]
     text = found.text
     # Elsewhere it may be a type of the program's; with a map it is not C.
@@ -56,7 +56,7 @@ def find_shared(source: Source, found: Found) -> None:
 
 
 def find_map(text: str, begin: int, end: int) -> int:
-    """The next :: outside of brackets."""
+    """Returns the next :: outside of brackets."""
     depth = 0
     for i in range(begin, end):
         depth += (text[i] in "([{") - (text[i] in ")]}")

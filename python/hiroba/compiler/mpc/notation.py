@@ -1,4 +1,4 @@
-"""What hirobacc has to know of MpC."""
+"""The registration of MpC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""affinity(a[i][0]): the element at whose home an iteration is computed, whether the loop touches it or not."""
+"""affinity(a[i][0]): the element at whose home an iteration is computed, accessed by the loop or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .loops import Access, LoopReader
 
 
 def owner_of(reader: LoopReader, directive: Directive, argument: str) -> int:
-    """The number of the access that decides; -1 with a message if none does."""
+    """Returns the number of the access that decides; -1 with a message if none does."""
     accesses = reader.out.accesses
     wanted = re.sub(r"\s+", "", argument)
     same = [i for i, access in enumerate(accesses) if re.sub(r"\s+", "", access.text) == wanted]
@@ -32,7 +32,7 @@ def owner_of(reader: LoopReader, directive: Directive, argument: str) -> int:
 
 
 def written(reader: LoopReader, anchor: Anchor, argument: str) -> Access | None:
-    """The element that the directive names, if its subscripts are affine."""
+    """Returns the element that the directive names, if its subscripts are affine."""
     root = parse(f"void f(void) {{ return {argument}; }}")
     node = root.descendant_for_byte_range(
         len("void f(void) { return "), len("void f(void) { return ") + len(argument) - 1

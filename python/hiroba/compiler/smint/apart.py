@@ -1,4 +1,4 @@
-"""Where one rank may be without the others: there no barrier is put that is not a part of what stands there."""
+"""Finds places that a rank may reach without the others: no barrier is inserted there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Apart:
-    """Functions that ranks call by conditions which depend on the rank, from threads, or by pointers; and the
+    """Finds functions that ranks call by conditions which depend on the rank, from threads, or by pointers; and the
     parameters and variables at file scope that decide about it."""
 
     def __init__(self, smint: Smint) -> None:
@@ -41,13 +41,14 @@ class Apart:
                 self.parameters.add((call.name, k))
 
     def decides(self, function: Function, atoms: Iterable[Key]) -> bool:
-        """Whether what depends on this may differ from rank to rank."""
+        """Returns true if a value with these atoms may differ from rank to rank."""
         return any(atom == RANK or (isinstance(atom, tuple) and (
             (atom[0] == "p" and (function.name in self.functions or (function.name, atom[1]) in self.parameters))
             or (atom[0] == "g" and atom[1] in self.variables))) for atom in atoms)  # fmt: skip
 
     def by_thread(self, operation: Call | Region) -> bool:
-        """Whether threads of OpenMP do this, each for itself. A loop below both directives begins before they do."""
+        """Returns true if each thread of OpenMP does this itself. A loop below both directives begins before they
+        do."""
         at, is_call = operation.node.start_byte, isinstance(operation, Call)
         return any(begin < at < end or (is_call and at == begin) for begin, end in self.threads)
 
@@ -60,7 +61,7 @@ class Apart:
         return out
 
     def _addressed(self) -> set[str]:
-        """Functions that are named without being called: whoever has the address calls them."""
+        """Returns functions that are named without being called: their address may be called anywhere."""
         out: set[str] = set()
         for node in walk(self.smint.rewriter.root):
             if node.type != "identifier" or (name := text_of(node)) not in self.flow.functions:

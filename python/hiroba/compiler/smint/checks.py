@@ -1,5 +1,5 @@
-"""For option check: what a loop touches, each access as it stands in the program. Races between ranks are found where
-such accesses meet; smint_touches has the rest."""
+"""Option check: the accesses of a loop, each as in the program's text. Races between ranks are overlaps of such
+accesses; see smint_touches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def key(access: Access) -> tuple[object, ...]:
 def exact(
     analysis: Analysis, loop: Node, locked: list[tuple[int, int]]
 ) -> dict[tuple[object, ...], tuple[Access, bool]]:
-    """Accesses to the same elements are one; and whether it is done in every iteration."""
+    """Accesses to the same elements are one; the flag is true if it is done in every iteration."""
     jumps = any(n.type in JUMPS for n in walk(loop))
     out: dict[tuple[object, ...], tuple[Access, bool]] = {}
     for access in analysis.single:
@@ -27,14 +27,14 @@ def exact(
             continue
         perhaps = jumps or analysis.loose or conditional(access.node, loop)
         old, unsure = out.get(key(access), (access, True))
-        if access.writes and not old.writes:  # a write says all that a read would say
+        if access.writes and not old.writes:  # a write includes a read
             old, unsure = replace(access, reads=True), True
         out[key(access)] = (old, unsure and perhaps if access.writes == old.writes else unsure)
     return out
 
 
 def touches(analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> str:
-    """The call, as C. `locked`: where one rank at a time is, which are no races."""
+    """Returns the call, as C. `locked`: places of one rank at a time, which are no races."""
     known = exact(analysis, loop, locked).values()
     words = []
     for access in analysis.unknown:

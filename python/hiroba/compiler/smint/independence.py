@@ -1,5 +1,4 @@
-"""Which iterations are independent: refuses what certainly is not, and proves where loops nested inside may be shared
-out, too."""
+"""Independent iterations: refuses those that certainly are not, and proves that nested loops may be shared out, too."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from .loops import Access, Analysis, LoopReader
 
 
 def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tuple[Access, Access] | None:
-    """A write and another access to the same array whose elements coincide in different iterations, for sure: both are
-    executed in every iteration."""
+    """Finds a write and another access to the same array whose elements certainly coincide in different iterations:
+    both are executed in every iteration."""
     always = [a for a in analysis.single if not conditional(a.node, loop)]
     for write in always:
         if not write.writes:
@@ -33,8 +32,8 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
 
 
 def apart_at_run_time(analysis: Analysis, loop: Node) -> list[tuple[Access, Access]]:
-    """Writes and other accesses to the same array whose subscripts differ by values that are known at run time only:
-    a[i] and a[i - d]. The run decides whether iterations meet there."""
+    """Finds writes and other accesses to the same array whose subscripts differ by values that are known at run time
+    only: a[i] and a[i - d]. The run decides if iterations conflict there."""
     always = [a for a in [*analysis.single, *analysis.beside] if not conditional(a.node, loop)]
     inner = range(1, len(analysis.loops))
     out: dict[object, tuple[Access, Access]] = {}
@@ -83,7 +82,7 @@ def certainly_carried(write: Access, other: Access, steps: list[int]) -> bool:
 
 
 def whole_steps(apart: int, factor: str, step: int) -> bool:
-    """Whether a loop inside passes both of two elements that lie so far apart. Its length is taken to suffice."""
+    """Returns true if an inner loop passes both of two elements at this distance. Its length is assumed to suffice."""
     number = integer(factor)
     return number is not None and step != 0 and apart % (number * step) == 0
 
@@ -95,8 +94,8 @@ PURE = frozenset(f"{name}{suffix}" for name in re.findall(r"\w+", PURE_NAMES) fo
 
 
 def provably_shared(reader: LoopReader, analysis: Analysis, reduced: list[str], collapse: int) -> int:
-    """How many of the perfectly nested loops may be shared out together. `parallel for` says that iterations of the
-    outermost are independent; of those inside it must be proved, unless `collapse` says so."""
+    """Returns the number of perfectly nested loops that may be shared out together. `parallel for` declares
+    iterations of the outermost independent; for inner loops it must be proved, unless `collapse` declares it."""
     depth = len(analysis.shared)
     if depth <= max(1, collapse):
         return depth
@@ -111,8 +110,9 @@ def provably_shared(reader: LoopReader, analysis: Analysis, reduced: list[str], 
 
 
 def may_repeat(index: Node, body: Node, depth: int = 0) -> bool:
-    """Whether different iterations may have the same value of a subscript: it is read from an array, comes from a call,
-    or from what makes different numbers equal; in itself, or by way of a variable of the body."""
+    """Returns true if different iterations may have the same value of a subscript: it is read from an array, comes
+    from a call, or from an operation that makes different numbers equal; directly, or through a variable of the
+    body."""
     for node in walk(index):
         operator = text_of(node.child_by_field_name("operator")) if node.type == "binary_expression" else ""
         if node.type in ("subscript_expression", "call_expression") or operator in ("%", "/", ">>", "&"):
@@ -127,16 +127,16 @@ def may_repeat(index: Node, body: Node, depth: int = 0) -> bool:
 
 
 def worth_sharing(rewriter: Rewriter, analysis: Analysis, depth: int, collapse: int) -> int:
-    """How many of these loops to share out: an inner one whose variable indexes no dimension that is divided stays as
-    the program wrote it, with its constant bounds, because every rank does all of it anyway."""
+    """Returns the number of these loops to share out: an inner one whose variable indexes no divided dimension stays
+    as the program wrote it, with its constant bounds, because every rank does all of it anyway."""
     while depth > max(1, collapse) and not any(may_be_cut(rewriter, access, depth - 1) for access in analysis.single):
         depth -= 1
     return depth
 
 
 def may_be_cut(rewriter: Rewriter, access: Access, variable: int) -> bool:
-    """Whether the variable of that loop indexes a divided dimension. A pointer may point to any shared array of the
-    file that has as many dimensions."""
+    """Returns true if the variable of that loop indexes a divided dimension. A pointer may point to any shared array
+    of the file that has as many dimensions."""
     used = [d for d, form in enumerate(access.low) if variable in form.factors]
     base = access.node
     while base.type == "subscript_expression":
@@ -148,13 +148,14 @@ def may_be_cut(rewriter: Rewriter, access: Access, variable: int) -> bool:
 
 
 def one_to_one(write: Access, depth: int, analysis: Analysis) -> bool:
-    """Whether iterations of `depth` loops write different elements, and use those of this array that they write."""
+    """Returns true if iterations of `depth` loops write different elements, and use those of this array that they
+    write."""
     for k in range(depth):
         if not any(list(form.factors) == [k] and integer(form.factors[k]) for form in write.low):
             return False
     for other in analysis.single:
         if other.base != write.base:
-            continue  # another array, or the same by another pointer: smint_begin looks
+            continue  # another array, or the same by another pointer: smint_begin checks
         if len(other.low) != len(write.low):
             return False
         for a, b in zip(write.low, other.low, strict=True):

@@ -1,5 +1,5 @@
-"""Barriers that wait for the next loop. A serial loop that does nothing with shared data but in its parallel loops (a
-time loop that swaps two pointers) needs all ranks to meet behind it only: SMINT_LATER of smint.h."""
+"""Barriers that are deferred to the next loop. A serial loop that uses shared data only in its parallel loops (a
+time loop that swaps two pointers) needs a barrier of all ranks only after it: SMINT_LATER of smint.h."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.shared import Rewriter
 from ..core.source import Node
 
 SERIAL = ("for_statement", "while_statement", "do_statement")
-# What might touch shared data, or leave without passing behind the loop.
+# Nodes that might access shared data, or leave without passing the end of the loop.
 REACHES_OUT = (
     "call_expression",
     "subscript_expression",
@@ -24,7 +24,7 @@ REACHES_OUT = (
 
 
 def loops_to_settle(rewriter: Rewriter, known: Iterable[Node]) -> list[Node]:
-    """Serial loops around some of these parallel loops, and around no directive but theirs."""
+    """Returns serial loops around some of these parallel loops, and around no other directive."""
     parallel = {loop.start_byte: loop for loop in known}
     around = (enclosing(loop, *SERIAL) for loop in parallel.values())
     serial = {loop.id: loop for loop in around if loop is not None}

@@ -1,4 +1,4 @@
-"""`parallel for`: which iterations are whose, what they touch, as the affine accesses of smint.h."""
+"""`parallel for`: the accesses of a loop, as the affine accesses of smint.h, and the loops that are shared out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Access:
 
 @dataclass
 class Values:
-    """What a loop variable becomes, as C."""
+    """The C that replaces a loop variable."""
 
     name: str
     first: str
@@ -50,25 +50,25 @@ class Values:
     step: str
 
     def known_step(self) -> int:
-        """0 if it is known at run time only."""
+        """Returns 0 if it is known at run time only."""
         return integer(self.step) or 0
 
 
 @dataclass
 class Analysis:
     accesses: list[Access] = field(default_factory=list)
-    single: list[Access] = field(default_factory=list)  # as they stand, before merging
-    beside: list[Access] = field(default_factory=list)  # not affine, but for what private arrays hold: a[i + off[k]]
+    single: list[Access] = field(default_factory=list)  # as in the program, before merging
+    beside: list[Access] = field(default_factory=list)  # affine except for values of private arrays: a[i + off[k]]
     loops: list[Values] = field(default_factory=list)
     irregular: list[str] = field(default_factory=list)
-    unknown: list[Access] = field(default_factory=list)  # of these the arrays: what pointers point to before the loop
+    unknown: list[Access] = field(default_factory=list)  # of these only the arrays: pointers' targets before the loop
     loose: bool = False  # some loop ends at the smaller of two values, and counts as ending at one of them
     shared: list[Counted] = field(default_factory=list)  # the loop, and those nested in it perfectly
     made: dict[int, int] = field(default_factory=dict)  # numbers that are no loops, and the loops that they follow
 
 
 def through_pointer(node: Node) -> bool:
-    """*p and p->x."""
+    """Returns true for *p and p->x."""
     if node.type == "pointer_expression":
         return text_of(node).startswith("*")
     return node.type == "field_expression" and "->" in [c.type for c in node.children]
@@ -89,13 +89,13 @@ class LoopReader:
         self.calls = any(n.type == "call_expression" for n in walk(self.body))
         self.reader = Reader({counted.name: Form(0, "", {0: "1"})}, self._invariant, self.render)
         self.out = Analysis()
-        self.entered: set[int] = set()  # loops that are known already
+        self.entered: set[int] = set()  # loops that are already known
         roots = (change[0] for n in walk(loop) if (change := changes(n)) is not None and change[0].type != "identifier")
         self.changed_memory = {next((text_of(n) for n in walk(r) if n.type == "identifier"), "") for r in roots}
-        self.beyond: set[str] = set()  # variables of loops for which there is no number
+        self.beyond: set[str] = set()  # variables of loops without a number
 
     def render(self, node: Node) -> str:
-        """An expression as C, with shared names and coindexed objects rewritten."""
+        """Returns an expression as C, with shared names and coindexed objects rewritten."""
         coindexed = self.rewriter.coindexed(node)
         if coindexed is not None:
             return coindexed
@@ -112,7 +112,7 @@ class LoopReader:
         name = text_of(node)
         if name in self.assigned or name in self.locals or self.rewriter.resolve(node) is not None:
             return False
-        if not self.declared.is_declared(node):  # let the C compiler say so where it stands
+        if not self.declared.is_declared(node):  # let the C compiler report it
             return False
         return name_of(self.declared.type_of(node)) not in REAL
 
@@ -126,7 +126,7 @@ class LoopReader:
         return computed(counted.bound, self.declared.type_of)
 
     def _end(self, counted: Counted) -> str:
-        """The first integer that is not reached; bounds may be real numbers."""
+        """Returns the first integer that is not reached; bounds may be real numbers."""
         bound, kind = self.render(counted.bound), self._type_of_bound(counted)
         if kind is not None and kind not in REAL:
             return past(bound, counted.past)
@@ -144,7 +144,7 @@ class LoopReader:
         return self.out
 
     def _nested(self, body: Node) -> None:
-        """Loops that are all there is in the one around them, with bounds that stay, can be shared out with it."""
+        """Loops that are the whole body of the one around them, with constant bounds, can be shared out with it."""
         while len(self.out.shared) < MAX_SHARED:
             inside = (
                 [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
@@ -170,7 +170,7 @@ class LoopReader:
     def _walk(self, node: Node) -> None:
         before = dict(self.reader.variables)
         self._walk_inside(node)
-        if node.type in ("for_statement", "compound_statement"):  # behind it, names mean what they meant before
+        if node.type in ("for_statement", "compound_statement"):  # after it, names have their earlier meaning
             self.reader.variables = before
 
     def _walk_inside(self, node: Node) -> None:
@@ -217,7 +217,7 @@ class LoopReader:
                 return
 
     def _number(self, values: Values) -> int:
-        """Of a loop. One after another, with the same values, have the same number; -1 if there are too many."""
+        """Returns the number of a loop. Consecutive loops with the same values share one; -1 if there are too many."""
         around = {k for form in self.reader.variables.values() for k in form.factors}
         for k, old in enumerate(self.out.loops[len(self.out.shared) :], len(self.out.shared)):
             if k not in around and (old.first, old.end, old.step) == (values.first, values.end, values.step):
@@ -229,7 +229,7 @@ class LoopReader:
         return len(self.out.loops) - 1
 
     def _copies(self, declaration: Node) -> None:
-        """`int n = i;`: n stands for i, if nothing changes it."""
+        """Handles `int n = i;`: n stands for i, if nothing changes it."""
         for declarator in declaration.children_by_field_name("declarator"):
             name = innermost(declarator)
             value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
@@ -241,7 +241,7 @@ class LoopReader:
                 self._stands_for(name, value)
 
     def _copied(self, statement: Node) -> None:
-        """`n = i;`: the same for a variable that is set here, and nowhere else in the loop."""
+        """Handles `n = i;`: the same for a variable that is set here, and nowhere else in the loop."""
         inside = statement.named_children[0] if statement.named_children else statement
         parent = statement.parent
         if inside.type != "assignment_expression" or parent is None or parent.type != "compound_statement":
@@ -254,7 +254,7 @@ class LoopReader:
             self._stands_for(name, value)
 
     def _stands_for(self, name: Node, value: Node) -> None:
-        """From here to the end of the block, if it holds the value of any index."""
+        """Valid from here to the end of the block, if it holds the value of any index."""
         form = self.reader.read(value)
         if form is not None and name_of(self.declared.type_of(name)) not in (*SMALL, *REAL):
             self.reader.variables[text_of(name)] = form
@@ -283,7 +283,7 @@ class LoopReader:
             return
         name = text_of(base)
         if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
-            return  # each image has its own part, and what is on other images is not the loop's to fetch
+            return  # each image has its own part, and the loop does not fetch data of other images
         if name in self.local_pointers or len(subscripts) > MAX_DIMS:
             self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
             return
@@ -339,19 +339,20 @@ class LoopReader:
             self.out.beside.append(Access(text_of(node), whole, text_of(base), node, writes, reads, found, found))
 
     def _stays(self, name: Node) -> bool:
-        """Whether nothing in the loop changes a private variable or array, so that it can be read before the loop."""
+        """Returns true if nothing in the loop changes a private variable or array, so that it can be read before the
+        loop."""
         of, own = self.declared.type_of(name), self.changed_memory
         return text_of(name) not in own and (self._invariant(name) if of is None or not of.derived else
                                              text_of(name) not in self.assigned and text_of(name) not in self.locals
                                              and self.rewriter.resolve(name) is None)  # fmt: skip
 
     def _by_pointers(self, base: Node, subscripts: int) -> bool:
-        """double **rows; double *rows[N]: each row may be anywhere."""
+        """Returns true for double **rows; double *rows[N]: each row may be anywhere."""
         of = self.declared.type_of(base)
         return of is not None and POINTER in of.derived[1:subscripts]
 
     def _unknown(self, node: Node, base: Node | None) -> None:
-        """An access of which the array is known at most: that of a name, or of *name."""
+        """Adds an access of which at most the array is known: that of a name, or of *name."""
         while base is not None and base.type in ("parenthesized_expression", "pointer_expression"):
             base = base.named_children[0] if base.named_children else None
         if base is None or base.type != "identifier" or text_of(base) in {*self.locals, *self.reader.variables}:
@@ -363,7 +364,7 @@ class LoopReader:
         self.out.unknown.append(Access(one_line(text_of(node)), whole, text_of(base), node, writes, reads, [], []))
 
     def _merge(self, new: Access) -> None:
-        """Accesses that differ by small constants only are one, that touches all between them."""
+        """Merges accesses that differ by small constants into one, which includes all elements between them."""
         for old in self.out.accesses:
             if old.base != new.base or len(old.low) != len(new.low) or old.writes != new.writes:
                 continue
@@ -383,7 +384,7 @@ def past(bound: str, more: int) -> str:
 
 
 def how_used(node: Node) -> tuple[bool, bool]:
-    """Whether this expression is written, and whether it is read."""
+    """Returns if this expression is written, and if it is read."""
     parent = node.parent
     while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
         node, parent = parent, parent.parent
@@ -418,7 +419,7 @@ CONSTANT = re.compile(r"(?:[-+*/%()\s]|\b(?:0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]*\b)*
 
 
 def is_constant(access: Access) -> bool:
-    """Whether only the address of its array, which is a shared one, is not known before the program runs."""
+    """Returns true if only the address of its array, a shared one, is not known before the program runs."""
     forms = [*access.low, *access.high]
     texts = [form.value() for form in forms] + [factor for form in forms for factor in form.factors.values()]
     return access.base.startswith("(*") and all(CONSTANT.fullmatch(text) for text in texts)
@@ -426,15 +427,15 @@ def is_constant(access: Access) -> bool:
 
 @dataclass
 class Table:
-    """Accesses as C. Constant ones stand in a table of their own, which costs a C compiler much less to translate."""
+    """Accesses as C. Constant ones are in a separate table, which a C compiler translates much faster."""
 
-    declared: str  # what stands before
+    declared: str  # the text before
     given: str  # an argument
     count: int
 
 
 def table_of(accesses: list[tuple[Access, bool, bool]], name: str, others: list[str] | None = None) -> Table:
-    """Each with whether it owns, and whether it is done perhaps. `others` are C already."""
+    """Returns the C of each with its flags for ownership and uncertainty. `others` are C already."""
     constant = not others and all(is_constant(access) for access, _, _ in accesses)
     words = [write_access(access, owns, perhaps, constant) for access, owns, perhaps in accesses]
     words = list(dict.fromkeys([*words, *(others or [])]))
@@ -451,7 +452,7 @@ def table_of(accesses: list[tuple[Access, bool, bool]], name: str, others: list[
 
 
 def write_access(access: Access, owns: bool, perhaps: bool = False, indirect: bool = False) -> str:
-    """`indirect`: the base is where the pointer to the array is."""
+    """`indirect`: the base is the address of the pointer to the array."""
     element, strides = access.base, []
     for _ in access.low:
         element += "[0]"

@@ -1,4 +1,4 @@
-"""Which shared memory the operations of a file use: what pointers of each function point to, whoever calls it."""
+"""The shared memory that the operations of a file use: targets of the pointers of each function, for any caller."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Memory:
                 self.globals.setdefault(key, set()).update(self.of(function, added))
 
     def of(self, function: Function, objects: Iterable[Key]) -> set[Key]:
-        """What these are, as far as the file knows who calls the function."""
+        """Returns the objects of these, as far as the file knows the function's callers."""
         out: set[Key] = set()
         for thing in objects:
             if isinstance(thing, tuple) and thing[0] == "p":
@@ -56,7 +56,7 @@ class Memory:
         return out
 
     def _type(self, made: Declaration | None) -> str:
-        """What an array or a pointer has elements of."""
+        """Returns the type of an array's or a pointer's elements."""
         if made is None:
             return ""
         if made not in self._types:
@@ -66,7 +66,7 @@ class Memory:
         return self._types[made]
 
     def one_of(self, function: Function, objects: Iterable[Key]) -> set[Key]:
-        """What of these is certainly written, as what may not be read at the same time."""
+        """Returns the objects of these that are certainly written; they must not be read at the same time."""
         found = (self.of(function, {thing}) for thing in objects)
         return {("read", each) for things in found if len(things) == 1 for each in things}
 
@@ -76,7 +76,7 @@ class Memory:
         return self.flow.is_shared(thing) or (isinstance(thing, tuple) and thing[0] == "?")
 
     def place(self, thing: Key) -> tuple[int, str]:
-        """Where it is declared, for an order that is always the same."""
+        """Returns the place of its declaration, for an order that is always the same."""
         declared = self.flow.declaration(plain(thing))
         return (declared.at, "") if declared is not None else (-1, str(thing))
 
@@ -93,7 +93,7 @@ class Memory:
         return self._type(thing) if isinstance(thing, Declaration) else ""
 
     def meet(self, one: Key, other: Key, surely: bool) -> bool:
-        """Whether two objects may be the same memory: pointers of which nothing else is known, by their types."""
+        """Returns true if two objects may be the same memory: unknown pointers are compared by their types."""
         if one == other and not (isinstance(one, tuple) and one[0] == "?"):
             return True
         unknown = [thing for thing in (one, other) if isinstance(thing, tuple) and thing[0] == "?"]
@@ -121,7 +121,7 @@ class Memory:
 
     @staticmethod
     def read_by(objects: set[Key]) -> set[Key]:
-        """What a read is noted as: only what is certainly this object, because then it is what a loop writes."""
+        """Returns the record of a read: only of a certain object, because then it is the one that a loop writes."""
         return {("read", thing) for thing in objects} if len(objects) == 1 else set()
 
     def surely_written_in(self, block: list[Operation]) -> set[Key]:
@@ -139,7 +139,7 @@ class Memory:
 
     @staticmethod
     def given(call: Call, things: Iterable[Key]) -> set[Key]:
-        """What these objects of a called function are where it is called."""
+        """Returns the caller's objects for these objects of a called function."""
         out: set[Key] = set()
         for thing in things:
             if isinstance(thing, tuple) and thing[0] == "p":
@@ -161,7 +161,7 @@ class Memory:
         return self.given(call, self._used[call.name])
 
     def reached_by(self, call: Call) -> set[Key]:
-        """What a function of another file may use: what it is given, and what it can name."""
+        """Returns the memory that a function of another file may use: its arguments, and global names."""
         given: set[Key] = set().union(*call.points)
         return given if self.is_known(call.name) else given | self.everywhere
 
@@ -169,7 +169,7 @@ class Memory:
         return self.flow.is_ours(name) or self.flow.of_system(name)
 
     def written_by(self, call: Call) -> tuple[set[Key], bool]:
-        """What a function of another file may write; and whether it is one of the program's."""
+        """Returns the memory that a function of another file may write; and true if it is one of the program's."""
         known, constant = self.is_known(call.name), self._constant(call.name)
         out: set[Key] = set()
         if LEAVE.search(call.name) and known:
@@ -180,13 +180,13 @@ class Memory:
         return out if known else out | self.everywhere, not known
 
     def read_of(self, call: Call) -> set[Key]:
-        """What a function of the system reads by its parameters."""
+        """Returns the memory that a function of the system reads by its parameters."""
         constant = self._constant(call.name) if self.is_known(call.name) else []
         return {thing for points, stays in zip(call.points, constant, strict=False) if stays
                 for thing in self.read_by(points)}  # fmt: skip
 
     def _constant(self, name: str) -> list[bool]:
-        """Of each parameter of a prototype whether what it points to stays as it is."""
+        """Returns for each parameter of a prototype if its target stays constant."""
         made = self.unit.scopes.visible(name, len(self.unit.found.text) - 1)
         if made is None:
             return []
@@ -200,5 +200,5 @@ class Memory:
 
 
 def plain(thing: Key) -> Key:
-    """The object, whether it is read or written."""
+    """Returns the object of a read or a write."""
     return thing[1] if isinstance(thing, tuple) and thing[0] == "read" else thing

@@ -1,5 +1,5 @@
-"""Where directives may not stand: what all ranks do together is not for one rank, for one thread, or for the iterations
-of a loop that ranks share."""
+"""Places where directives may not stand: operations of all ranks together are not for one rank, for one thread, or
+for the iterations of a shared-out loop."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def shown(directive: Directive) -> str:
 
 
 def threads_word(words: str) -> str:
-    """The word of an OpenMP directive that makes threads of it, or ""."""
+    """Returns the word of an OpenMP directive that makes threads, or ""."""
     return next((word for word, _ in words_with_brackets(words) if word in THREADS), "")
 
 
 def regions(rewriter: Rewriter) -> list[tuple[int, int, str]]:
-    """What the threads of OpenMP do: begin, end, and the directive."""
+    """Returns the statements that threads of OpenMP execute: begin, end, and the directive."""
     lines = [line for line in PRAGMA.finditer(rewriter.source.text) if line[1] == "omp" and threads_word(line[2])]
     if not lines:
         return []
@@ -40,7 +40,7 @@ def regions(rewriter: Rewriter) -> list[tuple[int, int, str]]:
 
 
 def check(rewriter: Rewriter, ours: list[Directive], statements: Statements) -> None:
-    """Says what is wrong."""
+    """Reports errors."""
     threads = regions(rewriter) if any(d.kind.together for d in ours) else []
     around = [
         (statement.start_byte, statement.end_byte, d)

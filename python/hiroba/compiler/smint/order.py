@@ -1,9 +1,9 @@
-"""Where a parallel loop has to wait for all ranks before it begins: each rank does what stands outside of directives at
-its own pace, so one that is late would write over results of a loop that others have begun. By the operations of
-core/facts.py, and what core/flow.py says of pointers, this module finds the loops that use shared memory which may
-have been written since the ranks have last met, and puts a barrier before the loop, before a serial loop around it, or
-before the call that leads to it. If that is not certain, there is a barrier; where nothing is written, none. A barrier
-before anything but a loop, or a call that certainly comes to one, stands only where all ranks come."""
+"""Finds parallel loops that must wait for all ranks before they begin: each rank executes statements outside of
+directives at its own pace, so a late one would overwrite results of a loop that others have begun. By the operations
+of core/facts.py and the pointers of core/flow.py, this module finds the loops that use shared memory which may have
+been written since the last barrier, and inserts a barrier before the loop, before a serial loop around it, or before
+the call that leads to it. If that is not certain, there is a barrier; without writes, none. A barrier before
+anything but a loop, or a call that certainly leads to one, is inserted only where all ranks come."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MEETINGS = ("barrier", "sync_all", "sms_sync", "taskwait", "sms_shutdown", "mpc_
 
 @dataclass(eq=False)
 class Effect:
-    """What a function does with what has been written before it is called."""
+    """A function's effects on data written before its call."""
 
-    uses: list[Key] = field(default_factory=list)  # in parallel loops, before the ranks have met in it
+    uses: list[Key] = field(default_factory=list)  # in parallel loops, before the first barrier in it
     writes: list[Key] = field(default_factory=list)  # for certain
     loops: list[Region] = field(default_factory=list)
-    meets: bool = False  # on all ways through it
-    written: Written = field(default_factory=dict)  # and not met since
+    meets: bool = False  # there is a barrier on all ways through it
+    written: Written = field(default_factory=dict)  # and no barrier since
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class Place:
     operation: Region | Call
     cause: Operation
     thing: Key
-    called: bool = False  # a loop of a called function: the call is no place for a barrier
+    called: bool = False  # a loop of a called function: no barrier can stand at the call
 
 
 class Order:
@@ -57,7 +57,7 @@ class Order:
         self.singles = {begin for begin, _, _ in smint.own.singles}
         self.meeting = {d.at for d in smint.found.directives if any(word in d.name.lower() for word in MEETINGS)}
         self.effects: dict[str, Effect | None] = {}
-        self.found: dict[int, Place] = {}  # by where the node begins
+        self.found: dict[int, Place] = {}  # by the begin of the node
         self.hoisted: dict[int, tuple[Node, list[Place]]] = {}
 
     def insert(self) -> None:
@@ -75,7 +75,7 @@ class Order:
         if name not in self.flow.functions:
             return Effect()
         if name not in self.effects:
-            self.effects[name] = None  # of a call in itself nothing is known yet
+            self.effects[name] = None  # for a recursive call nothing is known yet
             self.effects[name] = Path(self, self.flow.functions[name]).effect()
         return self.effects[name] or Effect()
 
@@ -120,7 +120,7 @@ class Path:
         self.breaks: list[Written | None] = []
         self.continues: list[Written | None] = []
         self.ends: Written | None = None
-        self.fresh: set[Key] = set()  # arrays that the function itself has allocated, which nothing before has used
+        self.fresh: set[Key] = set()  # arrays that the function itself has allocated, not used before
 
     def effect(self) -> Effect:
         marked = self._walk({ANYTHING: Operation(self.function.node)})
@@ -196,7 +196,7 @@ class Path:
         return self._turns(loop, written, sure)
 
     def _may_wrap(self, node: Node) -> bool:
-        """Whether braces can be put around a loop: nothing of another compiler's stands above it."""
+        """Returns true if braces can be put around a loop: no directive of another compiler is above it."""
         before = self.order.source.text[: node.start_byte].rstrip()
         line = before[before.rfind("\n") + 1 :].lstrip()
         return not line.startswith("#pragma") or line.startswith("#pragma SMint")
@@ -235,7 +235,7 @@ class Path:
             head = again
         return after
 
-    # ---- where ranks meet ----
+    # ---- places of barriers ----
 
     def _region(self, region: Region, written: Written) -> Written | None:
         at = region.node.start_byte
@@ -257,8 +257,8 @@ class Path:
         loops: list[Region],
         certain: bool,
     ) -> bool:
-        """Whether there has to be a barrier before this, which uses some memory, and writes some for certain.
-        `certain`: all ranks meet in it anyway."""
+        """Returns true if this needs a barrier before it; it uses some memory, and certainly writes some. `certain`:
+        it has a barrier of all ranks anyway."""
         uses, writes = used
         if ANYTHING in written and any(map(self._may_be_shared, uses)) and not surely:
             self.exposed.uses += uses - self.fresh

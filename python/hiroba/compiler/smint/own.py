@@ -1,4 +1,4 @@
-"""Warnings about private variables, of which each rank has its own: what a serial program means to be one."""
+"""Warns about private variables, of which each rank has its own, where a serial program has one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONDITIONS = ("if_statement", "conditional_expression")
 
 
 def in_order(node: Node) -> Iterator[Node]:
-    """Identifiers, in the order in which they are used: what is assigned comes behind the value."""
+    """Yields identifiers in the order of their use: the target of an assignment comes after the value."""
     if node.type == "identifier":
         yield node
         return
@@ -33,7 +33,7 @@ def in_order(node: Node) -> Iterator[Node]:
 
 
 def is_set(use: Node) -> bool:
-    """Whether this use gives the variable a new value that has nothing to do with the old one."""
+    """Returns true if this use gives the variable a new value that does not depend on the old one."""
     parent = use.parent
     if parent is None or parent.type != "assignment_expression" or parent.child_by_field_name("left") != use:
         return parent is not None and parent.type.endswith("declarator") and innermost(parent) == use
@@ -44,7 +44,7 @@ def is_set(use: Node) -> bool:
 
 
 def whole(use: Node) -> Node:
-    """The element or member that begins with this name, if it is one."""
+    """Returns the element or member that begins with this name, if any."""
     while use.parent is not None and use.parent.type in ("subscript_expression", "field_expression"):
         if use.parent.child_by_field_name("argument") != use:
             break
@@ -55,7 +55,7 @@ def whole(use: Node) -> Node:
 class OwnVariables:
     def __init__(self, rewriter: Rewriter, declared: Declared) -> None:
         self.rewriter, self.declared = rewriter, declared
-        self.singles: list[tuple[int, int, frozenset[str]]] = []  # and what all get a copy of
+        self.singles: list[tuple[int, int, frozenset[str]]] = []  # and the variables that all ranks get a copy of
         self._uses: dict[int, dict[str, list[Node]]] = {}  # by function and name, in order
 
     def uses(self, function: Node | None, name: str) -> list[Node]:
@@ -71,7 +71,7 @@ class OwnVariables:
     # ---- parallel for ----
 
     def warn_of_loop(self, loop: Node, reader: LoopReader, reduced: list[str], above: int) -> None:
-        """`above`: where the directive stands; between it and the loop are those of OpenMP."""
+        """`above`: the position of the directive; those of OpenMP are between it and the loop."""
         copies = {word for text in self.copies(above, loop) for word in re.findall(r"[A-Za-z_]\w*", text)}
         seen, affine = {*reader.locals, *reduced, *copies}, elements_of_iterations(reader)
         for node in walk(loop):
@@ -89,7 +89,7 @@ class OwnVariables:
                 seen.add(name)
                 self._warn_of_variable(loop, reader, target)
             elif is_sum(node, target, operator) and target.id not in affine:
-                continue  # private.py says it
+                continue  # private.py reports it
             elif self._each_its_own(loop, reader, target, root):
                 seen.add(name)
                 self.rewriter.source.warn(
@@ -101,7 +101,7 @@ class OwnVariables:
                 )
 
     def copies(self, above: int, loop: Node) -> list[str]:
-        """What OpenMP gives each thread or iteration."""
+        """Returns the variables that OpenMP gives each thread or iteration."""
         text = self.rewriter.source.text
         out = []
         for line in PRAGMA.finditer(text, above, loop.end_byte):
@@ -144,14 +144,14 @@ class OwnVariables:
             )  # fmt: skip
 
     def _is_induction(self, reader: LoopReader, name: str, uses: list[Node]) -> bool:
-        """Whether a variable moves on by the same step, and something else in the body uses where it is."""
+        """Returns true if a variable advances by the same step, and the body also uses its value elsewhere."""
         moves = [n for n in walk(reader.body) if (c := changes(n)) is not None and text_of(c[0]) == name]
         inside = {u.id for move in moves for u in walk(move)}
         others = [u for u in uses if u.id not in inside]
         return any(enclosing(u, "subscript_expression") is not None for u in others)
 
     def _is_private(self, use: Node) -> bool:
-        """Whether OpenMP gives each thread its own: the value from before is not seen."""
+        """Returns true if OpenMP gives each thread its own: the value from before is not seen."""
         node: Node | None = use
         while node is not None and node.type != "function_definition":
             if node.type == "for_statement":
@@ -163,7 +163,7 @@ class OwnVariables:
         return False
 
     def _each_its_own(self, loop: Node, reader: LoopReader, target: Node, root: Node) -> bool:
-        """Whether an ordinary array gets its values from the iterations, and is used elsewhere."""
+        """Returns true if an ordinary array gets its values from the iterations, and is used elsewhere."""
         of = self.declared.type_of(root)
         if of is None or of.derived[:1] != (ARRAY,):
             return False
@@ -215,7 +215,7 @@ class OwnVariables:
                     )
 
     def used_by_all(self, function: Node, name: str, behind: int) -> bool:
-        """Whether the next use that is not rank 0's only reads it."""
+        """Returns true if the next use outside of rank 0's statements only reads it."""
         for use in self.uses(function, name):
             if use.start_byte < behind:
                 continue
@@ -228,7 +228,7 @@ class OwnVariables:
 
 
 def private_names(text: str) -> set[str]:
-    """Variables of which directives of OpenMP in this text give each thread its own."""
+    """Returns variables of which directives of OpenMP in this text give each thread its own."""
     arguments = [
         text[clause.begin : clause.end]
         for line in PRAGMA.finditer(text)
@@ -240,7 +240,7 @@ def private_names(text: str) -> set[str]:
 
 
 def extreme(body: Node, name: str) -> str:
-    """`max` or `min`, if a variable is set to what it was compared with; else nothing."""
+    """Returns `max` or `min`, if a variable is set to the value that it was compared with; else nothing."""
     for node in walk(body):
         if node.type == "call_expression" and name in identifiers(node):
             found = re.search(r"(max|min)", text_of(node.child_by_field_name("function")))

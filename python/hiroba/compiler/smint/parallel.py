@@ -27,7 +27,7 @@ from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
 
 OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b(.*)")
-# Clauses of OpenMP that a parallel for of ranks does not have: what is true here.
+# Clauses of OpenMP that a parallel for of ranks does not have, with their replacement.
 FOREIGN = {
     "private": "each rank has its own `{}` already, and threads get theirs by OpenMP: leave it out, or put "
     "`#pragma omp parallel for private({})` below this line",
@@ -95,7 +95,7 @@ class ParallelFor:
         self._share_out(directive, loop, counted, clauses)
 
     def _steady(self, loop: Node, counted: Counted) -> bool:
-        """Whether only the loop itself changes what it counts with."""
+        """Returns true if only the loop itself changes its counter."""
         body = loop.child_by_field_name("body") or loop
         parts = (counted.first, counted.bound, *([counted.by] if counted.by is not None else []))
         uses = {name for part in parts for name in identifiers(part)}
@@ -189,7 +189,7 @@ class ParallelFor:
         self.smint.explain.append(f"  end: {end}")
 
     def _is_again(self, directive: Directive) -> bool:
-        """Whether it stands in a serial loop, or in a function that one calls."""
+        """Returns true if it is in a serial loop, or in a function that one calls."""
         node = self.rewriter.root.descendant_for_byte_range(directive.at, directive.at)
         if node is None or node.type in SERIAL or enclosing(node, *SERIAL) is not None:
             return node is not None
@@ -197,7 +197,7 @@ class ParallelFor:
         return function is not None and function_name(function) in self.smint.called_again
 
     def _depends(self, loop: Node, analysis: Analysis) -> bool:
-        """Says so of an iteration that certainly needs what another one writes."""
+        """Returns true, after an error, if an iteration certainly needs a value that another one writes."""
         carried = carried_dependence(self.rewriter, loop, analysis)
         if carried is not None:
             write, other = carried
@@ -226,7 +226,7 @@ class ParallelFor:
         return out
 
     def _collides(self, loop: Node, reader: LoopReader, analysis: Analysis) -> bool:
-        """Says so of shared elements that are changed by what they were, where two iterations may have the same one."""
+        """Returns true, after an error, if two iterations may change the same shared element by its old value."""
         affine = {access.node.id for access in analysis.single}
         for node in walk(reader.body):
             change = changes(node)
@@ -263,7 +263,7 @@ class ParallelFor:
         return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
-        """What stands under `critical` in this loop: the line, and the statement behind it."""
+        """Returns the statements under `critical` in this loop: the line, and the statement after it."""
         directives = self.rewriter.found.directives  # in the order of the text
         first, last = (
             bisect.bisect_left(directives, at, key=lambda d: d.at) for at in (loop.start_byte, loop.end_byte)
@@ -272,14 +272,14 @@ class ParallelFor:
         return [(d.at, s.end_byte) for d in locked if (s := self.smint.statements.statement(d)) is not None]
 
     def _local_pointers(self, loop: Node, analysis: Analysis) -> tuple[str, str]:
-        """Copies of the pointers of shared arrays: for all that the C compiler knows, a store might change those."""
+        """Copies the pointers of shared arrays: as far as the C compiler knows, a store might change them."""
         pointers = dict.fromkeys(a.base[2:-1] for a in analysis.accesses if a.base.startswith("(*"))
         self.rewriter.keep(loop.start_byte, loop.end_byte, pointers)
         keep = "".join(f"__typeof__({p}) const kept_{p} = {p}; " for p in pointers)
         return keep, "".join(f" (void)kept_{p};" for p in pointers)
 
     def _how(self, access: Access) -> str:
-        """What becomes of an access with affine subscripts."""
+        """Returns the replacement of an access with affine subscripts."""
         if access.base.startswith("(*"):
             return "fetched in bulk"
         base = access.node

@@ -1,4 +1,4 @@
-"""What SMint does with one file: its directives in the order of the text, and what loops have in common."""
+"""The work of SMint on one file: its directives in the order of the text, and the common state of loops."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .wait import wait_for_tasks
 
 @dataclass
 class SharedLoop:
-    """A parallel loop whose beginning is still to be written, because its barrier depends on what is around it."""
+    """A parallel loop whose beginning is written last, because its barrier depends on its surroundings."""
 
     directive: Directive
     loop: Node
-    opening: tuple[str, str]  # before and behind the flags
+    opening: tuple[str, str]  # before and after the flags
     flags: list[str]
-    alone: bool  # touches what its subscripts say, and has nothing but a barrier at its end
-    explained: int  # which line of the explanation tells of its end
+    alone: bool  # accesses only the elements of its subscripts, and has only a barrier at its end
+    explained: int  # the line of the explanation about its end
 
 
 class Smint(Part):
@@ -36,8 +36,8 @@ class Smint(Part):
         super().__init__(notation, unit)
         self.loops: list[SharedLoop] = []
         self.summed: list[Summed] = []
-        self.task_loops: list[tuple[Directive, Node]] = []  # whose tiles are tasks
-        self.functions: set[str] = set()  # that these have become
+        self.task_loops: list[tuple[Directive, Node]] = []  # loops whose tiles are tasks
+        self.functions: set[str] = set()  # their functions
         self.tables: dict[int, str] = {}  # private arrays from which their subscripts are read, by declarator
         self.filled: set[int] = set()  # arrays that they write
         self.numbered = 0  # loops that have a number, for the names of their variables
@@ -82,7 +82,7 @@ class Smint(Part):
             Order(self).insert()
 
     def explain_loop(self, directive: Directive, line: str) -> None:
-        """Adds a line to what --explain says of a loop."""
+        """Adds a line to the explanation of a loop by --explain."""
         end = next((each.explained for each in self.loops if each.directive is directive), None)
         if end is not None:
             self.explain[end] = f"{line}\n{self.explain[end]}"
@@ -97,7 +97,7 @@ class Smint(Part):
         PrivateMemory(self).check()
 
     def _settle(self) -> None:
-        """In a serial loop that does nothing else with shared data, barriers wait for the next loop."""
+        """In a serial loop that does nothing else with shared data, barriers are deferred to the next loop."""
         for serial in loops_to_settle(self.rewriter, [each.loop for each in self.loops if each.alone]):
             for each in self.loops:
                 if serial.start_byte <= each.loop.start_byte < serial.end_byte:

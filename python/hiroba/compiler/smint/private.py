@@ -1,6 +1,6 @@
-"""Private memory that is written where one rank, or each rank for its iterations only, is: elements and members of
-structures, by their names or through pointers. What own.py says of variables, this module says of memory, by what
-core/flow.py knows of pointers."""
+"""Warns about private memory that is written by one rank only, or by each rank for its iterations only: elements and
+members of structures, by their names or through pointers. own.py does this for variables; this module uses the
+pointers of core/flow.py."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REDUCIBLE = ("+", "-", "*", "&", "|", "^")
 
 @dataclass(eq=False)
 class Summed:
-    """A parallel loop, of which private memory may hold sums."""
+    """A parallel loop whose sums may be in private memory."""
 
     loop: Node
     reader: LoopReader
@@ -59,14 +59,14 @@ def inside(block: list[Operation]) -> list[Operation]:
 
 
 def is_sum(change: Node, target: Node, operator: str) -> bool:
-    """Whether the new value is made of the old one."""
+    """Returns true if the new value depends on the old one."""
     right = change.child_by_field_name("right")
     again = right is not None and re.sub(r"\s", "", text_of(target)) in re.sub(r"\s", "", text_of(right))
     return operator != "=" or again
 
 
 def elements_of_iterations(reader: LoopReader) -> set[int]:
-    """Accesses to elements that belong to one iteration each."""
+    """Returns accesses to elements that belong to one iteration each."""
     made = reader.out.made
     return {a.node.id for a in reader.out.single if any(made.get(k, k) == 0 for form in a.low for k in form.factors)}
 
@@ -89,7 +89,7 @@ class PrivateMemory:
                 self._check_single(end, copied, *self.regions[begin])
 
     def _private(self, function: Function, objects: set[Key]) -> list[Declaration] | None:
-        """The variables that certainly have it; none for what malloc gave. Nothing if it may be shared."""
+        """Returns the variables that certainly have it; none for memory of malloc. Nothing if it may be shared."""
         things = self.memory.of(function, objects)
         known = [t for t in things if isinstance(t, Declaration) or (isinstance(t, tuple) and t[0] == "own")]
         if not things or len(known) < len(things) or any(map(self.memory.may_be_shared, things)):
@@ -123,7 +123,7 @@ class PrivateMemory:
             self._say_sum(access, target, operator)
 
     def _points_anywhere(self, root: Declaration, body: Node) -> bool:
-        """Whether a pointer of the body is `&h[..]` of an element that iterations may share."""
+        """Returns true if a pointer of the body is `&h[..]` of an element that iterations may share."""
         for node in walk(body):
             if node.type == "init_declarator" and root.at in range(node.start_byte, node.end_byte):
                 value = node.child_by_field_name("value")
@@ -131,7 +131,7 @@ class PrivateMemory:
         return False
 
     def _is_set_before(self, access: Access, operations: list[Operation]) -> bool:
-        """Whether the iteration itself begins it anew."""
+        """Returns true if the iteration itself initialises it."""
         for other in operations:
             if other.node.start_byte >= access.node.start_byte:
                 continue
@@ -143,7 +143,7 @@ class PrivateMemory:
         return False
 
     def _of_a_thread(self, target: Node) -> bool:
-        """h[omp_get_thread_num()][k] and h[MYPID][k] are sums of parts, which the program adds itself."""
+        """Returns true for h[omp_get_thread_num()][k] and h[MYPID][k]: partial sums that the program adds itself."""
         calls = any(node.type == "call_expression" for node in walk(target))
         return calls or "sms_rank" in identifiers(target)
 

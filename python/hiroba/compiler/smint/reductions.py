@@ -24,7 +24,10 @@ OPERATORS = {
     "&&": ("SMINT_AND", "1"),
     "||": ("SMINT_OR", "0"),
 }
-PLAIN = ("SMINT_SIGNED", "SMINT_REAL")  # with the widths below: what smint_reduce_int64 and _double hold exactly
+PLAIN = (
+    "SMINT_SIGNED",
+    "SMINT_REAL",
+)  # with the widths below: exact in smint_reduce_int64, _double
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,12 @@ class Reduced:
     name: str
     kind: str  # SMINT_SIGNED ..; "" if the type is not known
     exact: bool  # a 64-bit integer or a double holds it
-    first: str = ""  # C for the address of the first element; "" for what is one variable
+    first: str = ""  # C for the address of the first element; "" for a single variable
     count: str = "1"
     element: str = ""
 
     def prepare(self) -> str:
-        """Ranks but the first begin with what changes nothing."""
+        """Ranks but the first begin with the neutral value."""
         identity = OPERATORS[self.operator][1]
         if not identity:
             return ""
@@ -67,7 +70,7 @@ class Reduced:
 
 
 def kind_of(of: Type | None) -> tuple[str, bool]:
-    """What smint.h calls an arithmetic type, and whether a 64-bit integer or a double holds all its values."""
+    """Returns smint.h's name of an arithmetic type, and true if a 64-bit integer or a double holds all its values."""
     name = name_of(of)
     if name is None:
         return (
@@ -137,7 +140,7 @@ class ReductionReader:
         return self._many(operator, text, name, found[2], of)
 
     def _many(self, operator: str, text: str, name: str, brackets: str, of: Type | None) -> Reduced | None:
-        """An array, or a section of one, or of what a pointer points to."""
+        """Reads an array, or a section of one, or of a pointer's target."""
         is_array, is_pointer = ((of is not None and of.derived[:1] == (word,)) for word in (ARRAY, POINTER))
         inside = of.inside() if of is not None else None
         kind, exact = kind_of(inside.element() if inside is not None else None)

@@ -1,4 +1,5 @@
-"""#pragma SMint single: rank 0 does the statement below, and all ranks may get copies of what it has set."""
+"""#pragma SMint single: rank 0 executes the statement below, and all ranks may get copies of variables that it has
+set."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def single(smint: Smint, directive: Directive) -> None:
 
 
 def copied_names(smint: Smint, directive: Directive, statement: Node) -> list[str]:
-    """The variables of single copy(x, y), which all ranks get from rank 0."""
+    """Returns the variables of single copy(x, y), which all ranks get from rank 0."""
     names = []
     for name, argument in clauses_of(smint.source, directive):
         if name not in directive.kind.clauses:

@@ -92,7 +92,7 @@ class TaskLoop:
         return not both
 
     def _tiles(self, reader: TileReader) -> list[str]:
-        """How large tiles are, by loop, as C."""
+        """Returns the size of tiles, by loop, as C."""
         given = next((argument for name, argument in self.clauses if name == "tile"), "auto")
         sizes = ["SMINT_TILE_AUTO" if size == "auto" else size for size in split_list(given)]
         deep = len(reader.out.shared)
@@ -128,8 +128,8 @@ class TaskLoop:
         return not self.smint.clean
 
     def _captured(self, reader: TileReader) -> list[tuple[Variable, Node]]:
-        """Variables of which the nest has copies: those of the function around, and what the program may change before
-        the task runs."""
+        """Returns variables of which the nest has copies: those of the function around it, and those that the
+        program may change before the task runs."""
         source, declared = self.smint.source, self.smint.declared
         spelling = Spelling(declared, self.smint.rewriter)
         out = []
@@ -146,7 +146,7 @@ class TaskLoop:
         return out
 
     def _how(self, reader: TileReader, name: str, top: Node) -> How | None:
-        """What the nest has of a variable around it; None: the variable itself, or an error."""
+        """Returns the nest's form of a variable around it; None: the variable itself, or an error."""
         declared, of = self.smint.declared, self.smint.declared.type_of_declarator(top)
         array = of is not None and of.derived[:1] == (ARRAY,)
         local = Declared.is_local(top, self.loop)
@@ -183,7 +183,7 @@ class TaskLoop:
         return how
 
     def _refuse_both(self, reader: TileReader, name: str, written: Access) -> None:
-        """A task that writes a shared array runs on one rank only, so the others would not have the private one."""
+        """Refuses a task that writes both: it runs on one rank only, so the others would not have the private array."""
         shared = next((a for a in reader.out.single if a.writes and a.base.startswith("(*")), None)
         if shared is not None:
             self._error(
@@ -194,7 +194,7 @@ class TaskLoop:
             )
 
     def _accesses(self, reader: TileReader, variables: list[tuple[Variable, Node]]) -> list[str]:
-        """Each once; arrays of which tasks have copies need no order."""
+        """Returns each once; arrays of which tasks have copies need no order."""
         copies = {variable.name for variable, _ in variables if variable.array}
         known = exact(reader.out, self.loop, []).items()
         words = [
@@ -206,7 +206,7 @@ class TaskLoop:
 
     @staticmethod
     def _reads_old(reader: TileReader, place: tuple[object, ...], write: Access) -> bool:
-        """Whether something reads these elements before they are written for the first time."""
+        """Returns true if these elements are read before they are written for the first time."""
         assignment = enclosing(write.node, "assignment_expression")
         end = assignment.end_byte if assignment is not None else write.node.end_byte
         return any(a.reads and key(a) == place and a.node.start_byte < end for a in reader.out.single)
@@ -229,7 +229,7 @@ class TaskLoop:
 
     @staticmethod
     def _subscripts(reader: TileReader, name: str, variables: list[tuple[Variable, Node]]) -> str:
-        """A function for each subscript that is not affine."""
+        """Defines a function for each subscript that is not affine."""
         out = ""
         for number, made in enumerate(reader.spans):
             if not isinstance(made, Made):

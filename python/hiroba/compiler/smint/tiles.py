@@ -1,6 +1,6 @@
-"""The affine accesses of a loop whose tiles become tasks: bounds may follow the variables of the loops around, and an
-array that is passed to a function is used there as the type of the parameter says. A subscript that is not affine, but
-whose values are known when the tasks are created, counts as a variable of its own."""
+"""The affine accesses of a loop whose tiles become tasks: bounds may depend on the variables of the loops around,
+and an array passed to a function is used there as the parameter's type declares. A subscript that is not affine, but
+whose values are known when the tasks are created, counts as a separate variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, table
 
 @dataclass
 class Span:
-    """The values of a loop: `ends` are one end, or two of which the smaller one holds."""
+    """The values of a loop: `ends` are one end, or two of which the smaller one counts."""
 
     first: Form
     ends: list[Form]
@@ -30,19 +30,19 @@ class Span:
 
 @dataclass
 class Made:
-    """What a subscript makes of the variable of a loop, which is number `of`."""
+    """The values of a subscript for the variable of a loop, which is number `of`."""
 
     of: int
     variable: str
     text: str  # C
-    function: str = ""  # of C, that computes it
+    function: str = ""  # the C function that computes it
 
     def __str__(self) -> str:
         zero = "{0, {0}}"
         return table([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
 
 
-# What a subscript may consist of, beside names.
+# The nodes that a subscript may contain, except names.
 SUBSCRIPT = (
     *("number_literal", "char_literal", "parenthesized_expression", "binary_expression", "unary_expression"),
     *("conditional_expression", "cast_expression", "type_descriptor", "primitive_type", "sized_type_specifier"),
@@ -56,12 +56,12 @@ def affine(form: Form) -> str:
 
 
 def base_of(node: Node) -> Node:
-    """a of a[i]."""
+    """Returns a of a[i]."""
     return node.child_by_field_name("argument") or node.named_children[0]
 
 
 def base_of_all(node: Node) -> Node:
-    """a of a[i][j]."""
+    """Returns a of a[i][j]."""
     while node.type == "subscript_expression":
         node = base_of(node)
     return node
@@ -74,7 +74,7 @@ class TileReader(LoopReader):
     tables: dict[str, Node]  # arrays from which subscripts are read, by name
 
     def read_spans(self) -> str:
-        """Reads all. Returns what is wrong, if the nest cannot become tasks."""
+        """Reads all. Returns the reason if the nest cannot become tasks."""
         self.spans, self.tables = [], {}
         if not self._begin(self.counted, self.loop):
             return f"the bounds of the loop over `{self.counted.name}` are not affine"
@@ -87,7 +87,7 @@ class TileReader(LoopReader):
         return self.out.irregular[0] if self.out.irregular else ""
 
     def _begin(self, counted: Counted, loop: Node) -> bool:
-        """One more loop, if its bounds are affine."""
+        """Adds a loop, and returns true, if its bounds are affine."""
         body = loop.child_by_field_name("body")
         if len(self.spans) >= MAX_LOOPS:
             self.beyond.add(counted.name)
@@ -124,7 +124,7 @@ class TileReader(LoopReader):
             body = inside[0].child_by_field_name("body") or body
 
     def _enter(self, loop: Node) -> None:
-        """A loop that cannot be read may have no iterations."""
+        """Handles a loop that cannot be read, which may have no iterations."""
         counted = read_for(loop)
         if not isinstance(counted, str):
             self.reader.variables.pop(counted.name, None)
@@ -136,7 +136,7 @@ class TileReader(LoopReader):
         super()._walk_inside(node)
 
     def _bare(self, node: Node) -> None:
-        """A name that stands without subscripts: if it is an address, what happens with it is not known."""
+        """Handles a name without subscripts: the uses of an address are not known."""
         name, of, parent = text_of(node), self.declared.type_of(node), node.parent
         shared = self.rewriter.resolve(node)
         if shared is not None and shared.codims:
@@ -181,7 +181,7 @@ class TileReader(LoopReader):
         return self.reader.read(node) or self._made(node)
 
     def _made(self, node: Node) -> Form | None:
-        """Of any operators and elements of private arrays, where it follows one loop at most."""
+        """Reads a subscript of any operators and elements of private arrays that depends on one loop at most."""
         variables: set[str] = set()
         tables: dict[str, Node] = {}
         for each in walk(node):
@@ -216,7 +216,7 @@ class TileReader(LoopReader):
         return len(self.spans) - 1
 
     def _passed(self, node: Node) -> tuple[Node, int] | None:
-        """The function that gets this array or part of one, and as which argument."""
+        """Returns the function that gets this array or a part of one, and the number of the argument."""
         parent, of = node.parent, self.declared.type_of(node)
         if parent is None or parent.type != "argument_list" or of is None or of.derived[:1] != (ARRAY,):
             return None
@@ -225,7 +225,7 @@ class TileReader(LoopReader):
         return (function, arguments.index(node)) if function is not None else None
 
     def _is_const(self, function: Node, number: int) -> bool:
-        """Whether the parameter points to what the function only reads."""
+        """Returns true if the function only reads the parameter's target."""
         top = self.declared.declarator(function) if function.type == "identifier" else None
         lists = [n for n in walk(top) if n.type == "parameter_list"] if top is not None else []
         parameters = [n for n in lists[0].named_children if n.type == "parameter_declaration"] if lists else []
@@ -237,7 +237,7 @@ class TileReader(LoopReader):
         return self._end(counted)
 
     def scalars(self) -> list[Node]:
-        """Uses of shared variables that are no arrays."""
+        """Returns uses of shared variables that are no arrays."""
         out = []
         for node in walk(self.loop):
             shared = self.rewriter.resolve(node) if node.type == "identifier" else None
@@ -246,7 +246,7 @@ class TileReader(LoopReader):
         return out
 
     def outer_names(self, declared_before: int) -> dict[str, Node]:
-        """Variables around the nest that it uses, with their declarators, but for shared ones."""
+        """Returns variables around the nest that it uses, with their declarators, except shared ones."""
         out = {}
         for node in walk(self.loop):
             top = self.declared.declarator(node) if node.type == "identifier" else None

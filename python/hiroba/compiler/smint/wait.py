@@ -1,5 +1,5 @@
-"""Where the program waits for tasks that loops have made: before the first statement that might use shared data in
-another way than such a loop. Until then loops follow each other by the data that they use."""
+"""Finds the places where the program waits for the tasks of loops: before the first statement that might use shared
+data in another way than such a loop. Until then loops are ordered by the data that they use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def wait_for_tasks(smint: Smint) -> None:
-    places: dict[int, tuple[Node, Node]] = {}  # by end: the statements from the first to the last one
+    places: dict[int, tuple[Node, Node]] = {}  # by end: the first and the last statement
     for _, loop in smint.task_loops:
         first = last = _largest(smint, loop)
         while (following := last.next_named_sibling) is not None and _quiet(smint, following, last.end_byte):
@@ -34,7 +34,7 @@ def wait_for_tasks(smint: Smint) -> None:
 
 
 def _largest(smint: Smint, loop: Node) -> Node:
-    """The largest statement around a loop that does nothing else with shared data."""
+    """Returns the largest statement around a loop that does nothing else with shared data."""
     out = loop
     at = loop.parent
     while at is not None and at.type not in ("function_definition", "translation_unit"):
@@ -47,7 +47,7 @@ def _largest(smint: Smint, loop: Node) -> Node:
 
 
 def _quiet(smint: Smint, node: Node, behind: int) -> bool:
-    """`behind`: no other directive stands between this place and the end of the statement."""
+    """`behind`: no other directive is between this place and the end of the statement."""
     loops = {loop.start_byte: loop for _, loop in smint.task_loops}
     own = {directive.at for directive, _ in smint.task_loops}
     others = [d for d in smint.found.directives if behind <= d.at < node.end_byte and d.at not in own]

@@ -1,4 +1,4 @@
-"""A task, and what all that is done with tasks needs to know of the file."""
+"""A task, and the facts about a file that all modules for tasks need."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Task:
     function: Node
     loop: Counted | None = None  # of a taskloop
     captured: dict[str, Variable] = field(default_factory=dict)
-    shadows: list[str] = field(default_factory=list)  # C that declares its parts of shared arrays that it reduces
+    shadows: list[str] = field(default_factory=list)  # C that declares its parts of the shared arrays that it reduces
 
     def replaces(self, at: int) -> bool:
-        """Whether it is one of the bounds of the loop, which are not those of a task."""
+        """Returns true for one of the bounds of the loop, which are not those of a task."""
         bounds = [self.loop.first, self.loop.compare] if self.loop is not None else []
         return any(bound.start_byte <= at < bound.end_byte for bound in bounds)
 
@@ -38,17 +38,17 @@ class Tasks(Part):
         super().__init__(notation, unit)
         self.clauses: dict[int, Clauses] = {}  # by the place of the directive
         self.tasks: list[Task] = []
-        self.functions: set[str] = set()  # that bodies have become
+        self.functions: set[str] = set()  # the bodies' functions
 
     def task_of(self, directive: Directive) -> Task:
         return next(task for task in self.tasks if task.directive is directive)
 
     def around(self, at: int) -> Task | None:
-        """The innermost task that has this place in its body."""
+        """Returns the innermost task that has this place in its body."""
         return max((t for t in self.tasks if t.has(at)), key=lambda t: t.directive.at, default=None)
 
     def fragment(self, directive: Directive, text: str) -> Node | None:
-        """An expression of a directive, parsed."""
+        """Parses an expression of a directive."""
         root = parse(f"void f(void) {{ return {text}; }}")
         body = root.named_children[0].child_by_field_name("body") if root.named_children else None
         statement = body.named_children[0] if body is not None and body.named_children else None
@@ -58,7 +58,7 @@ class Tasks(Part):
         return statement.named_children[0]
 
     def names(self, directive: Directive, text: str) -> Iterator[tuple[str, Node]]:
-        """The variables of an expression, or of a section, with their declarators."""
+        """Returns the variables of an expression, or of a section, with their declarators."""
         anchor = self.anchor(directive)
         for part in re.split(r"[:;]", text) if "?" not in text else [text]:
             root = parse(f"void f(void) {{ return {part}; }}")
@@ -68,7 +68,8 @@ class Tasks(Part):
                     yield node.text.decode("latin-1") if node.text else "", top
 
     def render(self, directive: Directive, text: str) -> str:
-        """An expression of a directive as C: shared arrays are pointers, and so are variables of an outer function."""
+        """Returns an expression of a directive as C: shared arrays are pointers, and so are variables of an outer
+        function."""
         anchor, outer = self.anchor(directive), self.around(directive.at)
 
         def renamed(found: re.Match[str]) -> str:

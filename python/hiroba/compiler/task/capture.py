@@ -1,5 +1,5 @@
-"""Which variables of the functions around it a task captures, and how: as in OpenMP it has copies, made when it is
-created, but of what outlives all tasks, of what shared(..) names, and of variables that its own accesses name."""
+"""The variables around it that a task captures, and the form: as in OpenMP it has copies, made at its creation,
+except of variables that outlive all tasks, that shared(..) names, and that its own accesses name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def captured(tasks: Tasks, task: Task) -> dict[str, Variable]:
 
 
 def used(tasks: Tasks, task: Task) -> Iterator[tuple[str, Node]]:
-    """Names in the statement, in the directives of tasks in it, and in other directives."""
+    """Returns names in the statement, in the directives of tasks in it, and in other directives."""
     begin, end = task.statement.start_byte, task.statement.end_byte
     for at, denoted in tasks.rewriter.scopes.between(begin, end):
         if denoted.kind not in VARIABLES or task.replaces(at) or begin <= denoted.at < end:
@@ -95,7 +95,7 @@ def is_global(task: Task, top: Node) -> bool:
 
 
 def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
-    """What clauses say of variables."""
+    """Returns the forms that clauses declare for variables."""
     out = {}
     for name, clause in task.clauses.variables.items():
         anchor = tasks.anchor(task.directive)
@@ -113,7 +113,7 @@ def explicit(tasks: Tasks, task: Task) -> dict[str, How]:
 
 
 def rename(tasks: Tasks, task: Task, variable: Variable) -> None:
-    """Uses of what a task has by its address, where no inner task has it otherwise."""
+    """Renames uses of a variable that the task has by its address, where no inner task has it otherwise."""
     if not variable.by_address:
         return
     for at, denoted in tasks.rewriter.scopes.between(task.statement.start_byte, task.statement.end_byte):

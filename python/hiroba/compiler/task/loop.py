@@ -1,5 +1,5 @@
-"""#pragma hiroba taskloop: chunks of a counted loop are tasks. In a section `[i + c]` and `[i + c:length]`, i being the
-variable of the loop, mean what the chunk has of it."""
+"""#pragma hiroba taskloop: chunks of a counted loop are tasks. In a section `[i + c]` and `[i + c:length]`, i being
+the variable of the loop, mean the chunk's part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES = [f".{name} = {name}" for name in CHUNK]
 
 
 def read_loop(tasks: Tasks, directive: Directive, statement: Node) -> Counted | None:
-    """The loop below the directive; None, with a message, if it cannot be divided."""
+    """Returns the loop below the directive; None, with a message, if it cannot be divided."""
     found = read_for(statement) if statement.type == "for_statement" else "is no for loop"
     wrong, remedy = "", "write for (int i = first; i < end; i++)"
     body = statement.child_by_field_name("body")
@@ -38,7 +38,7 @@ def read_loop(tasks: Tasks, directive: Directive, statement: Node) -> Counted | 
 def chunk(
     tasks: Tasks, directive: Directive, loop: Counted, section: str, brackets: list[list[str]]
 ) -> list[list[str]]:
-    """The brackets of a section, for all iterations of a task. Its first one is what the variable is there."""
+    """Returns the brackets of a section, for all iterations of a task. The variable has its first value there."""
     of_loop = re.compile(rf"\b{loop.name}\b")
     alone = re.compile(rf"{loop.name}(\s*[+-](?!.*\b{loop.name}\b).*)?|(?!.*\b{loop.name}\b.*\+).*\+\s*{loop.name}")
     length, out = f"{CHUNK[1]} - {CHUNK[0]}", []
@@ -62,7 +62,7 @@ def chunk(
 
 
 def head(tasks: Tasks, loop: Counted) -> None:
-    """In the function of a task the loop has only its iterations."""
+    """Gives the loop in a task's function only its iterations."""
     variable = f"(__typeof__({loop.name}))"
     tasks.source.replace(loop.first.start_byte, loop.first.end_byte, f"{variable}{GIVEN}->{CHUNK[0]}")
     text = f"{loop.name} < {variable}{GIVEN}->{CHUNK[1]}"
@@ -70,7 +70,7 @@ def head(tasks: Tasks, loop: Counted) -> None:
 
 
 def around(tasks: Tasks, made: Task, loop: Counted, create: str) -> str:
-    """A loop over the chunks."""
+    """Returns a loop over the chunks."""
     first, bound, grain = (
         tasks.render(made.directive, text)
         for text in (text_of(loop.first), text_of(loop.bound), made.clauses.values["grainsize"])

@@ -1,4 +1,4 @@
-"""What hirobacc has to know of tasks. A new directive is a function, and a line here."""
+"""The registration of tasks. A new directive is a function, and a line here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""#pragma hiroba task, taskloop and taskwait. The body of a task becomes a function before the one that it stands in,
-whose lines are still those of the program; in its place is the call that creates the task."""
+"""#pragma hiroba task, taskloop and taskwait. The body of a task becomes a function before the one around it, whose
+lines are still those of the program; the call that creates the task replaces it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def task(tasks: Tasks, directive: Directive) -> None:
 
 
 def arguments(used: str) -> str:
-    """The last ones of a call that gets accesses."""
+    """Returns the last arguments of a call that gets accesses."""
     count = "(int)(sizeof hiroba_used / sizeof hiroba_used[0])"
     return f"hiroba_used, {count}, &hiroba_spec" if used else "0, 0, &hiroba_spec"
 
@@ -61,7 +61,7 @@ def spec_of(tasks: Tasks, directive: Directive, label: str, values: dict[str, st
 
 
 def label_of(made: Task) -> str:
-    """What the program says; else the function that the body calls first, else the one around it."""
+    """Returns the program's name; else the function that the body calls first, else the one around it."""
     label = made.clauses.values.get("label", "").strip('"')
     calls = [n for n in walk(made.statement) if n.type == "call_expression"]
     called = text_of(calls[0].child_by_field_name("function")) if calls else ""
@@ -77,7 +77,7 @@ def function_name(tasks: Tasks, made: Task) -> str:
 
 
 def given(tasks: Tasks, made: Task, variables: list[Variable], function: str) -> str:
-    """C that declares `hiroba_data`, what the task gets."""
+    """Returns C that declares `hiroba_data`, the task's argument."""
     values = list(loop.VALUES if made.loop is not None else [])
     return outline.given(function, values, [(v, tasks.render(made.directive, v.name)) for v in variables])
 
@@ -94,7 +94,7 @@ def creation(tasks: Tasks, made: Task, function: str, variables: list[Variable],
 def conditional(
     tasks: Tasks, made: Task, function: str, variables: list[Variable], create: str, has_accesses: bool
 ) -> str:
-    """if(..): else the program waits for the task; without data that is a call."""
+    """Returns the C of if(..): if it is false, the program waits for the task; without data that is a call."""
     condition = tasks.render(made.directive, made.clauses.values["if"])
     if has_accesses or "on" in made.clauses.values:
         return f"{create} if (!({condition})) hiroba_taskwait_at({tasks.place(made.directive)});"
@@ -105,6 +105,6 @@ def conditional(
 
 
 def members(made: Task, variables: list[Variable]) -> str:
-    """Of the struct that the function of a task gets."""
+    """Returns the members of the struct that the function of a task gets."""
     own = [loop.MEMBERS] if made.loop is not None else []
     return " ".join([*own, *(variable.members for variable in variables if variable.members)])

@@ -1,5 +1,5 @@
-"""What the notation of tasks does with one file: all directives are read, then what each task captures is known, then
-each becomes calls of task.h, and its body a function of its own."""
+"""The work of the notation of tasks on one file: it reads all directives, finds the captures of each task, then
+turns each directive into calls of task.h, and its body into a function."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ WRITE = "name a variable, an element x[i], *p, or contiguous elements x[base:len
 
 
 def plain(section: str) -> str:
-    """`*p` is `p[0]`."""
+    """Rewrites `*p` as `p[0]`."""
     found = re.fullmatch(r"\(?\s*\*\s*([A-Za-z_]\w*)\s*\)?", section.strip())
     return f"{found[1]}[0]" if found is not None else section
 
@@ -25,8 +25,8 @@ def part(number: int, address: str) -> str:
 
 
 def reduced(tasks: Tasks, task: Task) -> dict[str, int]:
-    """The variables that reductions name, with the number of the access, but shared arrays. These are what pointers
-    point to: in the body there are other ones of that name, to the part."""
+    """Returns the variables that reductions name, with the number of the access, except shared arrays. For a pointer
+    it is its target: in the body another variable of that name points to the part."""
     anchor, out = tasks.anchor(task.directive), {}
     for number, one in enumerate(task.clauses.accesses):
         if not one.operator:
@@ -44,7 +44,7 @@ def reduced(tasks: Tasks, task: Task) -> dict[str, int]:
 
 
 def access(tasks: Tasks, directive: Directive, one: Access) -> str:
-    """C for a hiroba_access."""
+    """Returns C for a hiroba_access."""
     base, brackets = brackets_of(plain(one.section))
     of = tasks.declared.type_of(tasks.fragment(directive, base), tasks.anchor(directive))
     message = wrong(tasks, directive, base, brackets, of)

@@ -1,5 +1,5 @@
-"""What an access names: a variable, an element, or a section `[base:length:step]` of an array or of what a pointer
-points to, as a hiroba_access."""
+"""The data of an access: a variable, an element, or a section `[base:length:step]` of an array or of a pointer's
+target, as a hiroba_access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WRITE = "write [base:length] or [base:length:step]"
 
 
 def list_of(tasks: Tasks, directive: Directive, clauses: Clauses) -> str:
-    """C for all accesses, which declares `hiroba_used`; "" if there are none."""
+    """Returns C for all accesses, which declares `hiroba_used`; "" if there are none."""
     texts = [
         reductions.access(tasks, directive, one) if one.operator else access(tasks, directive, one.mode, one.section)
         for one in clauses.accesses
@@ -33,7 +33,7 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
     made = next((task for task in tasks.tasks if task.directive is directive), None)
     if made is not None and made.loop is not None:
         brackets = chunk(tasks, directive, made.loop, section, brackets)
-    first = element = tasks.render(directive, base)  # where it begins; one of what this bracket counts
+    first = element = tasks.render(directive, base)  # its begin; one unit of this bracket
     counts, strides, gaps = [], [], False
     for parts in brackets:
         around, element = element, f"{element}[0]"
@@ -62,7 +62,7 @@ def access(tasks: Tasks, directive: Directive, mode: str, section: str) -> str:
 
 
 def fits(tasks: Tasks, directive: Directive, section: str, base: str, brackets: list[list[str]]) -> bool:
-    """Whether the brackets are right for what they follow."""
+    """Returns true if the brackets fit their base."""
     at = directive.place(base)
     of = tasks.declared.type_of(tasks.fragment(directive, base), tasks.anchor(directive))
     ranges = sum(len(parts) > 1 for parts in brackets)
@@ -84,7 +84,7 @@ def fits(tasks: Tasks, directive: Directive, section: str, base: str, brackets: 
 def has_length(
     tasks: Tasks, directive: Directive, section: str, of: Type | None, number: int, parts: list[str]
 ) -> bool:
-    """Only the length of an array is known."""
+    """Returns true if the length is given or known, as only that of an array is."""
     if len(parts) == 1 or parts[1] or (of is not None and of.derived[number] == ARRAY):
         return True
     tasks.source.error(
@@ -104,7 +104,7 @@ def is_pointer(tasks: Tasks, directive: Directive, base: str, of: Type) -> bool:
 
 
 def own_variable(tasks: Tasks, directive: Directive, section: str) -> str:
-    """The variable that has all of the section in itself; "" if a pointer leads there."""
+    """Returns the variable that contains the whole section; "" if a pointer leads there."""
     base, brackets = brackets_of(section)
     node: Node | None = tasks.fragment(directive, base + "[0]" * len(brackets))
     anchor = tasks.anchor(directive)

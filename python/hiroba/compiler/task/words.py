@@ -1,4 +1,4 @@
-"""What the clauses of #pragma hiroba say: accesses, values, and how a task gets its variables."""
+"""The clauses of #pragma hiroba: accesses, values, and the form of a task's variables."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MODES = {
 }
 DEPEND = {**MODES, "mutexinoutset": "HIROBA_COMMUTATIVE", "inoutset": "HIROBA_CONCURRENT"}
 REDUCTIONS = ("reduction", "in_reduction")
-# With the numbers of collective.h's operators.
+# Operators with the numbers of collective.h.
 OPERATORS = {"+": 0, "-": 0, "*": 1, "max": 2, "min": 3, "&&": 4, "||": 5, "&": 6, "|": 7, "^": 8}
 VALUES = ("on", "priority", "if", "label", "grainsize")
 VARIABLES = ("firstprivate", "private", "shared")
 MOST_ACCESSES = 16
-# Of OpenMP and OmpSs-2, and what to write instead.
+# Words of OpenMP and OmpSs-2, and their replacement.
 WEAK = ("is for tasks whose children use the data", "name it without `weak`: a task ends after its children")
 ABSENT = {
     **{f"weak{mode}": WEAK for mode in MODES},
@@ -50,7 +50,7 @@ class Clauses:
     variables: dict[str, str] = field(default_factory=dict)  # by name: the clause that has it
 
     def texts(self) -> list[str]:
-        """What is evaluated where the directive stands."""
+        """Returns the expressions that are evaluated at the directive."""
         return [access.section for access in self.accesses] + [v for name, v in self.values.items() if name != "label"]
 
 
@@ -79,7 +79,7 @@ def read(source: Source, directive: Directive) -> Clauses:
 
 
 def accesses(source: Source, directive: Directive, name: str, argument: str) -> list[Access]:
-    """Of in(a, b), of OpenMP's depend(in: a, b), of reduction(+: a, b), and of taskwait on(a)."""
+    """Reads in(a, b), OpenMP's depend(in: a, b), reduction(+: a, b), and taskwait on(a)."""
     if name in REDUCTIONS:
         return reductions(source, directive, name, argument)
     mode, sections = MODES.get(name, "HIROBA_IN"), argument
@@ -115,7 +115,7 @@ def refuse(source: Source, directive: Directive, name: str) -> None:
 
 
 def parts_of(bracket: str) -> list[str]:
-    """What colons divide; OmpSs-2 writes `base;length`."""
+    """Returns the parts between colons; OmpSs-2 writes `base;length`."""
     if ";" in bracket:
         return [part.strip() for part in bracket.split(";")]
     out, rest = [], bracket
@@ -126,7 +126,7 @@ def parts_of(bracket: str) -> list[str]:
 
 
 def brackets_of(section: str) -> tuple[str, list[list[str]]]:
-    """A section's base, and the parts of each bracket at its end."""
+    """Returns a section's base, and the parts of each bracket at its end."""
     base, brackets = section.strip(), []
     while base.endswith("]"):
         depth, at = 0, len(base)

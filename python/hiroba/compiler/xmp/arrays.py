@@ -1,5 +1,5 @@
-"""Array assignments, `b[0:4] = c[0:4] + a[4:4]:[1]*2`: what is on other images moves in one call per section, what is
-here in loops. The right side is read before the left is written, whatever overlaps."""
+"""Array assignments, `b[0:4] = c[0:4] + a[4:4]:[1]*2`: data on other images moves in one call per section, local
+data in loops. The right side is read before the left is written, even if they overlap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LITERALS = ("number_literal", "char_literal", "string_literal", "true", "false",
 
 @dataclass
 class Operand:
-    """A section of a statement: its indices are variables by now."""
+    """A section of a statement: its indices have become variables."""
 
     ref: Reference
     root: str
@@ -28,7 +28,7 @@ class Operand:
     first: list[str] = field(default_factory=list)  # one text per step
     counts: list[str] = field(default_factory=list)
     strides: list[str] = field(default_factory=list)  # in bytes
-    steps: list[str] = field(default_factory=list)  # in elements, beside `first`: "" for what is no range
+    steps: list[str] = field(default_factory=list)  # in elements, beside `first`: "" if it is no range
     fetched: str = ""  # the temporary that has its elements
 
     @property
@@ -49,10 +49,10 @@ class Arrays(Lowering):
             return self._move(left, operator, whole)
         return self._loops(left, operator, right)
 
-    # ---- what is an operand ----
+    # ---- operands ----
 
     def operand(self, node: Node) -> Reference | None:
-        """The section that this expression is, if it is one, or an array as a whole."""
+        """Returns the section that this expression is, if it is one, or an array as a whole."""
         if node.type in CHAIN and self.reader.written(node):
             found = self.reader.read(node, whole=True)
             if found is not None and found.bits and not found.rank:
@@ -70,7 +70,7 @@ class Arrays(Lowering):
         return self.operand(node) is not None or any(self.has_operand(child) for child in node.named_children)
 
     def _same_type(self, left: Reference, right: Reference, operator: str) -> bool:
-        """Whether bytes can be moved as they are, and accumulated without converting them."""
+        """Returns true if bytes can be moved unchanged, and accumulated without conversion."""
         a, b = left.type, right.type
         if a is None or b is None or (a.derived, a.base) != (b.derived, b.base):
             return False
@@ -79,7 +79,7 @@ class Arrays(Lowering):
     # ---- sections ----
 
     def prepare(self, ref: Reference) -> Operand:
-        """Declares what the indices of a section are."""
+        """Declares the indices of a section."""
         out = Operand(ref, self.render(ref.root))
         if bare(ref.root).type != "identifier":
             self._hold(out, ref.steps[0].member if ref.steps else ".")
@@ -100,7 +100,7 @@ class Arrays(Lowering):
         return out
 
     def _hold(self, out: Operand, member: str) -> None:
-        """What stands before the first bracket is evaluated once."""
+        """Evaluates the text before the first bracket once."""
         name, root = self.names.new("base"), f"({out.root})"
         out.before.append(f"const __auto_type {name} = {'&' * member.startswith('.')}{root};")
         out.root = f"(*{name})" if member.startswith(".") else name
@@ -129,7 +129,7 @@ class Arrays(Lowering):
         out.strides.append(size if by == "1" else f"{by} * {size}")
 
     def _variable(self, out: Operand, what: str, value: str) -> str:
-        """A number as it is, or a variable that has the value."""
+        """Returns a number unchanged, or a variable that has the value."""
         if re.fullmatch(r"-?\d+", value):
             return value
         name = self.names.new(what)
@@ -137,14 +137,14 @@ class Arrays(Lowering):
         return name
 
     def _parts(self, ref: Reference, number: int) -> tuple[str, str, str]:
-        """Base (or nothing), length and step as C."""
+        """Returns base (or nothing), length and step as C."""
         section = ref.steps[number].section
         texts = [self.render_range(part.begin, part.end, ref.node) for part in section.parts] if section else []
         base, length, step = [*texts, "", "", ""][:3]
         return base, length or "XMP_REST", step or "1"
 
     def render_range(self, begin: int, end: int, inside: Node) -> str:
-        """Part of an expression: between two colons."""
+        """Returns a part of an expression: between two colons."""
         pieces, at = [], begin
         for node in topmost(inside, begin, end):
             pieces += [self.text(at, node.start_byte), self.render(node)]
@@ -152,7 +152,7 @@ class Arrays(Lowering):
         return " ".join("".join([*pieces, self.text(at, end)]).split())
 
     def section(self, operand: Operand) -> str:
-        """The operand as an xmp_section."""
+        """Returns the operand as an xmp_section."""
         ref = operand.ref
         where = ""
         if ref.remote:
@@ -167,7 +167,7 @@ class Arrays(Lowering):
         )
 
     def packed(self, name: str, counts: list[str]) -> str:
-        """A temporary as an xmp_section."""
+        """Returns a temporary as an xmp_section."""
         strides = [" * ".join([f"(int64_t)sizeof *{name}", *counts[d + 1 :]]) for d in range(len(counts))]
         return self._literal("", name, counts, strides)
 
@@ -183,7 +183,7 @@ class Arrays(Lowering):
     # ---- whole sides ----
 
     def _move(self, left: Reference, operator: str, right: Reference) -> str:
-        """Section to section, nothing to compute here."""
+        """Assigns section to section, without computation here."""
         to, source = self.prepare(left), self.prepare(right)
         element, place = self.of_element(left), self.place(left.node.start_byte)
         if operator:
@@ -197,7 +197,7 @@ class Arrays(Lowering):
         return f"__extension__({{ {' '.join([*to.before, *source.before])} {call} }})"
 
     def _spread(self, left: Reference, operator: str, right: Node) -> str:
-        """One value to all elements on another image."""
+        """Assigns one value to all elements on another image."""
         to = self.prepare(left)
         element, place, value = self.of_element(left), self.place(left.node.start_byte), self.render(right)
         if operator:
@@ -216,7 +216,7 @@ class Arrays(Lowering):
         return f"__extension__({{ {kind} xmp_value = {value}; {' '.join(to.before)} {call} }})"
 
     def gmove(self, node: Node, left: Node, right: Node, how: Gmove) -> str:
-        """All images move together what is nothing but a copy."""
+        """All images together execute an assignment that is only a copy."""
         to = self.reference(left, whole=True)
         if text_of(node.child_by_field_name("operator")) != "=" or to is None:
             self.error(node.start_byte, "gmove moves data by `=`, and computes nothing", "compute before or behind it")
@@ -274,9 +274,9 @@ class Loops:
         self.after: list[str] = []
         self.place = arrays.place(left.node.start_byte)
         self.variables = [arrays.names.new("i") for _ in range(left.rank)]
-        self.number = arrays.names.new("n")  # of the element, counted through
+        self.number = arrays.names.new("n")  # the element's number
         self.counted = False
-        self.apart = True  # nothing on the right can be what is written on the left
+        self.apart = True  # no operand on the right can be the target on the left
 
     def lower(self) -> str:
         arrays = self.arrays
@@ -340,7 +340,8 @@ class Loops:
     # ---- the right side ----
 
     def elementwise(self, node: Node, guarded: bool) -> str:
-        """An expression for one element. What is the same for all is computed before, unless a condition guards it."""
+        """Returns an expression for one element. Loop-invariant values are computed before, unless a condition
+        guards them."""
         arrays = self.arrays
         ref = arrays.operand(node)
         if ref is not None:
@@ -412,7 +413,7 @@ class Loops:
         return self._element(operand)
 
     def _touch(self, operand: Operand, writes: bool) -> None:
-        """With option check, what is done here to this image's own part is noted."""
+        """With option check, reports accesses to this image's own part."""
         ref, arrays = operand.ref, self.arrays
         if ref.shared is None or ref.shared.codims == 0 or not ref.regular:
             return
@@ -421,7 +422,7 @@ class Loops:
         self.before.append(f"if (xmp_checking) xmp_touch({section}, sizeof {element}, {int(writes)}, {place});")
 
     def _distinct(self, ref: Reference) -> bool:
-        """Whether a store to the left side leaves this operand's later elements as they are."""
+        """Returns true if a store to the left side does not change this operand's later elements."""
         declarators = []
         for root in (bare(self.left.root), bare(ref.root)):
             declarator = (
@@ -443,7 +444,7 @@ def one_index(first: str, variable: str, by: str) -> str:
 
 
 def topmost(node: Node, begin: int, end: int) -> list[Node]:
-    """The largest nodes below this one that lie between two places."""
+    """Yields the largest nodes below this one that are between two places."""
     if begin <= node.start_byte and node.end_byte <= end:
         return [node]
     out = []

@@ -1,5 +1,5 @@
 """Declarations of coarrays, `int a[4]:[2][*]` and `#pragma xmp coarray a:[2][*]`. Each becomes a pointer to such an
-array, as a shared array does, and a descriptor beside it."""
+array, as a shared array does, and a descriptor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOLDERS = ("declaration", "field_declaration", "parameter_declaration", "type_de
 
 @dataclass
 class Wanted:
-    """A declarator that is to become a coarray. `on` is the node array that its images are counted in, or ""."""
+    """A declarator that is to become a coarray. `on` is the node array in which its images count, or ""."""
 
     declaration: Node
     top: Node
@@ -32,7 +32,7 @@ class Coarrays:
     declared: Declared
     brackets: Brackets
     explain: list[str] = field(default_factory=list)
-    # `coarray on p :: a`: by name, and where the block begins that this is said in (-1: file scope).
+    # `coarray on p :: a`: by name, and the begin of the block of this directive (-1: file scope).
     on: dict[tuple[str, int], str] = field(default_factory=dict)
     replaced: set[int] = field(default_factory=set)  # declarations in blocks that were taken out
 
@@ -41,7 +41,7 @@ class Coarrays:
         return self.rewriter.source
 
     def declare_all(self, by_directive: dict[str, Codimensions]) -> None:
-        """Those with `:[*]` behind the name, and those that a directive names, in the order of the text."""
+        """Declares those with `:[*]` after the name, and those that a directive names, in the order of the text."""
         wanted = [w for c in self.brackets.codimensions if (w := self._wanted(c)) is not None]
         for name, codimensions in by_directive.items():
             wanted += self._named(name, codimensions)
@@ -54,7 +54,7 @@ class Coarrays:
                 self._declare(each, identifier)
 
     def _wanted(self, codimensions: Codimensions) -> Wanted | None:
-        at = len(self.brackets.text[: codimensions.at].rstrip()) - 1  # in what is declared
+        at = len(self.brackets.text[: codimensions.at].rstrip()) - 1  # in the declared name
         node: Node | None = self.rewriter.root.descendant_for_byte_range(at, at)
         if node is not None and node.type not in HOLDERS:
             node = enclosing(node, *HOLDERS)
@@ -71,14 +71,14 @@ class Coarrays:
         return Wanted(node, before[-1], codimensions)
 
     def _no_star(self) -> None:
-        """`int a:[4]`, which looks like an image."""
+        """Reports `int a:[4]`, which looks like an image."""
         for bracket, colon in self.brackets.images.items():
             node = self.rewriter.root.descendant_for_byte_range(bracket, bracket + 1)
             if node is not None and node.parent is not None and node.parent.type == "array_declarator":
                 self.source.error(colon, "the last codimension is `*`: as many as there are images for", "write :[*]")
 
     def _named(self, name: str, codimensions: Codimensions) -> list[Wanted]:
-        """The declarations at file scope of what a directive names."""
+        """Returns the declarations at file scope of the names in a directive."""
         out = []
         for node in self.rewriter.root.children:
             if node.type == "declaration":
@@ -159,14 +159,14 @@ class Coarrays:
         self.rewriter.add(shared)
 
     def _parameter(self, shared: Shared, pointer: bool) -> None:
-        """What is passed is this image's part; the coarray is found by its address."""
+        """Passes this image's part; the coarray is found by its address."""
         if not pointer:
             self.source.error(shared.at, f"parameter `{shared.name}` is no array", "pass the coarray as an array")
         place = self.source.place(shared.at)
         shared.pointer, shared.descriptor = "", f'xmp_coarray_of({shared.name}, "{place.file}:{place.line}")'
 
     def _pointer(self, wanted: Wanted, shared: Shared, storage: list[str], function: Node | None) -> None:
-        """A coarray that is allocated later: the pointer stays what it is, and a descriptor stands beside it."""
+        """Handles a coarray that is allocated later: the pointer stays, and a descriptor is added."""
         shared.pointer = ""
         node, name = wanted.declaration, shared.descriptor[1:]
         if "extern" in storage:
@@ -197,7 +197,8 @@ class Coarrays:
     def _definition(
         self, wanted: Wanted, shared: Shared, storage: list[str], value: Node | None, used: list[str]
     ) -> str:
-        """The descriptor, and what allocates the coarray at the start. `used` are constants that would seem unused."""
+        """Returns the descriptor, and the allocation of the coarray at the start. `used` are constants that would
+        seem unused."""
         name = shared.descriptor[1:]
         if "extern" in storage:
             return f" extern xmp_coarray {name};"
@@ -221,7 +222,7 @@ class Coarrays:
         return f" {linkage}xmp_coarray {name};{at_start(shared.pointer, ' '.join(text))}"
 
     def _fix_extents(self, wanted: Wanted, top: Node) -> list[str]:
-        """`static const int N` is no constant to C where an array is declared at file scope. Returns such names."""
+        """Returns the names of `static const int N`, which is no constant to C in an array at file scope."""
         constants = self._constants(top)
         extent = self._open_extent(wanted, top.child_by_field_name("value") if top.type == "init_declarator" else None)
         if extent is not None:
@@ -231,7 +232,7 @@ class Coarrays:
         return [self.source.text[at:end] for at, end, _ in constants]
 
     def _open_extent(self, wanted: Wanted, value: Node | None) -> tuple[int, int, str] | None:
-        """`a[]` has as many elements as its first value says."""
+        """`a[]` has the number of elements of its first value."""
         bracket = innermost(wanted.top)
         bracket = bracket.parent if bracket is not None else None
         if value is None or bracket is None or bracket.type != "array_declarator":
@@ -266,7 +267,7 @@ class Coarrays:
     # ---- static ones of a block ----
 
     def _hoist(self, wanted: Wanted, shared: Shared, function: Node) -> None:
-        """It is declared before the function, where its allocation can see it; others of its declaration stay."""
+        """Declares it before the function, where its allocation can see it; others of its declaration stay."""
         node, top = wanted.declaration, wanted.top
         if self.rewriter.needs_block(shared, self.declared.of_block(node, top)):
             return
@@ -318,7 +319,7 @@ class Coarrays:
 
 
 def directive_names(words: str) -> tuple[str, list[tuple[str, str]]]:
-    """Of `on p :: a, b:[*]`: the node array, and each name with its codimensions; "" if there are none."""
+    """Reads `on p :: a, b:[*]`: the node array, and each name with its codimensions; "" if there are none."""
     on = ""
     found = re.match(r"\s*on\s+(\w+)\s*::", words, re.IGNORECASE)
     if found is not None:

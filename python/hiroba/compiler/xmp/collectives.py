@@ -1,4 +1,4 @@
-"""#pragma xmp that all images of a set obey together: barrier, reduction, bcast, gmove; and async(id)."""
+"""#pragma xmp for all images of a set together: barrier, reduction, bcast, gmove; and async(id)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def wait_async(xmp: Xmp, directive: Directive) -> None:
 
 
 def call_or_start(xmp: Xmp, directive: Directive, call: str, arguments: str, clauses: Clauses) -> str:
-    """A call, or what it becomes by async(id)."""
+    """Returns a call, or its form with async(id)."""
     if not clauses.id:
         return f"{call}({arguments});"
     return f'xmp_async(xmp_id, {call}_start({arguments}), "{directive.name}", {xmp.place(directive)});'

@@ -40,14 +40,15 @@ ATOMICS = {
 
 @dataclass(frozen=True)
 class Gmove:
-    """What stands above an assignment: xmp_gmove_mode, and the number of async(id), or ""."""
+    """The directive above an assignment: xmp_gmove_mode, and the number of async(id), or ""."""
 
     mode: str
     id: str
 
 
 class Lowering(ABC):
-    """Of one text: a file, or what a directive says. Its names are looked up at `anchor`, and messages point there."""
+    """Lowers one text: a file, or the text of a directive. Its names are looked up at `anchor`, and messages point
+    there."""
 
     def __init__(
         self, rewriter: Rewriter, declared: Declared, brackets: Brackets, anchor: Anchor | None = None
@@ -56,11 +57,11 @@ class Lowering(ABC):
         self.reader = ReferenceReader(rewriter, declared, brackets, anchor)
         self.explain: list[tuple[int, str]] = []
         self.names = Names()
-        self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # whether a name is a node array at a place
-        self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by where they begin
+        self.is_nodes: Callable[[str, int], bool] = lambda name, at: False  # node array at a place?
+        self.gmoves: dict[int, Gmove] = {}  # assignments below `gmove`, by their begin
 
     def within(self, brackets: Brackets, anchor: Anchor) -> Self:
-        """The same for a text of its own."""
+        """Returns the same for a separate text."""
         inner = type(self)(self.rewriter, self.declared, brackets, anchor)
         inner.names, inner.explain, inner.is_nodes = self.names, self.explain, self.is_nodes
         return inner
@@ -83,7 +84,7 @@ class Lowering(ABC):
         self.explain.append((self.at(node.start_byte), f"`{self.written(node)}` {what}"))
 
     def written(self, node: Node) -> str:
-        """As the program has it, with its colons."""
+        """Returns the program's text, with its colons."""
         return one_line(self.text(node.start_byte, node.end_byte))
 
     def text(self, begin: int, end: int) -> str:
@@ -92,7 +93,7 @@ class Lowering(ABC):
     # ---- the walk ----
 
     def render(self, node: Node) -> str:
-        """An expression as C."""
+        """Returns an expression as C."""
         special = self.special(node)
         if special is not None:
             return special
@@ -103,7 +104,7 @@ class Lowering(ABC):
         return one_line("".join([*pieces, self.text(at, node.end_byte)]))
 
     def special(self, node: Node) -> str | None:
-        """What becomes of a node that is more than C; None for others."""
+        """Returns the replacement of a node that is more than C; None for others."""
         if node.type in ("identifier", "type_identifier"):
             shared = self.reader.shared(node) if may_be_use(node) else None
             return shared.renamed if shared is not None else None
@@ -124,7 +125,7 @@ class Lowering(ABC):
         return None
 
     def reference(self, node: Node, whole: bool = False) -> Reference | None:
-        """A reference without mistakes; else they have been told."""
+        """Returns a reference without errors; else they have been reported."""
         found = self.reader.read(node, whole)
         if self.reader.problem is not None:
             self.error(*self.reader.problem)
@@ -134,7 +135,7 @@ class Lowering(ABC):
     # ---- parts of references ----
 
     def index(self, ref: Reference, number: int, step: Step) -> str:
-        """An index in brackets; checked if it is that of a coarray on another image."""
+        """Returns an index in brackets; checked if it is that of a coarray on another image."""
         text = self.render(step.index) if step.index is not None else "0"
         if not ref.remote or not step.extent_known:
             return text
@@ -144,7 +145,7 @@ class Lowering(ABC):
         return f"xmp_index({text}, sizeof {base} / sizeof {base}[0], {dimension}, {what}, {place})"
 
     def local(self, ref: Reference, indices: list[str], steps: int | None = None) -> str:
-        """What the reference means on this image, with these indices; of its first steps only."""
+        """Returns the meaning of the reference on this image, with these indices; of its first steps only."""
         text = self.render(ref.root)
         if steps != 0 and ref.root.type not in ("identifier", "parenthesized_expression", "call_expression"):
             text = f"({text})"
@@ -153,7 +154,7 @@ class Lowering(ABC):
         return text
 
     def element(self, ref: Reference) -> str:
-        """A reference without sections."""
+        """Returns a reference without sections."""
         return self.local(ref, [self.index(ref, i, s) if not s.member else "" for i, s in enumerate(ref.steps)])
 
     def descriptor(self, ref: Reference) -> str:
@@ -173,7 +174,7 @@ class Lowering(ABC):
     # ---- one element ----
 
     def _value(self, node: Node) -> str:
-        """A reference where a value is needed."""
+        """Returns a reference where a value is needed."""
         ref = self.reference(node)
         if ref is None:
             return "0"
@@ -192,13 +193,13 @@ class Lowering(ABC):
         )
 
     def read(self, ref: Reference) -> str:
-        """XMP_READ of xmp.h. Of a bit-field the struct around it is read."""
+        """Returns XMP_READ of xmp.h. For a bit-field it reads the struct around it."""
         if ref.bits:
             return f"({self.read(replace(ref, steps=ref.steps[:-1], bits=False))}{ref.steps[-1].member})"
         return f"__extension__({{ {self._near(ref)}{self._fetch(ref)} xmp_value; }})"
 
     def _near(self, ref: Reference) -> str:
-        """What reads and writes begin with."""
+        """Returns the first arguments of reads and writes."""
         return (
             f"const xmp_coarray* const xmp_c = {self.descriptor(ref)}; const int xmp_i = {self.image(ref)};"
             f"{self._own(ref)}"
@@ -209,7 +210,7 @@ class Lowering(ABC):
         return f" __typeof__({self.of_element(ref)})* const xmp_own = &{self.element(ref)};"
 
     def of_element(self, ref: Reference) -> str:
-        """An element, for its type only."""
+        """Returns an element, for its type only."""
         return self.local(ref, ["0"] * len(ref.steps))
 
     def _fetch(self, ref: Reference) -> str:
@@ -227,7 +228,7 @@ class Lowering(ABC):
         )
 
     def write(self, ref: Reference, value: str, used: bool) -> str:
-        """XMP_WRITE of xmp.h."""
+        """Returns XMP_WRITE of xmp.h."""
         result = " xmp_value;" * used
         near = self._near(ref)
         return f"__extension__({{ {near} const __typeof__(*xmp_own) xmp_value = {value};{self._store(ref)}{result} }})"
@@ -298,7 +299,7 @@ class Lowering(ABC):
         )
 
     def computing(self, ref: Reference, operator: str, value: Node | None) -> str | None:
-        """The type that C computes `ref op value` in, if it is known."""
+        """Returns the type in which C computes `ref op value`, if it is known."""
         mine = name_of(ref.type)
         if mine is None or mine not in TYPES or operator in ("<<", ">>"):
             return promoted(mine)
@@ -319,7 +320,7 @@ class Lowering(ABC):
             return "0"
         return self._compound(ref, operator, None, used, text_of(node).startswith(operator))
 
-    # ---- what is not evaluated, or by name ----
+    # ---- operands that are not evaluated, or by name ----
 
     def _address(self, node: Node) -> str | None:
         argument = node.child_by_field_name("argument")
@@ -338,7 +339,7 @@ class Lowering(ABC):
         return found is not None and found.remote
 
     def _sizeof(self, node: Node) -> str | None:
-        """Of what is on another image: the size of what is here."""
+        """Returns the size of an object on another image: that of the local one."""
         value = node.child_by_field_name("value")
         target = bare(value) if value is not None else None
         if target is not None and target.type in CHAIN and self.reader.written(target):
@@ -417,12 +418,12 @@ ATOMIC_FORMS = {
 
 
 def written_steps(ref: Reference) -> tuple[Step, ...]:
-    """Without the dimensions that the program did not write."""
+    """Returns the steps without the dimensions that the program did not write."""
     return tuple(step for step in ref.steps if step.member or step.index is not None or step.section is not None)
 
 
 def value_unused(node: Node) -> bool:
-    """Whether an expression is a statement, or part of one whose value nobody uses."""
+    """Returns true if an expression is a statement, or a part of one whose value is not used."""
     parent = node.parent
     if parent is None or parent.type == "expression_statement":
         return True
@@ -437,7 +438,7 @@ def value_unused(node: Node) -> bool:
 
 @dataclass
 class Names:
-    """Variables of what is written need names that do not meet."""
+    """Returns unique names for generated variables."""
 
     count: int = field(default=0)  # of this statement
 

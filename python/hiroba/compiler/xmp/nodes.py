@@ -34,7 +34,7 @@ def coarray(xmp: Xmp, directive: Directive) -> None:
 
 
 def scope_of(xmp: Xmp, directive: Directive) -> Node | None:
-    """The block that it stands in; none at file scope."""
+    """Returns the block that contains it; none at file scope."""
     node = xmp.anchor(directive).node
     return node if node.type == "compound_statement" else enclosing(node, "compound_statement")
 

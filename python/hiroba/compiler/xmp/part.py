@@ -1,5 +1,5 @@
-"""What XcalableMP does with one file: coarrays and node arrays are declared first, then coindexed objects, sections and
-directives become calls of xmp.h."""
+"""The work of XcalableMP on one file: coarrays and node arrays are declared first, then coindexed objects, sections
+and directives become calls of xmp.h."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Xmp(XmpWords):
     def __init__(self, notation: Notation, unit: Unit) -> None:
         super().__init__(notation, unit)
         self.brackets = Brackets("", "")
-        self.named: dict[str, Codimensions] = {}  # what directives declare as coarrays
+        self.named: dict[str, Codimensions] = {}  # names that directives declare as coarrays
 
     def find(self) -> None:
         self.brackets = lift(self.source, self.found.text)
@@ -50,7 +50,7 @@ class Xmp(XmpWords):
         return self.lowering.special(node) if node.type in CHAIN and self.lowering.remote(node) else None
 
     def rewrite(self) -> None:
-        """Directives from the last one to the first: where two end at one place, the inner one ends first."""
+        """Lowers directives from the last one to the first: if two end at one place, the inner one ends first."""
         if not self.is_included:
             return
         statements = (d for d in reversed(self.directives) if d.kind.stands is not Stands.DECLARING)

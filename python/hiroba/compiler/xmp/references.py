@@ -1,4 +1,4 @@
-"""A name with the brackets and members behind it, read as XcalableMP means it: `v[0:4].x[i]:[2]`."""
+"""A name with the brackets and members after it, read as XcalableMP defines it: `v[0:4].x[i]:[2]`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CHAIN = ("subscript_expression", "field_expression")
 
 @dataclass(frozen=True)
 class Step:
-    """One bracket or member. A bracket has an index, or a section; neither of them stands for a whole dimension that
-    the program did not write."""
+    """One bracket or member. A bracket has an index, or a section; without both it is a whole dimension that the
+    program did not write."""
 
     index: Node | None = None
     section: Section | None = None
     member: str = ""  # ".x" or "->x"
-    extent_known: bool = False  # what the bracket subscripts is an array
-    pointer: bool = False  # it is a pointer
+    extent_known: bool = False  # the bracket subscripts an array
+    pointer: bool = False  # it subscripts a pointer
 
     @property
     def ranges(self) -> bool:
@@ -34,7 +34,7 @@ class Reference:
     root: Node
     steps: tuple[Step, ...]
     shared: Shared | None  # of the root, if it is a coarray
-    images: tuple[Node, ...]  # the indices behind `:`
+    images: tuple[Node, ...]  # the indices after `:`
     type: Type | None  # of one element
     each: bool = False  # `:[:]`, all images, which are the first dimension
     bits: bool = False  # a bit-field
@@ -45,7 +45,7 @@ class Reference:
 
     @property
     def regular(self) -> bool:
-        """Whether its elements lie at fixed distances: no pointer stands behind a range."""
+        """Returns true if its elements are at fixed distances: no pointer follows a range."""
         first = next((i for i, step in enumerate(self.steps) if step.ranges), len(self.steps))
         behind = self.steps[first + 1 :]
         return all(step.extent_known if not step.member else step.member.startswith(".") for step in behind)
@@ -60,19 +60,19 @@ class Reference:
 
 
 def bare(node: Node) -> Node:
-    """Without parentheses around it."""
+    """Returns the expression without parentheses around it."""
     while node.type == "parenthesized_expression" and len(node.named_children) == 1:
         node = node.named_children[0]
     return node
 
 
 def opening(node: Node) -> int:
-    """Where the bracket of a subscript stands."""
+    """Returns the position of the bracket of a subscript."""
     return next((c.start_byte for c in node.children if c.type == "["), node.start_byte)
 
 
 class ReferenceReader:
-    """Reads references in one text, which may be that of a directive; `anchor` is where its names are looked up."""
+    """Reads references in one text, which may be that of a directive; names are looked up at `anchor`."""
 
     def __init__(
         self, rewriter: Rewriter, declared: Declared, brackets: Brackets, anchor: Anchor | None = None
@@ -87,7 +87,7 @@ class ReferenceReader:
         return self.declared.type_of(node, self.anchor)
 
     def written(self, node: Node) -> bool:
-        """Whether the chain that ends here has an image or a section of its own."""
+        """Returns true if the chain that ends here has its own image or section."""
         at: Node | None = node
         while at is not None and at.type in CHAIN:
             if at.type == "subscript_expression":
@@ -98,7 +98,7 @@ class ReferenceReader:
         return False
 
     def read(self, node: Node, whole: bool = False) -> Reference | None:
-        """The reference that this expression is. With `whole`, arrays stand for all their elements."""
+        """Returns the reference that this expression is. With `whole`, arrays stand for all their elements."""
         self.problem = None
         chain, at = [], node
         while at.type in CHAIN:
@@ -154,7 +154,7 @@ class ReferenceReader:
         return found
 
     def _examine(self, found: Reference) -> None:
-        """What is wrong with it."""
+        """Reports its error."""
         at = found.node.start_byte
         if found.images:
             if found.shared is None or not found.shared.codims:
@@ -190,7 +190,7 @@ class ReferenceReader:
                 )
 
     def has_section(self, node: Node) -> bool:
-        """Whether an element-by-element operand stands in an expression."""
+        """Returns true if an expression contains an element-by-element operand."""
         return any(
             n.type in CHAIN and self.written(n) and (found := self.read(n)) is not None and found.rank > 0
             for n in walk(node)

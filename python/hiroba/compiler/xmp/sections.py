@@ -1,4 +1,4 @@
-"""What XcalableMP adds to C's brackets, lifted out of the text: `a[base:length:step]`, `a[i]:[image]`, and
+"""XcalableMP's additions to C's brackets, removed from the text: `a[base:length:step]`, `a[i]:[image]`, and
 codimensions, `int a[4]:[2][*]`. The parser sees C of the same length: a colon between two parts becomes an operator,
 one before an image a blank, and codimensions vanish."""
 
@@ -49,13 +49,13 @@ class Codimensions:
 
 @dataclass
 class Brackets:
-    """All that stands in one file, by the place of the opening bracket. `text` is for the parser, `original` what the
-    program says."""
+    """All brackets of one file, by the place of the opening one. `text` is for the parser, `original` is the
+    program's text."""
 
     text: str
     original: str
     sections: dict[int, Section] = field(default_factory=dict)
-    images: dict[int, int] = field(default_factory=dict)  # the first bracket of an image, and where its colon stands
+    images: dict[int, int] = field(default_factory=dict)  # the first bracket of an image, and the position of its colon
     codimensions: list[Codimensions] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -96,7 +96,7 @@ class Lifter:
         return self.found
 
     def _take(self, word: str, at: int, end: int) -> int:
-        """Reads one token, and says where to go on."""
+        """Reads one token, and returns the next position."""
         if word.endswith(("asm", "asm__")):
             return self._behind_asm(end)
         if word == "[" and self.text.startswith("[[", at):  # an attribute of C23
@@ -113,7 +113,7 @@ class Lifter:
 
     def _close(self, word: str, at: int, end: int) -> None:
         if not self._open or self._open[-1].closing != word:
-            return  # the C compiler will say so
+            return  # the C compiler will report it
         top = self._open.pop()
         if top.colons and self.source.of_user(at):
             edges = [top.at + 1, *(c + 1 for c in top.colons)]
@@ -126,7 +126,7 @@ class Lifter:
         return Part(skipped.end() if skipped is not None else begin, end)
 
     def _change_colons(self, colons: list[int], parts: tuple[Part, ...]) -> None:
-        """`|` between two parts that are there; `[0]` if none is."""
+        """Writes `|` between two parts that are present; `[0]` if none is."""
         written = parts[0].begin < parts[0].end
         some = any(part.begin < part.end for part in parts)
         for colon, part in zip(colons, parts[1:], strict=True):
@@ -174,7 +174,7 @@ class Lifter:
         return max(self._matching(opening.end() - 1), at) if opening is not None else at
 
     def _matching(self, at: int) -> int:
-        """Behind the bracket that closes the one at `at`; -1 if none does."""
+        """Returns the position after the bracket that closes the one at `at`; -1 if none does."""
         stack: list[str] = []
         for token in TOKEN.finditer(self.text, at):
             word = token[0]

@@ -1,4 +1,4 @@
-"""#pragma xmp that images do one by one: sync_memory and its like, post and wait, lock and unlock."""
+"""#pragma xmp for single images: sync_memory and its like, post and wait, lock and unlock."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def sync_with(xmp: Xmp, directive: Directive, wanted: tuple[str, ...]) -> None:
 
 
 def image_of(xmp: Xmp, directive: Directive, text: str) -> tuple[str, str]:
-    """What names the other image, and the end of the name of the call that takes it: of `p[k]` a node, which may be
-    one outside of the executing set; a plain number counts in it, from 0."""
+    """Returns the expression of the other image, and the end of the name of the call that takes it: `p[k]` is a
+    node, which may be outside of the executing set; a plain number counts in it, from 0."""
     name = re.match(r"\s*(\w+)", text)
     if name is not None and xmp.find_nodes(name[1], directive.at) is not None:
         return xmp.reference(directive, text), "_node"

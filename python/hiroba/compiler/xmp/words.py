@@ -1,4 +1,4 @@
-"""What the words of #pragma xmp say: expressions, variables, parts of node arrays, clauses."""
+"""The words of #pragma xmp: expressions, variables, parts of node arrays, clauses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_NODES = "(const xmp_node_reference*)0"
 
 @dataclass
 class Nodes:
-    """A node array: its name means this from one place to another."""
+    """A node array: its name has this meaning from one place to another."""
 
     name: str
     begin: int
@@ -31,7 +31,7 @@ class Nodes:
 
 @dataclass
 class Clauses:
-    """What stands behind the argument of a directive."""
+    """The words after the argument of a directive."""
 
     on: str = NO_NODES
     from_: str = NO_NODES
@@ -57,7 +57,7 @@ class XmpWords(Part):
         )
 
     def fragment(self, directive: Directive, text: str) -> tuple[Arrays, Node] | None:
-        """An expression in a directive, ready to be lowered."""
+        """Returns an expression in a directive, ready to be lowered."""
         whole = f"void f(void) {{ return {text}; }}"
         brackets = lift(Source(whole), blank_all(COMPLEX, whole))
         root = parse(brackets.text)
@@ -73,7 +73,7 @@ class XmpWords(Part):
         return found[0].render(found[1]) if found is not None else "0"
 
     def variable(self, directive: Directive, text: str) -> tuple[Arrays, Reference] | None:
-        """A variable, an element or a section that a directive names."""
+        """Returns a variable, an element or a section that a directive names."""
         found = self.fragment(directive, text)
         if found is None:
             return None
@@ -89,7 +89,7 @@ class XmpWords(Part):
 
     @staticmethod
     def brackets_of(text: str) -> list[str] | None:
-        """The parts of `[a][b]` or of `(a,b)`, which must be all of the text."""
+        """Returns the parts of `[a][b]` or of `(a,b)`, which must be all of the text."""
         text = text.strip()
         if text.startswith("("):
             return split_list(text[1:-1]) if matching(text, 0) == len(text) else None
@@ -103,7 +103,7 @@ class XmpWords(Part):
         return out
 
     def reference(self, directive: Directive, text: str) -> str:
-        """`p`, `p[1]`, `p[0:2][*]`, `p(1:2,:)`: the address of an xmp_node_reference."""
+        """Returns the address of an xmp_node_reference for `p`, `p[1]`, `p[0:2][*]`, `p(1:2,:)`."""
         found = re.fullmatch(r"(\w+)\s*(.*)", text.strip(), re.DOTALL)
         nodes = self.find_nodes(found[1], directive.at) if found is not None else None
         if found is None or nodes is None:
@@ -143,7 +143,7 @@ class XmpWords(Part):
         return f"{{{begin}, {length}, {step or 1}}}"
 
     def arguments(self, directive: Directive) -> tuple[list[str], str]:
-        """What stands in the parentheses of a directive, and what behind them."""
+        """Returns the text in the parentheses of a directive, and the text after them."""
         words = directive.words
         end = matching(words, 0) if words.startswith("(") else -1
         if end < 0:
@@ -151,7 +151,7 @@ class XmpWords(Part):
         return split_list(words[1 : end - 1]), words[end:].strip()
 
     def clauses(self, directive: Directive, words: str) -> Clauses:
-        """What stands after the argument, of what the directive is registered with."""
+        """Returns the clauses after the argument that the directive is registered with."""
         out, allowed = Clauses(), directive.kind.clauses
         while words:
             found = re.match(r"(\w+)\s*", words)
@@ -183,7 +183,7 @@ class XmpWords(Part):
 
     @staticmethod
     def _argument(words: str) -> tuple[str, str]:
-        """A name and its brackets, and what follows."""
+        """Returns a name and its brackets, and the text after it."""
         found = re.match(r"\w*\s*", words)
         at = found.end() if found is not None else 0
         while at < len(words) and words[at] in "[(" and (end := matching(words, at)) > 0:
@@ -196,6 +196,6 @@ class XmpWords(Part):
         self.explain.append(f"{self.source.place(directive.at)}: #pragma xmp {directive.name}: {calls}")
 
     def end(self, statement: Node) -> int:
-        """Where a statement ends, which may be a directive."""
+        """Returns the end of a statement, which may be a directive."""
         ends = {d.at + 1: d.end for d in self.directives}
         return ends.get(statement.end_byte, statement.end_byte)
