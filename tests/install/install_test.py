@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(Stranger LANGUAGES C CXX)
-find_package(Hiroba 0.1 REQUIRED)
+find_package(Hiroba 0.2 REQUIRED)
 add_executable(shared program.c)
 target_link_libraries(shared PRIVATE Hiroba::hiroba)
 add_executable(static program.c)
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
 
 SPARSE_PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(Stranger LANGUAGES C CXX)
-find_package(Hiroba 0.1 REQUIRED)
+find_package(Hiroba 0.2 REQUIRED)
 foreach(kind hiroba_sparse hiroba_sparse_static)
   add_executable(with_${kind} sparse.c)
   target_link_libraries(with_${kind} PRIVATE Hiroba::${kind})
@@ -87,7 +87,7 @@ int main(void) {
 
 DIRECTIVES_PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(Stranger LANGUAGES C)
-find_package(Hiroba 0.1 REQUIRED)
+find_package(Hiroba 0.2 REQUIRED)
 hiroba_add_executable(directives directives.c)
 """
 
