@@ -79,8 +79,15 @@ const char* first_in(const Section& section, const char* at, int64_t bytes) {
 
 bool is_upright(const SectionView& s) {
   for (int d = 0; d < s.dims; ++d)
-    if (s.stride[d] <= 0 || (d > 0 && s.stride[d] > s.stride[d - 1])) return false;
+    if (s.stride[d] <= 0 || (d > 0 && s.stride[d] >= s.stride[d - 1])) return false;
   return true;
+}
+
+bool overlap_upright(const SectionView& a, const SectionView& b) {
+  if (a.address + a.bounds().high <= b.address || b.address + b.bounds().high <= a.address) return false;
+  const Boxes boxes = common(a, b);
+  if (!nested(boxes, std::max(a.bytes, b.bytes))) return true;
+  return overlap(boxes, 0, b.address - a.address, a, b);
 }
 
 }  // namespace
@@ -93,12 +100,8 @@ std::string SectionView::shape() const {
 }
 
 bool overlap(const SectionView& a, const SectionView& b) {
-  if (!is_upright(a)) return overlap(upright(a), b);
-  if (!is_upright(b)) return overlap(a, upright(b));
-  if (a.address + a.bounds().high <= b.address || b.address + b.bounds().high <= a.address) return false;
-  const Boxes boxes = common(a, b);
-  if (!nested(boxes, std::max(a.bytes, b.bytes))) return true;
-  return overlap(boxes, 0, b.address - a.address, a, b);
+  if (is_upright(a) && is_upright(b)) return overlap_upright(a, b);
+  return overlap_upright(upright(a), upright(b));
 }
 
 const char* common_byte(const SectionView& a, const SectionView& b) {
