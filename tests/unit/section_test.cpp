@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bitset>
 #include <random>
 #include <vector>
 
@@ -17,28 +18,20 @@ using Small = SectionOf<3>;
 constexpr size_t room = 8192;
 char memory[room];
 
-std::vector<bool> bytes_of(const Small& s) {
-  std::vector<bool> out(room);
+using Bytes = std::bitset<room>;
+
+Bytes bytes_of(const Small& s) {
+  Bytes out;
   if (s.empty()) return out;
   for_each_block(s, [&](const char* block, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) out[static_cast<size_t>(block - memory) + i] = true;
+    for (size_t i = 0; i < bytes; ++i) out.set(static_cast<size_t>(block - memory) + i);
   });
   return out;
 }
 
-bool share(const Small& a, const Small& b) {
-  const std::vector<bool> x = bytes_of(a), y = bytes_of(b);
-  for (size_t i = 0; i < room; ++i)
-    if (x[i] && y[i]) return true;
-  return false;
-}
+bool share(const Small& a, const Small& b) { return (bytes_of(a) & bytes_of(b)).any(); }
 
-bool contains(const Small& outer, const Small& inner) {
-  const std::vector<bool> x = bytes_of(outer), y = bytes_of(inner);
-  for (size_t i = 0; i < room; ++i)
-    if (y[i] && !x[i]) return false;
-  return true;
-}
+bool contains(const Small& outer, const Small& inner) { return (bytes_of(inner) & ~bytes_of(outer)).none(); }
 
 class Random {
  public:
@@ -209,10 +202,10 @@ TEST(Section, EndAndTotalAreThoseOfTheBytes) {
     Random random(seed);
     const Array array(random);
     const Small section = array.box(random);
-    const std::vector<bool> bytes = bytes_of(section);
-    const auto last = std::find(bytes.rbegin(), bytes.rend(), true);
-    ASSERT_EQ(memory + (bytes.rend() - last), section.end());
-    ASSERT_EQ(static_cast<size_t>(std::count(bytes.begin(), bytes.end(), true)), section.total());
+    const Bytes bytes = bytes_of(section);
+    ASSERT_EQ(bytes.count(), section.total());
+    ASSERT_TRUE(bytes[static_cast<size_t>(section.end() - memory) - 1]);
+    ASSERT_TRUE((bytes >> static_cast<size_t>(section.end() - memory)).none());
   }
 }
 
