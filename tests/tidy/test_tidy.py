@@ -17,7 +17,7 @@ GOOD = {
     "src/CMakeLists.txt": "hiroba_floor(base SOURCES base/a.cpp)\nhiroba_floor(transport SOURCES b.cpp USES base)\n"
     "hiroba_floor(memory\n  USES transport\n  SOURCES c.cpp)\nhiroba_floor(notation SOURCES d.cpp)\n",
     "src/memory/c.cpp": '#include "transport/transport.hpp"\n',
-    "src/base/a.hpp": "// What a is.\n#pragma once\n\nint a();\n",
+    "src/base/a.hpp": "// One function.\n#pragma once\n\nint a();\n",
     "src/base/a.cpp": '#include "base/a.hpp"\n\nint a() { return 1; }\n',
     "src/transport/transport.hpp": '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n',
     "src/transport/registry.cpp": '#include "transport/shm/shm.hpp"\n',
@@ -251,8 +251,8 @@ class TidyTest(unittest.TestCase):
 
     def test_header(self) -> None:
         self.broken("src/base/b.hpp", "#pragma once\n", "src/base/b.hpp:1 header-comment")
-        self.broken("src/base/b.hpp", "// What.\n", "src/base/b.hpp:1 header-guard")
-        self.broken("include/hiroba/x.h", "/* What. */\n", "include/hiroba/x.h:1 header-guard")
+        self.broken("src/base/b.hpp", "// A header.\n", "src/base/b.hpp:1 header-guard")
+        self.broken("include/hiroba/x.h", "/* A header. */\n", "include/hiroba/x.h:1 header-guard")
         self.broken("tools/tool.py", "x = 1\n", "tools/tool.py:1 docstring")
 
     def test_printing(self) -> None:
