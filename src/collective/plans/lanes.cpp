@@ -79,9 +79,10 @@ bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
 
 void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name) const {
   Slot& mine = slot(members, members.me, call);
+  // The data first: what follows is in the line that the others poll, which they would take back in between.
+  if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
   mine.call.store(call - 1, std::memory_order_relaxed);  // a late reader sees that the name changes
   std::atomic_thread_fence(std::memory_order_release);
-  if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
   std::memcpy(mine.name, name.text, name_bytes);
   mine.call.store(call, std::memory_order_release);
 }
