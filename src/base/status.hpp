@@ -3,8 +3,10 @@
 // unchanged. Asserts are for errors in this library only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "base/shown.hpp"
 
@@ -28,7 +30,8 @@ class [[nodiscard]] Status {
   std::unique_ptr<const std::string> message_;
 };
 
-// Formats as printf does, into a std::string.
+// Formats as printf does, into a std::string; %ld is for int64_t.
+static_assert(std::is_same_v<int64_t, long>);
 [[gnu::cold, HIROBA_SHOWN]] std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace hiroba

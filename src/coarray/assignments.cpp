@@ -52,8 +52,7 @@ Status check_shapes(const CoarraySection& to, const CoarraySection& from) {
   if (conform(to.section, from.section)) return {};
   const auto side = [](const CoarraySection& s) {
     const std::string whose = s.coarray == nullptr ? "this image's memory" : "coarray " + s.coarray->name;
-    return format("%s of %s (%lld elements)", s.section.shape().c_str(), whose.c_str(),
-                  static_cast<long long>(s.section.blocks()));
+    return format("%s of %s (%ld elements)", s.section.shape().c_str(), whose.c_str(), s.section.blocks());
   };
   return Status::error(format("the shapes do not match: %s = %s", side(to).c_str(), side(from).c_str()));
 }

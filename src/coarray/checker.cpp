@@ -152,10 +152,10 @@ void Checker::report(const Note& a, int rank_a, const Note& b, int rank_b, int64
     return n.kind == Kind::read ? "reads" : n.kind == Kind::write ? "writes" : "accumulates to";
   };
   log_finding(
-      "check: race on %s of image %d: rank %d %s element %lld (at %s), and rank %d %s it (at %s), in segments that "
+      "check: race on %s of image %d: rank %d %s element %ld (at %s), and rank %d %s it (at %s), in segments that "
       "nothing orders; put a synchronisation between them",
-      a.name, a.owner, rank_a, verb(a), static_cast<long long>(byte / static_cast<int64_t>(a.array_element)), a.place,
-      rank_b, verb(b), b.place);
+      a.name, a.owner, rank_a, verb(a), byte / static_cast<int64_t>(a.array_element), a.place, rank_b, verb(b),
+      b.place);
 }
 
 }  // namespace hiroba

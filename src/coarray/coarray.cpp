@@ -73,8 +73,8 @@ namespace {
 
 void report(const Coarray& coarray) {
   if (!coarray.name.empty())
-    log_line("coarray %s: %llu accesses to other images by calls, %s", coarray.name.c_str(),
-             static_cast<unsigned long long>(coarray.accesses), show_bytes(coarray.accessed).c_str());
+    log_line("coarray %s: %lu accesses to other images by calls, %s", coarray.name.c_str(), coarray.accesses,
+             show_bytes(coarray.accessed).c_str());
 }
 
 }  // namespace

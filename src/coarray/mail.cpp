@@ -63,7 +63,7 @@ bool Mail::take_post(int rank, int64_t tag, int& from, Checker::Stamp& stamp) {
 Status Mail::wait(int rank, int64_t tag, const Call& call, int& from, Checker::Stamp& stamp) {
   const auto what = [&] {
     const std::string sender = rank == ImageSync::any_rank ? "anybody" : format("rank %d", rank);
-    const std::string with = tag == ImageSync::any_tag ? "any tag" : format("tag %lld", static_cast<long long>(tag));
+    const std::string with = tag == ImageSync::any_tag ? "any tag" : format("tag %ld", tag);
     return format("%s for a post from %s with %s; %s", call.text().c_str(), sender.c_str(), with.c_str(),
                   queued().c_str());
   };
@@ -76,8 +76,7 @@ std::string Mail::queued() const {
   std::string text = format("of the posts that have arrived, %zu match no wait:  ", posts_.size());
   constexpr size_t shown = 4;
   for (size_t i = 0; i < posts_.size() && i < shown; ++i)
-    text += format("%sfrom rank %d with tag %lld", i == 0 ? "" : ", ", posts_[i].rank,
-                   static_cast<long long>(posts_[i].tag));
+    text += format("%sfrom rank %d with tag %ld", i == 0 ? "" : ", ", posts_[i].rank, posts_[i].tag);
   return text + (posts_.size() > shown ? ", ..." : "");
 }
 

@@ -26,11 +26,10 @@ Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) c
   if (at + low < 0 || at + high > bytes || at > bytes) {
     const auto size = static_cast<int64_t>(c.element);
     return Status::error(
-        format("%s%s of %s is out of bounds: it reaches from element %lld to element %lld, and an "
-               "image has elements 0 to %lld",
+        format("%s%s of %s is out of bounds: it reaches from element %ld to element %ld, and an "
+               "image has elements 0 to %ld",
                section.section.dims == 0 ? "" : "a section ", section.section.shape().c_str(), c.name.c_str(),
-               static_cast<long long>((at + low - (at + low < 0 ? size - 1 : 0)) / size),
-               static_cast<long long>((at + high - 1) / size), static_cast<long long>(bytes / size - 1)));
+               (at + low - (at + low < 0 ? size - 1 : 0)) / size, (at + high - 1) / size, bytes / size - 1));
   }
   out.offset = c.offset + static_cast<uint64_t>(section.rank) * c.stride + static_cast<uint64_t>(at);
   out.here = world->near(section.rank) ? world->base + out.offset : nullptr;

@@ -262,9 +262,7 @@ Status Basis<T>::norm_of(const T* x, double& out) const {
   return {};
 }
 
-template class Basis<float>;
-template class Basis<double>;
-template class Basis<std::complex<float>>;
-template class Basis<std::complex<double>>;
+#define HIROBA_INSTANTIATE(T) template class Basis<T>;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -133,9 +133,7 @@ Status Correction<T>::solve(const Basis<T>& basis, const T* u, W value, const T*
   return Status::error(format("the correction equation has no solution: %s", outcome.text.c_str()));
 }
 
-template class Correction<float>;
-template class Correction<double>;
-template class Correction<std::complex<float>>;
-template class Correction<std::complex<double>>;
+#define HIROBA_INSTANTIATE(T) template class Correction<T>;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

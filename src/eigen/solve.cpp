@@ -413,10 +413,10 @@ std::string Search<T>::explain() const {
         "allow more steps or a larger space, take a preconditioner (hiroba_linop_ilu), solve the correction equation, "
         "or allow a larger residual";
   return format(
-      "%zu of %d eigenpairs found after %lld steps and %lld products with A; |A x - value x| of the next one, near "
+      "%zu of %d eigenpairs found after %ld steps and %ld products with A; |A x - value x| of the next one, near "
       "%.6g, is %.3g, and %.3g was to be reached (|A| is about %.3g); %s",
-      out_.values.size(), settings_.count, static_cast<long long>(out_.steps), static_cast<long long>(out_.products),
-      unscaled(std::real(best_.value)), unscaled(last_), unscaled(goal()), unscaled(largest_), advice);
+      out_.values.size(), settings_.count, out_.steps, out_.products, unscaled(std::real(best_.value)), unscaled(last_),
+      unscaled(goal()), unscaled(largest_), advice);
 }
 
 template <typename T>
@@ -457,8 +457,8 @@ Status find_eigenpairs(const Ranks& ranks, Operator<T>& a, Operator<T>* precondi
   out = {};
   const int64_t rows = a.rows().count();
   if (settings.count < 1 || settings.count > rows)
-    return Status::error(format("%d eigenpairs of a matrix of %lld rows; it has at least 1 and at most %lld",
-                                settings.count, static_cast<long long>(rows), static_cast<long long>(rows)));
+    return Status::error(
+        format("%d eigenpairs of a matrix of %ld rows; it has at least 1 and at most %ld", settings.count, rows, rows));
   if (settings.general && !is_complex<T>)
     return Status::error(
         "a general matrix of real numbers may have complex eigenvalues; make it of complex numbers, or say that it is "

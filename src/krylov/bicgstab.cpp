@@ -5,7 +5,7 @@
 namespace hiroba {
 
 template <typename T>
-Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
+Status bicgstab(Cycle<T> &c) {
   const Workspace<T> work(c.n, 6);
   T *const shadow = work[0], *const p = work[1], *const v = work[2], *const t = work[3], *const mp = work[4],
            *const ms = work[5];
@@ -20,10 +20,8 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
     HIROBA_TRY(c.product(mp, v));
     T along;
     HIROBA_TRY(vectors.dot(shadow, v, along));
-    if (along == T(0) || rho == T(0)) {
-      end = c.broken("a product of BiCGSTAB's two residuals is 0; begin with another x, or take GMRES");
-      return {};
-    }
+    if (along == T(0) || rho == T(0))
+      return c.broken("a product of BiCGSTAB's two residuals is 0; begin with another x, or take GMRES");
     const T alpha = rho / along;
     vectors.axpy(-alpha, v, s);
     vectors.axpy(alpha, mp, c.x);
@@ -39,12 +37,9 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
     T of_r[2];
     HIROBA_TRY(vectors.dots(next, c.r, of_r));
     bool ends = false;
-    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(of_r[1]))), end, ends));
+    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(of_r[1]))), ends));
     if (ends) return {};
-    if (omega == T(0)) {
-      end = c.broken("a step of BiCGSTAB is 0; take GMRES");
-      return {};
-    }
+    if (omega == T(0)) return c.broken("a step of BiCGSTAB is 0; take GMRES");
     const T beta = of_r[0] / rho * (alpha / omega);
     rho = of_r[0];
     vectors.axpy(-omega, v, p);
@@ -52,9 +47,7 @@ Status bicgstab(Cycle<T> &c, typename Cycle<T>::End &end) {
   }
 }
 
-template Status bicgstab<float>(Cycle<float> &, Cycle<float>::End &);
-template Status bicgstab<double>(Cycle<double> &, Cycle<double>::End &);
-template Status bicgstab<std::complex<float>>(Cycle<std::complex<float>> &, Cycle<std::complex<float>>::End &);
-template Status bicgstab<std::complex<double>>(Cycle<std::complex<double>> &, Cycle<std::complex<double>>::End &);
+#define HIROBA_INSTANTIATE(T) template Status bicgstab<T>(Cycle<T> &);
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -7,16 +7,6 @@ namespace hiroba {
 
 namespace {
 
-// Sums of one pass.
-template <typename T>
-struct Two {
-  T first{}, second{};
-  Two& operator+=(const Two& other) {
-    first += other.first, second += other.second;
-    return *this;
-  }
-};
-
 const char* const not_definite =
     "p A p is %.3g for a search direction p: the matrix is not Hermitian positive definite; take MINRES if it is "
     "Hermitian, else GMRES or BiCGSTAB";
@@ -32,28 +22,25 @@ struct Conjugate {
   T *p, *q, *z;
 
   // x += step p, r -= step q; then |r|^2 and r M r, over all ranks.
-  Status advance(T step, Two<T>& sums) {
+  using Sums = Numbers<T, 2>;
+  Status advance(T step, Sums& sums) {
     const auto pass = [&](int64_t i, int64_t count) {
       kernels<T>().axpy(count, step, p + i, c.x + i);
       kernels<T>().axpy(count, -step, q + i, c.r + i);
-      Two<T> out = {strip_dot(count, c.r + i, c.r + i)};
+      Sums out = {{strip_dot(count, c.r + i, c.r + i)}};
       if (d == nullptr) return out;
       T some[strip<T>];
       sparse_kernels<T>().multiply(count, d + i, c.r + i, some);
-      out.second = strip_dot(count, c.r + i, some);
+      out.value[1] = strip_dot(count, c.r + i, some);
       return out;
     };
-    sums = sum_strips<Two<T>, T>(c.n, 4 * sizeof(T), pass);
+    sums = sum_strips<Sums, T>(c.n, 4 * sizeof(T), pass);
     if (d == nullptr) HIROBA_TRY(apply_m(sums));
-    return c.vectors().add(&sums.first, 2);
+    return c.vectors().add(sums.value, 2);
   }
-  Status apply_m(Two<T>& sums) {
-    if (c.m == nullptr) {
-      sums.second = sums.first;
-      return {};
-    }
-    HIROBA_TRY(c.m->apply(c.ranks, c.r, z));
-    sums.second = own_dot(c.n, c.r, z);
+  Status apply_m(Sums& sums) {
+    if (c.m != nullptr) HIROBA_TRY(c.m->apply(c.ranks, c.r, z));
+    sums.value[1] = c.m == nullptr ? sums.value[0] : own_dot(c.n, c.r, z);
     return {};
   }
   // p = M r + beta p
@@ -71,32 +58,27 @@ struct Conjugate {
 }  // namespace
 
 template <typename T>
-Status cg(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status cg(Cycle<T>& c) {
   const T* const d = c.m == nullptr ? nullptr : c.m->diagonal();
   const bool stores_z = c.m != nullptr && d == nullptr;
   Workspace<T> work(c.n, stores_z ? 3 : 2);
   Conjugate<T> now = {c, d, work[0], work[1], stores_z ? work[2] : nullptr};
-  Two<T> sums;
+  typename Conjugate<T>::Sums sums;
   HIROBA_TRY(now.advance(T(0), sums));
   for (T beta = 0;;) {
-    if (!is_positive(sums.second)) {
-      end = c.broken(format(bad_preconditioner, static_cast<double>(real_of(sums.second))));
-      return {};
-    }
+    if (!is_positive(sums.value[1]))
+      return c.broken(format(bad_preconditioner, static_cast<double>(real_of(sums.value[1]))));
     now.turn(beta);
     HIROBA_TRY(c.product(now.p, now.q));
     T pq;
     HIROBA_TRY(c.vectors().dot(now.p, now.q, pq));
-    if (!is_positive(pq)) {
-      end = c.broken(format(not_definite, static_cast<double>(real_of(pq))));
-      return {};
-    }
-    const T before = sums.second;
+    if (!is_positive(pq)) return c.broken(format(not_definite, static_cast<double>(real_of(pq))));
+    const T before = sums.value[1];
     HIROBA_TRY(now.advance(T(real_of(before) / real_of(pq)), sums));
     bool ends = false;
-    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(sums.first))), end, ends));
+    HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(real_of(sums.value[0]))), ends));
     if (ends) return {};
-    beta = T(real_of(sums.second) / real_of(before));
+    beta = T(real_of(sums.value[1]) / real_of(before));
   }
 }
 
@@ -109,14 +91,6 @@ struct Pipeline {
   explicit Pipeline(const Workspace<T>& work)
       : u(work[0]), w(work[1]), p(work[2]), s(work[3]), q(work[4]), z(work[5]), m(work[6]), n(work[7]) {}
 
-  // The search directions, then x, r and what follows from them; the sums of the next iteration in the same pass.
-  struct Sums {
-    T values[3] = {};  // r u, w u, r r
-    Sums& operator+=(const Sums& other) {
-      for (int i = 0; i < 3; ++i) values[i] += other.values[i];
-      return *this;
-    }
-  };
   // Computes all of them from x and p by their definitions, so that rounding errors of the recurrences do not grow
   // further.
   Status replace(Cycle<T>& c) const {
@@ -127,6 +101,9 @@ struct Pipeline {
     HIROBA_TRY(c.precondition(s, q));
     return c.product(q, z);
   }
+  // Computes the search directions, then x, r and what follows from them; in the same pass the sums of the next
+  // iteration: r u, w u, r r.
+  using Sums = Numbers<T, 3>;
   Sums pass(Cycle<T>& c, T alpha, T beta, bool moves) const {
     return sum_strips<Sums, T>(c.n, 10 * sizeof(T), [&](int64_t i, int64_t count) {
       const auto& k = kernels<T>();
@@ -151,7 +128,7 @@ struct Pipeline {
 // propagation on the maximal attainable accuracy of the pipelined conjugate gradient method, 2018). After the first
 // iteration, sums that no definite matrix gives are rounding errors, too.
 template <typename T>
-Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status pipelined_cg(Cycle<T>& c) {
   using R = Real<T>;
   constexpr int least_iterations = 20, most_iterations = 100;
   constexpr double most_decrease = 1e-3, most_off = 1e-2;
@@ -165,14 +142,14 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   double replaced_at = c.residual;
   int since = 0, interval = most_iterations;
   for (bool first = true;; first = false) {
-    const R mine[] = {real_of(sums.values[0]), real_of(sums.values[1]), real_of(sums.values[2])};
+    const R mine[] = {real_of(sums.value[0]), real_of(sums.value[1]), real_of(sums.value[2])};
     HIROBA_TRY(started.start(c.ranks, mine, "sums of pipelined CG"));
     HIROBA_TRY(c.precondition(v.w, v.m));
     HIROBA_TRY(c.product(v.m, v.n));
     std::span<R> all;
     HIROBA_TRY(started.wait(c.ranks, all));
     bool ends = false;
-    if (!first) HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(all[2])), end, ends));
+    if (!first) HIROBA_TRY(c.after_iteration(std::sqrt(static_cast<double>(all[2])), ends));
     if (ends) return {};
     if (since == 0 && !first) {
       const bool far = std::abs(c.residual - replaced_at) > most_off * replaced_at;
@@ -182,8 +159,9 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
     const R beta = first ? 0 : all[0] / before, below = first ? all[1] : all[1] - beta * all[0] / alpha;
     if (!is_positive(all[0]) || !is_positive(below)) {
       const bool of_m = !is_positive(all[0]);
-      end = c.broken(format(of_m ? bad_preconditioner : not_definite, static_cast<double>(of_m ? all[0] : below)));
-      if (!first) end = Cycle<T>::End::drifted;
+      HIROBA_TRY(
+          c.broken(format(of_m ? bad_preconditioner : not_definite, static_cast<double>(of_m ? all[0] : below))));
+      if (!first) c.end = Cycle<T>::End::drifted;
       return {};
     }
     alpha = all[0] / below, before = all[0];
@@ -195,12 +173,9 @@ Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end) {
   }
 }
 
-#define HIROBA_INSTANTIATE(T)                                \
-  template Status cg<T>(Cycle<T>&, typename Cycle<T>::End&); \
-  template Status pipelined_cg<T>(Cycle<T>&, typename Cycle<T>::End&);
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+#define HIROBA_INSTANTIATE(T)       \
+  template Status cg<T>(Cycle<T>&); \
+  template Status pipelined_cg<T>(Cycle<T>&);
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

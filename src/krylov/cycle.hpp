@@ -26,6 +26,7 @@ struct Cycle {
 
   // `drifted`: impossible sums, after iterations whose rounding errors may have caused them.
   enum class End { reached, over, drifted, broke_down };
+  End end = End::over;
   std::string why = {};  // reason of broke_down
 
   Vectors<T> vectors() const { return {ranks, n}; }
@@ -48,7 +49,7 @@ struct Cycle {
   }
   // Called after an iteration: sets `ends` if the cycle ends. It ends on all ranks if the program's function stops it
   // on any.
-  Status after_iteration(double norm, End& end, bool& ends) {
+  Status after_iteration(double norm, bool& ends) {
     ++out.iterations;
     out.history.push_back(residual = norm);
     end = norm <= out.goal ? End::reached : End::over;
@@ -61,22 +62,22 @@ struct Cycle {
     ends = stop != 0 || norm <= out.goal || out.iterations >= settings.most || !std::isfinite(norm);
     return {};
   }
-  End broken(std::string reason) {
-    why = std::move(reason);
-    return End::broke_down;
+  Status broken(std::string reason) {
+    why = std::move(reason), end = End::broke_down;
+    return {};
   }
 };
 
 template <typename T>
-Status cg(Cycle<T>& c, typename Cycle<T>::End& end);
+Status cg(Cycle<T>& c);
 template <typename T>
-Status pipelined_cg(Cycle<T>& c, typename Cycle<T>::End& end);
+Status pipelined_cg(Cycle<T>& c);
 template <typename T>
-Status bicgstab(Cycle<T>& c, typename Cycle<T>::End& end);
+Status bicgstab(Cycle<T>& c);
 template <typename T>
-Status gmres(Cycle<T>& c, typename Cycle<T>::End& end);
+Status gmres(Cycle<T>& c);
 template <typename T>
-Status minres(Cycle<T>& c, typename Cycle<T>::End& end);
+Status minres(Cycle<T>& c);
 
 template <typename T>
 Real<T> real_of(const T& x) {

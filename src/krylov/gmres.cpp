@@ -121,14 +121,14 @@ Status check_memory(int64_t n, int restart) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / gib;
   if (needed <= there) return {};
   return Status::error(
-      format("GMRES with %d vectors of %lld elements on this rank needs %.1f GiB, and its machine has "
+      format("GMRES with %d vectors of %ld elements on this rank needs %.1f GiB, and its machine has "
              "%.1f; take a smaller restart",
-             restart, static_cast<long long>(n), needed, there));
+             restart, n, needed, there));
 }
 
 // One cycle is one set of vectors; solve() begins the next one.
 template <typename T>
-Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status gmres(Cycle<T>& c) {
   using R = Real<T>;
   const auto restart =
       static_cast<int>(std::min({static_cast<int64_t>(c.settings.restart), c.settings.most, c.a.rows().count()}));
@@ -137,7 +137,7 @@ Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
   c.vectors().copy(c.r, arnoldi.v[0]);
   c.vectors().scal(T(static_cast<R>(1 / c.residual)), arnoldi.v[0]);
   arnoldi.g[0] = T(static_cast<R>(c.residual));
-  end = Cycle<T>::End::over;
+  c.end = Cycle<T>::End::over;
   bool singular = false;
   int columns = 0;
   for (bool ended = false; !ended && !singular && columns < arnoldi.most;) {
@@ -146,18 +146,16 @@ Status gmres(Cycle<T>& c, typename Cycle<T>::End& end) {
     arnoldi.rotate(columns, length);
     singular = arnoldi.is_singular(columns);
     if (!singular) ++columns;
-    HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[static_cast<size_t>(columns)]), end, ended));
+    HIROBA_TRY(c.after_iteration(std::abs(arnoldi.g[static_cast<size_t>(columns)]), ended));
     ended = ended || length == 0;
   }
   HIROBA_TRY(arnoldi.improve(columns));
   if (singular)
-    end = c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
+    return c.broken("the Krylov space has ended without the solution: the matrix, or the preconditioner, is singular");
   return {};
 }
 
-template Status gmres<float>(Cycle<float>&, Cycle<float>::End&);
-template Status gmres<double>(Cycle<double>&, Cycle<double>::End&);
-template Status gmres<std::complex<float>>(Cycle<std::complex<float>>&, Cycle<std::complex<float>>::End&);
-template Status gmres<std::complex<double>>(Cycle<std::complex<double>>&, Cycle<std::complex<double>>::End&);
+#define HIROBA_INSTANTIATE(T) template Status gmres<T>(Cycle<T>&);
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

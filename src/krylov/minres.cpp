@@ -49,7 +49,7 @@ struct Lanczos {
 }  // namespace
 
 template <typename T>
-Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status minres(Cycle<T>& c) {
   using R = Real<T>;
   const Workspace<T> work(c.n, 7);
   const Vectors<T> vectors = c.vectors();
@@ -57,11 +57,10 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
   T *w = work[4], *w1 = work[5], *w2 = work[6];
   bool good = false;
   const auto not_definite = [&] {
-    end =
-        c.broken(format("r M r is %.3g: the preconditioner M is not Hermitian positive definite, which MINRES needs; "
-                        "take another one, or GMRES",
-                        static_cast<double>(lanczos.beta)));
-    return Status();
+    return c.broken(
+        format("r M r is %.3g: the preconditioner M is not Hermitian positive definite, which MINRES needs; "
+               "take another one, or GMRES",
+               static_cast<double>(lanczos.beta)));
   };
   vectors.copy(c.r, lanczos.now);
   HIROBA_TRY(c.precondition(lanczos.now, lanczos.y));
@@ -74,12 +73,10 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
     const R beta = lanczos.beta, epsilon_before = epsilon, delta = cosine * d_bar + sine * lanczos.alpha;
     const R g_bar = sine * d_bar - cosine * lanczos.alpha, gamma = std::hypot(g_bar, beta);
     epsilon = sine * beta, d_bar = -cosine * beta;
-    if (gamma == 0) {
-      end = c.broken(
+    if (gamma == 0)
+      return c.broken(
           "the Krylov space has ended without the solution: the matrix is singular, and b has a part that it "
           "cannot make");
-      return {};
-    }
     cosine = g_bar / gamma, sine = beta / gamma;
     const R phi = cosine * phi_bar;
     phi_bar *= sine;
@@ -96,18 +93,13 @@ Status minres(Cycle<T>& c, typename Cycle<T>::End& end) {
     R norm = phi_bar;  // the residual's norm, without a preconditioner
     if (c.m != nullptr) HIROBA_TRY(vectors.norm(c.r, norm));
     bool ends = false;
-    HIROBA_TRY(c.after_iteration(norm, end, ends));
+    HIROBA_TRY(c.after_iteration(norm, ends));
     if (ends) return {};
-    if (beta == 0) {
-      end = c.broken("the Krylov space has ended without the solution: the matrix is singular");
-      return {};
-    }
+    if (beta == 0) return c.broken("the Krylov space has ended without the solution: the matrix is singular");
   }
 }
 
-template Status minres<float>(Cycle<float>&, Cycle<float>::End&);
-template Status minres<double>(Cycle<double>&, Cycle<double>::End&);
-template Status minres<std::complex<float>>(Cycle<std::complex<float>>&, Cycle<std::complex<float>>::End&);
-template Status minres<std::complex<double>>(Cycle<std::complex<double>>&, Cycle<std::complex<double>>::End&);
+#define HIROBA_INSTANTIATE(T) template Status minres<T>(Cycle<T>&);
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -20,15 +20,16 @@ template <typename T>
 Status inverse_diagonal(const Ranks& ranks, SparseMatrix<T>& a, std::vector<T>& out) {
   const LocalRows<T> rows = a.own_block();
   out.assign(static_cast<size_t>(a.rows().of(ranks.me())), T(0));
-  for (size_t i = 0; i < rows.to.size(); ++i)
-    for (auto k = static_cast<size_t>(rows.start[i]); k < static_cast<size_t>(rows.start[i + 1]); ++k)
-      if (rows.column[k] == rows.to[i]) out[static_cast<size_t>(rows.to[i])] = rows.value[k];
+  for (int64_t i = 0; i < rows.rows(); ++i)
+    for (size_t k = rows.begin(i); k < rows.end(i); ++k)
+      if (const int32_t to = rows.to[static_cast<size_t>(i)]; rows.column[k] == to)
+        out[static_cast<size_t>(to)] = rows.value[k];
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] == T(0))
       return Status::error(
-          format("row %lld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
+          format("row %ld has 0 on the diagonal, so the preconditioner is singular; take none, or number "
                  "the unknowns so that the diagonal has none",
-                 static_cast<long long>(a.rows().begin(ranks.me())) + static_cast<long long>(i)));
+                 a.rows().begin(ranks.me()) + static_cast<int64_t>(i)));
     out[i] = T(1) / out[i];
   }
   return {};
@@ -86,10 +87,9 @@ class BlockIlu final : public Operator<T> {
       constexpr Real<T> rounding = 16 * std::numeric_limits<Real<T>>::epsilon();
       if (diagonal < 0 || !(abs_of(value(diagonal)) > rounding * largest))
         return Status::error(
-            format("incomplete factors: pivot %s of row %lld, so the preconditioner is singular; take "
+            format("incomplete factors: pivot %s of row %ld, so the preconditioner is singular; take "
                    "Jacobi, or number the unknowns otherwise",
-                   diagonal < 0 ? "is missing" : "is 0",
-                   static_cast<long long>(first_row) + static_cast<long long>(i)));
+                   diagonal < 0 ? "is missing" : "is 0", first_row + static_cast<int64_t>(i)));
       diagonal_.push_back(diagonal);
       inverse_.push_back(T(1) / value(diagonal));
     }
@@ -213,10 +213,7 @@ Status estimate_largest(const Ranks& ranks, SparseMatrix<T>& a, const std::vecto
   const Vectors<T> vectors = {ranks, n};
   const auto scaled = [&] { sparse_kernels<T>().multiply(n, inverse.data(), r, z); };
   const int64_t first = a.rows().begin(ranks.me());
-  for (int64_t i = 0; i < n; ++i) {
-    const uint64_t mixed = (static_cast<uint64_t>(first + i) + 1) * 0x9e3779b97f4a7c15;
-    r[i] = T(static_cast<Real<T>>(static_cast<double>(mixed >> 40) / (1 << 24) - 0.5));
-  }
+  for (int64_t i = 0; i < n; ++i) r[i] = T(random_element<Real<T>>(1, first + i));
   std::vector<double> diagonal, beside;
   for (int k = 0; k < steps; ++k) {
     scaled();
@@ -261,9 +258,9 @@ Status make_block_ilu(const Ranks& ranks, SparseMatrix<T>& a, double relax, std:
   LocalRows<T> block = a.own_block();
   const LocalRows<T> others = a.others_block();
   std::vector<Real<T>> to_diagonal(static_cast<size_t>(block.rows()));
-  for (size_t i = 0; i < others.to.size(); ++i)
-    for (auto k = static_cast<size_t>(others.start[i]); k < static_cast<size_t>(others.start[i + 1]); ++k)
-      to_diagonal[static_cast<size_t>(others.to[i])] +=
+  for (int64_t i = 0; i < others.rows(); ++i)
+    for (size_t k = others.begin(i); k < others.end(i); ++k)
+      to_diagonal[static_cast<size_t>(others.to[static_cast<size_t>(i)])] +=
           static_cast<Real<T>>(relax * of_others) * std::real(others.value[k]);
   auto made = std::make_unique<BlockIlu<T>>(a.rows(), std::move(block));
   HIROBA_TRY(made->factor(a.rows().begin(ranks.me()), to_diagonal, static_cast<Real<T>>(relax)));
@@ -300,9 +297,6 @@ Status make_chebyshev(const Ranks& ranks, SparseMatrix<T>& a, int degree, double
   template Status make_block_ilu<T>(const Ranks&, SparseMatrix<T>&, double, std::unique_ptr<Operator<T>>&); \
   template Status make_chebyshev<T>(const Ranks&, SparseMatrix<T>&, int, double, double, std::unique_ptr<Operator<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

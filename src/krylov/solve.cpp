@@ -44,13 +44,13 @@ Status check_equal(const Ranks& ranks, const SolverSettings& settings, bool has_
 }
 
 template <typename T>
-Status run(Cycle<T>& c, typename Cycle<T>::End& end) {
+Status run(Cycle<T>& c) {
   switch (c.settings.method) {
-    case Method::cg: return cg(c, end);
-    case Method::pipelined_cg: return pipelined_cg(c, end);
-    case Method::bicgstab: return bicgstab(c, end);
-    case Method::gmres: return gmres(c, end);
-    case Method::minres: return minres(c, end);
+    case Method::cg: return cg(c);
+    case Method::pipelined_cg: return pipelined_cg(c);
+    case Method::bicgstab: return bicgstab(c);
+    case Method::gmres: return gmres(c);
+    case Method::minres: return minres(c);
   }
   return {};
 }
@@ -110,21 +110,21 @@ std::string advice(const Outcome& out, const SolverSettings& settings, const std
 
 std::string explain(const Outcome& out, const SolverSettings& settings, double size_of_b) {
   return format(
-      "%s did not converge: after %lld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
-      name_of(settings.method), static_cast<long long>(out.iterations), out.residual,
-      size_of_b > 0 ? out.residual / size_of_b : out.residual, out.goal, out.text.c_str());
+      "%s did not converge: after %ld iterations |b - A x| is %.3g (%.3g of |b|), and %.3g was to be reached; %s",
+      name_of(settings.method), out.iterations, out.residual, size_of_b > 0 ? out.residual / size_of_b : out.residual,
+      out.goal, out.text.c_str());
 }
 
 // Returns true if the cycle that ended so, with this residual of x, is the last one.
 template <typename T>
-bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, double after, bool limited) {
+bool is_last(const Cycle<T>& c, double before, double after, bool limited) {
   Outcome& out = c.out;
   if (!std::isfinite(after)) out.why = Why::not_finite;
   else if (after <= out.goal) out.why = Why::converged;
   else if (out.why == Why::stopped) return true;
-  else if (end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
+  else if (c.end == Cycle<T>::End::broke_down) out.why = Why::broke_down;
   else if (out.iterations >= c.settings.most) out.why = Why::too_many;
-  else if (end == Cycle<T>::End::drifted && after > before / 2)
+  else if (c.end == Cycle<T>::End::drifted && after > before / 2)
     // A residual that has fallen this far shows that the matrix suits the method.
     out.why =
         after < std::sqrt(std::numeric_limits<Real<T>>::epsilon()) * out.history[0] ? Why::stagnated : Why::broke_down;
@@ -137,7 +137,6 @@ bool is_last(const Cycle<T>& c, typename Cycle<T>::End end, double before, doubl
 template <typename T>
 Status solve_in_range(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const T* b, double size_of_b,
                       T* x, const SolverSettings& settings, Outcome& out) {
-  using End = typename Cycle<T>::End;
   const int64_t n = a.rows().of(ranks.me());
   const Workspace<T> work(n, 1);
   Cycle<T> c = {ranks, a, preconditioner, settings, n, b, x, work[0], 0, out};
@@ -155,11 +154,11 @@ Status solve_in_range(const Ranks& ranks, Operator<T>& a, Operator<T>* precondit
     out.why = Why::broke_down, out.text = asymmetry;
     return {};
   }
-  for (End end = End::over; !is_last(c, end, 2 * c.residual, out.residual, false);) {
+  while (!is_last(c, 2 * c.residual, out.residual, false)) {
     const double before = out.residual;
-    HIROBA_TRY(run(c, end));
+    HIROBA_TRY(run(c));
     HIROBA_TRY(residual_of(c, out.residual));
-    if (is_last(c, end, before, out.residual, !restarts || end == End::reached)) break;
+    if (is_last(c, before, out.residual, !restarts || c.end == Cycle<T>::End::reached)) break;
     c.residual = out.residual;
   }
   if (out.converged()) return {};
@@ -234,9 +233,6 @@ Status solve(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, co
 #define HIROBA_INSTANTIATE(T) \
   template Status solve<T>(const Ranks&, Operator<T>&, Operator<T>*, const T*, T*, const SolverSettings&, Outcome&);
 // NOLINTEND(bugprone-macro-parentheses)
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

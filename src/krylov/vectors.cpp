@@ -30,32 +30,19 @@ Workspace<T>::~Workspace() {
   ::operator delete[](memory_, std::align_val_t(bytes_ >= 2 * huge ? huge : 64));
 }
 
-namespace {
-
-// Computes sums of several vectors with the same other one, which is read once for all of them.
-template <typename T>
-struct Sums {
-  static constexpr size_t most = 8;
-  T values[most] = {};
-  Sums& operator+=(const Sums& other) {
-    for (size_t k = 0; k < most; ++k) values[k] += other.values[k];
-    return *this;
-  }
-};
-
-}  // namespace
-
 template <typename T>
 Status Vectors<T>::dots(std::span<const T* const> v, const T* y, T* out) const {
-  for (size_t first = 0; first < v.size(); first += Sums<T>::most) {
-    const size_t here = std::min(Sums<T>::most, v.size() - first);
+  constexpr int most = 8;  // vectors for which y is read once
+  using Sums = Numbers<T, most>;
+  for (size_t first = 0; first < v.size(); first += most) {
+    const size_t here = std::min<size_t>(most, v.size() - first);
     const auto bytes = static_cast<int64_t>((here + 1) * sizeof(T));
-    const auto sums = sum_strips<Sums<T>, T>(n, bytes, [&](int64_t i, int64_t count) {
-      Sums<T> some;
-      for (size_t k = 0; k < here; ++k) some.values[k] = strip_dot(count, v[first + k] + i, y + i);
+    const auto sums = sum_strips<Sums, T>(n, bytes, [&](int64_t i, int64_t count) {
+      Sums some;
+      for (size_t k = 0; k < here; ++k) some.value[k] = strip_dot(count, v[first + k] + i, y + i);
       return some;
     });
-    std::copy_n(sums.values, here, out + first);
+    std::copy_n(sums.value, here, out + first);
   }
   return add(out, static_cast<int64_t>(v.size()));
 }
@@ -68,13 +55,9 @@ Status Vectors<T>::norm(const T* x, Real<T>& out) const {
   return {};
 }
 
-template class Workspace<float>;
-template class Workspace<double>;
-template class Workspace<std::complex<float>>;
-template class Workspace<std::complex<double>>;
-template struct Vectors<float>;
-template struct Vectors<double>;
-template struct Vectors<std::complex<float>>;
-template struct Vectors<std::complex<double>>;
+#define HIROBA_INSTANTIATE(T)  \
+  template class Workspace<T>; \
+  template struct Vectors<T>;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -29,22 +29,12 @@ const Choice& chosen() {
 
 }  // namespace
 
-template <>
-const Kernels<float>& kernels() {
-  return chosen().tables->s;
+template <typename T>
+const Kernels<T>& kernels() {
+  return chosen().tables->of<T>();
 }
-template <>
-const Kernels<double>& kernels() {
-  return chosen().tables->d;
-}
-template <>
-const Kernels<std::complex<float>>& kernels() {
-  return chosen().tables->c;
-}
-template <>
-const Kernels<std::complex<double>>& kernels() {
-  return chosen().tables->z;
-}
+#define HIROBA_INSTANTIATE(T) template const Kernels<T>& kernels<T>();
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 const char* kernels_name() { return chosen().name; }
 int kernels_level() { return chosen().level; }
 

@@ -5,13 +5,7 @@
 
 namespace hiroba {
 
-struct KernelTables {
-  Kernels<float> s;
-  Kernels<double> d;
-  Kernels<std::complex<float>> c;
-  Kernels<std::complex<double>> z;
-};
-
+using KernelTables = ForNumbers<Kernels>;
 extern const KernelTables kernels_base;
 #if defined(__x86_64__)
 extern const KernelTables kernels_v3, kernels_v4;

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
+#include "base/numbers.hpp"
 #include "base/shown.hpp"
-#include "linear/numbers.hpp"
 
 namespace hiroba {
 

@@ -26,8 +26,8 @@ Status find(const Memory& memory, const char* name, const void* data, int64_t by
                found.message().c_str()));
   const int64_t left = out->data + out->distribution.bytes() - at;
   if (bytes <= left) return {};
-  return Status::error(format("%s: %s goes over the end of array %s, by %lld bytes", name, what().c_str(), out->name,
-                              static_cast<long long>(bytes - left)));
+  return Status::error(
+      format("%s: %s goes over the end of array %s, by %ld bytes", name, what().c_str(), out->name, bytes - left));
 }
 
 }  // namespace
@@ -39,12 +39,8 @@ Status Linear::vector(const char* name, const void* data, int64_t n, int64_t inc
   const auto element = static_cast<int64_t>(bytes);
   int64_t span = 0;
   if (__builtin_mul_overflow((n - 1), inc, &span) || __builtin_mul_overflow(span, element, &span))
-    return Status::error(format("%s: %lld elements with distance %lld overflow the address range", name,
-                                static_cast<long long>(n), static_cast<long long>(inc)));
-  const auto what = [&] {
-    return format("a vector of %lld elements with distance %lld", static_cast<long long>(n),
-                  static_cast<long long>(inc));
-  };
+    return Status::error(format("%s: %ld elements with distance %ld overflow the address range", name, n, inc));
+  const auto what = [&] { return format("a vector of %ld elements with distance %ld", n, inc); };
   Array* array = nullptr;
   HIROBA_TRY(find(*parts_->memory, name, data, std::abs(span) + element, what, array));
   const int64_t start = static_cast<const char*>(data) - array->data;
@@ -56,17 +52,15 @@ Status Linear::matrix(const char* name, const void* data, int64_t rows, int64_t 
                       SharedMatrix& out) const {
   if (lda < columns)
     return Status::error(
-        format("ld%c is %lld, and a line of the matrix has %lld elements; it is the distance between lines",
-               *name | 0x20, static_cast<long long>(lda), static_cast<long long>(columns)));
+        format("ld%c is %ld, and a line of the matrix has %ld elements; it is the distance between lines", *name | 0x20,
+               lda, columns));
   const auto element = static_cast<int64_t>(bytes);
   int64_t span = 0;
   if (__builtin_mul_overflow(rows - 1, lda, &span) || __builtin_add_overflow(span, columns, &span) ||
       __builtin_mul_overflow(span, element, &span))
-    return Status::error(format("%s: %lld lines with distance %lld overflow the address range", name,
-                                static_cast<long long>(rows), static_cast<long long>(lda)));
+    return Status::error(format("%s: %ld lines with distance %ld overflow the address range", name, rows, lda));
   const auto what = [&] {
-    return format("a matrix of %lld lines of %lld elements with distance %lld", static_cast<long long>(rows),
-                  static_cast<long long>(columns), static_cast<long long>(lda));
+    return format("a matrix of %ld lines of %ld elements with distance %ld", rows, columns, lda);
   };
   Array* array = nullptr;
   HIROBA_TRY(find(*parts_->memory, name, data, span, what, array));

@@ -13,9 +13,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/shown.hpp"
 #include "linear/local.hpp"
-#include "linear/numbers.hpp"
 #include "linear/operands.hpp"
 #include "memory/memory.hpp"
 

@@ -128,9 +128,6 @@ Status Linear::ger(const Call& call, T alpha, const SharedVector& x, bool conjug
                                   const SharedVector&, Pending<T>&);                                   \
   template Status Linear::ger<T>(const Call&, T, const SharedVector&, bool, const SharedVector&, bool, \
                                  const SharedMatrix&);
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -35,8 +35,6 @@ bool same_owners(const SharedVector& a, const SharedVector& b) {
   return same;
 }
 
-bool one_owner(const SharedVector& v) { return run_at(v.step < 0 ? reversed(v) : v, 0).end == v.length; }
-
 std::vector<Tile> tiles_of(int rank, const SharedMatrix& a) {
   std::vector<Tile> out;
   size_t open = 0;  // tiles from here on may continue in the next row

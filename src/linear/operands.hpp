@@ -88,8 +88,6 @@ void for_runs_of(int rank, const SharedVector& v, int64_t begin, int64_t end, co
 
 // Returns true if each element of one has the owner of the same element of the other.
 bool same_owners(const SharedVector& a, const SharedVector& b);
-// Returns true if one rank owns all of it.
-bool one_owner(const SharedVector& v);
 
 // A rectangle of a matrix.
 struct Tile {

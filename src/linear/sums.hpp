@@ -20,7 +20,17 @@ struct SumBlocks {
   int64_t end(int64_t block) const { return std::min(n, (block + 1) * size); }
 };
 
-// Adds sums[0], .., sums[(count - 1) * step], in place, into sums[0].
+// Numbers that are added together.
+template <typename T, int count>
+struct Numbers {
+  T value[count] = {};
+  Numbers& operator+=(const Numbers& other) {
+    for (int i = 0; i < count; ++i) value[i] += other.value[i];
+    return *this;
+  }
+};
+
+// Adds sums[0], .., sums[count - 1], in place, into sums[0].
 template <typename Sum>
 void add_by_pairs(Sum* sums, int64_t count) {
   for (int64_t distance = 1; distance < count; distance *= 2)

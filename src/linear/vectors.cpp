@@ -17,15 +17,15 @@ Status fetch_for(const LinearParts& p, const SharedVector& x, const SharedVector
   return {};
 }
 
-// Numbers that are added together.
-template <typename R, int count>
-struct Numbers {
-  R value[count];
-  Numbers& operator+=(const Numbers& other) {
-    for (int i = 0; i < count; ++i) value[i] += other.value[i];
-    return *this;
-  }
-};
+// Calls work(first, count) for each run of elements of y that this rank owns, when it can read those of x.
+template <typename Work>
+Status write_y(LinearParts& p, const Call& call, const SharedVector& x, const SharedVector& y, const Work& work) {
+  const bool others = p.ranks > 1 && !same_owners(x, y);
+  HIROBA_TRY(p.enter(call, {{x.array, false, others}, {y.array, true, false}}));
+  if (others) HIROBA_TRY(fetch_for(p, x, y));
+  for_runs_of(p.rank, y, 0, y.length, [&](int64_t i, int64_t end) { work(i, end - i); });
+  return {};
+}
 
 // A sum over a vector x, and y if there are two. Ranks add numbers(Sum::Value); result(numbers) completes it.
 template <typename Sum, typename T, int count, typename ToNumbers, typename Result>
@@ -76,27 +76,17 @@ Status sum(LinearParts& p, const Call& call, const SharedVector& x, const Shared
 
 template <typename T>
 Status Linear::axpy(const Call& call, T a, const SharedVector& x, const SharedVector& y) {
-  LinearParts& p = *parts_;
   if (a == T(0)) return {};
-  const bool others = p.ranks > 1 && !same_owners(x, y);
-  HIROBA_TRY(p.enter(call, {{x.array, false, others}, {y.array, true, false}}));
-  if (others) HIROBA_TRY(fetch_for(p, x, y));
-  for_runs_of(p.rank, y, 0, y.length, [&](int64_t i, int64_t end) {
-    axpy_by_threads(end - i, a, x.element<T>(i), x.stride(), y.element<T>(i), y.stride());
+  return write_y(*parts_, call, x, y, [&](int64_t i, int64_t n) {
+    axpy_by_threads(n, a, x.element<T>(i), x.stride(), y.element<T>(i), y.stride());
   });
-  return {};
 }
 
 template <typename T>
 Status Linear::copy(const Call& call, const SharedVector& x, const SharedVector& y) {
-  LinearParts& p = *parts_;
-  const bool others = p.ranks > 1 && !same_owners(x, y);
-  HIROBA_TRY(p.enter(call, {{x.array, false, others}, {y.array, true, false}}));
-  if (others) HIROBA_TRY(fetch_for(p, x, y));
-  for_runs_of(p.rank, y, 0, y.length, [&](int64_t i, int64_t end) {
-    copy_by_threads(end - i, x.element<T>(i), x.stride(), y.element<T>(i), y.stride());
+  return write_y(*parts_, call, x, y, [&](int64_t i, int64_t n) {
+    copy_by_threads(n, x.element<T>(i), x.stride(), y.element<T>(i), y.stride());
   });
-  return {};
 }
 
 template <typename T>
@@ -153,9 +143,6 @@ Status Linear::asum(const Call& call, const SharedVector& x, Real<T>* result, Pe
   template Status Linear::nrm2<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);                     \
   template Status Linear::asum<T>(const Call&, const SharedVector&, Real<T>*, Pending<T>&);
 // NOLINTEND(bugprone-macro-parentheses)
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -26,14 +26,14 @@ void LoopCheck::report(std::set<std::string>& reported) const {
       if ((!missed && !away) || !reported.insert(std::string(place_) + " " + counts.array->name).second) continue;
       if (missed)
         log_line(
-            "check: parallel for at %s: %llu page faults on %s, although all subscripts are known; this is slow, "
+            "check: parallel for at %s: %lu page faults on %s, although all subscripts are known; this is slow, "
             "not wrong",
-            place_, static_cast<unsigned long long>(faults), counts.array->name);
+            place_, faults, counts.array->name);
       if (away)
         log_line(
-            "check: parallel for at %s: wrote %llu pages of %s whose home is another node: its iterations do not "
+            "check: parallel for at %s: wrote %lu pages of %s whose home is another node: its iterations do not "
             "go to the home of what they write (see hirobacc --explain; affinity(...) chooses)",
-            place_, static_cast<unsigned long long>(written), counts.array->name);
+            place_, written, counts.array->name);
     }
 }
 

@@ -95,7 +95,7 @@ bool overlap_upright(const SectionView& a, const SectionView& b) {
 std::string SectionView::shape() const {
   if (dims == 0) return "a single element";
   std::string text;
-  for (int d = 0; d < dims; ++d) text += format("[%lld]", static_cast<long long>(count[d]));
+  for (int d = 0; d < dims; ++d) text += format("[%ld]", count[d]);
   return text;
 }
 

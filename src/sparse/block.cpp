@@ -207,9 +207,7 @@ LocalRows<T> SparseBlock<T>::entries() const {
   return out;
 }
 
-template class SparseBlock<float>;
-template class SparseBlock<double>;
-template class SparseBlock<std::complex<float>>;
-template class SparseBlock<std::complex<double>>;
+#define HIROBA_INSTANTIATE(T) template class SparseBlock<T>;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -8,18 +8,16 @@
 #include <vector>
 
 #include "sparse/kernels.hpp"
+#include "sparse/rows.hpp"
 
 namespace hiroba {
 
 enum class Format { automatic, csr, sell };
 
-// Entries of rows before they are stored: row i has [start[i], start[i + 1]), and is the result to[i].
+// Entries of rows before they are stored; row i is the result to[i].
 template <typename T>
-struct LocalRows {
-  std::vector<int64_t> start = {0};
-  std::vector<int32_t> column, to;
-  std::vector<T> value;
-  int64_t rows() const { return static_cast<int64_t>(start.size()) - 1; }
+struct LocalRows : RowEntries<int32_t, T> {
+  std::vector<int32_t> to;
 };
 
 template <typename T>

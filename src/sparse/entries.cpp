@@ -19,17 +19,17 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
     for (const Entry<T>& e : part) ++next[static_cast<size_t>(e.row - first) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
   const std::vector<int64_t> begin = next;
-  struct Place {
+  struct Placed {
     int64_t column;
     T value;
   };
-  std::vector<Place> places(static_cast<size_t>(begin.back()));
+  std::vector<Placed> columns(static_cast<size_t>(begin.back()));
   for (const auto& part : parts)
     for (const Entry<T>& e : part)
-      places[static_cast<size_t>(next[static_cast<size_t>(e.row - first)]++)] = {e.column, e.value};
+      columns[static_cast<size_t>(next[static_cast<size_t>(e.row - first)]++)] = {e.column, e.value};
   for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
-    const auto from = places.begin() + begin[i], to = places.begin() + begin[i + 1];
-    std::stable_sort(from, to, [](const Place& a, const Place& b) { return a.column < b.column; });
+    const auto from = columns.begin() + begin[i], to = columns.begin() + begin[i + 1];
+    std::stable_sort(from, to, [](const Placed& a, const Placed& b) { return a.column < b.column; });
     for (auto p = from; p != to; ++p) {
       const bool again = p != from && (p - 1)->column == p->column;
       if (again) out.value.back() += p->value;
@@ -91,11 +91,10 @@ Status move_rows(const Ranks& ranks, const Rows& rows, RowPiece<T>& piece) {
     const int64_t from = std::max(rows.begin(static_cast<int>(r)), piece.first) - piece.first;
     const int64_t to = std::min(rows.end(static_cast<int>(r)), piece.first + piece.rows()) - piece.first;
     if (from >= to) continue;
-    const int64_t begin = piece.start[static_cast<size_t>(from)], end = piece.start[static_cast<size_t>(to)];
-    for (int64_t i = from; i < to; ++i)
-      lengths[r].push_back(piece.start[static_cast<size_t>(i) + 1] - piece.start[static_cast<size_t>(i)]);
-    columns[r].assign(piece.column.begin() + begin, piece.column.begin() + end);
-    values[r].assign(piece.value.begin() + begin, piece.value.begin() + end);
+    const size_t begin = piece.begin(from), end = piece.begin(to);
+    for (int64_t i = from; i < to; ++i) lengths[r].push_back(static_cast<int64_t>(piece.end(i) - piece.begin(i)));
+    columns[r].assign(piece.column.data() + begin, piece.column.data() + end);
+    values[r].assign(piece.value.data() + begin, piece.value.data() + end);
   }
   piece = {};
   HIROBA_TRY(ranks.exchange(lengths, lengths_here));
@@ -140,30 +139,25 @@ Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, c
   if (symmetry == Symmetry::none) return {};
   std::vector<Entry<T>> mirrored;
   for (int64_t i = 0; i < piece.rows(); ++i)
-    for (int64_t k = piece.start[static_cast<size_t>(i)]; k < piece.start[static_cast<size_t>(i) + 1]; ++k)
-      mirrored.push_back({piece.column[static_cast<size_t>(k)], piece.first + i,
-                          counterpart(symmetry, piece.value[static_cast<size_t>(k)])});
+    for (size_t k = piece.begin(i); k < piece.end(i); ++k)
+      mirrored.push_back({piece.column[k], piece.first + i, counterpart(symmetry, piece.value[k])});
   RowPiece<T> other;
   HIROBA_TRY(collect(ranks, rows, mirrored, other));
   using R = Real<T>;
   constexpr R rounding = 16 * std::numeric_limits<R>::epsilon();
   for (int64_t i = 0; i < piece.rows(); ++i) {
-    auto k = static_cast<size_t>(piece.start[static_cast<size_t>(i)]);
-    auto m = static_cast<size_t>(other.start[static_cast<size_t>(i)]);
-    const auto k_end = static_cast<size_t>(piece.start[static_cast<size_t>(i) + 1]);
-    const auto m_end = static_cast<size_t>(other.start[static_cast<size_t>(i) + 1]);
-    while (k < k_end || m < m_end) {
+    size_t k = piece.begin(i), m = other.begin(i);
+    while (k < piece.end(i) || m < other.end(i)) {
       const int64_t none = std::numeric_limits<int64_t>::max();
-      const int64_t at = k < k_end ? piece.column[k] : none, against = m < m_end ? other.column[m] : none;
+      const int64_t at = k < piece.end(i) ? piece.column[k] : none, against = m < other.end(i) ? other.column[m] : none;
       const int64_t column = std::min(at, against);
       const T mine = at == column ? piece.value[k++] : T(0), theirs = against == column ? other.value[m++] : T(0);
       if (std::abs(mine - theirs) <= rounding * std::max(std::abs(mine), std::abs(theirs))) continue;
       const bool hermitian = symmetry == Symmetry::hermitian;
       return Status::error(
-          format("the matrix is said to be %s, and entry (%lld, %lld) is %s where (%lld, %lld) makes it %s",
-                 hermitian ? "Hermitian" : "symmetric", static_cast<long long>(piece.first + i),
-                 static_cast<long long>(column), show(mine).c_str(), static_cast<long long>(column),
-                 static_cast<long long>(piece.first + i), show(theirs).c_str()));
+          format("the matrix is said to be %s, and entry (%ld, %ld) is %s where (%ld, %ld) makes it %s",
+                 hermitian ? "Hermitian" : "symmetric", piece.first + i, column, show(mine).c_str(), column,
+                 piece.first + i, show(theirs).c_str()));
     }
   }
   return {};
@@ -177,9 +171,6 @@ Status check_symmetry(const Ranks& ranks, const Rows& rows, Symmetry symmetry, c
   template void mirror<T>(Symmetry, std::vector<Entry<T>>&);                                         \
   template Status check_symmetry<T>(const Ranks&, const Rows&, Symmetry, const RowPiece<T>&);
 // NOLINTEND(bugprone-macro-parentheses)
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -18,14 +18,10 @@ struct Entry {
   T value;
 };
 
-// Consecutive rows: row `first + i` has the entries [start[i], start[i + 1]), by ascending columns.
+// Rows from `first` on, their entries by ascending columns.
 template <typename T>
-struct RowPiece {
+struct RowPiece : RowEntries<int64_t, T> {
   int64_t first = 0;
-  std::vector<int64_t> start = {0};
-  std::vector<int64_t> column;
-  std::vector<T> value;
-  int64_t rows() const { return static_cast<int64_t>(start.size()) - 1; }
 };
 
 // Returns the rows of this rank; entries at the same place are added, in the order of the ranks that had them.

@@ -17,9 +17,7 @@ class FunctionOperator final : public Operator<T> {
       : rows_(rows), function_(function), context_(context) {}
 
   const Rows& rows() const override { return rows_; }
-  std::string what() const override {
-    return format("function on vectors of %lld elements", static_cast<long long>(rows_.count()));
-  }
+  std::string what() const override { return format("function on vectors of %ld elements", rows_.count()); }
   Status apply(const Ranks& ranks, const T* x, T* y) override {
     if (y_ == nullptr) {
       for (T*& vector : x_) HIROBA_TRY(make(ranks, vector));

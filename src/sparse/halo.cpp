@@ -55,9 +55,7 @@ Status Halo<T>::release(const Ranks& ranks) {
   return array_ == nullptr ? Status() : ranks.free(std::exchange(array_, nullptr));
 }
 
-template class Halo<float>;
-template class Halo<double>;
-template class Halo<std::complex<float>>;
-template class Halo<std::complex<double>>;
+#define HIROBA_INSTANTIATE(T) template class Halo<T>;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -16,21 +16,11 @@ const SparseKernelTables& chosen() {
 
 }  // namespace
 
-template <>
-const SparseKernels<float>& sparse_kernels() {
-  return chosen().s;
+template <typename T>
+const SparseKernels<T>& sparse_kernels() {
+  return chosen().of<T>();
 }
-template <>
-const SparseKernels<double>& sparse_kernels() {
-  return chosen().d;
-}
-template <>
-const SparseKernels<std::complex<float>>& sparse_kernels() {
-  return chosen().c;
-}
-template <>
-const SparseKernels<std::complex<double>>& sparse_kernels() {
-  return chosen().z;
-}
+#define HIROBA_INSTANTIATE(T) template const SparseKernels<T>& sparse_kernels<T>();
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

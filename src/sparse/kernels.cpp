@@ -12,15 +12,7 @@ namespace hiroba {
 namespace {
 
 template <typename T>
-struct Parts {
-  using R = T;
-  static constexpr int count = 1;
-};
-template <typename F>
-struct Parts<std::complex<F>> {
-  using R = F;
-  static constexpr int count = 2;
-};
+constexpr int parts = is_complex<T> ? 2 : 1;
 
 // Computes the sum of one row, by four independent sums.
 template <typename R>
@@ -57,8 +49,8 @@ template <typename T, typename R>
   constexpr int64_t c = slice_rows<T>;
   const int32_t* column = a.column + begin;
   const R* value = reinterpret_cast<const R*>(a.value + begin);
-  for (int64_t k = begin; k < end; k += c, column += c, value += Parts<T>::count * c) {
-    if constexpr (Parts<T>::count == 1) {
+  for (int64_t k = begin; k < end; k += c, column += c, value += parts<T> * c) {
+    if constexpr (parts<T> == 1) {
       for (int l = 0; l < c; ++l) re[l] += value[l] * x[column[l]];
     } else {
       for (int l = 0; l < c; ++l) {
@@ -97,25 +89,23 @@ template <typename T, typename R>
 
 template <typename T>
 void csr(const SparseRows<T>& a, int64_t begin, int64_t end, const T* x, T* y, bool add) {
-  using R = typename Parts<T>::R;
-  constexpr int parts = Parts<T>::count;
+  using R = Real<T>;
   const R* const value = reinterpret_cast<const R*>(a.value);
   const R* const from = reinterpret_cast<const R*>(x);
   R* const to = reinterpret_cast<R*>(y);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t at = a.start[i], n = a.start[i + 1] - at;
-    R sum[parts];
-    if constexpr (parts == 1) row_sum(value + at, a.column + at, n, from, sum);
+    R sum[parts<T>];
+    if constexpr (parts<T> == 1) row_sum(value + at, a.column + at, n, from, sum);
     else complex_row_sum(value + 2 * at, a.column + at, n, from, sum);
-    R* const result = to + parts * (a.to != nullptr ? a.to[i] : i);
-    for (int p = 0; p < parts; ++p) result[p] = add ? result[p] + sum[p] : sum[p];
+    R* const result = to + parts<T> * (a.to != nullptr ? a.to[i] : i);
+    for (int p = 0; p < parts<T>; ++p) result[p] = add ? result[p] + sum[p] : sum[p];
   }
 }
 
 template <typename T>
 void sell(const SparseRows<T>& a, int64_t begin, int64_t end, const T* x, T* y, bool add) {
-  using R = typename Parts<T>::R;
-  constexpr int parts = Parts<T>::count;
+  using R = Real<T>;
   constexpr int64_t c = slice_rows<T>;
   const R* const from = reinterpret_cast<const R*>(x);
   R* const to = reinterpret_cast<R*>(y);
@@ -124,20 +114,20 @@ void sell(const SparseRows<T>& a, int64_t begin, int64_t end, const T* x, T* y, 
     slice_sums(a, a.start[s], a.start[s + 1], from, re, im);
     const int64_t first = s * c, rows = a.rows - first < c ? a.rows - first : c;
     for (int64_t l = 0; l < rows; ++l) {
-      R* const result = to + parts * (a.to != nullptr ? a.to[first + l] : first + l);
+      R* const result = to + parts<T> * (a.to != nullptr ? a.to[first + l] : first + l);
       result[0] = add ? result[0] + re[l] : re[l];
-      if constexpr (parts == 2) result[1] = add ? result[1] + im[l] : im[l];
+      if constexpr (parts<T> == 2) result[1] = add ? result[1] + im[l] : im[l];
     }
   }
 }
 
 template <typename T>
 void multiply(int64_t n, const T* d, const T* x, T* y) {
-  using R = typename Parts<T>::R;
+  using R = Real<T>;
   const R* const a = reinterpret_cast<const R*>(d);
   const R* const b = reinterpret_cast<const R*>(x);
   R* const out = reinterpret_cast<R*>(y);
-  if constexpr (Parts<T>::count == 1) {
+  if constexpr (parts<T> == 1) {
     for (int64_t i = 0; i < n; ++i) out[i] = a[i] * b[i];
   } else {
     for (int64_t i = 0; i < 2 * n; i += 2) {

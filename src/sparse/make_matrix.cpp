@@ -18,22 +18,19 @@ Status check_size(const Ranks& ranks, int64_t n, const MatrixOptions& options) {
   const int64_t values[] = {n, static_cast<int64_t>(options.format), static_cast<int64_t>(options.symmetry),
                             options.one_triangle ? 1 : 0};
   HIROBA_TRY(ranks.agree(values, "numbers of rows, or flags"));
-  if (n < 1) return Status::error(format("a matrix of %lld rows; it has at least 1", static_cast<long long>(n)));
+  if (n < 1) return Status::error(format("a matrix of %ld rows; it has at least 1", n));
   if ((n - 1) / ranks.count() < most_rows) return {};
-  return Status::error(format("a matrix of %lld rows on %d ranks; a rank has at most %lld; use more ranks",
-                              static_cast<long long>(n), ranks.count(), static_cast<long long>(most_rows)));
+  return Status::error(
+      format("a matrix of %ld rows on %d ranks; a rank has at most %ld; use more ranks", n, ranks.count(), most_rows));
 }
 
 template <typename T>
 Status check_entry(int64_t n, const Entry<T>& e, const char* from, int64_t number) {
   if (e.row < 0 || e.row >= n || e.column < 0 || e.column >= n)
-    return Status::error(format("%s %lld: entry (%lld, %lld) is outside the matrix, whose rows and columns are 0..%lld",
-                                from, static_cast<long long>(number), static_cast<long long>(e.row),
-                                static_cast<long long>(e.column), static_cast<long long>(n - 1)));
+    return Status::error(format("%s %ld: entry (%ld, %ld) is outside the matrix, whose rows and columns are 0..%ld",
+                                from, number, e.row, e.column, n - 1));
   if (!is_finite(e.value))
-    return Status::error(format("%s %lld: entry (%lld, %lld) is not a finite number", from,
-                                static_cast<long long>(number), static_cast<long long>(e.row),
-                                static_cast<long long>(e.column)));
+    return Status::error(format("%s %ld: entry (%ld, %ld) is not a finite number", from, number, e.row, e.column));
   return {};
 }
 
@@ -89,8 +86,7 @@ template <typename T>
 Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
                           const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out) {
   HIROBA_TRY(check_size(ranks, n, options));
-  if (most < 1)
-    return Status::error(format("a row has at most %lld entries; it must be at least 1", static_cast<long long>(most)));
+  if (most < 1) return Status::error(format("a row has at most %ld entries; it must be at least 1", most));
   const Rows rows = Rows::equal(n, ranks.count());
   std::vector<int64_t> columns(static_cast<size_t>(most));
   std::vector<T> values(static_cast<size_t>(most));
@@ -100,9 +96,7 @@ Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const Row
   for (int64_t i = piece.first; i < rows.end(ranks.me()); ++i) {
     const int64_t count = row(i, columns.data(), values.data());
     if (count < 0 || count > most)
-      return Status::error(format("the function gives %lld entries for row %lld; it may give up to %lld",
-                                  static_cast<long long>(count), static_cast<long long>(i),
-                                  static_cast<long long>(most)));
+      return Status::error(format("the function gives %ld entries for row %ld; it may give up to %ld", count, i, most));
     of_row.clear();
     for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
       of_row.push_back({i, columns[k], values[k]});
@@ -127,8 +121,7 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
   auto found = static_cast<int64_t>(entries.size());
   HIROBA_TRY(ranks.add(found));
   if (found != header.entries)
-    return Status::error(format("%s has %lld entries, and says that it has %lld%s", path.c_str(),
-                                static_cast<long long>(found), static_cast<long long>(header.entries),
+    return Status::error(format("%s has %ld entries, and says that it has %ld%s", path.c_str(), found, header.entries,
                                 found < header.entries ? ": it is truncated" : ""));
   mirror(header.symmetry, entries);
   MatrixOptions rest = options;
@@ -147,9 +140,9 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
     if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
     const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;
     status = Status::error(
-        format("%s: rank %d has its element %lld, and rank %d row %lld; take a vector that is divided as the "
+        format("%s: rank %d has its element %ld, and rank %d row %ld; take a vector that is divided as the "
                "rows are, and copy this one into it, if that is meant",
-               name, run.owner, static_cast<long long>(at), rows.owner(at), static_cast<long long>(at)));
+               name, run.owner, at, rows.owner(at), at));
   });
   if (!status.ok() || vector.step == vector.bytes) return status;
   return Status::error(format("%s: its elements are not one after another", name));
@@ -164,9 +157,6 @@ Status check_vector(const Rows& rows, const char* name, const SharedVector& vect
   template Status matrix_of_file<T>(const Ranks&, const std::string&, const MatrixOptions&,                          \
                                     std::unique_ptr<SparseMatrix<T>>&);
 // NOLINTEND(bugprone-macro-parentheses)
-HIROBA_INSTANTIATE(float)
-HIROBA_INSTANTIATE(double)
-HIROBA_INSTANTIATE(std::complex<float>)
-HIROBA_INSTANTIATE(std::complex<double>)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

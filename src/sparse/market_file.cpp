@@ -43,7 +43,7 @@ Status MarketFile::open(const std::string& path) {
 Status MarketFile::error(size_t at, const std::string& what) const {
   const auto lines =
       std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(std::min(at, text_.size())), '\n');
-  return Status::error(format("%s:%lld: %s", name_.c_str(), static_cast<long long>(lines) + 1, what.c_str()));
+  return Status::error(format("%s:%ld: %s", name_.c_str(), lines + 1, what.c_str()));
 }
 
 size_t MarketFile::line_from(size_t at) const {
@@ -154,8 +154,8 @@ Status MarketFile::read_header(Header& out) {
     if (out.rows < 1 || columns < 1 || out.entries < 0)
       return error(line.begin, "rows and columns are at least 1, and entries at least 0");
     if (out.rows != columns)
-      return error(line.begin, format("the matrix has %lld rows and %lld columns; operators are square",
-                                      static_cast<long long>(out.rows), static_cast<long long>(columns)));
+      return error(line.begin,
+                   format("the matrix has %ld rows and %ld columns; operators are square", out.rows, columns));
     entries_from_ = at;
     return {};
   }
@@ -164,12 +164,9 @@ Status MarketFile::read_header(Header& out) {
 
 template <typename T>
 Status MarketFile::check_entry(const Header& header, size_t at, const Entry<T>& e) const {
-  const auto place = [&] {
-    return format("entry (%lld, %lld)", static_cast<long long>(e.row) + 1, static_cast<long long>(e.column) + 1);
-  };
+  const auto place = [&] { return format("entry (%ld, %ld)", e.row + 1, e.column + 1); };
   if (e.row < 0 || e.row >= header.rows || e.column < 0 || e.column >= header.rows)
-    return error(at, place() + format(" is outside the matrix, whose rows and columns are 1..%lld",
-                                      static_cast<long long>(header.rows)));
+    return error(at, place() + format(" is outside the matrix, whose rows and columns are 1..%ld", header.rows));
   if (!std::isfinite(std::abs(e.value))) return error(at, place() + " is not a finite number");
   if (header.symmetry == Symmetry::none) return {};
   if (e.column > e.row)
@@ -205,10 +202,10 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
                      (line.end == text_.size() ? "; the file ends here: it is truncated" : ""));
   }
   if (!line.too_large.empty())
-    return error(line.begin, line.too_large.find_first_not_of("+-0123456789") != std::string::npos
-                                 ? line.too_large + " is beyond the largest number of double precision"
-                                 : line.too_large + format(" is out of range: rows and columns are 1..%lld",
-                                                           static_cast<long long>(header.rows)));
+    return error(line.begin,
+                 line.too_large.find_first_not_of("+-0123456789") != std::string::npos
+                     ? line.too_large + " is beyond the largest number of double precision"
+                     : line.too_large + format(" is out of range: rows and columns are 1..%ld", header.rows));
   if (std::isfinite(re) && std::isfinite(im) && std::max(std::fabs(re), std::fabs(im)) > largest<T>())
     return error(line.begin, format("%g is beyond the largest number of single precision",
                                     std::fabs(re) > std::fabs(im) ? re : im));

@@ -51,7 +51,7 @@ Status Ranks::barrier() const { return memory_->consistency().barrier(call_.text
 Status Ranks::allocate(const std::vector<int64_t>& cuts, size_t bytes, const char* what, void*& out) const {
   Arrays::Request request;
   request.cuts = cuts, request.element_bytes = bytes;
-  const std::string call = format("%s: %s of %lld elements", call_.name, what, static_cast<long long>(cuts.back()));
+  const std::string call = format("%s: %s of %ld elements", call_.name, what, cuts.back());
   request.call = call.c_str(), request.place = call_.place, request.freed_by = "sms_free";
   if (const Status made = memory_->arrays().allocate(request, out); !made.ok())
     return Status::error(format("%s: %s", what, made.message().c_str()));

@@ -3,13 +3,27 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
 namespace hiroba {
 
 constexpr int64_t most_rows = std::numeric_limits<int32_t>::max();  // of a rank; and elements of others that it uses
+
+// The entries of consecutive rows: row i has [begin(i), begin(i + 1)).
+template <typename Column, typename T>
+struct RowEntries {
+  std::vector<int64_t> start = {0};
+  std::vector<Column> column;
+  std::vector<T> value;
+
+  int64_t rows() const { return std::ssize(start) - 1; }
+  size_t begin(int64_t row) const { return static_cast<size_t>(start[static_cast<size_t>(row)]); }
+  size_t end(int64_t row) const { return begin(row + 1); }
+};
 
 struct Rows {
   std::vector<int64_t> cuts = {0};  // rank r has [cuts[r], cuts[r + 1])

@@ -6,17 +6,12 @@
 
 #include <memory>
 
+#include "sparse/block.hpp"
+#include "sparse/entries.hpp"
+#include "sparse/halo.hpp"
 #include "sparse/operator.hpp"
 
 namespace hiroba {
-
-enum class Format;
-template <typename T>
-struct LocalRows;
-template <typename T>
-struct RowPiece;
-template <typename T>
-struct MatrixParts;
 
 struct MatrixFacts {
   int64_t rows = 0, entries = 0;
@@ -31,22 +26,25 @@ class SparseMatrix final : public Operator<T> {
   // Makes the matrix from the rows of this rank.
   static Status make(const Ranks& ranks, const Rows& rows, const RowPiece<T>& piece, Format format,
                      std::unique_ptr<SparseMatrix>& out);
-  SparseMatrix();
-  ~SparseMatrix() override;
 
-  const Rows& rows() const override;
-  std::string what() const override;
+  const Rows& rows() const override { return rows_; }
+  std::string what() const override { return format("matrix of %ld rows", rows_.count()); }
   Status apply(const Ranks& ranks, const T* x, T* y) override;
   Status release(const Ranks& ranks) override;
 
-  const MatrixFacts& facts() const;
+  const MatrixFacts& facts() const { return facts_; }
   // Returns the entries in this rank's rows and columns, counted from its first; rows in order, columns ascending.
-  LocalRows<T> own_block() const;
+  LocalRows<T> own_block() const { return own_.entries(); }
   // Returns the other entries of its rows, if any; columns are counted among those that it uses of other ranks.
-  LocalRows<T> others_block() const;
+  LocalRows<T> others_block() const { return others_.entries(); }
 
  private:
-  std::unique_ptr<MatrixParts<T>> parts_;
+  Rows rows_;
+  SparseBlock<T> own_, others_;
+  std::vector<int64_t> needed_;  // columns of others
+  Halo<T> halo_;
+  void* memory_ = nullptr;
+  MatrixFacts facts_;
 };
 
 }  // namespace hiroba

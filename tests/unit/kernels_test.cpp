@@ -17,25 +17,6 @@ namespace {
 
 using Wide = std::complex<long double>;
 
-template <typename T>
-struct Level;
-template <>
-struct Level<float> {
-  static const Kernels<float>& of(const KernelTables& tables) { return tables.s; }
-};
-template <>
-struct Level<double> {
-  static const Kernels<double>& of(const KernelTables& tables) { return tables.d; }
-};
-template <>
-struct Level<std::complex<float>> {
-  static const Kernels<std::complex<float>>& of(const KernelTables& tables) { return tables.c; }
-};
-template <>
-struct Level<std::complex<double>> {
-  static const Kernels<std::complex<double>>& of(const KernelTables& tables) { return tables.z; }
-};
-
 std::vector<const KernelTables*> levels() {
   std::vector<const KernelTables*> out = {&kernels_base};
 #if defined(__x86_64__)
@@ -91,8 +72,8 @@ TYPED_TEST(KernelsOf, AxpyAndScal) {
         const T a = this->numbers(1)[0];
         const std::vector<T> x = this->numbers(n + 2 * this->around), before = this->numbers(n + 2 * this->around);
         std::vector<T> y = before, z = before;
-        Level<T>::of(*tables).axpy(n, a, x.data() + begin, y.data() + begin);
-        Level<T>::of(*tables).scal(n, a, z.data() + begin);
+        tables->of<T>().axpy(n, a, x.data() + begin, y.data() + begin);
+        tables->of<T>().scal(n, a, z.data() + begin);
         for (int64_t i = begin; i < begin + n; ++i) {
           const auto k = static_cast<size_t>(i);
           this->near(this->wide(y[k]), this->wide(a) * this->wide(x[k]) + this->wide(before[k]), 2, "axpy", n);
@@ -114,7 +95,7 @@ TYPED_TEST(KernelsOf, Sums) {
           dotu += u * v, dotc += std::conj(u) * v;
           absolute += std::fabs(u.real()) + std::fabs(u.imag()), squares += std::norm(u);
         }
-        const Kernels<T>& k = Level<T>::of(*tables);
+        const Kernels<T>& k = tables->of<T>();
         this->near(this->value(k.dot(n, x.data() + begin, y.data() + begin), false), dotu, 2 * n, "dotu", n);
         this->near(this->value(k.dot(n, x.data() + begin, y.data() + begin), true), dotc, 2 * n, "dotc", n);
         this->near(Wide(k.absolute(n, x.data() + begin)), absolute, 2 * n, "asum", n);
@@ -130,7 +111,7 @@ TYPED_TEST(KernelsOf, RowsOfMatrices) {
     for (int64_t n = 0; n < 80; n += n < 40 ? 1 : 13)
       for (int64_t rows = 0; rows < 7; ++rows) {
         const int64_t lda = n + rows % 3;
-        const Kernels<T>& k = Level<T>::of(*tables);
+        const Kernels<T>& k = tables->of<T>();
         const std::vector<T> a = this->numbers(rows * lda + 1), x = this->numbers(n + 1), c = this->numbers(rows + 1);
         std::vector<Products<R>> out(static_cast<size_t>(rows) + 1, Products<R>{7, 7, 7, 7});
         k.dots(rows, n, a.data(), lda, x.data(), out.data());
@@ -177,7 +158,7 @@ TYPED_TEST(KernelsOf, NothingBeyondTheEndIsTouched) {
     for (int64_t n = 1; n < 70; ++n) {
       T* const x = reinterpret_cast<T*>(end_x) - n;
       T* const y = reinterpret_cast<T*>(end_y) - n;
-      const Kernels<T>& k = Level<T>::of(*tables);
+      const Kernels<T>& k = tables->of<T>();
       Products<Real<T>> out;
       k.axpy(n, T(1), x, y), k.scal(n, T(2), x), k.dot(n, x, y), k.absolute(n, x), k.squares(n, x);
       k.dots(1, n, x, n, y, &out), k.axpys(1, n, x, n, x, true, y);

@@ -46,7 +46,7 @@ struct Begun {
   }
   // Returns false if there is nothing to do.
   bool length(const char* which, int64_t n) const {
-    if (n < 0) fail(hiroba::format("%s is %lld; it must not be negative", which, static_cast<long long>(n)));
+    if (n < 0) fail(hiroba::format("%s is %ld; it must not be negative", which, n));
     return n > 0;
   }
   template <typename T>

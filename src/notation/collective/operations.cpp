@@ -20,8 +20,7 @@ using hiroba::Prepared;
 namespace {
 
 size_t elements(int64_t count, const char* call) {
-  if (count < 0)
-    end_job(1, "%s: %s: count is %lld; it must not be negative", hiroba::prefix(), call, static_cast<long long>(count));
+  if (count < 0) end_job(1, "%s: %s: count is %ld; it must not be negative", hiroba::prefix(), call, count);
   return static_cast<size_t>(count);
 }
 
@@ -79,8 +78,7 @@ BlockTable table(const Members& members, const int64_t counts[], const int64_t d
     const size_t element = bytes_of_type(types != nullptr ? types[i] : type, call);
     const size_t bytes = elements(counts[i], call) * element, scale = types != nullptr ? 1 : element;
     if (displs != nullptr && displs[i] < 0)
-      end_job(1, "%s: %s: displacement %d is %lld; it must not be negative", hiroba::prefix(), call, i,
-              static_cast<long long>(displs[i]));
+      end_job(1, "%s: %s: displacement %d is %ld; it must not be negative", hiroba::prefix(), call, i, displs[i]);
     out.bytes.push_back(bytes);
     out.at.push_back(displs != nullptr ? static_cast<size_t>(displs[i]) * scale : next);
     next += bytes;
@@ -250,8 +248,8 @@ Prepared allgatherv(const char* call, const void* send, int64_t count, void* rec
   const BlockTable parts = table(members, counts, displs, nullptr, type, call);
   const size_t mine = parts.bytes[static_cast<size_t>(members.me)];
   if (const size_t bytes = elements(count, call) * bytes_of_type(type, call); send != HIROBA_IN_PLACE && bytes != mine)
-    end_job(1, "%s: %s: this rank gives %lld elements, and counts[%d] is %lld", hiroba::prefix(), call,
-            static_cast<long long>(count), members.me, static_cast<long long>(counts[members.me]));
+    end_job(1, "%s: %s: this rank gives %ld elements, and counts[%d] is %ld", hiroba::prefix(), call, count, members.me,
+            counts[members.me]);
   send = buffer(send, mine, "send", call), recv = target(recv, extent_of(parts), "recv", call);
   require_blocks_apart(send, BlockTable{{mine}, {0}}, recv, parts, call);
   return {&members, typed(call, type), plan_allgatherv(member_of(members), send, mine, recv, parts)};

@@ -30,8 +30,8 @@ bool is_own(hiroba_type type) { return (type & 0xff) == 0xff && type >> 8 > 0; }
 size_t bytes_of_type(hiroba_type type, const char* call) {
   if (is_number(type)) return bytes_of(static_cast<Type>(type));
   if (is_own(type)) return static_cast<size_t>(type >> 8);
-  end_job(1, "%s: %s: there is no type %lld; use HIROBA_DOUBLE and its like, or HIROBA_TYPE(bytes)", prefix(), call,
-          static_cast<long long>(type));
+  end_job(1, "%s: %s: there is no type %ld; use HIROBA_DOUBLE and its like, or HIROBA_TYPE(bytes)", prefix(), call,
+          type);
 }
 
 CallName& name_type(CallName& name, hiroba_type type) {
@@ -51,8 +51,8 @@ Combine combine_of(hiroba_op op, hiroba_type type, const char* call) {
     end_job(1, "%s: %s: operator %s has no function; set it, or use HIROBA_SUM and its like", prefix(), call,
             op->name == nullptr ? "without a name" : op->name);
   if (!is_number(type))
-    end_job(1, "%s: %s: %s of elements of %lld bytes that are no numbers; give an operator of your own", prefix(), call,
-            op->name, static_cast<long long>(type >> 8));
+    end_job(1, "%s: %s: %s of elements of %ld bytes that are no numbers; give an operator of your own", prefix(), call,
+            op->name, type >> 8);
   const Status status = Combine::make(static_cast<Type>(type), reduction_op[number], out);
   if (!status.ok()) end_job(1, "%s: %s: %s", prefix(), call, status.message().c_str());
   return out;

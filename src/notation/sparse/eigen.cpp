@@ -29,8 +29,8 @@ SolverSettings correction_of(const SparseCall& call, const hiroba_solver& how) {
   SolverSettings out;
   out.method = method_of(call, how.method);
   if (!(how.relative >= 0) || how.most < 0 || how.restart < 0)
-    call.fail(hiroba::format("the correction has relative %g, most %lld and restart %d; none may be negative",
-                             how.relative, static_cast<long long>(how.most), how.restart));
+    call.fail(hiroba::format("the correction has relative %g, most %ld and restart %d; none may be negative",
+                             how.relative, how.most, how.restart));
   out.relative = how.relative > 0 ? how.relative : 0.1;
   out.most = how.most > 0 ? how.most : 20;
   if (how.restart > 0) out.restart = how.restart;
@@ -39,8 +39,8 @@ SolverSettings correction_of(const SparseCall& call, const hiroba_solver& how) {
 
 void check(const SparseCall& call, const hiroba_eigen& how) {
   if (how.count < 0 || how.most < 0 || how.space < 0 || how.restart < 0)
-    call.fail(hiroba::format("count is %d, most %lld, space %d and restart %d; none may be negative", how.count,
-                             static_cast<long long>(how.most), how.space, how.restart));
+    call.fail(hiroba::format("count is %d, most %ld, space %d and restart %d; none may be negative", how.count,
+                             how.most, how.space, how.restart));
   if (!(how.absolute >= 0) || !(how.relative >= 0))
     call.fail(hiroba::format("absolute is %g and relative %g; neither may be negative", how.absolute, how.relative));
   if (how.part < HIROBA_SMALLEST || how.part > HIROBA_LARGEST_MAGNITUDE)

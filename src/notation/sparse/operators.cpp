@@ -67,9 +67,9 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_read(const char* path, hiroba_type type,
 HIROBA_EXPORT hiroba_linop hiroba_linop_from_triplets(hiroba_type type, int64_t n, int64_t count, const int64_t rows[],
                                                       const int64_t columns[], const void* values, int flags) {
   const SparseCall call("hiroba_linop_from_triplets");
-  if (count < 0) call.fail(hiroba::format("count is %lld; it must not be negative", static_cast<long long>(count)));
+  if (count < 0) call.fail(hiroba::format("count is %ld; it must not be negative", count));
   if (count > 0 && (rows == nullptr || columns == nullptr || values == nullptr))
-    call.fail(hiroba::format("rows, columns or values are NULL, for %lld triplets", static_cast<long long>(count)));
+    call.fail(hiroba::format("rows, columns or values are NULL, for %ld triplets", count));
   return call.with_type(type, [&]<typename T>() {
     std::vector<Entry<T>> entries;
     entries.reserve(static_cast<size_t>(count));
@@ -101,12 +101,10 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_function(hiroba_type type, int64_t 
                                                       void* context, hiroba_linop like) {
   const SparseCall call("hiroba_linop_from_function");
   if (apply == nullptr) call.fail("the function is NULL");
-  if (n < 1) call.fail(hiroba::format("n is %lld; it must be at least 1", static_cast<long long>(n)));
+  if (n < 1) call.fail(hiroba::format("n is %ld; it must be at least 1", n));
   const Rows rows =
       like == HIROBA_NO_LINOP ? Rows::equal(n, call.ranks().count()) : call.part(like, "`like`").any->rows();
-  if (rows.count() != n)
-    call.fail(hiroba::format("n is %lld, and `like` has %lld rows", static_cast<long long>(n),
-                             static_cast<long long>(rows.count())));
+  if (rows.count() != n) call.fail(hiroba::format("n is %ld, and `like` has %ld rows", n, rows.count()));
   return call.with_type(type, [&]<typename T>() {
     return new hiroba_linop_part{type, std::make_unique<hiroba::FunctionOperator<T>>(rows, apply, context)};
   });

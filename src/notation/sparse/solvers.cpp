@@ -32,9 +32,9 @@ void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hi
     call.fail("the preconditioner has another type of numbers than the operator");
   if (!(m->any->rows() == a.any->rows()))
     call.fail(
-        format("the rows of the preconditioner (%lld) are divided otherwise than those of the operator (%lld); make it "
+        format("the rows of the preconditioner (%ld) are divided otherwise than those of the operator (%ld); make it "
                "from the matrix, or `like` it",
-               static_cast<long long>(m->any->rows().count()), static_cast<long long>(a.any->rows().count())));
+               m->any->rows().count(), a.any->rows().count()));
 }
 
 }  // namespace hiroba
@@ -68,8 +68,8 @@ SolverSettings settings_of(const SparseCall& call, const hiroba_solver& how, hir
   if (!(how.relative >= 0) || !(how.absolute >= 0))
     call.fail(hiroba::format("relative is %g and absolute %g; neither may be negative", how.relative, how.absolute));
   if (how.most < 0 || how.restart < 0 || how.room < 0)
-    call.fail(hiroba::format("most is %lld, restart %d and room %lld; none may be negative",
-                             static_cast<long long>(how.most), how.restart, static_cast<long long>(how.room)));
+    call.fail(
+        hiroba::format("most is %ld, restart %d and room %ld; none may be negative", how.most, how.restart, how.room));
   if (how.room > 0 && how.history == nullptr) call.fail("history is NULL, and room is not 0");
   const bool single = type == HIROBA_FLOAT || type == HIROBA_FLOAT_COMPLEX;
   out.relative = how.relative == 0 && how.absolute == 0 ? (single ? 1e-5 : 1e-8) : how.relative;

@@ -65,8 +65,7 @@ class SparseCall {
       case HIROBA_DOUBLE_COMPLEX: return work.template operator()<std::complex<double>>();
       default: break;
     }
-    fail(format("type %lld; it is HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX or HIROBA_DOUBLE_COMPLEX",
-                static_cast<long long>(type)));
+    fail(format("type %ld; it is HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX or HIROBA_DOUBLE_COMPLEX", type));
   }
 
  private:

@@ -56,8 +56,7 @@ CoarraySection section_of(const xmp_section& section, size_t element, const char
   bool too_large = false;
   for (int d = 0; d < section.dims; ++d) {
     const int64_t count = section.count[d], stride = section.stride[d];
-    if (count < 0)
-      end_job(1, "%s: dimension %d of a section has length %lld", place, d + 1, static_cast<long long>(count));
+    if (count < 0) end_job(1, "%s: dimension %d of a section has length %ld", place, d + 1, count);
     out.section.add(count, stride);
     too_large = too_large || __builtin_mul_overflow(elements, count, &elements) ||
                 __builtin_mul_overflow(count, stride, &span) ||
@@ -90,8 +89,8 @@ class EachImage {
     if (!each_ && side.dims == 1 && each.dims > 1 && images > 0 && side.count[0] % images == 0)
       piece_ = side.count[0] / images;
     else
-      end_job(1, "%s: each image of %s is meant, of which there are %lld, so the first dimension must have that length",
-              place, each.coarray->name, static_cast<long long>(images));
+      end_job(1, "%s: each image of %s is meant, of which there are %ld, so the first dimension must have that length",
+              place, each.coarray->name, images);
   }
   // Returns the part for one image. A single element is unchanged.
   xmp_section at(int64_t image) const {
@@ -257,11 +256,10 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   for (int d = 0; d < c->dims; ++d) {
     if (c->extent[d] < 1 || bytes > INT64_MAX)
       end_job(
-          1,
-          "%s: dimension %d of coarray %s has %lld elements; it must be positive, and all of it less than 2^63 bytes",
-          place, d + 1, c->name, static_cast<long long>(c->extent[d]));
+          1, "%s: dimension %d of coarray %s has %ld elements; it must be positive, and all of it less than 2^63 bytes",
+          place, d + 1, c->name, c->extent[d]);
     bytes *= static_cast<uint64_t>(c->extent[d]);
-    coarray->name += format("[%lld]", static_cast<long long>(c->extent[d]));
+    coarray->name += format("[%ld]", c->extent[d]);
   }
   if (bytes == 0) end_job(1, "%s: coarray %s has elements of 0 bytes", place, coarray->name.c_str());
   if (bytes > INT64_MAX >> 1)
@@ -330,22 +328,22 @@ XMP_EXPORT void xmp_coindex_error(const xmp_coarray* c, int dimension, int64_t i
   const bool last = dimension == c->codims - 1;
   const std::string indices =
       last ? "from 0 on, as many as there are images for" : format("0..%d", c->coextent[dimension] - 1);
-  end_job(1, "%s: coindex %lld of coarray %s is out of range: codimension %d has indices %s", place,
-          static_cast<long long>(index), c->name, dimension + 1, indices.c_str());
+  end_job(1, "%s: coindex %ld of coarray %s is out of range: codimension %d has indices %s", place, index, c->name,
+          dimension + 1, indices.c_str());
 }
 
 XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int64_t extent, int dimension,
                                 const char* text, const char* place) {
-  const auto n = [](int64_t number) { return static_cast<long long>(number); };
+  const auto n = [](int64_t number) { return number; };
   if (step == 0) end_job(1, "%s: %s: dimension %d has a step of 0", place, text, dimension + 1);
   if (length == 1 && step == 1)
-    end_job(1, "%s: %s: index %lld of dimension %d is out of bounds: it has elements 0..%lld", place, text, n(base),
+    end_job(1, "%s: %s: index %ld of dimension %d is out of bounds: it has elements 0..%ld", place, text, n(base),
             dimension + 1, n(extent - 1));
   if (length == XMP_REST)
-    end_job(1, "%s: %s: dimension %d has no length, and none can be concluded from base %lld", place, text,
+    end_job(1, "%s: %s: dimension %d has no length, and none can be concluded from base %ld", place, text,
             dimension + 1, n(base));
-  if (length < 0) end_job(1, "%s: %s: dimension %d has length %lld", place, text, dimension + 1, n(length));
-  end_job(1, "%s: %s: section %lld:%lld:%lld of dimension %d is out of bounds: it has elements 0..%lld", place, text,
+  if (length < 0) end_job(1, "%s: %s: dimension %d has length %ld", place, text, dimension + 1, n(length));
+  end_job(1, "%s: %s: section %ld:%ld:%ld of dimension %d is out of bounds: it has elements 0..%ld", place, text,
           n(base), n(length), n(step), dimension + 1, n(extent - 1));
 }
 

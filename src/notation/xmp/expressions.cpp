@@ -93,6 +93,5 @@ XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {
 }
 
 XMP_EXPORT void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
-  end_job(1, "%s: %s do not fit: %lld and %lld elements in dimension %d", place, text, static_cast<long long>(left),
-          static_cast<long long>(right), dimension + 1);
+  end_job(1, "%s: %s do not fit: %ld and %ld elements in dimension %d", place, text, left, right, dimension + 1);
 }

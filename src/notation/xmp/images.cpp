@@ -148,8 +148,8 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
     nodes->extent[open] = static_cast<int>(there / product);
     product = there;
   } else if (open >= 0 || product < 1 || product > there) {
-    end_job(1, "%s: node array %s does not fit: its dimensions make %lld%s nodes, and there are %d", place, nodes->name,
-            static_cast<long long>(product), open >= 0 ? " times *" : "", there);
+    end_job(1, "%s: node array %s does not fit: its dimensions make %ld%s nodes, and there are %d", place, nodes->name,
+            product, open >= 0 ? " times *" : "", there);
   }
   ranks.resize(static_cast<size_t>(product));
   const xmp_images images = hiroba::images_of(std::move(ranks)), before = nodes->images;
