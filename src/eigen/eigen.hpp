@@ -50,7 +50,7 @@ struct EigenSettings {
 
 template <typename T>
 struct EigenOutcome {
-  enum class Why { converged, too_many, stopped, stagnated };
+  using Why = Outcome::Why;
   Why why = Why::converged;
   int64_t steps = 0, products = 0;
   double goal = 0;  // the limit for residuals

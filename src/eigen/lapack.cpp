@@ -86,45 +86,42 @@ OneThreadOfBlas::~OneThreadOfBlas() {
   if (before_ > 1) lapack().set_threads(before_);
 }
 
-template <typename W>
-Status hermitian_eigen(Dense<W> a, std::vector<double>& values, Dense<W>& vectors) {
-  const int n = a.rows, room = 66 * n + 1;
+namespace {
+
+// Calls a function of LAPACK that computes eigenvectors; for complex numbers it has one more array. Returns its `info`.
+template <typename W, typename... Arguments>
+int compute_eigenvectors(void (*function)(), int n, Arguments... arguments) {
+  const int room = 66 * n + 1;
   int info = 0;
-  values.resize(static_cast<size_t>(n));
   std::vector<W> work(static_cast<size_t>(room));
   if constexpr (is_complex<W>) {
     std::vector<double> real_work(static_cast<size_t>(3 * n) + 1);
-    reinterpret_cast<void (*)(const char*, const char*, const int*, W*, const int*, double*, W*, const int*, double*,
-                              int*, size_t, size_t)>(lapack().of<W>().eigen)("V", "U", &n, a.values.data(), &n,
-                                                                             values.data(), work.data(), &room,
-                                                                             real_work.data(), &info, 1, 1);
+    reinterpret_cast<void (*)(Arguments..., W*, const int*, double*, int*, size_t, size_t)>(
+        function)(arguments..., work.data(), &room, real_work.data(), &info, 1, 1);
   } else {
-    reinterpret_cast<void (*)(const char*, const char*, const int*, W*, const int*, double*, W*, const int*, int*,
-                              size_t, size_t)>(lapack().of<W>().eigen)("V", "U", &n, a.values.data(), &n, values.data(),
-                                                                       work.data(), &room, &info, 1, 1);
+    reinterpret_cast<void (*)(Arguments..., W*, const int*, int*, size_t, size_t)>(function)(arguments..., work.data(),
+                                                                                             &room, &info, 1, 1);
   }
+  return info;
+}
+
+}  // namespace
+
+template <typename W>
+Status hermitian_eigen(Dense<W> a, std::vector<double>& values, Dense<W>& vectors) {
+  const int n = a.rows;
+  values.resize(static_cast<size_t>(n));
+  const int info = compute_eigenvectors<W>(lapack().of<W>().eigen, n, "V", "U", &n, a.values.data(), &n, values.data());
   vectors = std::move(a);
   return info == 0 ? Status() : failed("syev", info);
 }
 
 template <typename W>
 Status pencil_eigen(Dense<W> a, Dense<W> b, std::vector<double>& values, Dense<W>& vectors, bool& definite) {
-  const int n = a.rows, room = 66 * n + 1, kind = 1;
-  int info = 0;
+  const int n = a.rows, kind = 1;
   values.resize(static_cast<size_t>(n));
-  std::vector<W> work(static_cast<size_t>(room));
-  if constexpr (is_complex<W>) {
-    std::vector<double> real_work(static_cast<size_t>(3 * n) + 1);
-    reinterpret_cast<void (*)(const int*, const char*, const char*, const int*, W*, const int*, W*, const int*, double*,
-                              W*, const int*, double*, int*, size_t, size_t)>(
-        lapack().of<W>().pencil)(&kind, "V", "U", &n, a.values.data(), &n, b.values.data(), &n, values.data(),
-                                 work.data(), &room, real_work.data(), &info, 1, 1);
-  } else {
-    reinterpret_cast<void (*)(const int*, const char*, const char*, const int*, W*, const int*, W*, const int*, double*,
-                              W*, const int*, int*, size_t, size_t)>(
-        lapack().of<W>().pencil)(&kind, "V", "U", &n, a.values.data(), &n, b.values.data(), &n, values.data(),
-                                 work.data(), &room, &info, 1, 1);
-  }
+  const int info = compute_eigenvectors<W>(lapack().of<W>().pencil, n, &kind, "V", "U", &n, a.values.data(), &n,
+                                           b.values.data(), &n, values.data());
   vectors = std::move(a);
   definite = info <= n;
   return info >= 0 ? Status() : failed("sygv", info);

@@ -73,30 +73,20 @@ void range_of(const Span& loop, size_t k, Interval within, TileRanges& ranges) {
   if (out.empty()) out = {0, -1, 1, false};
 }
 
-// Collects dimensions from the innermost to the outermost.
-struct Growing {
-  int64_t bytes;
-  int dims = 0;
-  int64_t count[most], stride[most];
-  bool exact = true;
-
-  int64_t extent() const {
-    int64_t out = bytes;
-    for (int d = 0; d < dims; ++d) out += (count[d] - 1) * stride[d];
-    return out;
+// Adds a dimension outside of the others, which are from the innermost to the outermost as long as boxes grow.
+void surround(TileBox& box, int64_t times, int64_t apart) {
+  const int64_t extent = box.bounds().high;
+  const auto last = static_cast<size_t>(box.dims) - 1;
+  if (box.dims == 0 && apart <= extent) {
+    box.bytes += static_cast<size_t>((times - 1) * apart);
+  } else if (box.dims > 0 && apart == box.stride[last] * box.count[last]) {
+    box.count[last] *= times;
+  } else if (box.dims < most && apart >= extent) {
+    box.add(times, apart);
+  } else {  // all bytes from the first to the last
+    box.bytes = static_cast<size_t>(extent + (times - 1) * apart), box.dims = 0, box.exact = false;
   }
-  void add(int64_t times, int64_t apart) {
-    if (dims == 0 && apart <= bytes) {
-      bytes += (times - 1) * apart;
-    } else if (dims > 0 && apart == stride[dims - 1] * count[dims - 1]) {
-      count[dims - 1] *= times;
-    } else if (dims < most && apart >= extent()) {
-      count[dims] = times, stride[dims++] = apart;
-    } else {  // all bytes from the first to the last
-      bytes = extent() + (times - 1) * apart, dims = 0, exact = false;
-    }
-  }
-};
+}
 
 // Returns false for an access in a loop that has no iterations.
 bool happens(const TileAccess& access, size_t loops, const TileRanges& ranges) {
@@ -106,7 +96,8 @@ bool happens(const TileAccess& access, size_t loops, const TileRanges& ranges) {
 }
 
 TileBox box_of(const TileAccess& access, std::span<const Span> loops, const TileRanges& ranges) {
-  TileBox box = {access.base + access.offset, 0, 0, {}, {}, access.flags & (Access::reads | Access::writes), true};
+  TileBox box = {{access.base + access.offset, static_cast<size_t>(access.block)}, access.flags};
+  box.flags &= Access::reads | Access::writes, box.exact = (access.flags & Access::perhaps) == 0;
   struct Dimension {
     int64_t stride, count;
   };
@@ -120,12 +111,9 @@ TileBox box_of(const TileAccess& access, std::span<const Span> loops, const Tile
       dimensions.push_back({std::abs(access.move[k]) * range.step, range.count()});
   }
   std::sort(dimensions.begin(), dimensions.end(), [](auto a, auto b) { return a.stride < b.stride; });
-  Growing growing = {access.block, 0, {}, {}, true};
-  for (const Dimension& d : dimensions) growing.add(d.count, d.stride);
-  box.bytes = growing.bytes, box.dims = growing.dims;
-  box.exact = box.exact && growing.exact && (access.flags & Access::perhaps) == 0;
-  for (int d = 0; d < box.dims; ++d)
-    box.count[d] = growing.count[box.dims - 1 - d], box.stride[d] = growing.stride[box.dims - 1 - d];
+  for (const Dimension& d : dimensions) surround(box, d.count, d.stride);
+  std::reverse(box.count.data(), box.count.data() + box.dims);
+  std::reverse(box.stride.data(), box.stride.data() + box.dims);
   return box;
 }
 
@@ -134,20 +122,27 @@ using Steps = std::array<int64_t, most + 1>;
 
 Steps steps_of(int64_t distance, const TileBox& box) {
   Steps out{};
-  for (int d = 0; d < box.dims; ++d) {
-    out[static_cast<size_t>(d)] = floor_div(2 * distance + box.stride[d], 2 * box.stride[d]);
-    distance -= out[static_cast<size_t>(d)] * box.stride[d];
+  const auto dims = static_cast<size_t>(box.dims);
+  for (size_t d = 0; d < dims; ++d) {
+    out[d] = floor_div(2 * distance + box.stride[d], 2 * box.stride[d]);
+    distance -= out[d] * box.stride[d];
   }
-  out[static_cast<size_t>(box.dims)] = distance;
+  out[dims] = distance;
   return out;
 }
 
-int64_t& length_of(TileBox& box, int d) { return d == box.dims ? box.bytes : box.count[d]; }
-int64_t stride_of(const TileBox& box, int d) { return d == box.dims ? 1 : box.stride[d]; }
+int64_t length_of(const TileBox& box, int d) {
+  return d == box.dims ? static_cast<int64_t>(box.bytes) : box.count[static_cast<size_t>(d)];
+}
+void set_length(TileBox& box, int d, int64_t length) {
+  if (d == box.dims) box.bytes = static_cast<size_t>(length);
+  else box.count[static_cast<size_t>(d)] = length;
+}
+int64_t stride_of(const TileBox& box, int d) { return d == box.dims ? 1 : box.stride[static_cast<size_t>(d)]; }
 
 void add(std::vector<TileBox>& boxes, const TileBox& box) {
   for (TileBox& old : boxes)
-    if (old.same_bytes(box)) {
+    if (old == box) {
       old.exact = (old.exact || (old.flags & Access::writes) == 0) && (box.exact || (box.flags & Access::writes) == 0);
       old.flags |= box.flags;
       return;
@@ -202,10 +197,10 @@ class Moved {
     if (thick == 0) return;
     TileBox box = core_;
     box.address += (side < 0 ? -thick : length_of(box, d)) * stride_of(box, d);
-    length_of(box, d) = thick;
+    set_length(box, d, thick);
     for (int e = d + 1; e <= core_.dims; ++e) {
       box.address += least[at(e)] * stride_of(box, e);
-      length_of(box, e) += greatest[at(e)] - least[at(e)];
+      set_length(box, e, length_of(box, e) + greatest[at(e)] - least[at(e)]);
     }
     hiroba::add(boxes, box);
   }
@@ -215,17 +210,6 @@ class Moved {
 };
 
 }  // namespace
-
-char* TileBox::end() const {
-  char* out = address + bytes;
-  for (int d = 0; d < dims; ++d) out += (count[d] - 1) * stride[d];
-  return out;
-}
-
-bool TileBox::same_bytes(const TileBox& other) const {
-  return address == other.address && bytes == other.bytes && dims == other.dims &&
-         std::equal(count, count + dims, other.count) && std::equal(stride, stride + dims, other.stride);
-}
 
 bool ranges_of(std::span<const Span> loops, std::span<const Interval> within, TileRanges& ranges) {
   for (size_t k = 0; k < loops.size(); ++k) {

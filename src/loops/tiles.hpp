@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loops/view.hpp"
+#include "section/section.hpp"
 
 namespace hiroba {
 
@@ -45,17 +46,9 @@ struct TileAccess {
   std::array<int64_t, View::most_loops> move;
 };
 
-// Blocks of `bytes` bytes, count[d] times along dimension d, the outermost first, stride[d] bytes apart.
-struct TileBox {
-  static constexpr int most_dims = 3;
-  char* address;
-  int64_t bytes;
-  int dims;
-  int64_t count[most_dims], stride[most_dims];
-  int flags;   // reads, writes
-  bool exact;  // every possible iteration touches its part, and there is no other byte
-  char* end() const;
-  bool same_bytes(const TileBox& other) const;
+struct TileBox : SectionOf<3> {
+  int flags = 0;      // reads, writes
+  bool exact = true;  // every possible iteration touches its part, and there is no other byte
 };
 
 // Computes the values of all loops if the first `within.size()` variables are in these intervals; false: one of these

@@ -1,8 +1,11 @@
 #include "task/task.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "base/log.hpp"
 #include "task/check/name_check.hpp"
 #include "task/check/nesting_check.hpp"
@@ -136,12 +139,20 @@ std::string name_section(const Memory& memory, const TaskSection& section) {
   return format("%s\n%zu B", name.substr(name.rfind('/') + 1).c_str(), section.total());
 }
 
+Status append(const char* option, const std::string& file, int rank, const std::string& text) {
+  FILE* const out = std::fopen(file.c_str(), rank == 0 ? "w" : "a");
+  bool written = out != nullptr && std::fputs(text.c_str(), out) >= 0;
+  if (out != nullptr) written = std::fclose(out) == 0 && written;
+  if (written) return {};
+  return Status::error(format("option %s: cannot write %s (%s)", option, file.c_str(), explain_error(errno).c_str()));
+}
+
 // The ranks write one after the other.
 template <typename Part>
-Status write_in_turn(const Part& part, const Memory& memory) {
+Status write_in_turn(const char* option, const Part& part, const Memory& memory) {
   const Job& job = memory.job();
   for (int r = 0; r < job.nranks; ++r) {
-    if (r == job.rank) HIROBA_TRY(part.write(job.nranks));
+    if (r == job.rank) HIROBA_TRY(append(option, part.file(), r, part.text(job.nranks)));
     HIROBA_TRY(memory.collective().barriers().all("the trace or the graph of tasks"));
   }
   return {};
@@ -209,8 +220,8 @@ Status Tasks::stop() {
   HIROBA_TRY(wait("the end of the program", nullptr));
   parts_->watch.stop();
   parts_->crew.stop();
-  if (parts_->trace.on()) HIROBA_TRY(write_in_turn(parts_->trace, *parts_->memory));
-  if (parts_->chart.on()) HIROBA_TRY(write_in_turn(parts_->chart, *parts_->memory));
+  if (parts_->trace.on()) HIROBA_TRY(write_in_turn("task-trace", parts_->trace, *parts_->memory));
+  if (parts_->chart.on()) HIROBA_TRY(write_in_turn("task-graph", parts_->chart, *parts_->memory));
   if (parts_->chart.tasks() > Chart::most)
     log_line("option task-graph: %s has the first %zu of the %zu tasks of this rank", settings_.graph.c_str(),
              Chart::most, parts_->chart.tasks());

@@ -115,9 +115,10 @@ Bytes bytes_of(const TileBox& box) {
   Bytes out;
   const std::function<void(int, const char*)> add = [&](int d, const char* at) {
     if (d == box.dims)
-      for (int64_t b = 0; b < box.bytes; ++b) out.insert(at + b);
+      for (size_t b = 0; b < box.bytes; ++b) out.insert(at + b);
     else
-      for (int64_t i = 0; i < box.count[d]; ++i) add(d + 1, at + i * box.stride[d]);
+      for (int64_t i = 0; i < box.count[static_cast<size_t>(d)]; ++i)
+        add(d + 1, at + i * box.stride[static_cast<size_t>(d)]);
   };
   add(0, box.address);
   return out;
@@ -233,7 +234,7 @@ TEST(Tiles, ReadsOfAStencilAreATileAndItsBorders) {
   ASSERT_EQ(boxes.size(), 5U);
   const auto is = [&](const TileBox& box, int64_t row, int64_t column, int64_t rows, int64_t columns) {
     return box.address == base + row * 800 + column * 8 && box.dims == 1 && box.count[0] == rows &&
-           box.bytes == columns * 8;
+           box.bytes == static_cast<size_t>(columns * 8);
   };
   EXPECT_TRUE(is(boxes[0], 16, 32, 16, 16));
   EXPECT_TRUE(is(boxes[1], 15, 32, 1, 16));

@@ -6,47 +6,30 @@
 #include <complex>
 #include <utility>
 
-#include "base/log.hpp"
 #include "linear/linear.hpp"
 #include "notation/collective/collective_process.hpp"
 
-using hiroba::Call;
-using hiroba::CallName;
-using hiroba::Linear;
-using hiroba::Pending;
-using hiroba::require_at;
-using hiroba::SharedMatrix;
-using hiroba::SharedVector;
-using hiroba::Status;
+namespace hiroba {
 
 namespace {
 
 using C = std::complex<float>;
 using Z = std::complex<double>;
 template <typename T>
-using R = typename hiroba::Real<T>;
+using R = Real<T>;
 
 // A call: its name, and its request if it is only started.
-struct Begun {
-  const char* name;
-  hiroba_request* request = nullptr;
+struct Begun : CheckedCall {
+  hiroba_request* request;
 
-  Begun(const char* call, hiroba_request* out = nullptr) : name(call), request(out) {
-    hiroba::collective_of(call);
-    hiroba::end_tasks(call);
+  Begun(const char* name, hiroba_request* out = nullptr) : CheckedCall(name), request(out) {
+    end_tasks(name);
     if (request != nullptr) *request = HIROBA_NO_REQUEST;
   }
-  Linear& linear() const { return hiroba::process_linear(); }
-  Call call() const { return {name, hiroba::place()}; }
-  [[noreturn]] void fail(const std::string& what) const {
-    hiroba::end_job(1, "%s: %s: %s", hiroba::prefix(), name, what.c_str());
-  }
-  void require(const Status& status) const {
-    if (!status.ok()) fail(status.message());
-  }
+  Linear& linear() const { return process_linear(); }
   // Returns false if there is nothing to do.
   bool length(const char* which, int64_t n) const {
-    if (n < 0) fail(hiroba::format("%s is %ld; it must not be negative", which, n));
+    if (n < 0) fail(format("%s is %ld; it must not be negative", which, n));
     return n > 0;
   }
   template <typename T>
@@ -58,10 +41,10 @@ struct Begun {
 };
 
 template <typename T>
-hiroba::Combine sum_of() {
-  hiroba::Combine out;
-  const auto type = sizeof(R<T>) == 8 ? hiroba::Type::float64 : hiroba::Type::float32;
-  require_at(hiroba::Combine::make(type, hiroba::Op::add, out), hiroba::prefix());
+Combine sum_of() {
+  Combine out;
+  const auto type = sizeof(R<T>) == 8 ? Type::float64 : Type::float32;
+  require_at(Combine::make(type, Op::add, out), prefix());
   return out;
 }
 
@@ -69,21 +52,21 @@ hiroba::Combine sum_of() {
 template <typename T>
 void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
   if (!pending.finish) return;
-  auto& operations = hiroba::planned_of(begun.name);
-  hiroba::Members& all = operations.all();
+  auto& operations = planned_of(begun.name());
+  Members& all = operations.all();
   if (all.team.count == 1 || pending.values.empty()) return pending.finish(pending.values.data());
-  CallName name(begun.name);
+  CallName name(begun.name());
   name << "(n = " << n << ")";
   const auto plan = [&](R<T>* values, size_t count) {
     return plan_allreduce(operations.member_of(all), nullptr, values, count, sum_of<T>());
   };
   if (begun.request == nullptr) {
-    hiroba::perform(begun.name, {&all, name, plan(pending.values.data(), pending.values.size()), {}});
+    perform(begun.name(), {&all, name, plan(pending.values.data(), pending.values.size()), {}});
     return pending.finish(pending.values.data());
   }
   const auto kept = std::make_shared<Pending<T>>(std::move(pending));
-  *begun.request = hiroba::start(begun.name, {&all, name, plan(kept->values.data(), kept->values.size()),
-                                              [kept] { kept->finish(kept->values.data()); }});
+  *begun.request = start(begun.name(), {&all, name, plan(kept->values.data(), kept->values.size()),
+                                        [kept] { kept->finish(kept->values.data()); }});
 }
 
 template <typename T>
@@ -134,7 +117,7 @@ void norm(const Begun& begun, Norm<T> of, int64_t n, const void* x, int64_t incx
 // Returns true if the lines of the matrix are its rows.
 bool by_rows(const Begun& begun, int order) {
   if (order != HIROBA_ROW_MAJOR && order != HIROBA_COL_MAJOR)
-    begun.fail(hiroba::format("order is %d; it is HIROBA_ROW_MAJOR or HIROBA_COL_MAJOR", order));
+    begun.fail(format("order is %d; it is HIROBA_ROW_MAJOR or HIROBA_COL_MAJOR", order));
   return order == HIROBA_ROW_MAJOR;
 }
 
@@ -150,7 +133,7 @@ void gemv(const Begun& begun, int order, int trans, int64_t m, int64_t n, T alph
           const void* x, int64_t incx, T beta, void* y, int64_t incy) {
   const bool rows = by_rows(begun, order);
   if (trans != HIROBA_NO_TRANS && trans != HIROBA_TRANS && trans != HIROBA_CONJ_TRANS)
-    begun.fail(hiroba::format("trans is %d; it is HIROBA_NO_TRANS, HIROBA_TRANS or HIROBA_CONJ_TRANS", trans));
+    begun.fail(format("trans is %d; it is HIROBA_NO_TRANS, HIROBA_TRANS or HIROBA_CONJ_TRANS", trans));
   const bool some_rows = begun.length("m", m), some_columns = begun.length("n", n);
   if (!some_rows || !some_columns) return;
   const bool transposed = trans != HIROBA_NO_TRANS;
@@ -242,3 +225,5 @@ REAL(s, float)
 REAL(d, double)
 COMPLEX(c, C, s)
 COMPLEX(z, Z, d)
+
+}  // namespace hiroba

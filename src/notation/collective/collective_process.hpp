@@ -4,8 +4,11 @@
 #define HIROBA_NO_PLACES
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
+#include "base/log.hpp"
 #include "base/shown.hpp"
 #include "collective.h"
 #include "process/process.hpp"
@@ -30,6 +33,30 @@ void split_team(const CallName& name, hiroba_team parent, int color, int key, hi
 // Returns "main.c:12", or nothing; the second one always returns a begin for messages.
 [[HIROBA_SHOWN]] const char* place();
 [[HIROBA_SHOWN]] const char* prefix();
+
+// A call of the program: its errors end the job with its place and name.
+class CheckedCall {
+ public:
+  explicit CheckedCall(const char* name) : name_(name) { collective_of(name); }
+  const char* name() const { return name_; }
+  Call call() const { return {name_, place()}; }
+  [[noreturn]] void fail(const std::string& what) const { end_job(1, "%s: %s: %s", prefix(), name_, what.c_str()); }
+  void require(const Status& status) const {
+    if (!status.ok()) fail(status.message());
+  }
+
+ private:
+  const char* name_;
+};
+
+// Keeps a freed object reachable, so that it is no leak, and that a later use of it is found.
+template <typename T>
+void keep_freed(T* object) {
+  static std::mutex& lock = *new std::mutex;
+  static std::vector<T*>& freed = *new std::vector<T*>;
+  const std::lock_guard<std::mutex> guard(lock);
+  freed.push_back(object);
+}
 
 // A call whose arguments are checked.
 struct Prepared {

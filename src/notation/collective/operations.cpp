@@ -2,25 +2,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
 
-using hiroba::BlockTable;
-using hiroba::bytes_of_type;
-using hiroba::CallName;
-using hiroba::Combine;
-using hiroba::combine_of;
-using hiroba::end_job;
-using hiroba::member_of;
-using hiroba::Members;
-using hiroba::members_of;
-using hiroba::name_type;
-using hiroba::Prepared;
+namespace hiroba {
 
 namespace {
 
 size_t elements(int64_t count, const char* call) {
-  if (count < 0) end_job(1, "%s: %s: count is %ld; it must not be negative", hiroba::prefix(), call, count);
+  if (count < 0) end_job(1, "%s: %s: count is %ld; it must not be negative", prefix(), call, count);
   return static_cast<size_t>(count);
 }
 
@@ -29,16 +18,16 @@ template <typename Pointer>
 Pointer buffer(Pointer data, size_t bytes, const char* which, const char* call, bool to_write = false) {
   static char nothing[1];
   if (data == HIROBA_IN_PLACE) return nullptr;
-  hiroba::require_unused(call, hiroba::prefix(), which, data, bytes, to_write);
+  require_unused(call, prefix(), which, data, bytes, to_write);
   if (data != nullptr) return data;
-  if (bytes > 0) end_job(1, "%s: %s: %s is NULL, for %zu bytes", hiroba::prefix(), call, which, bytes);
+  if (bytes > 0) end_job(1, "%s: %s: %s is NULL, for %zu bytes", prefix(), call, which, bytes);
   return nothing;
 }
 
 // Returns the buffer for results.
 void* target(void* data, size_t bytes, const char* which, const char* call, bool to_write = true) {
   if (data == HIROBA_IN_PLACE)
-    end_job(1, "%s: %s: %s is HIROBA_IN_PLACE; it stands for the other buffer", hiroba::prefix(), call, which);
+    end_job(1, "%s: %s: %s is HIROBA_IN_PLACE; it stands for the other buffer", prefix(), call, which);
   return buffer(data, bytes, which, call, to_write);
 }
 
@@ -47,25 +36,24 @@ void require_apart(const void* send, size_t send_bytes, const void* recv, size_t
   if (send != nullptr && recv != nullptr && send_bytes > 0 && recv_bytes > 0 && s < r + recv_bytes &&
       r < s + send_bytes)
     end_job(1, "%s: %s: send (%p, %zu bytes) and recv (%p, %zu bytes) overlap; use HIROBA_IN_PLACE, or two buffers",
-            hiroba::prefix(), call, send, send_bytes, recv, recv_bytes);
+            prefix(), call, send, send_bytes, recv, recv_bytes);
 }
 
 void require_root(const Members& members, int root, const char* call) {
   if (!members.team.contains(root))
-    end_job(1, "%s: %s: root is %d, and the team has ranks 0..%d", hiroba::prefix(), call, root,
-            members.team.count - 1);
+    end_job(1, "%s: %s: root is %d, and the team has ranks 0..%d", prefix(), call, root, members.team.count - 1);
 }
 
 // Only the root may pass HIROBA_IN_PLACE.
 void require_at_root(const void* data, const Members& members, int root, const char* call) {
   if (data == HIROBA_IN_PLACE && members.me != root)
-    end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, which is %d, and this is rank %d", hiroba::prefix(), call,
-            root, members.me);
+    end_job(1, "%s: %s: HIROBA_IN_PLACE is for the root, which is %d, and this is rank %d", prefix(), call, root,
+            members.me);
 }
 
 void require_list(const void* list, int entries, const char* which, const char* call) {
   if (list == nullptr && entries > 0)
-    end_job(1, "%s: %s: the list of %s is NULL; it has %d entries", hiroba::prefix(), call, which, entries);
+    end_job(1, "%s: %s: the list of %s is NULL; it has %d entries", prefix(), call, which, entries);
 }
 
 // Returns counts and displacements of all members, in bytes.
@@ -78,7 +66,7 @@ BlockTable table(const Members& members, const int64_t counts[], const int64_t d
     const size_t element = bytes_of_type(types != nullptr ? types[i] : type, call);
     const size_t bytes = elements(counts[i], call) * element, scale = types != nullptr ? 1 : element;
     if (displs != nullptr && displs[i] < 0)
-      end_job(1, "%s: %s: displacement %d is %ld; it must not be negative", hiroba::prefix(), call, i, displs[i]);
+      end_job(1, "%s: %s: displacement %d is %ld; it must not be negative", prefix(), call, i, displs[i]);
     out.bytes.push_back(bytes);
     out.at.push_back(displs != nullptr ? static_cast<size_t>(displs[i]) * scale : next);
     next += bytes;
@@ -104,7 +92,7 @@ void require_blocks_apart(const void* send, const BlockTable& gives, const void*
       const uintptr_t from = s + gives.at[i], to = r + takes.at[j];
       if (gives.bytes[i] > 0 && takes.bytes[j] > 0 && from < to + takes.bytes[j] && to < from + gives.bytes[i])
         end_job(1, "%s: %s: block %zu of send and block %zu of recv overlap; use HIROBA_IN_PLACE, or two buffers",
-                hiroba::prefix(), call, i, j);
+                prefix(), call, i, j);
     }
 }
 
@@ -146,8 +134,8 @@ CallName typed(const char* call, hiroba_type type, const char* way = "", int roo
 // Checks the size of this rank's own block.
 void require_own(size_t bytes, const BlockTable& parts, const Members& members, const char* does, const char* call) {
   if (const size_t own = parts.bytes[static_cast<size_t>(members.me)]; own != bytes)
-    end_job(1, "%s: %s: this rank %s %zu bytes, and its count in the list is %zu bytes", hiroba::prefix(), call, does,
-            bytes, own);
+    end_job(1, "%s: %s: this rank %s %zu bytes, and its count in the list is %zu bytes", prefix(), call, does, bytes,
+            own);
 }
 
 Prepared bcast(const char* call, void* data, int64_t count, hiroba_type type, int root, hiroba_team team) {
@@ -248,7 +236,7 @@ Prepared allgatherv(const char* call, const void* send, int64_t count, void* rec
   const BlockTable parts = table(members, counts, displs, nullptr, type, call);
   const size_t mine = parts.bytes[static_cast<size_t>(members.me)];
   if (const size_t bytes = elements(count, call) * bytes_of_type(type, call); send != HIROBA_IN_PLACE && bytes != mine)
-    end_job(1, "%s: %s: this rank gives %ld elements, and counts[%d] is %ld", hiroba::prefix(), call, count, members.me,
+    end_job(1, "%s: %s: this rank gives %ld elements, and counts[%d] is %ld", prefix(), call, count, members.me,
             counts[members.me]);
   send = buffer(send, mine, "send", call), recv = target(recv, extent_of(parts), "recv", call);
   require_blocks_apart(send, BlockTable{{mine}, {0}}, recv, parts, call);
@@ -259,7 +247,7 @@ Prepared exchanged(const char* call, Members& members, CallName name, const void
                    void* recv, const BlockTable& takes) {
   const auto me = static_cast<size_t>(members.me);
   if (send != HIROBA_IN_PLACE && gives.bytes[me] != takes.bytes[me])
-    end_job(1, "%s: %s: this rank gives itself %zu bytes and takes %zu", hiroba::prefix(), call, gives.bytes[me],
+    end_job(1, "%s: %s: this rank gives itself %zu bytes and takes %zu", prefix(), call, gives.bytes[me],
             takes.bytes[me]);
   send = buffer(send, extent_of(gives), "send", call), recv = target(recv, extent_of(takes), "recv", call);
   require_blocks_apart(send, gives, recv, takes, call);
@@ -309,8 +297,8 @@ Prepared reduce(const char* call, const void* send, void* recv, int64_t count, h
           plan_reduce(member_of(members), root, send, recv, n, combine)};
 }
 
-Prepared prefix(const char* call, bool exclusive, const void* send, void* recv, int64_t count, hiroba_type type,
-                hiroba_op op, hiroba_team team) {
+Prepared scan_of(const char* call, bool exclusive, const void* send, void* recv, int64_t count, hiroba_type type,
+                 hiroba_op op, hiroba_team team) {
   Members& members = members_of(team, call);
   const Combine combine = combine_of(op, type, call);
   const size_t n = elements(count, call), bytes = n * combine.element();
@@ -321,12 +309,12 @@ Prepared prefix(const char* call, bool exclusive, const void* send, void* recv, 
 
 Prepared scan(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op,
               hiroba_team team) {
-  return prefix(call, false, send, recv, count, type, op, team);
+  return scan_of(call, false, send, recv, count, type, op, team);
 }
 
 Prepared exscan(const char* call, const void* send, void* recv, int64_t count, hiroba_type type, hiroba_op op,
                 hiroba_team team) {
-  return prefix(call, true, send, recv, count, type, op, team);
+  return scan_of(call, true, send, recv, count, type, op, team);
 }
 
 Prepared reduce_scatter(const char* call, const void* send, void* recv, const int64_t counts[], hiroba_type type,
@@ -362,12 +350,12 @@ Prepared neighbor_alltoall(const char* call, const void* send, int nto, const in
   for (const std::span<const int> list : {gives, takes})
     for (const int member : list)
       if (!members.team.contains(member))
-        end_job(1, "%s: %s: rank %d is a neighbour, and the team has ranks 0..%d", hiroba::prefix(), call, member,
+        end_job(1, "%s: %s: rank %d is a neighbour, and the team has ranks 0..%d", prefix(), call, member,
                 members.team.count - 1);
-  hiroba::Plan plan = plan_neighbours(member_of(members), send, gives, recv, takes, bytes);
-  if (plan.phases.size() > hiroba::Plan::most_phases)
-    end_job(1, "%s: %s: %zu blocks between two ranks; at most %zu: send several as one", hiroba::prefix(), call,
-            plan.phases.size(), hiroba::Plan::most_phases);
+  Plan plan = plan_neighbours(member_of(members), send, gives, recv, takes, bytes);
+  if (plan.phases.size() > Plan::most_phases)
+    end_job(1, "%s: %s: %zu blocks between two ranks; at most %zu: send several as one", prefix(), call,
+            plan.phases.size(), Plan::most_phases);
   return {&members, moved(call, count, type), std::move(plan)};
 }
 
@@ -380,9 +368,9 @@ Prepared barrier(const char* call, hiroba_team team) {
 // Returns "hiroba_barrier at main.c:12", made again only if the place has changed.
 const char* barrier_here(const char* call) {
   thread_local char text[176] = "", at[160] = "none so far";
-  if (std::strncmp(at, hiroba::place(), sizeof at - 1) != 0) {
-    std::strncpy(at, hiroba::place(), sizeof at - 1);
-    hiroba::Call{call, at}.write(text);
+  if (std::strncmp(at, place(), sizeof at - 1) != 0) {
+    std::strncpy(at, place(), sizeof at - 1);
+    Call{call, at}.write(text);
   }
   return text;
 }
@@ -393,27 +381,27 @@ const char* barrier_here(const char* call) {
 #define UNPACK(...) __VA_ARGS__
 #define OPERATION(name, parameters, arguments)                                                            \
   HIROBA_EXPORT void hiroba_##name(UNPACK parameters, hiroba_team team) {                                 \
-    hiroba::perform("hiroba_" #name, name("hiroba_" #name, UNPACK arguments, team));                      \
+    perform("hiroba_" #name, name("hiroba_" #name, UNPACK arguments, team));                              \
   }                                                                                                       \
   HIROBA_EXPORT void hiroba_i##name(UNPACK parameters, hiroba_team team, hiroba_request* request) {       \
-    *request = hiroba::start("hiroba_i" #name, name("hiroba_i" #name, UNPACK arguments, team));           \
+    *request = start("hiroba_i" #name, name("hiroba_i" #name, UNPACK arguments, team));                   \
   }                                                                                                       \
   HIROBA_EXPORT void hiroba_##name##_init(UNPACK parameters, hiroba_team team, hiroba_request* request) { \
-    *request = hiroba::keep("hiroba_" #name "_init", name("hiroba_" #name, UNPACK arguments, team));      \
+    *request = keep("hiroba_" #name "_init", name("hiroba_" #name, UNPACK arguments, team));              \
   }
 
 HIROBA_EXPORT void hiroba_barrier(hiroba_team team) {
   const char* const call = "hiroba_barrier";
-  if (team != HIROBA_ALL) return hiroba::perform(call, barrier(call, team));
-  static const uint64_t tag = hiroba::Barriers::tag_of(call);
-  hiroba::require_all_ranks(call);
-  hiroba::require_at(hiroba::collective_of(call).barriers().all(barrier_here(call), tag), hiroba::prefix());
+  if (team != HIROBA_ALL) return perform(call, barrier(call, team));
+  static const uint64_t tag = Barriers::tag_of(call);
+  require_all_ranks(call);
+  require_at(collective_of(call).barriers().all(barrier_here(call), tag), prefix());
 }
 HIROBA_EXPORT void hiroba_ibarrier(hiroba_team team, hiroba_request* request) {
-  *request = hiroba::start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));
+  *request = start("hiroba_ibarrier", barrier("hiroba_ibarrier", team));
 }
 HIROBA_EXPORT void hiroba_barrier_init(hiroba_team team, hiroba_request* request) {
-  *request = hiroba::keep("hiroba_barrier_init", barrier("hiroba_barrier", team));
+  *request = keep("hiroba_barrier_init", barrier("hiroba_barrier", team));
 }
 
 OPERATION(bcast, (void* data, int64_t count, hiroba_type type, int root), (data, count, type, root))
@@ -459,3 +447,5 @@ OPERATION(neighbor_alltoall,
           (const void* send, int nto, const int to[], void* recv, int nfrom, const int from[], int64_t count,
            hiroba_type type),
           (send, nto, to, recv, nfrom, from, count, type))
+
+}  // namespace hiroba

@@ -10,15 +10,6 @@ __thread const char* hiroba_place = "";
 
 HIROBA_EXPORT void hiroba_fail(const char* message) { hiroba::end_job(1, "%s: %s", hiroba::prefix(), message); }
 
-using hiroba::Call;
-using hiroba::collective_of;
-using hiroba::end_job;
-using hiroba::planned_of;
-using hiroba::Request;
-using hiroba::Requests;
-using hiroba::require_at;
-using hiroba::Status;
-
 namespace hiroba {
 
 const char* place() { return hiroba_place; }
@@ -43,7 +34,7 @@ class CollectiveRequest final : public Request {
     complete = !active_ || now_.done();
     if (complete) return finish(), Status();
     const Status agrees = now_.agrees();
-    const bool tells_place = !place_.empty() && place_ != hiroba::place();  // else the caller adds it
+    const bool tells_place = !place_.empty() && place_ != place();  // else the caller adds it
     return agrees.ok() || !tells_place ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return now_.missing(); }
@@ -102,26 +93,24 @@ hiroba_request keep(const char* call, Prepared prepared) {
   return give(call, std::make_shared<CollectiveRequest>(std::move(prepared), place(), true));
 }
 
-}  // namespace hiroba
-
 namespace {
 
 Requests& requests(const char* call) { return collective_of(call).requests(); }
 
-std::shared_ptr<hiroba::CollectiveRequest> known(hiroba_request request, const char* call) {
+std::shared_ptr<CollectiveRequest> known(hiroba_request request, const char* call) {
   std::shared_ptr<Request> found;
-  require_at(requests(call).find(request.number, {call, ""}, found), hiroba::prefix());
-  auto out = std::static_pointer_cast<hiroba::CollectiveRequest>(found);
+  require_at(requests(call).find(request.number, {call, ""}, found), prefix());
+  auto out = std::static_pointer_cast<CollectiveRequest>(found);
   if (out->given_away())
-    end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", hiroba::prefix(), call,
+    end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", prefix(), call,
             out->name().c_str());
   return out;
 }
 
-std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, const char* call) {
+std::shared_ptr<CollectiveRequest> persistent(hiroba_request request, const char* call) {
   const auto found = known(request, call);
   if (!found->is_persistent())
-    end_job(1, "%s: %s: this request is not persistent; those of hiroba_..._init are", hiroba::prefix(), call);
+    end_job(1, "%s: %s: this request is not persistent; those of hiroba_..._init are", prefix(), call);
   return found;
 }
 
@@ -129,7 +118,7 @@ std::shared_ptr<hiroba::CollectiveRequest> persistent(hiroba_request request, co
 struct Continuation {
   Requests* requests;
   uint64_t handle;
-  std::shared_ptr<hiroba::CollectiveRequest> request;
+  std::shared_ptr<CollectiveRequest> request;
   void (*function)(void*);
   void* context;
   static void run(void* self) {
@@ -149,7 +138,7 @@ bool test(hiroba_request* request, const char* call) {
   if (request->number == 0) return true;
   bool complete = false;
   const auto found = known(*request, call);
-  require_at(requests(call).test(*found, complete), hiroba::prefix());
+  require_at(requests(call).test(*found, complete), prefix());
   if (complete && !found->is_persistent()) forget(request, call);
   return complete;
 }
@@ -160,7 +149,7 @@ HIROBA_EXPORT void hiroba_wait(hiroba_request* request) {
   const char* const call = "hiroba_wait";
   if (request->number == 0) return;
   const auto found = known(*request, call);
-  require_at(requests(call).await(*found, {call, hiroba::place()}), hiroba::prefix());
+  require_at(requests(call).await(*found, {call, place()}), prefix());
   if (!found->is_persistent()) forget(request, call);
 }
 
@@ -186,17 +175,17 @@ HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* c
   const char* const call = "hiroba_then";
   if (request->number == 0) return function(context);
   const auto found = known(*request, call);
-  if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", hiroba::prefix());
-  if (function == nullptr) end_job(1, "%s: hiroba_then: the function is NULL", hiroba::prefix());
-  found->give_away(hiroba::place());
+  if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", prefix());
+  if (function == nullptr) end_job(1, "%s: hiroba_then: the function is NULL", prefix());
+  found->give_away(place());
   auto* const next = new Continuation{&requests(call), request->number, found, function, context};
   *request = HIROBA_NO_REQUEST;
-  require_at(planned_of(call).then(found->now(), Continuation::run, next), hiroba::prefix());
+  require_at(planned_of(call).then(found->now(), Continuation::run, next), prefix());
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
-  hiroba::require_all_ranks("hiroba_start");
-  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), hiroba::prefix());
+  require_all_ranks("hiroba_start");
+  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), prefix());
 }
 
 HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
@@ -209,3 +198,5 @@ HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
 
 HIROBA_EXPORT void hiroba_progress_start(void) { planned_of("hiroba_progress_start").begin_progress(); }
 HIROBA_EXPORT void hiroba_progress_stop(void) { planned_of("hiroba_progress_stop").end_progress(); }
+
+}  // namespace hiroba

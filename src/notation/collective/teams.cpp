@@ -1,16 +1,7 @@
 // Teams of collective.h.
 #include <algorithm>
-#include <mutex>
 
-#include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
-
-using hiroba::CallName;
-using hiroba::collective_of;
-using hiroba::end_job;
-using hiroba::Members;
-using hiroba::members_of;
-using hiroba::planned_of;
 
 namespace hiroba {
 
@@ -39,64 +30,51 @@ void split_team(const CallName& name, hiroba_team parent, int color, int key, hi
   *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
 }
 
-}  // namespace hiroba
-
 HIROBA_EXPORT int hiroba_team_rank(hiroba_team team) { return members_of(team, "hiroba_team_rank").me; }
 HIROBA_EXPORT int hiroba_team_size(hiroba_team team) { return members_of(team, "hiroba_team_size").team.count; }
 
 HIROBA_EXPORT int hiroba_team_member(hiroba_team team, int member) {
   const Members& members = members_of(team, "hiroba_team_member");
   if (!members.team.contains(member))
-    end_job(1, "%s: hiroba_team_member: there is no member %d in a team of %d", hiroba::prefix(), member,
-            members.team.count);
+    end_job(1, "%s: hiroba_team_member: there is no member %d in a team of %d", prefix(), member, members.team.count);
   return members.team.rank(member);
 }
 
 HIROBA_EXPORT void hiroba_team_split(hiroba_team team, int color, int key, hiroba_team* out) {
-  hiroba::split_team(CallName("hiroba_team_split"), team, color, key, out);
+  split_team(CallName("hiroba_team_split"), team, color, key, out);
 }
 
 HIROBA_EXPORT void hiroba_team_from_list(hiroba_team team, int count, const int ranks[], hiroba_team* out) {
   const Members& parent = members_of(team, "hiroba_team_from_list");
   for (int i = 0; i < count; ++i) {
     if (!parent.team.contains(ranks[i]))
-      end_job(1, "%s: hiroba_team_from_list: rank %d is listed, and the team has ranks 0..%d", hiroba::prefix(),
-              ranks[i], parent.team.count - 1);
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed, and the team has ranks 0..%d", prefix(), ranks[i],
+              parent.team.count - 1);
     if (std::find(ranks, ranks + i, ranks[i]) != ranks + i)
-      end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", hiroba::prefix(), ranks[i]);
+      end_job(1, "%s: hiroba_team_from_list: rank %d is listed twice", prefix(), ranks[i]);
   }
   const int* const found = std::find(ranks, ranks + count, parent.me);
-  hiroba::split_team(CallName("hiroba_team_from_list"), team, found == ranks + count ? -1 : 0,
-                     static_cast<int>(found - ranks), out);
+  split_team(CallName("hiroba_team_from_list"), team, found == ranks + count ? -1 : 0, static_cast<int>(found - ranks),
+             out);
 }
-
-namespace {
-
-// Freed teams stay, without members, so that a later use of one is found.
-void keep_freed(hiroba_team team) {
-  static std::mutex& lock = *new std::mutex;
-  static std::vector<hiroba_team>& freed = *new std::vector<hiroba_team>;
-  const std::lock_guard<std::mutex> guard(lock);
-  team->members.reset();
-  freed.push_back(team);
-}
-
-}  // namespace
 
 HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
   const char* const call = "hiroba_team_free";
   if (*team == HIROBA_NO_TEAM) return;
-  if (*team != HIROBA_ALL && !hiroba::process_started()) return void(*team = HIROBA_NO_TEAM);
-  if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", hiroba::prefix());
-  hiroba::require_outside_task(call);
+  if (*team != HIROBA_ALL && !process_started()) return void(*team = HIROBA_NO_TEAM);
+  if (*team == HIROBA_ALL) end_job(1, "%s: hiroba_team_free(HIROBA_ALL): that team stays", prefix());
+  require_outside_task(call);
   Members& members = members_of(*team, call);
   if (const std::string user = collective_of(call).requests().user_of(&members, &members + 1); !user.empty())
-    end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent",
-            hiroba::prefix(), user.c_str());
+    end_job(1, "%s: hiroba_team_free: %s is of this team; wait for it first, and free it if it is persistent", prefix(),
+            user.c_str());
   // Its memory must not be reused before all have left it.
-  hiroba::require_at(collective_of(call).teams().barrier(members.team, {call, hiroba::place()}), hiroba::prefix());
-  hiroba::require_at(planned_of(call).agree(members, {call, hiroba::place()}), hiroba::prefix());
+  require_at(collective_of(call).teams().barrier(members.team, {call, place()}), prefix());
+  require_at(planned_of(call).agree(members, {call, place()}), prefix());
   planned_of(call).release(members);
+  (*team)->members.reset();
   keep_freed(*team);
   *team = HIROBA_NO_TEAM;
 }
+
+}  // namespace hiroba

@@ -2,9 +2,6 @@
 #include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
 
-using hiroba::Op;
-using hiroba::Type;
-
 HIROBA_EXPORT const hiroba_operator hiroba_operators[9] = {
     {nullptr, nullptr, "sum"},         {nullptr, nullptr, "product"},    {nullptr, nullptr, "maximum"},
     {nullptr, nullptr, "minimum"},     {nullptr, nullptr, "and"},        {nullptr, nullptr, "or"},

@@ -8,16 +8,9 @@
 #include "base/log.hpp"
 #include "process/process.hpp"
 
-using hiroba::Affinity;
-using hiroba::Array;
-using hiroba::end_job;
-using hiroba::MemoryPlace;
-using hiroba::process_memory;
-using hiroba::Range;
-using hiroba::require;
-using hiroba::Status;
-
 #define NUMA_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace hiroba {
 
 static_assert(HIROBA_PAGE_UNUSED == Affinity::absent && HIROBA_PAGE_ELSEWHERE == Affinity::elsewhere);
 
@@ -27,9 +20,14 @@ Affinity& affinity_of(const char* call) { return process_memory(call).affinity()
 
 Array& array_of(const void* address, const char* call) {
   Array* array = nullptr;
-  const Status found = process_memory(call).arrays().find(address, array);
-  if (!found.ok()) end_job(1, "%s: %s", call, found.message().c_str());
+  require_at(process_memory(call).arrays().find(address, array), call);
   return *array;
+}
+
+std::vector<int> domains_of_pages(const Array& array, const char* call) {
+  std::vector<int> out;
+  require_at(affinity_of(call).locate(array, out), call);
+  return out;
 }
 
 }  // namespace
@@ -56,7 +54,7 @@ NUMA_EXPORT int64_t hiroba_place_memory(void* array, int where) {
 NUMA_EXPORT int64_t hiroba_migrate(void* array, const sms_range section[], int rank) {
   constexpr const char* call = "hiroba_migrate";
   const Array& a = array_of(array, call);
-  Range ranges[hiroba::Distribution::max_dims];
+  Range ranges[Distribution::max_dims];
   const auto dims = static_cast<size_t>(a.distribution.dims());
   for (size_t d = 0; d < dims; ++d) ranges[d] = {section[d].base, section[d].length, section[d].step};
   uint64_t moved = 0;
@@ -86,10 +84,7 @@ NUMA_EXPORT int64_t hiroba_migrate_by_touches(void* array) {
 
 NUMA_EXPORT size_t hiroba_page_domains(const void* array, int domain[], size_t room) {
   constexpr const char* call = "hiroba_page_domains";
-  const Array& a = array_of(array, call);
-  std::vector<int> where;
-  const Status located = affinity_of(call).locate(a, where);
-  if (!located.ok()) end_job(1, "%s: %s", call, located.message().c_str());
+  const std::vector<int> where = domains_of_pages(array_of(array, call), call);
   std::copy_n(where.begin(), std::min(room, where.size()), domain);
   return where.size();
 }
@@ -97,14 +92,11 @@ NUMA_EXPORT size_t hiroba_page_domains(const void* array, int domain[], size_t r
 NUMA_EXPORT char* hiroba_describe_pages(const void* array) {
   constexpr const char* call = "hiroba_describe_pages";
   const Array& a = array_of(array, call);
-  std::vector<int> where;
-  const Status located = affinity_of(call).locate(a, where);
-  if (!located.ok()) end_job(1, "%s: %s", call, located.message().c_str());
+  const std::vector<int> where = domains_of_pages(a, call);
   const size_t domains = affinity_of(call).domains().size();
-  const std::string text =
-      hiroba::format("%s: %zu pages; this machine has %s\n", a.name, where.size(),
-                     domains == 1 ? "one NUMA domain" : hiroba::format("%zu NUMA domains", domains).c_str()) +
-      hiroba::show_domains(where);
+  const std::string text = format("%s: %zu pages; this machine has %s\n", a.name, where.size(),
+                                  domains == 1 ? "one NUMA domain" : format("%zu NUMA domains", domains).c_str()) +
+                           show_domains(where);
   char* const out = strdup(text.c_str());
   if (out == nullptr) end_job(1, "%s: no memory for the text", call);
   return out;
@@ -116,9 +108,11 @@ NUMA_EXPORT int hiroba_numa_domains(void) {
 
 NUMA_EXPORT int hiroba_numa_domain_of(int rank) {
   constexpr const char* call = "hiroba_numa_domain_of";
-  const hiroba::Job& job = process_memory(call).job();
+  const Job& job = process_memory(call).job();
   if (rank < 0 || rank >= job.nranks || job.node_of(rank) != job.node)
     end_job(1, "%s: rank %d is not one of this node, which has ranks %d..%d", call, rank, job.first_rank_of(job.node),
             job.first_rank_of(job.node + 1) - 1);
   return affinity_of(call).domain_of(rank);
 }
+
+}  // namespace hiroba

@@ -36,12 +36,12 @@ TileAccess access_of(const smint_access& access) {
 }
 
 hiroba_access used(const TileBox& box) {
-  hiroba_access out = hiroba_use(HIROBA_IN, box.address, static_cast<size_t>(box.bytes));
+  hiroba_access out = hiroba_use(HIROBA_IN, box.address, box.bytes);
   const bool reads = (box.flags & Access::reads) != 0, writes = (box.flags & Access::writes) != 0;
   if (writes) out.mode = box.exact && !reads ? HIROBA_OUT : HIROBA_INOUT;
   out.section.dims = box.dims;
-  std::copy_n(box.count, box.dims, out.section.count);
-  std::copy_n(box.stride, box.dims, out.section.stride);
+  std::copy_n(box.count.data(), box.dims, out.section.count);
+  std::copy_n(box.stride.data(), box.dims, out.section.stride);
   return out;
 }
 

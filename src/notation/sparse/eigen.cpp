@@ -8,13 +8,7 @@
 // Must follow the header above, which defines that entry points are no macros.
 #include "eigen.h"
 
-using hiroba::EigenOutcome;
-using hiroba::EigenProgress;
-using hiroba::EigenSettings;
-using hiroba::Operator;
-using hiroba::Part;
-using hiroba::SolverSettings;
-using hiroba::SparseCall;
+namespace hiroba {
 
 namespace {
 
@@ -29,8 +23,8 @@ SolverSettings correction_of(const SparseCall& call, const hiroba_solver& how) {
   SolverSettings out;
   out.method = method_of(call, how.method);
   if (!(how.relative >= 0) || how.most < 0 || how.restart < 0)
-    call.fail(hiroba::format("the correction has relative %g, most %ld and restart %d; none may be negative",
-                             how.relative, how.most, how.restart));
+    call.fail(format("the correction has relative %g, most %ld and restart %d; none may be negative", how.relative,
+                     how.most, how.restart));
   out.relative = how.relative > 0 ? how.relative : 0.1;
   out.most = how.most > 0 ? how.most : 20;
   if (how.restart > 0) out.restart = how.restart;
@@ -39,26 +33,25 @@ SolverSettings correction_of(const SparseCall& call, const hiroba_solver& how) {
 
 void check(const SparseCall& call, const hiroba_eigen& how) {
   if (how.count < 0 || how.most < 0 || how.space < 0 || how.restart < 0)
-    call.fail(hiroba::format("count is %d, most %ld, space %d and restart %d; none may be negative", how.count,
-                             how.most, how.space, how.restart));
+    call.fail(format("count is %d, most %ld, space %d and restart %d; none may be negative", how.count, how.most,
+                     how.space, how.restart));
   if (!(how.absolute >= 0) || !(how.relative >= 0))
-    call.fail(hiroba::format("absolute is %g and relative %g; neither may be negative", how.absolute, how.relative));
+    call.fail(format("absolute is %g and relative %g; neither may be negative", how.absolute, how.relative));
   if (how.part < HIROBA_SMALLEST || how.part > HIROBA_LARGEST_MAGNITUDE)
-    call.fail(
-        hiroba::format("part is %d; it is HIROBA_SMALLEST, HIROBA_LARGEST, HIROBA_CLOSEST or HIROBA_LARGEST_MAGNITUDE",
-                       how.part));
+    call.fail(format("part is %d; it is HIROBA_SMALLEST, HIROBA_LARGEST, HIROBA_CLOSEST or HIROBA_LARGEST_MAGNITUDE",
+                     how.part));
   if (!std::isfinite(how.target[0]) || !std::isfinite(how.target[1])) call.fail("the target is not finite");
   if (how.general == 0 && how.target[1] != 0)
-    call.fail(hiroba::format("the target has the imaginary part %g; eigenvalues of Hermitian operators are real",
-                             how.target[1]));
+    call.fail(
+        format("the target has the imaginary part %g; eigenvalues of Hermitian operators are real", how.target[1]));
   if (how.harmonic != 0 && how.part != HIROBA_CLOSEST)
     call.fail("harmonic Ritz vectors are for HIROBA_CLOSEST; the ends of the spectrum need none");
   const int space = how.space > 0 ? how.space : 30, kept = how.restart > 0 ? how.restart : 12;
   if (space < 3 || kept > space - 2)
     call.fail(
-        hiroba::format("space is %d and restart %d; a search space has at least 3 vectors, and a restart keeps at "
-                       "most all but 2",
-                       space, kept));
+        format("space is %d and restart %d; a search space has at least 3 vectors, and a restart keeps at "
+               "most all but 2",
+               space, kept));
 }
 
 EigenSettings settings_of(const SparseCall& call, const hiroba_eigen& how, hiroba_type type) {
@@ -81,18 +74,6 @@ EigenSettings settings_of(const SparseCall& call, const hiroba_eigen& how, hirob
 }
 
 template <typename T>
-int status_of(typename EigenOutcome<T>::Why why) {
-  using Why = typename EigenOutcome<T>::Why;
-  switch (why) {
-    case Why::converged: return HIROBA_CONVERGED;
-    case Why::too_many: return HIROBA_TOO_MANY;
-    case Why::stopped: return HIROBA_STOPPED;
-    case Why::stagnated: break;
-  }
-  return HIROBA_STAGNATED;
-}
-
-template <typename T>
 hiroba_eigen_result results(const SparseCall& call, hiroba_linop_part& part, const EigenOutcome<T>& found, bool general,
                             double values[], double residuals[], void* const vectors[]) {
   const size_t count = found.values.size();
@@ -101,11 +82,11 @@ hiroba_eigen_result results(const SparseCall& call, hiroba_linop_part& part, con
     else values[i] = found.values[i].real();
     if (residuals != nullptr) residuals[i] = found.residuals[i];
     if (vectors == nullptr) continue;
-    const std::string name = hiroba::format("vectors[%zu]", i);
+    const std::string name = format("vectors[%zu]", i);
     T* const to = call.vector<T>(name.c_str(), *part.any, vectors[i]);
     std::copy_n((*found.vectors)[static_cast<int>(i)], part.any->rows().of(call.ranks().me()), to);
   }
-  return {status_of<T>(found.why), static_cast<int>(count), found.steps, found.products, found.goal};
+  return {status_of(found.why), static_cast<int>(count), found.steps, found.products, found.goal};
 }
 
 }  // namespace
@@ -119,11 +100,12 @@ HIROBA_EXPORT hiroba_eigen_result hiroba_eigenpairs(hiroba_linop a, const hiroba
   const EigenSettings settings = settings_of(call, *how, part.type);
   check_preconditioner(call, part, how->preconditioner);
   return call.with_type(part.type, [&]<typename T>() {
-    Operator<T>* const m =
-        how->preconditioner == HIROBA_NO_LINOP ? nullptr : &call.operator_of<T>(*how->preconditioner);
+    Operator<T>* const m = call.preconditioner_of<T>(how->preconditioner);
     EigenOutcome<T> found;
-    call.require(hiroba::find_eigenpairs(call.ranks(), call.operator_of<T>(part), m, settings, found));
+    call.require(find_eigenpairs(call.ranks(), call.operator_of<T>(part), m, settings, found));
     if (!found.converged() && how->may_fail == 0) call.fail(found.text);
     return results(call, part, found, settings.general, values, residuals, vectors);
   });
 }
+
+}  // namespace hiroba

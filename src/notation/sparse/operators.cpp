@@ -1,25 +1,14 @@
 // The entry points of sparse.h that make operators and multiply by them.
-#include <mutex>
-
 #include "notation/sparse/sparse_process.hpp"
 
-using hiroba::AnyOperator;
-using hiroba::Entry;
-using hiroba::Format;
-using hiroba::MatrixFacts;
-using hiroba::MatrixOptions;
-using hiroba::Rows;
-using hiroba::SparseCall;
-using hiroba::SparseMatrix;
-using hiroba::Status;
-using hiroba::Symmetry;
+namespace hiroba {
 
 namespace {
 
 MatrixOptions options_of(const SparseCall& call, int flags) {
   MatrixOptions out;
   const int known = HIROBA_CSR | HIROBA_SELL | HIROBA_SYMMETRIC | HIROBA_HERMITIAN | HIROBA_ONE_TRIANGLE;
-  if ((flags & ~known) != 0) call.fail(hiroba::format("flags are %d, which has bits that mean nothing", flags));
+  if ((flags & ~known) != 0) call.fail(format("flags are %d, which has bits that mean nothing", flags));
   const auto both = [&](int a, int b) { return (flags & a) != 0 && (flags & b) != 0; };
   if (both(HIROBA_CSR, HIROBA_SELL)) call.fail("flags: HIROBA_CSR and HIROBA_SELL; a matrix has one format");
   if (both(HIROBA_SYMMETRIC, HIROBA_HERMITIAN)) call.fail("flags: HIROBA_SYMMETRIC and HIROBA_HERMITIAN; say one");
@@ -42,14 +31,6 @@ hiroba_linop handle_of(hiroba_type type, std::unique_ptr<SparseMatrix<T>> matrix
   return out;
 }
 
-// Keeps it reachable, so that it is no leak.
-void keep_freed(hiroba_linop a) {
-  static std::mutex& lock = *new std::mutex;
-  static std::vector<hiroba_linop>& freed = *new std::vector<hiroba_linop>;
-  const std::lock_guard<std::mutex> guard(lock);
-  freed.push_back(a);
-}
-
 }  // namespace
 
 HIROBA_EXPORT hiroba_linop hiroba_linop_read(const char* path, hiroba_type type, int flags) {
@@ -67,9 +48,9 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_read(const char* path, hiroba_type type,
 HIROBA_EXPORT hiroba_linop hiroba_linop_from_triplets(hiroba_type type, int64_t n, int64_t count, const int64_t rows[],
                                                       const int64_t columns[], const void* values, int flags) {
   const SparseCall call("hiroba_linop_from_triplets");
-  if (count < 0) call.fail(hiroba::format("count is %ld; it must not be negative", count));
+  if (count < 0) call.fail(format("count is %ld; it must not be negative", count));
   if (count > 0 && (rows == nullptr || columns == nullptr || values == nullptr))
-    call.fail(hiroba::format("rows, columns or values are NULL, for %ld triplets", count));
+    call.fail(format("rows, columns or values are NULL, for %ld triplets", count));
   return call.with_type(type, [&]<typename T>() {
     std::vector<Entry<T>> entries;
     entries.reserve(static_cast<size_t>(count));
@@ -88,7 +69,7 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_rows(hiroba_type type, int64_t n, i
   if (row == nullptr) call.fail("the function of rows is NULL");
   return call.with_type(type, [&]<typename T>() {
     std::unique_ptr<SparseMatrix<T>> matrix;
-    const hiroba::RowFunction<T> function = [&](int64_t i, int64_t* columns, T* values) {
+    const RowFunction<T> function = [&](int64_t i, int64_t* columns, T* values) {
       return row(i, columns, values, context);
     };
     call.require(matrix_of_function(call.ranks(), n, most, function, options_of(call, flags), matrix));
@@ -101,12 +82,12 @@ HIROBA_EXPORT hiroba_linop hiroba_linop_from_function(hiroba_type type, int64_t 
                                                       void* context, hiroba_linop like) {
   const SparseCall call("hiroba_linop_from_function");
   if (apply == nullptr) call.fail("the function is NULL");
-  if (n < 1) call.fail(hiroba::format("n is %ld; it must be at least 1", n));
+  if (n < 1) call.fail(format("n is %ld; it must be at least 1", n));
   const Rows rows =
       like == HIROBA_NO_LINOP ? Rows::equal(n, call.ranks().count()) : call.part(like, "`like`").any->rows();
-  if (rows.count() != n) call.fail(hiroba::format("n is %ld, and `like` has %ld rows", n, rows.count()));
+  if (rows.count() != n) call.fail(format("n is %ld, and `like` has %ld rows", n, rows.count()));
   return call.with_type(type, [&]<typename T>() {
-    return new hiroba_linop_part{type, std::make_unique<hiroba::FunctionOperator<T>>(rows, apply, context)};
+    return new hiroba_linop_part{type, std::make_unique<FunctionOperator<T>>(rows, apply, context)};
   });
 }
 
@@ -136,8 +117,8 @@ HIROBA_EXPORT void* hiroba_linop_vector(hiroba_linop a) {
   const SparseCall call("hiroba_linop_vector");
   const hiroba_linop_part& part = call.part(a, "the operator");
   void* out = nullptr;
-  call.require(call.ranks().allocate(part.any->rows().cuts, hiroba::bytes_of_type(part.type, "hiroba_linop_vector"),
-                                     "vector", out));
+  call.require(
+      call.ranks().allocate(part.any->rows().cuts, bytes_of_type(part.type, "hiroba_linop_vector"), "vector", out));
   return out;
 }
 
@@ -151,3 +132,5 @@ HIROBA_EXPORT void hiroba_linop_apply(hiroba_linop a, const void* x, void* y) {
     call.require(call.operator_of<T>(part).apply(call.ranks(), in, out));
   });
 }
+
+}  // namespace hiroba

@@ -3,14 +3,6 @@
 
 #include "notation/sparse/solver_settings.hpp"
 
-using hiroba::Method;
-using hiroba::Operator;
-using hiroba::Outcome;
-using hiroba::SolverSettings;
-using hiroba::SparseCall;
-using hiroba::SparseMatrix;
-using hiroba::Status;
-
 namespace hiroba {
 
 Method method_of(const SparseCall& call, int method) {
@@ -26,6 +18,18 @@ Method method_of(const SparseCall& call, int method) {
                    method));
 }
 
+int status_of(Outcome::Why why) {
+  switch (why) {
+    case Outcome::Why::converged: return HIROBA_CONVERGED;
+    case Outcome::Why::too_many: return HIROBA_TOO_MANY;
+    case Outcome::Why::stopped: return HIROBA_STOPPED;
+    case Outcome::Why::broke_down: return HIROBA_BROKE_DOWN;
+    case Outcome::Why::stagnated: return HIROBA_STAGNATED;
+    case Outcome::Why::not_finite: return HIROBA_NOT_FINITE;
+  }
+  return HIROBA_NOT_FINITE;
+}
+
 void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m) {
   if (m == HIROBA_NO_LINOP) return;
   if (call.part(m, "the preconditioner").type != a.type)
@@ -36,8 +40,6 @@ void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hi
                "from the matrix, or `like` it",
                m->any->rows().count(), a.any->rows().count()));
 }
-
-}  // namespace hiroba
 
 namespace {
 
@@ -66,10 +68,9 @@ SolverSettings settings_of(const SparseCall& call, const hiroba_solver& how, hir
   SolverSettings out;
   out.method = method_of(call, how.method);
   if (!(how.relative >= 0) || !(how.absolute >= 0))
-    call.fail(hiroba::format("relative is %g and absolute %g; neither may be negative", how.relative, how.absolute));
+    call.fail(format("relative is %g and absolute %g; neither may be negative", how.relative, how.absolute));
   if (how.most < 0 || how.restart < 0 || how.room < 0)
-    call.fail(
-        hiroba::format("most is %ld, restart %d and room %ld; none may be negative", how.most, how.restart, how.room));
+    call.fail(format("most is %ld, restart %d and room %ld; none may be negative", how.most, how.restart, how.room));
   if (how.room > 0 && how.history == nullptr) call.fail("history is NULL, and room is not 0");
   const bool single = type == HIROBA_FLOAT || type == HIROBA_FLOAT_COMPLEX;
   out.relative = how.relative == 0 && how.absolute == 0 ? (single ? 1e-5 : 1e-8) : how.relative;
@@ -78,18 +79,6 @@ SolverSettings settings_of(const SparseCall& call, const hiroba_solver& how, hir
   if (how.restart > 0) out.restart = how.restart;
   if (how.progress != nullptr) out.progress = Progress::call, out.context = &progress;
   return out;
-}
-
-int status_of(Outcome::Why why) {
-  switch (why) {
-    case Outcome::Why::converged: return HIROBA_CONVERGED;
-    case Outcome::Why::too_many: return HIROBA_TOO_MANY;
-    case Outcome::Why::stopped: return HIROBA_STOPPED;
-    case Outcome::Why::broke_down: return HIROBA_BROKE_DOWN;
-    case Outcome::Why::stagnated: return HIROBA_STAGNATED;
-    case Outcome::Why::not_finite: return HIROBA_NOT_FINITE;
-  }
-  return HIROBA_NOT_FINITE;
 }
 
 }  // namespace
@@ -125,12 +114,13 @@ HIROBA_EXPORT hiroba_solution hiroba_solve(hiroba_linop a, const void* b, void* 
     const T* const right = call.vector<T>("b", *part.any, b);
     T* const solution = call.vector<T>("x", *part.any, x);
     if (right == solution) call.fail("b and x are the same vector; the solution needs its own");
-    Operator<T>* const m =
-        how->preconditioner == HIROBA_NO_LINOP ? nullptr : &call.operator_of<T>(*how->preconditioner);
-    call.require(hiroba::solve(call.ranks(), call.operator_of<T>(part), m, right, solution, settings, outcome));
+    Operator<T>* const m = call.preconditioner_of<T>(how->preconditioner);
+    call.require(solve(call.ranks(), call.operator_of<T>(part), m, right, solution, settings, outcome));
   });
   if (!outcome.converged() && how->may_fail == 0) call.fail(outcome.text);
   const auto kept = std::min<size_t>(outcome.history.size(), static_cast<size_t>(how->room));
   std::copy_n(outcome.history.begin(), kept, how->history);
   return {status_of(outcome.why), outcome.iterations, outcome.products, outcome.residual, outcome.goal};
 }
+
+}  // namespace hiroba

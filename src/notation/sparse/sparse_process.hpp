@@ -5,7 +5,6 @@
 #include <memory>
 
 #define HIROBA_NO_PLACES
-#include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
 #include "sparse.h"
 #include "sparse/sparse.hpp"
@@ -22,19 +21,14 @@ struct hiroba_linop_part {
 
 namespace hiroba {
 
-// A call of sparse.h. Every error in it ends the job with its name and place.
-class SparseCall {
+// A call of sparse.h.
+class SparseCall : public CheckedCall {
  public:
   enum By { all_ranks, one_rank };  // the ranks that make the call; one of all ranks waits for tasks first
-  explicit SparseCall(const char* name, By by = all_ranks) : name_(name) {
-    collective_of(name);
+  explicit SparseCall(const char* name, By by = all_ranks) : CheckedCall(name) {
     if (by == all_ranks) end_tasks(name);
   }
-  Ranks ranks() const { return {process_memory(name_), {name_, place()}}; }
-  [[noreturn]] void fail(const std::string& what) const { end_job(1, "%s: %s: %s", prefix(), name_, what.c_str()); }
-  void require(const Status& status) const {
-    if (!status.ok()) fail(status.message());
-  }
+  Ranks ranks() const { return {process_memory(name()), call()}; }
   // Returns the operator of a handle; `which` is the argument.
   hiroba_linop_part& part(hiroba_linop a, const char* which) const {
     if (a == HIROBA_NO_LINOP) fail(format("%s is HIROBA_NO_LINOP", which));
@@ -44,6 +38,11 @@ class SparseCall {
   template <typename T>
   Operator<T>& operator_of(hiroba_linop_part& part) const {
     return static_cast<Operator<T>&>(*part.any);
+  }
+  // Returns null if there is none.
+  template <typename T>
+  Operator<T>* preconditioner_of(hiroba_linop m) const {
+    return m == HIROBA_NO_LINOP ? nullptr : &operator_of<T>(*m);
   }
   // Returns this rank's part of a shared vector that is distributed as the rows.
   template <typename T>
@@ -67,9 +66,6 @@ class SparseCall {
     }
     fail(format("type %ld; it is HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX or HIROBA_DOUBLE_COMPLEX", type));
   }
-
- private:
-  const char* name_;
 };
 
 }  // namespace hiroba

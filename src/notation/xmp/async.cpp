@@ -7,10 +7,6 @@
 #include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
-using hiroba::coarrays;
-using hiroba::Request;
-using hiroba::require_at;
-
 namespace hiroba {
 
 namespace {
@@ -58,13 +54,10 @@ xmp_request give(std::unique_ptr<Request> request) {
   return {reinterpret_cast<void*>(static_cast<uintptr_t>(all.last))};
 }
 
-}  // namespace hiroba
-
 XMP_EXPORT void xmp_request_wait(xmp_request* request) {
   if (request->state == nullptr) return;
-  const std::unique_ptr<Request> given = hiroba::take(*request, "xmp_request_wait", "");
-  if (!hiroba::process_coarrays().started())
-    return void(request->state = nullptr);  // the end of the job has completed it
+  const std::unique_ptr<Request> given = take(*request, "xmp_request_wait", "");
+  if (!process_coarrays().started()) return void(request->state = nullptr);  // the end of the job has completed it
   require_at(coarrays("xmp_request_wait").collective().requests().await(*given, {"xmp_request_wait", ""}),
              "xmp_request_wait");
   request->state = nullptr;
@@ -72,23 +65,23 @@ XMP_EXPORT void xmp_request_wait(xmp_request* request) {
 
 XMP_EXPORT int xmp_request_test(xmp_request* request) {
   if (request->state == nullptr) return 1;
-  std::unique_ptr<Request> given = hiroba::take(*request, "xmp_request_test", "");
+  std::unique_ptr<Request> given = take(*request, "xmp_request_test", "");
   bool complete = false;
   require_at(coarrays("xmp_request_test").collective().requests().test(*given, complete), "xmp_request_test");
-  if (!complete) return hiroba::put_back(*request, std::move(given)), 0;
+  if (!complete) return put_back(*request, std::move(given)), 0;
   request->state = nullptr;
   return 1;
 }
 
 XMP_EXPORT void xmp_async(int64_t id, xmp_request request, const char* what, const char* place) {
   std::unique_ptr<Request> given;
-  if (request.state != nullptr) given = hiroba::take(request, "xmp_async", place);
+  if (request.state != nullptr) given = take(request, "xmp_async", place);
   coarrays("xmp_async").collective().requests().keep(id, std::move(given), what, place);
 }
 
 XMP_EXPORT void xmp_wait_async(int count, const int64_t ids[], const xmp_node_reference* on, const char* place) {
-  hiroba::Coarrays& all = coarrays("xmp_wait_async", place);
-  if (hiroba::participants(on, place).count == 0) return;
+  Coarrays& all = coarrays("xmp_wait_async", place);
+  if (participants(on, place).count == 0) return;
   for (int i = 0; i < count; ++i)
     require_at(all.collective().requests().await(ids[i], {"xmp_wait_async", place}), place);
 }
@@ -98,3 +91,5 @@ XMP_EXPORT int xmp_test_async(int64_t id) {
   require_at(coarrays("xmp_test_async").collective().requests().test(id, complete), "xmp_test_async");
   return complete ? 1 : 0;
 }
+
+}  // namespace hiroba

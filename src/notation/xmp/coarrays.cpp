@@ -167,7 +167,7 @@ class Moving final : public Request {
   std::vector<std::unique_ptr<Assignment>> parts_;
 };
 
-hiroba::Arithmetic arithmetic(int to, int values, int op, const char* place) {
+Arithmetic arithmetic_of(int to, int values, int op, const char* place) {
   Arithmetic out;
   require_at(Arithmetic::make(to, values, op, out), place);
   return out;
@@ -198,42 +198,30 @@ std::unique_ptr<Request> start(const std::vector<Move>& moves, const char* place
   return moving;
 }
 
-}  // namespace hiroba
-
-using hiroba::Assignments;
-using hiroba::Call;
-using hiroba::Coarray;
-using hiroba::Coarrays;
-using hiroba::coarrays;
-using hiroba::CoarraySection;
-using hiroba::end_job;
-using hiroba::format;
-using hiroba::require_at;
-
 // ---- start and end -------------------------------------------------------------------------------------------------
 
 XMP_EXPORT void xmp_start(int* argc, char*** argv) {
   smint_start(argc, argv);
-  hiroba::start_coarrays("xmp_start");
+  start_coarrays("xmp_start");
 }
 
 XMP_EXPORT void xmp_init(int* argc, char*** argv) {
-  if (!hiroba::process_started()) sms_startup(argc, argv);
-  hiroba::start_coarrays("xmp_init");
+  if (!process_started()) sms_startup(argc, argv);
+  start_coarrays("xmp_init");
 }
 
 XMP_EXPORT void xmp_finalize(void) {
   coarrays("xmp_finalize");
-  hiroba::require_outside("xmp_finalize");
+  require_outside("xmp_finalize");
   sms_shutdown();
 }
 
 XMP_EXPORT void xmp_exit(int status) {
-  if (status == 0 && hiroba::process_started()) sms_shutdown();
+  if (status == 0 && process_started()) sms_shutdown();
   std::exit(status);
 }
 
-XMP_EXPORT double xmp_wtime(void) { return hiroba::seconds_now(); }
+XMP_EXPORT double xmp_wtime(void) { return seconds_now(); }
 XMP_EXPORT double xmp_wtick(void) {
   timespec resolution;
   clock_getres(CLOCK_MONOTONIC, &resolution);
@@ -244,7 +232,7 @@ XMP_EXPORT double xmp_wtick(void) {
 
 XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   const char* const place = c->place == nullptr ? "unnamed" : c->place;
-  hiroba::start_coarrays("xmp_coarray_allocate", place);
+  start_coarrays("xmp_coarray_allocate", place);
   Coarrays& all = coarrays("xmp_coarray_allocate", place);
   if (c->opaque != nullptr) end_job(1, "%s: coarray %s is allocated already; xmp_free it first", place, c->name);
   if (c->dims < 0 || c->dims > XMP_DIMS || c->codims < 0 || c->codims > XMP_DIMS)
@@ -268,26 +256,26 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   coarray->bytes = static_cast<uint64_t>(bytes), coarray->element = c->element;
   const std::string call = format("coarray %s of elements of %zu bytes", coarray->name.c_str(), c->element);
   require_at(all.allocate(*coarray, call, place), format("%s: %s", place, call.c_str()).c_str());
-  const hiroba::Job& job = hiroba::process_memory("xmp_coarray_allocate").job();
+  const Job& job = process_memory("xmp_coarray_allocate").job();
   c->data = coarray->data, c->bytes = coarray->bytes, c->stride = static_cast<ptrdiff_t>(coarray->stride);
   c->rank = job.rank, c->near_first = job.first_rank_of(job.node), c->near_count = job.ranks_on(job.node);
-  if (hiroba::process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is checked
+  if (process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is checked
   c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
   c->opaque = coarray.release();
-  hiroba::remember(c);
+  remember(c);
   if (initial == nullptr) return c->data;
   std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
-  require_at(all.image_sync().sync_all(hiroba::Team::all(sms_nprocs), {"first values of a coarray", place}), place);
+  require_at(all.image_sync().sync_all(Team::all(sms_nprocs), {"first values of a coarray", place}), place);
   return c->data;
 }
 
 XMP_EXPORT xmp_coarray* xmp_coarray_malloc(size_t element, int dims, const int64_t extent[], const char* name,
                                            const char* place) {
-  auto* const c = new hiroba::OwnCoarray(name, place);
+  auto* const c = new OwnCoarray(name, place);
   c->element = element, c->dims = dims;
   if (dims > 0 && dims <= XMP_DIMS) std::copy_n(extent, dims, c->extent);
   xmp_coarray_allocate(c, nullptr);
-  c->codims = hiroba::OwnCoarray::mark;
+  c->codims = OwnCoarray::mark;
   return c;
 }
 
@@ -295,10 +283,10 @@ XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
   if (c == nullptr) return;
   const std::string call = Call{"xmp_free", place}.text();
   Coarrays& all = coarrays("xmp_free", place);
-  hiroba::require_allocated(c, call.c_str());
+  require_allocated(c, call.c_str());
   auto* const coarray = static_cast<Coarray*>(c->opaque);
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
-  hiroba::forget(c);
+  forget(c);
 }
 XMP_EXPORT void xmp_free(xmp_coarray* c) { xmp_free_at(c, ""); }
 
@@ -350,45 +338,44 @@ XMP_EXPORT void xmp_range_error(int64_t base, int64_t length, int64_t step, int6
 XMP_EXPORT void xmp_get(void* to, const xmp_coarray* coarray, int image, const void* address, size_t bytes,
                         const char* place) {
   Assignments& assignments = coarrays("xmp_get", place).assignments();
-  const CoarraySection here = hiroba::section_of(nullptr, 0, to, bytes, place);
-  require_at(assignments.assign(here, hiroba::section_of(coarray, image, address, bytes, place)), place);
+  const CoarraySection here = section_of(nullptr, 0, to, bytes, place);
+  require_at(assignments.assign(here, section_of(coarray, image, address, bytes, place)), place);
 }
 
 XMP_EXPORT void xmp_put(const xmp_coarray* coarray, int image, void* address, const void* from, size_t bytes,
                         const char* place) {
   Assignments& assignments = coarrays("xmp_put", place).assignments();
-  const CoarraySection here = hiroba::section_of(nullptr, 0, from, bytes, place);
-  require_at(assignments.assign(hiroba::section_of(coarray, image, address, bytes, place), here), place);
+  const CoarraySection here = section_of(nullptr, 0, from, bytes, place);
+  require_at(assignments.assign(section_of(coarray, image, address, bytes, place), here), place);
 }
 
 XMP_EXPORT void xmp_assign(const xmp_section* to, const xmp_section* from, size_t element, const char* place) {
   Assignments& assignments = coarrays("xmp_assign", place).assignments();
-  hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    hiroba::assign(assignments, hiroba::section_of(target, element, place), hiroba::section_of(*source, element, place),
-                   place);
+  for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
+    assign(assignments, section_of(target, element, place), section_of(*source, element, place), place);
   });
 }
 
 XMP_EXPORT void xmp_fill(const xmp_section* to, const void* value, size_t element, const char* place) {
   Assignments& assignments = coarrays("xmp_fill", place).assignments();
-  hiroba::for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
-    require_at(assignments.fill(hiroba::section_of(target, element, place), value), place);
+  for_images(to, nullptr, place, [&](const xmp_section& target, const xmp_section*) {
+    require_at(assignments.fill(section_of(target, element, place), value), place);
   });
 }
 
 XMP_EXPORT xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element,
                                         const char* place) {
   coarrays("xmp_assign_start", place);
-  return hiroba::give(hiroba::start(hiroba::moves_of(*to, *from, element, place), place));
+  return give(start(moves_of(*to, *from, element, place), place));
 }
 
 XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const xmp_section* from, enum xmp_type type,
                            enum xmp_operator op, const char* place) {
   Assignments& assignments = coarrays("xmp_update", place).assignments();
-  const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
-  hiroba::for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
-    require_at(assignments.update(hiroba::section_of(target, bytes_of(arithmetic.to()), place),
-                                  hiroba::section_of(*source, bytes_of(arithmetic.values()), place), arithmetic),
+  const Arithmetic arithmetic = arithmetic_of(to_type, type, op, place);
+  for_images(to, from, place, [&](const xmp_section& target, const xmp_section* source) {
+    require_at(assignments.update(section_of(target, bytes_of(arithmetic.to()), place),
+                                  section_of(*source, bytes_of(arithmetic.values()), place), arithmetic),
                place);
   });
 }
@@ -396,8 +383,10 @@ XMP_EXPORT void xmp_update(const xmp_section* to, enum xmp_type to_type, const x
 XMP_EXPORT void xmp_update_element(const xmp_coarray* coarray, int image, void* address, enum xmp_type to_type,
                                    const void* value, enum xmp_type type, enum xmp_operator op, const char* place) {
   Assignments& assignments = coarrays("xmp_update_element", place).assignments();
-  const hiroba::Arithmetic arithmetic = hiroba::arithmetic(to_type, type, op, place);
-  const CoarraySection here = hiroba::section_of(nullptr, 0, value, bytes_of(arithmetic.values()), place);
-  const CoarraySection there = hiroba::section_of(coarray, image, address, bytes_of(arithmetic.to()), place);
+  const Arithmetic arithmetic = arithmetic_of(to_type, type, op, place);
+  const CoarraySection here = section_of(nullptr, 0, value, bytes_of(arithmetic.values()), place);
+  const CoarraySection there = section_of(coarray, image, address, bytes_of(arithmetic.to()), place);
   require_at(assignments.update(there, here, arithmetic), place);
 }
+
+}  // namespace hiroba

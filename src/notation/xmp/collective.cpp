@@ -8,24 +8,13 @@
 #include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
-using hiroba::Arithmetic;
-using hiroba::Call;
-using hiroba::CallName;
-using hiroba::Coarrays;
-using hiroba::coarrays;
-using hiroba::end_job;
-using hiroba::Request;
-using hiroba::require_at;
-using hiroba::Started;
-using hiroba::Status;
-using hiroba::Team;
+namespace hiroba {
 
 namespace {
 
-CallName name_of_reduction(const char* call, const hiroba::Combine& combine, int64_t count, int places = 0) {
+CallName name_of_reduction(const char* call, const Combine& combine, int64_t count, int places = 0) {
   CallName name(call);
-  name << "(" << hiroba::name_of(combine.arithmetic.op()) << " of " << count << " "
-       << hiroba::name_of(combine.arithmetic.to()) << ")";
+  name << "(" << name_of(combine.arithmetic.op()) << " of " << count << " " << name_of(combine.arithmetic.to()) << ")";
   if (places > 0) name << " with " << places << " places";
   return name;
 }
@@ -36,8 +25,8 @@ CallName name_of_bcast(const char* call, size_t bytes, int root) {
   return name;
 }
 
-hiroba::Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
-  hiroba::Combine out;
+Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* place) {
+  Combine out;
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
   if (shift) end_job(1, "%s: reduction with an operator that depends on the order", place);
   if (count < 0) end_job(1, "%s: reduction of %ld elements", place, count);
@@ -83,9 +72,9 @@ class Records {
   std::vector<xmp_location> locations_;
 };
 
-Records records(void* data, int64_t count, hiroba::Combine& combine, std::span<const xmp_location> locations,
+Records records(void* data, int64_t count, Combine& combine, std::span<const xmp_location> locations,
                 const char* place) {
-  if (combine.arithmetic.op() < hiroba::Op::first_max)
+  if (combine.arithmetic.op() < Op::first_max)
     end_job(1, "%s: locations go with firstmax, firstmin, lastmax and lastmin only", place);
   Records out(data, static_cast<size_t>(count), combine.element(), locations);
   combine.record = out.bytes();
@@ -94,7 +83,7 @@ Records records(void* data, int64_t count, hiroba::Combine& combine, std::span<c
 
 int root_of(const Team& set, const xmp_node_reference* from, const char* place) {
   if (from == nullptr) return 0;
-  const std::vector<int> ranks = hiroba::ranks_of(*from, place);
+  const std::vector<int> ranks = ranks_of(*from, place);
   if (ranks.size() != 1)
     end_job(1, "%s: bcast from %zu nodes of %s; one is meant", place, ranks.size(), from->nodes->name);
   const int root = set.find(ranks[0]);
@@ -107,8 +96,8 @@ class Broadcasted {
  public:
   Broadcasted(const xmp_section& data, size_t element, const char* place) {
     if (data.coarray != nullptr) end_job(1, "%s: bcast of a coindexed object; give this image's own part", place);
-    section_ = hiroba::section_of(data, element, place);
-    together_ = hiroba::walk_packed(section_.section).contiguous();
+    section_ = section_of(data, element, place);
+    together_ = walk_packed(section_.section).contiguous();
   }
   bool together() const { return together_; }
   char* address() const { return section_.section.address; }
@@ -119,17 +108,17 @@ class Broadcasted {
     return out;
   }
   void unpack(Coarrays& all, const char* from) const {
-    const hiroba::CoarraySection source = packed(const_cast<char*>(from));
+    const CoarraySection source = packed(const_cast<char*>(from));
     require_at(all.assignments().assign(section_, source), "xmp_bcast");
   }
 
  private:
-  hiroba::CoarraySection packed(char* at) const {
-    hiroba::CoarraySection out;
+  CoarraySection packed(char* at) const {
+    CoarraySection out;
     out.section = section_.section.dense(at);
     return out;
   }
-  hiroba::CoarraySection section_;
+  CoarraySection section_;
   bool together_;
 };
 
@@ -155,7 +144,7 @@ class Later final : public Request {
 
 template <typename Store>
 xmp_request later(Started started, const char* place, Store store) {
-  return hiroba::give(std::make_unique<Later<Store>>(std::move(started), place, std::move(store)));
+  return give(std::make_unique<Later<Store>>(std::move(started), place, std::move(store)));
 }
 
 }  // namespace
@@ -163,21 +152,20 @@ xmp_request later(Started started, const char* place, Store store) {
 XMP_EXPORT void xmp_reduction(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                               const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return;
-  const hiroba::Combine combine = reduction(type, op, count, place);
+  const Combine combine = reduction(type, op, count, place);
   const CallName name = name_of_reduction("xmp_reduction", combine, count);
-  hiroba::require_unused("xmp_reduction", place, "its data", data, combine.element() * static_cast<size_t>(count),
-                         true);
+  require_unused("xmp_reduction", place, "its data", data, combine.element() * static_cast<size_t>(count), true);
   require_at(all.collective().teams().reduce(set, static_cast<char*>(data), count, combine, {name, place}), place);
 }
 
 XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_type type, enum xmp_operator op,
                                            const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return {nullptr};
-  const hiroba::Combine combine = reduction(type, op, count, place);
+  const Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count);
   Started started;
@@ -191,9 +179,9 @@ XMP_EXPORT void xmp_reduction_locate(void* data, int64_t count, enum xmp_type ty
                                      const xmp_location locations[], int nlocations, const xmp_node_reference* on,
                                      const char* place) {
   Coarrays& all = coarrays("xmp_reduction", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return;
-  hiroba::Combine combine = reduction(type, op, count, place);
+  Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   std::vector<char> values = table.gather();
   const CallName name = name_of_reduction("xmp_reduction", combine, count, nlocations);
@@ -205,9 +193,9 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
                                                   const xmp_location locations[], int nlocations,
                                                   const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return {nullptr};
-  hiroba::Combine combine = reduction(type, op, count, place);
+  Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
   Started started;
@@ -218,7 +206,7 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
                           const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_bcast", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return;
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
@@ -234,7 +222,7 @@ XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_nod
 XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, const xmp_node_reference* from,
                                        const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_bcast_start", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count == 0) return {nullptr};
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
@@ -248,3 +236,5 @@ XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, 
     if (!sends) what.unpack(all, result);
   });
 }
+
+}  // namespace hiroba

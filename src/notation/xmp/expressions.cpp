@@ -12,6 +12,10 @@
 #include "notation/xmp/xmp_process.hpp"
 
 namespace hiroba {
+
+XMP_EXPORT int xmp_checking;
+int xmp_checking = 0;
+
 namespace {
 
 // Descriptors of all allocated coarrays, to find one by an address; and the last freed ones of the library, so that a
@@ -66,24 +70,17 @@ void forget_all() {
   for (xmp_coarray* c : std::vector(allocated().descriptors)) forget(c);
 }
 
-}  // namespace hiroba
-
-using hiroba::end_job;
-
 XMP_EXPORT const xmp_coarray* xmp_coarray_of(const void* address, const char* place) {
-  const std::shared_lock lock(hiroba::allocated().mutex);
-  for (const xmp_coarray* c : hiroba::allocated().descriptors) {
+  const std::shared_lock lock(allocated().mutex);
+  for (const xmp_coarray* c : allocated().descriptors) {
     const auto offset = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(c->data));
     if (offset < c->bytes) return c;
   }
   end_job(1, "%s: address %p lies in no coarray's part of this image; pass a coarray, or part of one", place, address);
 }
 
-XMP_EXPORT int xmp_checking;
-int xmp_checking = 0;
-
 XMP_EXPORT void xmp_touch(const xmp_section* section, size_t element, int writes, const char* place) {
-  hiroba::coarrays("xmp_touch", place).assignments().touch(hiroba::section_of(*section, element, place), writes != 0);
+  coarrays("xmp_touch", place).assignments().touch(section_of(*section, element, place), writes != 0);
 }
 
 XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {
@@ -95,3 +92,5 @@ XMP_EXPORT void* xmp_temporary(size_t bytes, const char* place) {
 XMP_EXPORT void xmp_shape_error(int64_t left, int64_t right, int dimension, const char* text, const char* place) {
   end_job(1, "%s: %s do not fit: %ld and %ld elements in dimension %d", place, text, left, right, dimension + 1);
 }
+
+}  // namespace hiroba

@@ -2,15 +2,7 @@
 #define SMS_NO_PLACES
 #include "notation/xmp/xmp_process.hpp"
 
-using hiroba::Call;
-using hiroba::Coarrays;
-using hiroba::coarrays;
-using hiroba::ImageSync;
-using hiroba::Request;
-using hiroba::require_at;
-using hiroba::Started;
-using hiroba::Status;
-using hiroba::Team;
+namespace hiroba {
 
 namespace {
 
@@ -58,14 +50,14 @@ bool of_this_image(const xmp_section& to, const xmp_section& from) {
 
 // All images read before any writes.
 void move_together(const xmp_section& to, const xmp_section& from, size_t element, const Call& call) {
-  const Team set = hiroba::executing();
-  hiroba::synchronise(set, call);
+  const Team set = executing();
+  synchronise(set, call);
   if (of_this_image(to, from)) return xmp_assign(&to, &from, element, call.place);
   const Packed read(from, element);
   xmp_assign(&read.section(), &from, element, call.place);
-  hiroba::synchronise(set, call);
+  synchronise(set, call);
   xmp_assign(&to, &read.section(), element, call.place);
-  hiroba::synchronise(set, call);
+  synchronise(set, call);
 }
 
 // The same, in stages separated by barriers of a team. This image executes the stages when it advances, perhaps in a
@@ -79,9 +71,9 @@ class Together final : public Request {
         read_(source_.section(), element),
         place_(place),
         here_(of_this_image(to, from)),
-        sequence_(collective_.teams().begin_sequence(hiroba::executing(), 3, {"xmp_gmove_start", place})) {
-    if (!here_) reads_ = hiroba::moves_of(read_.section(), source_.section(), element, place_.c_str());
-    writes_ = hiroba::moves_of(to, here_ ? source_.section() : read_.section(), element, place_.c_str());
+        sequence_(collective_.teams().begin_sequence(executing(), 3, {"xmp_gmove_start", place})) {
+    if (!here_) reads_ = moves_of(read_.section(), source_.section(), element, place_.c_str());
+    writes_ = moves_of(to, here_ ? source_.section() : read_.section(), element, place_.c_str());
     meet(0);
   }
 
@@ -93,8 +85,7 @@ class Together final : public Request {
   enum class Stage { coming, reading, read, written };
 
   void meet(int which) {
-    hiroba::require(
-        collective_.teams().start_barrier(sequence_, which, sync_.release_order(), ImageSync::join_order, met_));
+    require(collective_.teams().start_barrier(sequence_, which, sync_.release_order(), ImageSync::join_order, met_));
   }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
@@ -102,8 +93,8 @@ class Together final : public Request {
     HIROBA_TRY(met_.agrees());
     if (stage_ == Stage::coming && met_.done()) {
       sync_.acquire_order(met_.words());
-      if (here_) return hiroba::make(writes_, place), complete = true, Status();
-      reading_ = hiroba::start(reads_, place);
+      if (here_) return make(writes_, place), complete = true, Status();
+      reading_ = start(reads_, place);
       stage_ = Stage::reading;
     }
     if (stage_ == Stage::reading) {
@@ -113,7 +104,7 @@ class Together final : public Request {
     }
     if (stage_ == Stage::read && met_.done()) {
       sync_.acquire_order(met_.words());
-      hiroba::make(writes_, place);
+      make(writes_, place);
       HIROBA_TRY(sync_.sync_memory({"xmp_gmove", place}));
       meet(2), stage_ = Stage::written;
     }
@@ -122,14 +113,14 @@ class Together final : public Request {
     return {};
   }
 
-  hiroba::Collective& collective_;
+  Collective& collective_;
   ImageSync& sync_;
   const Source source_;
   const Packed read_;
   const std::string place_;
   const bool here_;  // moves no data of other images
-  const hiroba::Sequence sequence_;
-  std::vector<hiroba::Move> reads_, writes_;
+  const Sequence sequence_;
+  std::vector<Move> reads_, writes_;
   Stage stage_ = Stage::coming;
   Started met_;
   std::unique_ptr<Request> reading_;
@@ -142,7 +133,7 @@ class Alone final : public Request {
       : sync_(sync),
         source_(from, element),
         place_(place),
-        moves_(hiroba::start(hiroba::moves_of(to, source_.section(), element, place), place)) {}
+        moves_(start(moves_of(to, source_.section(), element, place), place)) {}
   Status advance(bool& complete) override {
     HIROBA_TRY(moves_->advance(complete));
     return complete ? settle() : Status();
@@ -176,7 +167,9 @@ XMP_EXPORT void xmp_gmove(enum xmp_gmove_mode mode, const xmp_section* to, const
 XMP_EXPORT xmp_request xmp_gmove_start(enum xmp_gmove_mode mode, const xmp_section* to, const xmp_section* from,
                                        size_t element, const char* place) {
   Coarrays& all = coarrays("xmp_gmove_start", place);
-  if (mode != XMP_GMOVE) return hiroba::give(std::make_unique<Alone>(all.image_sync(), *to, *from, element, place));
+  if (mode != XMP_GMOVE) return give(std::make_unique<Alone>(all.image_sync(), *to, *from, element, place));
   require_at(all.image_sync().sync_memory({"xmp_gmove_start", place}), place);
-  return hiroba::give(std::make_unique<Together>(all, *to, *from, element, place));
+  return give(std::make_unique<Together>(all, *to, *from, element, place));
 }
+
+}  // namespace hiroba

@@ -115,21 +115,16 @@ Team participants(const xmp_node_reference* on, const char* place) {
   return set.find(sms_rank) < 0 ? Team{0, 1, 0, nullptr} : set;
 }
 
-}  // namespace hiroba
-
-using hiroba::end_job;
-using hiroba::Team;
-
 XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
   const char* const place = nodes->place == nullptr ? "xmp_nodes_define" : nodes->place;
-  hiroba::start_coarrays("xmp_nodes_define", place);
+  start_coarrays("xmp_nodes_define", place);
   if (nodes->name == nullptr) nodes->name = "without a name";
   std::vector<int> ranks;
   if (nodes->of == nullptr || nodes->of == XMP_ALL_NODES) {
-    const Team set = nodes->of == nullptr ? hiroba::executing() : Team::all(sms_nprocs);
+    const Team set = nodes->of == nullptr ? executing() : Team::all(sms_nprocs);
     for (int i = 0; i < set.count; ++i) ranks.push_back(set.rank(i));
   } else {
-    ranks = hiroba::ranks_of(*nodes->of, place);
+    ranks = ranks_of(*nodes->of, place);
   }
   const int there = static_cast<int>(ranks.size());
   if (nodes->dims < 1 || nodes->dims > XMP_DIMS)
@@ -152,7 +147,7 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
             product, open >= 0 ? " times *" : "", there);
   }
   ranks.resize(static_cast<size_t>(product));
-  const xmp_images images = hiroba::images_of(std::move(ranks)), before = nodes->images;
+  const xmp_images images = images_of(std::move(ranks)), before = nodes->images;
   const bool same = images.first == before.first && images.step == before.step && images.count == before.count &&
                     images.table == before.table;
   if (!same) nodes->has_communicator = 0;
@@ -160,44 +155,44 @@ XMP_EXPORT void xmp_nodes_define(xmp_nodes* nodes) {
 }
 
 XMP_EXPORT int xmp_image_at(const xmp_node_reference* one, const char* place) {
-  const int image = hiroba::executing().find(hiroba::rank_of_node(*one, place));
+  const int image = executing().find(rank_of_node(*one, place));
   if (image < 0) end_job(1, "%s: the node of %s that is named is not in the executing set", place, one->nodes->name);
   return image;
 }
 
 XMP_EXPORT int xmp_task_begin(const xmp_node_reference* on, const char* place) {
-  hiroba::coarrays("xmp_task_begin", place);
-  const Team set = hiroba::participants(on, place), outer = hiroba::executing();
+  coarrays("xmp_task_begin", place);
+  const Team set = participants(on, place), outer = executing();
   if (set.count == 0) return 0;
   for (int i = 0; i < set.count; ++i)
     if (outer.find(set.rank(i)) < 0)
       end_job(1, "%s: task on %s: rank %d is not in the executing set", place, on->nodes->name, set.rank(i));
-  hiroba::outer_sets.push_back(xmp_executing);
+  outer_sets.push_back(xmp_executing);
   xmp_executing = {set.first, set.step, set.count, set.table};
   return 1;
 }
 
 XMP_EXPORT void xmp_task_end(void) {
-  if (hiroba::outer_sets.empty()) end_job(1, "xmp_task_end without xmp_task_begin");
-  xmp_executing = hiroba::outer_sets.back();
-  hiroba::outer_sets.pop_back();
+  if (outer_sets.empty()) end_job(1, "xmp_task_end without xmp_task_begin");
+  xmp_executing = outer_sets.back();
+  outer_sets.pop_back();
 }
 
-XMP_EXPORT int xmp_num_images(void) { return hiroba::coarrays("xmp_num_images"), xmp_executing.count; }
-XMP_EXPORT int xmp_num_nodes(void) { return hiroba::coarrays("xmp_num_nodes"), xmp_executing.count; }
-XMP_EXPORT int xmp_all_num_nodes(void) { return hiroba::coarrays("xmp_all_num_nodes"), sms_nprocs; }
-XMP_EXPORT int xmpc_node_num(void) { return hiroba::this_image("xmpc_node_num"); }
-XMP_EXPORT int xmpc_this_image(void) { return hiroba::this_image("xmpc_this_image"); }
-XMP_EXPORT int xmp_this_image(void) { return hiroba::this_image("xmp_this_image"); }
-XMP_EXPORT int xmp_node_num(void) { return hiroba::this_image("xmp_node_num") + 1; }
-XMP_EXPORT int xmpc_all_node_num(void) { return hiroba::coarrays("xmpc_all_node_num"), sms_rank; }
-XMP_EXPORT int xmp_all_node_num(void) { return hiroba::coarrays("xmp_all_node_num"), sms_rank + 1; }
+XMP_EXPORT int xmp_num_images(void) { return coarrays("xmp_num_images"), xmp_executing.count; }
+XMP_EXPORT int xmp_num_nodes(void) { return coarrays("xmp_num_nodes"), xmp_executing.count; }
+XMP_EXPORT int xmp_all_num_nodes(void) { return coarrays("xmp_all_num_nodes"), sms_nprocs; }
+XMP_EXPORT int xmpc_node_num(void) { return this_image("xmpc_node_num"); }
+XMP_EXPORT int xmpc_this_image(void) { return this_image("xmpc_this_image"); }
+XMP_EXPORT int xmp_this_image(void) { return this_image("xmp_this_image"); }
+XMP_EXPORT int xmp_node_num(void) { return this_image("xmp_node_num") + 1; }
+XMP_EXPORT int xmpc_all_node_num(void) { return coarrays("xmpc_all_node_num"), sms_rank; }
+XMP_EXPORT int xmp_all_node_num(void) { return coarrays("xmp_all_node_num"), sms_rank + 1; }
 
 XMP_EXPORT int xmp_own_image(const xmp_coarray* coarray, const char* place) {
-  hiroba::coarrays("xmp_own_image", place);
+  coarrays("xmp_own_image", place);
   if (coarray->images == nullptr)
     end_job(1, "%s: coarray %s has not been allocated, or has been freed", place, coarray->name);
-  const int image = hiroba::set_of(*coarray->images).find(sms_rank);
+  const int image = set_of(*coarray->images).find(sms_rank);
   if (image < 0) end_job(1, "%s: this image is not one of those on which coarray %s is", place, coarray->name);
   return image;
 }
@@ -218,10 +213,10 @@ bool no_dimension(const xmp_nodes& nodes, int dimension) { return dimension < 1 
 
 XMP_EXPORT int xmp_nodes_index(xmp_desc_t descriptor, int dimension, int* index) {
   const xmp_nodes& nodes = *static_cast<const xmp_nodes*>(descriptor);
-  const int me = hiroba::set_of(nodes.images).find(sms_rank);
+  const int me = set_of(nodes.images).find(sms_rank);
   if (no_dimension(nodes, dimension) || me < 0) return -1;
   int stride[XMP_DIMS];
-  hiroba::strides_of(nodes, stride);
+  strides_of(nodes, stride);
   *index = me / stride[dimension - 1] % nodes.extent[dimension - 1] + 1;
   return 0;
 }
@@ -234,7 +229,7 @@ XMP_EXPORT int xmp_nodes_size(xmp_desc_t descriptor, int dimension, int* size) {
 }
 
 XMP_EXPORT int xmp_nodes_rank(xmp_desc_t descriptor, int* rank) {
-  *rank = hiroba::set_of(static_cast<const xmp_nodes*>(descriptor)->images).find(sms_rank) + 1;
+  *rank = set_of(static_cast<const xmp_nodes*>(descriptor)->images).find(sms_rank) + 1;
   return 0;
 }
 
@@ -251,3 +246,5 @@ XMP_EXPORT int xmp_nodes_equiv(xmp_desc_t descriptor, xmp_desc_t* of, int first[
   }
   return 0;
 }
+
+}  // namespace hiroba

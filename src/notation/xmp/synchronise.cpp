@@ -5,15 +5,6 @@
 #include "base/log.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
-using hiroba::Call;
-using hiroba::CoarrayLocks;
-using hiroba::coarrays;
-using hiroba::CoarraySection;
-using hiroba::end_job;
-using hiroba::ImageSync;
-using hiroba::require_at;
-using hiroba::Team;
-
 namespace hiroba {
 
 namespace {
@@ -30,11 +21,6 @@ void synchronise(const Team& set, const Call& call) {
   require_at(sync.sync_all(set, call), place_of(call));
 }
 
-}  // namespace hiroba
-
-using hiroba::place_of;
-using hiroba::synchronise;
-
 namespace {
 
 void set_success(int* status) {
@@ -43,10 +29,9 @@ void set_success(int* status) {
 
 void sync_with(std::span<const int> images, const Call& call) {
   ImageSync& sync = coarrays(call.name, call.place).image_sync();
-  const Team set = hiroba::executing();
+  const Team set = executing();
   std::vector<int> ranks;
-  for (const int image : images)
-    ranks.push_back(hiroba::rank_of_image(set, image, "the executing set", call.text().c_str()));
+  for (const int image : images) ranks.push_back(rank_of_image(set, image, "the executing set", call.text().c_str()));
   // Two images that name each other synchronise once.
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -56,13 +41,13 @@ void sync_with(std::span<const int> images, const Call& call) {
 CoarraySection lock_of(const xmp_coarray* coarray, int image, xmp_lock_t* lock, const char* call, const char* place) {
   static_assert(sizeof(xmp_lock_t) == 24);
   if (coarray == nullptr) end_job(1, "%s: %s of a lock that is not in a coarray", place, call);
-  return hiroba::section_of(coarray, image, lock, sizeof *lock, place);
+  return section_of(coarray, image, lock, sizeof *lock, place);
 }
 
 CoarraySection word_of(const xmp_coarray* coarray, int image, const void* address, size_t bytes, const char* call,
                        const char* place) {
   if (coarray == nullptr) end_job(1, "%s: %s of a variable that is not a coarray", place, call);
-  return hiroba::section_of(coarray, image, address, bytes, place);
+  return section_of(coarray, image, address, bytes, place);
 }
 
 uint64_t add(const CoarraySection& word, size_t bytes, int64_t value, const char* call, const char* place) {
@@ -92,15 +77,15 @@ XMP_EXPORT void xmp_sync_memory_at(int* status, const char* place) {
 }
 
 XMP_EXPORT void xmp_sync_all_at(int* status, const char* place) {
-  synchronise(hiroba::executing(), {"xmp_sync_all", place});
+  synchronise(executing(), {"xmp_sync_all", place});
   set_success(status);
 }
 
-XMP_EXPORT void xmp_barrier_at(const char* place) { synchronise(hiroba::executing(), {"xmp_barrier", place}); }
+XMP_EXPORT void xmp_barrier_at(const char* place) { synchronise(executing(), {"xmp_barrier", place}); }
 
 XMP_EXPORT void xmp_barrier_on(const xmp_node_reference* on, const char* place) {
   coarrays("xmp_barrier_on", place);
-  const Team set = hiroba::participants(on, place);
+  const Team set = participants(on, place);
   if (set.count > 0) synchronise(set, {"xmp_barrier_on", place});
 }
 
@@ -145,31 +130,30 @@ void post(int rank, int64_t tag, const char* place) {
 int wait(int rank, int64_t tag, const char* place) {
   int from = 0;
   require_at(coarrays("xmp_wait", place).image_sync().wait(rank, tag, {"xmp_wait", place}, from), place);
-  return hiroba::executing().find(from);
+  return executing().find(from);
 }
 
 }  // namespace
 
 XMP_EXPORT void xmp_post(int image, int64_t tag, const char* place) {
   coarrays("xmp_post", place);
-  post(hiroba::rank_of_image(hiroba::executing(), image, "xmp_post", place), tag, place);
+  post(rank_of_image(executing(), image, "xmp_post", place), tag, place);
 }
 
 XMP_EXPORT void xmp_post_node(const xmp_node_reference* one, int64_t tag, const char* place) {
   coarrays("xmp_post", place);
-  post(hiroba::rank_of_node(*one, place), tag, place);
+  post(rank_of_node(*one, place), tag, place);
 }
 
 XMP_EXPORT int xmp_wait(int image, int64_t tag, const char* place) {
   coarrays("xmp_wait", place);
   const bool any = image == XMP_ANY_IMAGE;
-  return wait(any ? ImageSync::any_rank : hiroba::rank_of_image(hiroba::executing(), image, "xmp_wait", place), tag,
-              place);
+  return wait(any ? ImageSync::any_rank : rank_of_image(executing(), image, "xmp_wait", place), tag, place);
 }
 
 XMP_EXPORT int xmp_wait_node(const xmp_node_reference* one, int64_t tag, const char* place) {
   coarrays("xmp_wait", place);
-  return wait(hiroba::rank_of_node(*one, place), tag, place);
+  return wait(rank_of_node(*one, place), tag, place);
 }
 
 // ---- locks ---------------------------------------------------------------------------------------------------------
@@ -208,7 +192,7 @@ XMP_EXPORT int64_t xmp_atomic_ref_at(const xmp_coarray* coarray, int image, cons
   const char* const call = "xmp_atomic_ref";
   // A rank that spins on a flag also answers requests of others.
   coarrays(call, place);
-  hiroba::process_memory(call).transport().progress();
+  process_memory(call).transport().progress();
   return widen(add(word_of(coarray, image, address, bytes, call, place), bytes, 0, call, place), bytes);
 }
 
@@ -230,3 +214,5 @@ XMP_EXPORT int64_t xmp_atomic_cas_at(const xmp_coarray* coarray, int image, void
                     call, place),
                bytes);
 }
+
+}  // namespace hiroba

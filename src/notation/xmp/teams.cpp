@@ -4,9 +4,7 @@
 #include "notation/collective/collective_process.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
-using hiroba::CallName;
-using hiroba::end_job;
-using hiroba::Team;
+namespace hiroba {
 
 namespace {
 
@@ -14,10 +12,10 @@ namespace {
 Team images_of(const xmp_nodes* nodes, const char* where) {
   if (nodes == nullptr) end_job(1, "%s: the node array is NULL; give xmp_desc_of(p), of #pragma xmp nodes p", where);
   const void* const descriptor = nodes;
-  if (hiroba::is_allocated(descriptor))
+  if (is_allocated(descriptor))
     end_job(1, "%s: %s is a coarray; give xmp_desc_of(p), of #pragma xmp nodes p", where,
             static_cast<const xmp_coarray*>(descriptor)->name);
-  return hiroba::set_of(*nodes, where);
+  return set_of(*nodes, where);
 }
 
 // Each rank has named a set by itself. This finds sets that differ, because two sets with a rank in common make a team
@@ -37,8 +35,8 @@ void require_same(const Team& made, const Team& named, const xmp_nodes& nodes, c
 
 HIROBA_EXPORT void hiroba_team_from_nodes(hiroba_team team, const xmp_nodes* nodes, hiroba_team* out) {
   const char* const call = "hiroba_team_from_nodes";
-  const Team parent = hiroba::members_of(team, call).team;
-  const std::string where = std::string(hiroba::prefix()) + ": " + call;
+  const Team parent = members_of(team, call).team;
+  const std::string where = std::string(prefix()) + ": " + call;
   const Team named = images_of(nodes, where.c_str());
   for (int i = 0; i < named.count; ++i)
     if (parent.find(named.rank(i)) < 0)
@@ -50,6 +48,8 @@ HIROBA_EXPORT void hiroba_team_from_nodes(hiroba_team team, const xmp_nodes* nod
   CallName name(call);
   name << "(" << nodes->name << ")";
   // Sets without a common rank differ in their first rank.
-  hiroba::split_team(name, team, me < 0 ? -1 : named.rank(0), me, out);
+  split_team(name, team, me < 0 ? -1 : named.rank(0), me, out);
   if (me >= 0) require_same((*out)->members->team, named, *nodes, where.c_str());
 }
+
+}  // namespace hiroba

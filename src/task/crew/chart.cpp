@@ -1,35 +1,26 @@
 #include "task/crew/chart.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <set>
 #include <string_view>
 
-#include "base/limits.hpp"
-
 namespace hiroba {
 
-namespace {
-
-// Escapes the text for a DOT string.
 std::string quoted(const std::string& text) {
   std::string out;
   for (const char c : text)
     if (c == '"' || c == '\\') out += {'\\', c};
     else if (c == '\n') out += "\\n";
-    else out += c;
+    else out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   return out;
 }
+
+namespace {
 
 const char* base_name(const char* place) {
   const std::string_view text = place;
   const size_t slash = text.rfind('/');
   return place + (slash == std::string_view::npos ? 0 : slash + 1);
-}
-
-Status cannot_write(const std::string& file) {
-  return Status::error(format("option task-graph: cannot write %s (%s)", file.c_str(), explain_error(errno).c_str()));
 }
 
 }  // namespace
@@ -52,13 +43,13 @@ void Chart::add(const Task& task, Node::Kind kind, std::string id, std::string t
 
 void Chart::task(const Task& task) {
   const bool child = task.domain->parent != nullptr;
-  const std::string id = child ? format("r%d_c%zu", rank_, order_.size())
-                               : format("r%d_%llu", rank_, static_cast<unsigned long long>(task.number & ~Task::lone));
+  const std::string id =
+      child ? format("r%d_c%zu", rank_, order_.size()) : format("r%d_%lu", rank_, task.number & ~Task::lone);
   add(task, Node::program, id, format("%s\n%s", task.label->name, base_name(task.label->place)));
 }
 
 void Chart::event(const Task& task, int from, int to, uint64_t number, const TaskSection& section) {
-  add(task, Node::event, format("e%d_%d_%llu", from, to, static_cast<unsigned long long>(number)), name_of_(section));
+  add(task, Node::event, format("e%d_%d_%lu", from, to, number), name_of_(section));
 }
 
 void Chart::copy(const Task& task, const TaskSection& section) {
@@ -88,8 +79,9 @@ void Chart::collect(const Key& key, size_t phase, std::vector<const Node*>& out)
   for (const Key& before : found->second.before) collect(before, phase, out);
 }
 
-std::string Chart::text() const {
-  std::string out = format("subgraph cluster_%d {\nlabel=\"rank %d\"\n", rank_, rank_), edges;
+std::string Chart::text(int nranks) const {
+  std::string out = rank_ == 0 ? "digraph tasks {\nnode [shape=point,fontname=sans,fontsize=10]\n" : "", edges;
+  out += format("subgraph cluster_%d {\nlabel=\"rank %d\"\n", rank_, rank_);
   std::set<std::string> known;  // an edge may follow from several accesses
   for (const Key& key : order_) {
     const Node& node = nodes_.at(key);
@@ -105,18 +97,7 @@ std::string Chart::text() const {
       if (known.insert(edge).second) edges += edge;
     }
   }
-  return out + "}\n" + edges;
-}
-
-Status Chart::write(int nranks) const {
-  FILE* const file = std::fopen(file_.c_str(), rank_ == 0 ? "w" : "a");
-  if (file == nullptr) return cannot_write(file_);
-  if (rank_ == 0) std::fputs("digraph tasks {\nnode [shape=point,fontname=sans,fontsize=10]\n", file);
-  std::fputs(text().c_str(), file);
-  if (rank_ == nranks - 1) std::fputs("}\n", file);
-  const bool written = std::ferror(file) == 0;
-  if (std::fclose(file) != 0 || !written) return cannot_write(file_);
-  return {};
+  return out + "}\n" + edges + (rank_ == nranks - 1 ? "}\n" : "");
 }
 
 }  // namespace hiroba

@@ -17,6 +17,9 @@
 
 namespace hiroba {
 
+// Escapes the text for a string of DOT or JSON.
+std::string quoted(const std::string& text);
+
 class Chart {
  public:
   static constexpr size_t most = 1000;  // most tasks of a rank that are recorded
@@ -35,8 +38,9 @@ class Chart {
   // All tasks so far have ended, and later ones do not depend on them.
   void end_phase();
 
-  // Adds this rank's part to the file, which the first rank begins and the last one ends: the ranks call it in turn.
-  Status write(int nranks) const;
+  const std::string& file() const { return file_; }
+  // Returns this rank's part of the file, which the first rank begins and the last one ends.
+  std::string text(int nranks) const;
   size_t tasks() const { return tasks_; }  // of the program, including those that are not recorded
 
  private:
@@ -50,7 +54,6 @@ class Chart {
   Node& node(const Key& key) { return nodes_.try_emplace(key, Node{Node::join, phase_, "", ""}).first->second; }
   void add(const Task& task, Node::Kind kind, std::string id, std::string text);
   void collect(const Key& key, size_t phase, std::vector<const Node*>& out) const;
-  std::string text() const;
 
   int rank_ = 0;
   std::string file_;

@@ -395,24 +395,22 @@ bool Crew::any_work() const {
 }
 
 void Crew::push_urgent(Task* task) {
-  urgent_lock_.lock();
-  urgent_.push_back(task);
-  std::push_heap(urgent_.begin(), urgent_.end(), by_priority);
-  urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
-  urgent_lock_.unlock();
+  {
+    const std::lock_guard guard(urgent_lock_);
+    urgent_.push_back(task);
+    std::push_heap(urgent_.begin(), urgent_.end(), by_priority);
+    urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
+  }
   if (sleepers_.load(std::memory_order_relaxed) > 0) wake();
 }
 
 Task* Crew::take_urgent() {
-  urgent_lock_.lock();
-  Task* task = nullptr;
-  if (!urgent_.empty()) {
-    std::pop_heap(urgent_.begin(), urgent_.end(), by_priority);
-    task = urgent_.back();
-    urgent_.pop_back();
-    urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
-  }
-  urgent_lock_.unlock();
+  const std::lock_guard guard(urgent_lock_);
+  if (urgent_.empty()) return nullptr;
+  std::pop_heap(urgent_.begin(), urgent_.end(), by_priority);
+  Task* const task = urgent_.back();
+  urgent_.pop_back();
+  urgent_count_.store(urgent_.size(), std::memory_order_relaxed);
   return task;
 }
 

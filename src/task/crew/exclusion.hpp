@@ -4,6 +4,8 @@
 // Owner: Directory. Thread-safe.
 #pragma once
 
+#include <utility>
+
 #include "task/crew/ready.hpp"
 
 namespace hiroba {
@@ -12,21 +14,16 @@ class Exclusion {
  public:
   // Returns false if the task was put into the list; release() then returns it, and it tries again.
   bool acquire(Task& task) {
-    lock_.lock();
-    const bool free = !taken_;
-    if (free) taken_ = true;
-    else task.next = waiting_, waiting_ = &task;
-    lock_.unlock();
-    return free;
+    const std::lock_guard guard(lock_);
+    if (!std::exchange(taken_, true)) return true;
+    task.next = waiting_, waiting_ = &task;
+    return false;
   }
   // Returns the tasks that wait, linked by `next`: each tries again.
   Task* release() {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     taken_ = false;
-    Task* const waiting = waiting_;
-    waiting_ = nullptr;
-    lock_.unlock();
-    return waiting;
+    return std::exchange(waiting_, nullptr);
   }
 
  private:

@@ -17,10 +17,9 @@ class Polls {
   // Uses a relaxed load, because each thread checks before each task; a thread that sees a function late calls it late.
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   void add(Function function, void* context) {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     list_.push_back({function, context});
     count_.store(list_.size());
-    lock_.unlock();
   }
   // Calls all of them; does nothing if another thread does.
   void call() {

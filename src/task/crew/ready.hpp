@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "base/wait.hpp"
@@ -40,27 +41,24 @@ class Ready {
 
   void push_released(Task* task) {
     const bool child = task->domain->parent != nullptr;
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     (child ? children_ : others_).push_last(task);
     note();
-    lock_.unlock();
   }
   // Requires that the task is no child.
   void push_created(Task* task) {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     others_.push_first(task);
     note();
-    lock_.unlock();
   }
   // Returns null if there is none.
   Task* take(bool children_only) {
     if (empty(children_only)) return nullptr;
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     Task* task = nullptr;
     if (children_.count > 0) task = children_.pop_last();
     else if (!children_only && others_.count > 0) task = others_.pop_last();
     note();
-    lock_.unlock();
     return task;
   }
   // Takes half of the tasks, or of the children if there are any, at most `most`, and returns their number.

@@ -21,8 +21,9 @@ class Trace final : public Observer {
   void released(const Task& task, const Task& by) override;
   void began(int worker, const Task& task) override;
   void ended(int worker, const Task& task) override;
-  // Adds this rank's tasks to the file, which the first rank begins and the last one ends: the ranks call it in turn.
-  Status write(int nranks) const;
+  const std::string& file() const { return file_; }
+  // Returns this rank's part of the file, which the first rank begins and the last one ends.
+  std::string text(int nranks) const;
 
  private:
   // Null if the task could run when it was created, or an event of another rank released it.

@@ -104,8 +104,9 @@ Task* Events::recorded_task(int source, uint64_t number) const {
   return tasks[number];
 }
 
-// Returns the task that waits for the event; null if none does yet.
-Task* Events::come(int source, const Message& message) {
+// Reads the message; returns the task that waits for its event, or null if none does yet.
+Task* Events::come(int source, const void* payload, Message& message) {
+  std::memcpy(&message, payload, sizeof message);
   if ((message.number & is_recorded) != 0) {
     Task* const task = recorded_task(source, message.number & ~is_recorded);
     compare(expected_of(*task).what, message.what, source);
@@ -123,9 +124,8 @@ Task* Events::come(int source, const Message& message) {
 
 void Events::on_event(void* self, int source, const void* payload, size_t /*bytes*/) {
   Message message;
-  std::memcpy(&message, payload, sizeof message);
   Events& events = *static_cast<Events*>(self);
-  if (Task* const task = events.come(source, message)) events.crew_->arrive(*task);
+  if (Task* const task = events.come(source, payload, message)) events.crew_->arrive(*task);
 }
 
 // ---- events with data ----------------------------------------------------------------------------------------------
@@ -161,9 +161,8 @@ void Events::send(int rank, uint64_t number, uint32_t what, const TaskSection& d
 
 void Events::on_data(void* self, int source, const void* payload, size_t bytes) {
   Message message;
-  std::memcpy(&message, payload, sizeof message);
   Events& events = *static_cast<Events*>(self);
-  Task* const task = events.come(source, message);
+  Task* const task = events.come(source, payload, message);
   assert(task != nullptr);
   const TaskSection& to = expected_of(*task).to;
   if (bytes - sizeof message != to.total())
@@ -175,19 +174,17 @@ void Events::on_data(void* self, int source, const void* payload, size_t bytes) 
 
 void Events::on_transfer(void* self, int source, const void* payload, size_t /*bytes*/) {
   Message message;
-  std::memcpy(&message, payload, sizeof message);
   Events& events = *static_cast<Events*>(self);
-  Task* const task = events.come(source, message);
+  Task* const task = events.come(source, payload, message);
   assert(task != nullptr);
   expected_of(*task).transfer = message.transfer, expected_of(*task).from = source;
   events.offered_.push(*task);
 }
 
 void Events::add(std::unique_ptr<Transfer> transfer) {
-  transfers_lock_.lock();
+  const std::lock_guard guard(transfers_lock_);
   transfers_.push_back(std::move(transfer));
   transfers_left_.store(transfers_.size(), std::memory_order_relaxed);
-  transfers_lock_.unlock();
 }
 
 bool Events::start_receives() {

@@ -98,7 +98,7 @@ class Events final : public Outside {
   static void on_data(void* self, int source, const void* payload, size_t bytes);
   static void on_transfer(void* self, int source, const void* payload, size_t bytes);
   static void on_credit(void* self, int source, const void* payload, size_t bytes);
-  Task* come(int source, const Message& message);
+  Task* come(int source, const void* payload, Message& message);
   Task* recorded_task(int source, uint64_t number) const;
   static void compare(uint32_t expected, uint32_t what, int rank);
   void add(std::unique_ptr<Transfer> transfer);

@@ -15,17 +15,14 @@ struct Signal {
   uint64_t number;
   int rank;
   uint32_t what;
-};
-// The same with data.
-struct Sending {
-  Signal signal;
-  TaskSection data;
+  TaskSection data;  // for run_sending
 };
 // The argument of a task that copies a section between the memory of its home and that of this rank.
 struct Copying {
   TaskSection section;
   char* home;  // the address of the section's first byte at home in this process
   NamedWrites* writes;
+  bool to_here;
 };
 
 template <typename Argument>
@@ -46,17 +43,15 @@ void run_signal(void* argument, int) {
   signal.events->send(signal.rank, signal.number, signal.what);
 }
 void run_sending(void* argument, int) {
-  const auto sending = argument_of<Sending>(argument);
-  const Signal& signal = sending.signal;
+  const auto signal = argument_of<Signal>(argument);
   signal.events->note_order();
-  signal.events->send(signal.rank, signal.number, signal.what, sending.data, Task::of(argument));
+  signal.events->send(signal.rank, signal.number, signal.what, signal.data, Task::of(argument));
 }
-template <bool home_to_here>
 void run_copying(void* argument, int) {
   const auto copying = argument_of<Copying>(argument);
   for_each_block(copying.section, [&](char* block, size_t bytes) {
     char* const there = copying.home + (block - copying.section.address);
-    if (home_to_here) std::memcpy(block, there, bytes);
+    if (copying.to_here) std::memcpy(block, there, bytes);
     else copying.writes->past_view(block, bytes), std::memcpy(there, block, bytes);
   });
 }
@@ -76,16 +71,13 @@ uint32_t RuntimeTasks::what(const TaskSection& section) const {
   return static_cast<uint32_t>(mixed(offset, same_numbers_ ? number_ : 0) & 0x7fffffff);
 }
 
-char* RuntimeTasks::at_home(int home, const TaskSection& section) const {
-  return world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
-}
-
 void RuntimeTasks::draw(const Task& task, int from, int to, uint64_t number, const TaskSection& section) const {
   if (Chart* const chart = worker_->crew().chart()) chart->event(task, from, to, number, section);
 }
 
-Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection& to) {
+Task& RuntimeTasks::make_expected(int rank, const TaskSection& section, const TaskSection& to) {
   Task& task = make(Task::inner, run_expected);
+  draw(task, rank, world_->rank, events_->number_from(rank), section);
   Expected expected;
   expected.events = events_, expected.to = to, expected.what = what(section);
   set_argument(task, expected);
@@ -93,47 +85,31 @@ Task& RuntimeTasks::make_expected(const TaskSection& section, const TaskSection&
 }
 
 TaskRef RuntimeTasks::expect(int rank, const TaskSection& section) {
-  Task& task = make_expected(section, TaskSection());
+  Task& task = make_expected(rank, section, TaskSection());
   const TaskRef out(&task);
-  draw(task, rank, world_->rank, events_->number_from(rank), section);
   worker_->submit(task, events_->expect(rank, task, *worker_) ? 1 : 0);
   return out;
 }
 
-Task& RuntimeTasks::signal(int rank, const TaskSection& section) {
+Task& RuntimeTasks::signal(int rank, const TaskSection& section, bool with_data) {
   const uint64_t number = events_->number_to(rank, *worker_);
-  Task& task = make(Task::inner, run_signal);
+  Task& task = with_data ? make(Task::move, run_sending) : make(Task::inner, run_signal);
   draw(task, world_->rank, rank, number, section);
-  set_argument(task, Signal{events_, number, rank, what(section)});
-  return task;
-}
-
-Task& RuntimeTasks::sending(int rank, const TaskSection& section) {
-  const uint64_t number = events_->number_to(rank, *worker_);
-  Task& task = make(Task::move, run_sending);
-  draw(task, world_->rank, rank, number, section);
-  set_argument(task, Sending{{events_, number, rank, what(section)}, section});
+  set_argument(task, Signal{events_, number, rank, what(section), section});
   return task;
 }
 
 Task& RuntimeTasks::receiving(int rank, const TaskSection& section) {
-  Task& task = make_expected(section, section);
-  draw(task, rank, world_->rank, events_->number_from(rank), section);
+  Task& task = make_expected(rank, section, section);
   (void)events_->expect(rank, task, *worker_);  // has not come: it needs a signal of this rank
   return task;
 }
 
-Task& RuntimeTasks::copying_here(int home, const TaskSection& section) {
-  Task& task = make(Task::move, run_copying<true>);
+Task& RuntimeTasks::copying(int home, const TaskSection& section, bool to_here) {
+  Task& task = make(Task::move, run_copying);
   if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
-  set_argument(task, Copying{section, at_home(home, section), writes_});
-  return task;
-}
-
-Task& RuntimeTasks::copying_home(int home, const TaskSection& section) {
-  Task& task = make(Task::move, run_copying<false>);
-  if (Chart* const chart = worker_->crew().chart()) chart->copy(task, section);
-  set_argument(task, Copying{section, at_home(home, section), writes_});
+  char* const at_home = world_->reach(home, static_cast<uint64_t>(section.address - world_->base));
+  set_argument(task, Copying{section, at_home, writes_, to_here});
   return task;
 }
 

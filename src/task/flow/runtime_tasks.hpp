@@ -25,22 +25,19 @@ class RuntimeTasks {
 
   // Returns a submitted task that ends when that rank's next event has come.
   TaskRef expect(int rank, const TaskSection& section);
-  // Returns a task that sends that rank an event when it runs. This and the following tasks are not submitted yet.
-  Task& signal(int rank, const TaskSection& section);
-  // Returns a task that sends the section, and does not end before it is sent.
-  Task& sending(int rank, const TaskSection& section);
+  // Returns a task that sends that rank an event when it runs, with the section if so told; it then does not end before
+  // that is sent. This and the following tasks are not submitted yet.
+  Task& signal(int rank, const TaskSection& section, bool with_data = false);
   // Returns a task that ends when the data has come to that section. Submit it with one event.
   Task& receiving(int rank, const TaskSection& section);
   // Returns a task that copies the section between its addresses here and at its home.
-  Task& copying_here(int home, const TaskSection& section);
-  Task& copying_home(int home, const TaskSection& section);
+  Task& copying(int home, const TaskSection& section, bool to_here);
 
  private:
   Task& make(Task::Kind kind, Task::Body body);
-  Task& make_expected(const TaskSection& section, const TaskSection& to);
+  Task& make_expected(int rank, const TaskSection& section, const TaskSection& to);
   uint32_t what(const TaskSection& section) const;
   void draw(const Task& task, int from, int to, uint64_t number, const TaskSection& section) const;
-  char* at_home(int home, const TaskSection& section) const;
 
   const World* world_ = nullptr;
   NamedWrites* writes_ = nullptr;

@@ -221,7 +221,7 @@ void Sharing::moved_by(Entry& entry, const TaskSection& section, Task& task) con
 }
 
 void Sharing::pull(Entry& entry, const TaskSection& section, const Task* reader) {
-  Task& task = tasks_->copying_here(entry.shares->home, section);
+  Task& task = tasks_->copying(entry.shares->home, section, true);
   Wiring wiring(tasks_->worker(), task, reader);
   use_near(entry, TaskAccess::in, rank_, &wiring);
   after_copies(entry, section, wiring, true);
@@ -232,7 +232,7 @@ void Sharing::pull(Entry& entry, const TaskSection& section, const Task* reader)
 // The home sends when the data is ready and the receiver has reported that nothing uses its copy.
 void Sharing::push(Entry& entry, const TaskSection& section, int rank) {
   const TaskRef clear = tasks_->expect(rank, section);
-  Wiring wiring(tasks_->worker(), tasks_->sending(rank, section));
+  Wiring wiring(tasks_->worker(), tasks_->signal(rank, section, true));
   wiring.after(clear);
   use_near(entry, TaskAccess::in, rank_, &wiring);
   wiring.submit();
@@ -250,7 +250,7 @@ void Sharing::receive(Entry& entry, const TaskSection& section, const Task* read
 }
 
 TaskRef Sharing::put_back(Entry& entry, const TaskSection& section, const TaskRef& writer) {
-  Task& task = tasks_->copying_home(entry.shares->home, section);
+  Task& task = tasks_->copying(entry.shares->home, section, false);
   const TaskRef out(&task);
   Wiring wiring(tasks_->worker(), task);
   wiring.after(writer);
@@ -262,7 +262,7 @@ TaskRef Sharing::put_back(Entry& entry, const TaskSection& section, const TaskRe
 TaskRef Sharing::send_back(Entry& entry, const TaskSection& section, const TaskRef& writer) {
   const int home = entry.shares->home;
   const TaskRef clear = tasks_->expect(home, section);
-  Task& task = tasks_->sending(home, section);
+  Task& task = tasks_->signal(home, section, true);
   const TaskRef out(&task);
   Wiring wiring(tasks_->worker(), task);
   wiring.after(writer);
