@@ -19,6 +19,12 @@ namespace hiroba {
 
 // The part of the spectrum, best first. For general matrices smallest and largest are by the real part.
 enum class Part { smallest, largest, closest, largest_magnitude };
+struct Order {
+  Part part;
+  std::complex<double> target = 0;  // of Part::closest
+  // Returns the key of an eigenvalue: a smaller one is better.
+  double key(std::complex<double> value) const;
+};
 
 // The state after each step.
 struct EigenProgress {

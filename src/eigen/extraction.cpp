@@ -28,11 +28,11 @@ Status on_first_rank(const Ranks& ranks, std::vector<W>& values, const std::func
   return {};
 }
 
-std::vector<int> sorted(const std::vector<double>& values, Better better, Z target) {
+std::vector<int> sorted(const std::vector<double>& values, Order order) {
   std::vector<int> out(values.size());
   std::iota(out.begin(), out.end(), 0);
   std::stable_sort(out.begin(), out.end(), [&](int a, int b) {
-    return better(values[static_cast<size_t>(a)], values[static_cast<size_t>(b)], target);
+    return order.key(values[static_cast<size_t>(a)]) < order.key(values[static_cast<size_t>(b)]);
   });
   return out;
 }
@@ -47,12 +47,12 @@ Dense<W> columns_of(const Dense<W>& from, const std::vector<int>& which) {
 
 // Computes Ritz vectors; for a general matrix Schur vectors.
 template <typename W>
-Status plain(const EigenSettings& settings, const Dense<W>& h, Better better, Z target, Extraction<W>& out) {
+Status plain(const EigenSettings& settings, const Dense<W>& h, Order order, Extraction<W>& out) {
   out.largest = 0;
   if constexpr (is_complex<W>) {
     if (settings.general) {
       Zdense triangle;
-      HIROBA_TRY(schur(h, better, target, triangle, out.s));
+      HIROBA_TRY(schur(h, order, triangle, out.s));
       for (int i = 0; i < h.rows; ++i) out.largest = std::max(out.largest, std::abs(triangle.at(i, i)));
       out.value = triangle.at(0, 0);
       return {};
@@ -61,9 +61,9 @@ Status plain(const EigenSettings& settings, const Dense<W>& h, Better better, Z 
   std::vector<double> values;
   Dense<W> vectors;
   HIROBA_TRY(hermitian_eigen(h, values, vectors));
-  const std::vector<int> order = sorted(values, better, target);
-  out.s = columns_of(vectors, order);
-  out.value = values[static_cast<size_t>(order[0])];
+  const std::vector<int> best = sorted(values, order);
+  out.s = columns_of(vectors, best);
+  out.value = values[static_cast<size_t>(best[0])];
   for (const double value : values) out.largest = std::max(out.largest, std::fabs(value));
   return {};
 }
@@ -82,18 +82,18 @@ Status harmonic(const EigenSettings& settings, const Dense<W>& h, const Dense<W>
       b.at(i, j) = m.at(i, j) - target * adjoint - conjugated(target, true) * h.at(i, j) + W(std::norm(target)) * one;
       c.at(i, j) = adjoint - conjugated(target, true) * one;
     }
-  const Better larger = better_of(Part::largest_magnitude);
+  constexpr Order larger = {Part::largest_magnitude};
   if constexpr (is_complex<W>) {
     if (settings.general) {
       HIROBA_TRY(solve_dense(b, c, found));
       Zdense triangle;
-      return found ? schur(c, larger, 0, triangle, out) : Status();
+      return found ? schur(c, larger, triangle, out) : Status();
     }
   }
   std::vector<double> values;
   Dense<W> vectors;
   HIROBA_TRY(pencil_eigen(c, b, values, vectors, found));
-  if (found) out = columns_of(vectors, sorted(values, larger, 0));
+  if (found) out = columns_of(vectors, sorted(values, larger));
   return {};
 }
 
@@ -145,9 +145,9 @@ Status extract_here(const EigenSettings& settings, const Dense<W>& h, const Dens
   Dense<W> vectors;
   bool found = false;
   if (settings.harmonic) HIROBA_TRY(harmonic(settings, h, m, vectors, found));
-  if (!found) return plain(settings, h, better_of(settings.part), settings.target, out);
+  if (!found) return plain(settings, h, {settings.part, settings.target}, out);
   const W near = quotient(h, vectors.column(0));
-  HIROBA_TRY(plain(settings, h, better_of(Part::closest), near, out));
+  HIROBA_TRY(plain(settings, h, {Part::closest, near}, out));
   if (refines) {
     Dense<W> all(h.rows, vectors.columns + 1);
     std::copy_n(out.s.column(0), h.rows, all.column(0));
@@ -161,14 +161,14 @@ Status extract_here(const EigenSettings& settings, const Dense<W>& h, const Dens
 
 }  // namespace
 
-Better better_of(Part part) {
+double Order::key(Z value) const {
   switch (part) {
-    case Part::smallest: return [](Z x, Z y, Z) { return x.real() < y.real(); };
-    case Part::largest: return [](Z x, Z y, Z) { return x.real() > y.real(); };
-    case Part::closest: return [](Z x, Z y, Z target) { return std::abs(x - target) < std::abs(y - target); };
+    case Part::smallest: return value.real();
+    case Part::largest: return -value.real();
+    case Part::closest: return std::abs(value - target);
     case Part::largest_magnitude: break;
   }
-  return [](Z x, Z y, Z) { return std::abs(x) > std::abs(y); };
+  return -std::abs(value);
 }
 
 template <typename W>
@@ -193,11 +193,11 @@ namespace {
 template <typename W>
 Status extract_found_here(const EigenSettings& settings, const Dense<W>& h, const Dense<W>& gram,
                           std::vector<Z>& values, Dense<W>& vectors) {
-  const Better better = better_of(settings.part);
+  const Order order = {settings.part, settings.target};
   if constexpr (is_complex<W>) {
     if (settings.general) {
       Zdense triangle, q, y;
-      HIROBA_TRY(schur(h, better, settings.target, triangle, q));
+      HIROBA_TRY(schur(h, order, triangle, q));
       HIROBA_TRY(triangle_eigen(triangle, y));
       vectors = Zdense(h.rows, h.rows);
       for (int j = 0; j < h.rows; ++j) {
@@ -213,9 +213,9 @@ Status extract_found_here(const EigenSettings& settings, const Dense<W>& h, cons
   bool definite = false;
   HIROBA_TRY(pencil_eigen(h, gram, sizes, all, definite));
   if (!definite) return Status::error("the vectors that have been found depend on each other");
-  const std::vector<int> order = sorted(sizes, better, settings.target);
-  vectors = columns_of(all, order);
-  for (const int i : order) values.emplace_back(sizes[static_cast<size_t>(i)]);
+  const std::vector<int> best = sorted(sizes, order);
+  vectors = columns_of(all, best);
+  for (const int i : best) values.emplace_back(sizes[static_cast<size_t>(i)]);
   return {};
 }
 

@@ -11,10 +11,6 @@
 
 namespace hiroba {
 
-// Returns true if x is a better eigenvalue than y.
-using Better = bool (*)(std::complex<double> x, std::complex<double> y, std::complex<double> target);
-Better better_of(Part part);
-
 template <typename W>
 struct Extraction {
   Dense<W> s;          // orthonormal columns, best first

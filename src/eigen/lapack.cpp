@@ -127,7 +127,7 @@ Status pencil_eigen(Dense<W> a, Dense<W> b, std::vector<double>& values, Dense<W
   return info >= 0 ? Status() : failed("sygv", info);
 }
 
-Status schur(Zdense a, bool (*better)(Z x, Z y, Z target), Z target, Zdense& triangle, Zdense& vectors) {
+Status schur(Zdense a, Order order, Zdense& triangle, Zdense& vectors) {
   const int n = a.rows, room = 66 * n + 1;
   int info = 0, selected = 0;
   vectors = Zdense(n, n);
@@ -140,7 +140,7 @@ Status schur(Zdense a, bool (*better)(Z x, Z y, Z target), Z target, Zdense& tri
   for (int to = 0; to < n; ++to) {
     int from = to;
     for (int i = to + 1; i < n; ++i)
-      if (better(triangle.at(i, i), triangle.at(from, from), target)) from = i;
+      if (order.key(triangle.at(i, i)) < order.key(triangle.at(from, from))) from = i;
     if (from == to) continue;
     const int first = from + 1, last = to + 1;
     lapack().ztrexc("V", &n, triangle.values.data(), &n, vectors.values.data(), &n, &first, &last, &info, 1);

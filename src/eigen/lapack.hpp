@@ -6,7 +6,7 @@
 #include <complex>
 #include <vector>
 
-#include "krylov/krylov.hpp"
+#include "eigen/eigen.hpp"
 
 namespace hiroba {
 
@@ -50,10 +50,8 @@ template <typename W>
 Status pencil_eigen(Dense<W> a, Dense<W> b, std::vector<double>& values, Dense<W>& vectors, bool& definite);
 
 using Zdense = Dense<std::complex<double>>;
-// Computes a = vectors triangle vectors*, where the triangle has the eigenvalues on its diagonal in the order of
-// better(x, y).
-Status schur(Zdense a, bool (*better)(std::complex<double> x, std::complex<double> y, std::complex<double> target),
-             std::complex<double> target, Zdense& triangle, Zdense& vectors);
+// Computes a = vectors triangle vectors*, where the triangle has the eigenvalues on its diagonal, best first.
+Status schur(Zdense a, Order order, Zdense& triangle, Zdense& vectors);
 // Computes eigenvectors of an upper triangle, of norm 1.
 Status triangle_eigen(Zdense triangle, Zdense& vectors);
 // Computes b = a^-1 b; false if a is singular.

@@ -48,7 +48,7 @@ class Search {
   bool is_whole() const { return basis_.size() == rows_; }
   bool is_found() const;
   bool has_bounds() const;
-  double key(const Z& value) const;
+  double key(const Z& value) const { return Order{settings_.part, settings_.target}.key(value); }
   double worst() const;
   // Returns true if the space has a pair that is better than the worst wanted one among those found.
   bool is_missing() const { return basis_.active() > 0 && key(Z(best_.value)) < worst() - 2 * goal(); }
@@ -102,18 +102,6 @@ class Search {
 template <typename T>
 bool Search<T>::has_bounds() const {
   return !settings_.general && (settings_.part == Part::smallest || settings_.part == Part::largest);
-}
-
-// Returns the key of a value: smaller is better.
-template <typename T>
-double Search<T>::key(const Z& value) const {
-  switch (settings_.part) {
-    case Part::smallest: return value.real();
-    case Part::largest: return -value.real();
-    case Part::closest: return std::abs(value - settings_.target);
-    case Part::largest_magnitude: break;
-  }
-  return -std::abs(value);
 }
 
 // Returns the worst key of the wanted pairs among those that have been found.
@@ -465,32 +453,28 @@ Status find_eigenpairs(const Ranks& ranks, Operator<T>& a, Operator<T>* precondi
         "Hermitian");
   HIROBA_TRY(load_lapack());
   const OneThreadOfBlas one;
-  int exponent = 0, of_m = 0;
+  int exponent = 0;
   HIROBA_TRY(find_exponent(ranks, a, exponent));
   if (exponent == 0) return Search<T>(ranks, a, preconditioner, settings, 0, out).run();
-  if (preconditioner != nullptr) HIROBA_TRY(find_exponent(ranks, *preconditioner, of_m));
   ScaledOperator<T> scaled(a, exponent);
-  std::unique_ptr<ScaledOperator<T>> m;
-  if (preconditioner != nullptr) m = std::make_unique<ScaledOperator<T>>(*preconditioner, of_m);
+  std::optional<ScaledOperator<T>> m;
+  HIROBA_TRY(scale(ranks, preconditioner, m));
   const auto times = [](Z value, int power) {
     return Z(std::ldexp(value.real(), power), std::ldexp(value.imag(), power));
   };
   EigenSettings inner = settings;
   inner.absolute = std::ldexp(settings.absolute, -exponent), inner.target = times(settings.target, -exponent);
-  HIROBA_TRY((Search<T>(ranks, scaled, m.get(), inner, exponent, out).run()));
+  HIROBA_TRY((Search<T>(ranks, scaled, m ? &*m : nullptr, inner, exponent, out).run()));
   for (Z& value : out.values) value = times(value, exponent);
   for (double& residual : out.residuals) residual = std::ldexp(residual, exponent);
   out.goal = std::ldexp(out.goal, exponent);
   return {};
 }
 
-template Status find_eigenpairs(const Ranks&, Operator<float>&, Operator<float>*, const EigenSettings&,
-                                EigenOutcome<float>&);
-template Status find_eigenpairs(const Ranks&, Operator<double>&, Operator<double>*, const EigenSettings&,
-                                EigenOutcome<double>&);
-template Status find_eigenpairs(const Ranks&, Operator<std::complex<float>>&, Operator<std::complex<float>>*,
-                                const EigenSettings&, EigenOutcome<std::complex<float>>&);
-template Status find_eigenpairs(const Ranks&, Operator<std::complex<double>>&, Operator<std::complex<double>>*,
-                                const EigenSettings&, EigenOutcome<std::complex<double>>&);
+// NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses.
+#define HIROBA_INSTANTIATE(T) \
+  template Status find_eigenpairs(const Ranks&, Operator<T>&, Operator<T>*, const EigenSettings&, EigenOutcome<T>&);
+// NOLINTEND(bugprone-macro-parentheses)
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "krylov/vectors.hpp"
 
@@ -67,5 +68,15 @@ class ScaledOperator final : public Operator<T> {
   Operator<T>& a_;
   int divisor_;
 };
+
+// Makes an operator divided by the power of 2 next to its size, if there is one.
+template <typename T>
+Status scale(const Ranks& ranks, Operator<T>* a, std::optional<ScaledOperator<T>>& out) {
+  if (a == nullptr) return {};
+  int exponent = 0;
+  HIROBA_TRY(find_exponent(ranks, *a, exponent));
+  out.emplace(*a, exponent);
+  return {};
+}
 
 }  // namespace hiroba

@@ -181,11 +181,9 @@ template <typename T>
 Status solve_scaled(const Ranks& ranks, Operator<T>& a, int of_a, Operator<T>* preconditioner, const T* b, int of_b,
                     double size_of_b, T* x, const SolverSettings& settings, Outcome& out) {
   const int64_t n = a.rows().of(ranks.me());
-  int of_m = 0;
-  if (preconditioner != nullptr) HIROBA_TRY(find_exponent(ranks, *preconditioner, of_m));
   ScaledOperator<T> scaled(a, of_a);
-  std::unique_ptr<ScaledOperator<T>> m;
-  if (preconditioner != nullptr) m = std::make_unique<ScaledOperator<T>>(*preconditioner, of_m);
+  std::optional<ScaledOperator<T>> m;
+  HIROBA_TRY(scale(ranks, preconditioner, m));
   const Workspace<T> work(n, 1);
   const Vectors<T> vectors = {ranks, n};
   vectors.copy(b, work[0]);
@@ -194,7 +192,7 @@ Status solve_scaled(const Ranks& ranks, Operator<T>& a, int of_a, Operator<T>* p
   ScaledProgress progress = {settings, of_b};
   inner.absolute = std::ldexp(settings.absolute, -of_b);
   if (settings.progress != nullptr) inner.progress = ScaledProgress::call, inner.context = &progress;
-  HIROBA_TRY(solve_in_range<T>(ranks, scaled, m.get(), work[0], std::ldexp(size_of_b, -of_b), x, inner, out));
+  HIROBA_TRY(solve_in_range<T>(ranks, scaled, m ? &*m : nullptr, work[0], std::ldexp(size_of_b, -of_b), x, inner, out));
   a.known_hermitian = scaled.known_hermitian;
   scale_by_power(n, of_b - of_a, x);
   for (double& residual : out.history) residual = std::ldexp(residual, of_b);

@@ -49,9 +49,9 @@ constexpr int64_t strip = strip_bytes / sizeof(T);
 
 // Calls work(begin, count) for all strips of n elements, by the threads; it touches `bytes` bytes per element.
 template <typename T, typename Work>
-void in_strips(int64_t n, int64_t bytes, const Work& work) {
-  in_parts(n, n * bytes, strip<T>, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += strip<T>) work(i, std::min(strip<T>, end - i));
+void in_strips(int64_t n, int64_t bytes, const Work& work, int64_t length = strip<T>) {
+  in_parts(n, n * bytes, length, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += length) work(i, std::min(length, end - i));
   });
 }
 

@@ -6,7 +6,6 @@ namespace {
 
 struct Choice {
   const KernelTables* tables;
-  const char* name;
   int level;
 };
 
@@ -16,10 +15,10 @@ Choice choose() {
   const bool v3 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (v3 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0)
-    return {&kernels_v4, "x86-64-v4", 4};
-  if (v3) return {&kernels_v3, "x86-64-v3", 3};
+    return {&kernels_v4, 4};
+  if (v3) return {&kernels_v3, 3};
 #endif
-  return {&kernels_base, "any processor", 0};
+  return {&kernels_base, 0};
 }
 
 const Choice& chosen() {
@@ -35,7 +34,6 @@ const Kernels<T>& kernels() {
 }
 #define HIROBA_INSTANTIATE(T) template const Kernels<T>& kernels<T>();
 HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
-const char* kernels_name() { return chosen().name; }
 int kernels_level() { return chosen().level; }
 
 }  // namespace hiroba

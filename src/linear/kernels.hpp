@@ -38,7 +38,6 @@ struct Kernels {
 
 template <typename T>
 [[HIROBA_SHOWN]] const Kernels<T>& kernels();
-const char* kernels_name();            // of the processor: "x86-64-v4"
-[[HIROBA_SHOWN]] int kernels_level();  // 4; 0 for any processor
+[[HIROBA_SHOWN]] int kernels_level();  // 4 for x86-64-v4; 0 for any processor
 
 }  // namespace hiroba

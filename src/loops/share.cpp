@@ -61,10 +61,8 @@ Interval owned(const View& view, int dim, int rank) {
           range.base + range.length == d.dim(dim) ? far : (range.base + range.length) * unit};
 }
 
-Share nothing() { return {}; }
-
 Share everything(std::span<const Values> values, int shared) {
-  Share all = nothing();
+  Share all{};
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) all[k] = {values[k].first, values[k].end};
   return all;
 }
@@ -85,7 +83,7 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k) {
     if (dims[k] < 0) continue;
     mine[k] = owned(view, dims[k], rank);
-    if (mine[k].empty()) return out = nothing(), true;
+    if (mine[k].empty()) return out = {}, true;
   }
   int64_t before = 0, ranks = 0;  // ranks that own the same pieces of these dimensions
   for (int r = 0; r < job.nranks; ++r) {
@@ -104,10 +102,10 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
     const int64_t first = offsets(view, dims[k], values, k).begin;
     const Interval all = out[k];
     const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
-    if (piece.empty()) return out = nothing(), true;
+    if (piece.empty()) return out = {}, true;
     // Rounds to the loop's values: the owner of the first value at or after a border begins there.
     out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};
-    if (out[k].empty()) return out = nothing(), true;
+    if (out[k].empty()) return out = {}, true;
   }
   if (ranks > 1) out[0] = equal_part(out[0], values[0].step, before, ranks);
   return true;
@@ -118,7 +116,7 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
 Share share_of(const Job& job, int rank, std::span<const Access> accesses, std::span<const Values> values, int shared) {
   Share out = everything(values, shared);
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
-    if (out[k].empty()) return nothing();
+    if (out[k].empty()) return {};
   for (const int wanted : {Access::owns, Access::writes, Access::reads})
     for (const auto& [flags, text, view] : accesses) {
       if ((flags & wanted) == 0 || view.array == nullptr) continue;

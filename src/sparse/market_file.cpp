@@ -180,11 +180,6 @@ Status MarketFile::check_entry(const Header& header, size_t at, const Entry<T>& 
 }
 
 template <typename T>
-constexpr double largest() {
-  return std::numeric_limits<Real<T>>::max();
-}
-
-template <typename T>
 Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) const {
   double re = 1, im = 0;
   bool good = line.read(out.row) && line.read(out.column);
@@ -206,7 +201,8 @@ Status MarketFile::read_entry(const Header& header, Line& line, Entry<T>& out) c
                  line.too_large.find_first_not_of("+-0123456789") != std::string::npos
                      ? line.too_large + " is beyond the largest number of double precision"
                      : line.too_large + format(" is out of range: rows and columns are 1..%ld", header.rows));
-  if (std::isfinite(re) && std::isfinite(im) && std::max(std::fabs(re), std::fabs(im)) > largest<T>())
+  if (std::isfinite(re) && std::isfinite(im) &&
+      std::max(std::fabs(re), std::fabs(im)) > std::numeric_limits<Real<T>>::max())
     return error(line.begin, format("%g is beyond the largest number of single precision",
                                     std::fabs(re) > std::fabs(im) ? re : im));
   --out.row, --out.column;
@@ -235,11 +231,8 @@ Status MarketFile::read_entries(const Header& header, int part, int parts, std::
   return {};
 }
 
-template Status MarketFile::read_entries<float>(const Header&, int, int, std::vector<Entry<float>>&) const;
-template Status MarketFile::read_entries<double>(const Header&, int, int, std::vector<Entry<double>>&) const;
-template Status MarketFile::read_entries<std::complex<float>>(const Header&, int, int,
-                                                              std::vector<Entry<std::complex<float>>>&) const;
-template Status MarketFile::read_entries<std::complex<double>>(const Header&, int, int,
-                                                               std::vector<Entry<std::complex<double>>>&) const;
+#define HIROBA_INSTANTIATE(T) \
+  template Status MarketFile::read_entries<T>(const Header&, int, int, std::vector<Entry<T>>&) const;
+HIROBA_FOR_NUMBERS(HIROBA_INSTANTIATE)
 
 }  // namespace hiroba

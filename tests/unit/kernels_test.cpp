@@ -21,7 +21,7 @@ std::vector<const KernelTables*> levels() {
   std::vector<const KernelTables*> out = {&kernels_base};
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) out.push_back(&kernels_v3);
-  if (std::string(kernels_name()) == "x86-64-v4") out.push_back(&kernels_v4);
+  if (kernels_level() == 4) out.push_back(&kernels_v4);
 #endif
   return out;
 }
