@@ -20,6 +20,12 @@ std::vector<T> narrow(const Wide<T>* values, int count, double sign) {
   return out;
 }
 
+// Calls work(begin, length) for strips of n elements; it touches `vectors` vectors.
+template <typename T, typename Work>
+void in_long_strips(int64_t n, int64_t vectors, const Work& work) {
+  in_strips<T>(n, vectors * static_cast<int64_t>(sizeof(T)), work, strip_elements);
+}
+
 }  // namespace
 
 template <typename T>
@@ -68,19 +74,12 @@ void Basis<T>::gram(const T* rows, int count, std::initializer_list<const T*> ri
   std::copy_n(sums.begin(), results, out);
 }
 
-// Calls work(begin, length) for strips of this rank's elements; it touches `vectors` vectors.
-template <typename T>
-template <typename Work>
-void Basis<T>::in_strips(int64_t vectors, const Work& work) const {
-  hiroba::in_strips<T>(n_, vectors * static_cast<int64_t>(sizeof(T)), work, strip_elements);
-}
-
 // next() = (next() - V c) scale; the same for its product.
 template <typename T>
 void Basis<T>::subtract(const std::vector<W>& c, W scale) {
   const std::vector<T> minus = narrow<T>(c.data(), size_, -1);
   const auto factor = static_cast<T>(scale);
-  in_strips(2 * size_, [&](int64_t i, int64_t length) {
+  in_long_strips<T>(n_, 2 * size_, [&](int64_t i, int64_t length) {
     for (const Workspace<T>* const rows : {&v_, &w_}) {
       T* const to = (*rows)[size_] + i;
       kernels<T>().axpys(size_, length, (*rows)[0] + i, step(), minus.data(), false, to);
@@ -205,7 +204,7 @@ void Basis<T>::residual(const W* s, W value, const W* c, T* out) const {
   for (int i = 0; i < locked_; ++i) of_v.push_back(c[i]);
   for (int i = 0; i < active(); ++i) of_v.push_back(value * s[i]);
   const std::vector<T> minus = narrow<T>(of_v.data(), size_, -1), plus = narrow<T>(s, active(), 1);
-  in_strips(2 * size_, [&](int64_t i, int64_t length) {
+  in_long_strips<T>(n_, 2 * size_, [&](int64_t i, int64_t length) {
     std::fill_n(out + i, length, T(0));
     kernels<T>().axpys(active(), length, w_[locked_] + i, step(), plus.data(), false, out + i);
     kernels<T>().axpys(size_, length, v_[0] + i, step(), minus.data(), false, out + i);
@@ -215,7 +214,7 @@ void Basis<T>::residual(const W* s, W value, const W* c, T* out) const {
 template <typename T>
 void Basis<T>::combine(const W* s, T* out) const {
   const std::vector<T> plus = narrow<T>(s, active(), 1);
-  in_strips(size_, [&](int64_t i, int64_t length) {
+  in_long_strips<T>(n_, size_, [&](int64_t i, int64_t length) {
     std::fill_n(out + i, length, T(0));
     kernels<T>().axpys(active(), length, v_[locked_] + i, step(), plus.data(), false, out + i);
   });

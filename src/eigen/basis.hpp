@@ -60,8 +60,6 @@ class Basis {
   int64_t step() const { return v_[1] - v_[0]; }
   void gram(const T* rows, int count, std::initializer_list<const T*> right, T* out) const;
   Status reduce(std::vector<T>& values) const { return Vectors<T>{ranks_, n_}.add(values.data(), std::ssize(values)); }
-  template <typename Work>
-  void in_strips(int64_t vectors, const Work& work) const;
   void subtract(const std::vector<W>& c, W scale);
   void extend(const std::vector<W>& c, const std::vector<T>& sums, double beta);
 

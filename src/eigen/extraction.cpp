@@ -114,22 +114,12 @@ Dense<W> orthonormal(const Dense<W>& columns) {
   Dense<W> out(columns.rows, columns.columns);
   const int n = columns.rows;
   int k = 0;
-  const auto size = [&](const W* x) {
-    double squares = 0;
-    for (int i = 0; i < n; ++i) squares += std::norm(x[i]);
-    return std::sqrt(squares);
-  };
   for (int j = 0; j < columns.columns && k < n; ++j) {
     W* const x = out.column(k);
     std::copy_n(columns.column(j), n, x);
-    const double before = size(x);
-    for (int pass = 0; pass < 2; ++pass)
-      for (int c = 0; c < k; ++c) {
-        W along = 0;
-        for (int i = 0; i < n; ++i) along += conjugated(out.at(i, c), true) * x[i];
-        for (int i = 0; i < n; ++i) x[i] -= along * out.at(i, c);
-      }
-    const double after = size(x);
+    const double before = project_out(out, 0, x);
+    project_out(out, k, x);
+    const double after = project_out(out, k, x);
     if (!(after > 1e-8 * before)) continue;
     for (int i = 0; i < n; ++i) x[i] /= after;
     ++k;

@@ -4,12 +4,26 @@
 // Collective functions: rank 0 computes, so that ranks on processors of different kinds do not diverge.
 #pragma once
 
+#include <cmath>
 #include <functional>
 
 #include "eigen/eigen.hpp"
 #include "eigen/lapack.hpp"
 
 namespace hiroba {
+
+// x -= Q Q* x, for the first columns of Q; returns |x|.
+template <typename W>
+double project_out(const Dense<W>& q, int columns, W* x) {
+  for (int c = 0; c < columns; ++c) {
+    W along = 0;
+    for (int i = 0; i < q.rows; ++i) along += conjugated(q.at(i, c), true) * x[i];
+    for (int i = 0; i < q.rows; ++i) x[i] -= along * q.at(i, c);
+  }
+  double squares = 0;
+  for (int i = 0; i < q.rows; ++i) squares += std::norm(x[i]);
+  return std::sqrt(squares);
+}
 
 template <typename W>
 struct Extraction {

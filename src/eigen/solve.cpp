@@ -212,14 +212,7 @@ void Search<T>::restart() {
     std::copy(previous_.begin(), previous_.end(), x);
     double size = 0;
     for (int pass = 0; pass < 2; ++pass) {
-      for (int c = 0; c < k; ++c) {
-        W along = 0;
-        for (int i = 0; i < j; ++i) along += conjugated(keep.at(i, c), true) * x[i];
-        for (int i = 0; i < j; ++i) x[i] -= along * keep.at(i, c);
-      }
-      size = 0;
-      for (int i = 0; i < j; ++i) size += std::norm(x[i]);
-      size = std::sqrt(size);
+      size = project_out(keep, k, x);
       for (int i = 0; i < j; ++i) x[i] /= size;
     }
     if (size > 0.5) ++columns;  // of the second pass: the first did not lose it

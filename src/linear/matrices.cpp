@@ -5,15 +5,6 @@ namespace hiroba {
 
 namespace {
 
-bool same(const SharedVector& a, const SharedVector& b) {
-  return a.array == b.array && a.first == b.first && a.step == b.step && a.length == b.length && a.bytes == b.bytes;
-}
-
-bool same(const SharedMatrix& a, const SharedMatrix& b) {
-  return a.array == b.array && a.first == b.first && a.row_step == b.row_step && a.rows == b.rows &&
-         a.columns == b.columns && a.bytes == b.bytes;
-}
-
 // Returns the tile of a matrix for results [begin, end).
 Tile tile_for(const SharedMatrix& a, bool transposed, int64_t begin, int64_t end) {
   return transposed ? Tile{0, a.rows, begin, end - begin} : Tile{begin, end - begin, 0, a.columns};
@@ -32,7 +23,7 @@ ProductPlan make_plan(const LinearParts& p, const SharedMatrix& a, bool transpos
 const ProductPlan& plan_of(LinearParts& p, const SharedMatrix& a, bool transposed, const SharedVector& y) {
   constexpr size_t most = 16;
   for (const ProductPlan& plan : p.plans)
-    if (plan.transposed == transposed && same(plan.a, a) && same(plan.y, y)) return plan;
+    if (plan.transposed == transposed && plan.a == a && plan.y == y) return plan;
   if (p.plans.size() == most) p.plans.erase(p.plans.begin());
   return p.plans.emplace_back(make_plan(p, a, transposed, y));
 }

@@ -17,6 +17,7 @@ struct SharedVector {
   Array* array = nullptr;
   int64_t first = 0, step = 0;    // of element 0; from each to the next
   int64_t length = 0, bytes = 0;  // of an element
+  bool operator==(const SharedVector&) const = default;
 
   int64_t at(int64_t i) const { return first + i * step; }
   template <typename T>
@@ -32,6 +33,7 @@ struct SharedMatrix {
   Array* array = nullptr;
   int64_t first = 0, row_step = 0;
   int64_t rows = 0, columns = 0, bytes = 0;
+  bool operator==(const SharedMatrix&) const = default;
 
   int64_t at(int64_t i, int64_t j) const { return first + i * row_step + j * bytes; }
   template <typename T>

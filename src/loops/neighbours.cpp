@@ -16,8 +16,6 @@ bool same_view(const View& a, const View& b, size_t loops) {
   return true;
 }
 
-bool same_values(const Values& a, const Values& b) { return a.first == b.first && a.end == b.end && a.step == b.step; }
-
 // The elements of one access by one rank: between the least and the greatest index of each dimension.
 struct Box {
   int flags;
@@ -86,8 +84,7 @@ void leave_out(Interval& left, const Execution& next, const std::vector<Values>&
 }  // namespace
 
 bool same(const Execution& a, const Execution& b) {
-  return a.shared == b.shared &&
-         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_values) &&
+  return a.shared == b.shared && a.values == b.values &&
          std::equal(a.accesses.begin(), a.accesses.end(), b.accesses.begin(), b.accesses.end(),
                     [&](const Access& x, const Access& y) {
                       return x.flags == y.flags && same_view(x.view, y.view, a.values.size());

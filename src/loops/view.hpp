@@ -23,6 +23,7 @@ inline Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin
 // The values of a loop variable: first, first + step, .. below end; or above end, if step < 0.
 struct Values {
   int64_t first, end, step;
+  bool operator==(const Values&) const = default;
 };
 
 // Return the number of values of a loop with step > 0; and the first of them at `at` or after it.

@@ -161,15 +161,7 @@ void SparseBlock<T>::multiply(const T* x, T* y, bool add) const {
   const int64_t bytes = stored_ * static_cast<int64_t>(sizeof(T) + sizeof(int32_t)) + rows_ * 8;
   // Threads get equal numbers of entries, and a share of the rows, which may be empty.
   const int64_t weight = stored_ + items;
-  const auto item_at = [&](int64_t at) {
-    int64_t low = 0, high = items;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (start[middle] + middle < at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  const auto item_at = [&](int64_t at) { return row_at(start, items, at); };
   in_parts(weight, bytes, 1, [&](int64_t begin, int64_t end) {
     kernel(placed_, item_at(begin), end == weight ? items : item_at(end), x, y, add);
   });

@@ -28,14 +28,8 @@ RowPiece<T> sorted_rows(int64_t first, int64_t rows, const std::vector<std::vect
     for (const Entry<T>& e : part)
       columns[static_cast<size_t>(next[static_cast<size_t>(e.row - first)]++)] = {e.column, e.value};
   for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
-    const auto from = columns.begin() + begin[i], to = columns.begin() + begin[i + 1];
-    std::stable_sort(from, to, [](const Placed& a, const Placed& b) { return a.column < b.column; });
-    for (auto p = from; p != to; ++p) {
-      const bool again = p != from && (p - 1)->column == p->column;
-      if (again) out.value.back() += p->value;
-      else out.column.push_back(p->column), out.value.push_back(p->value);
-    }
-    out.start.push_back(static_cast<int64_t>(out.column.size()));
+    Placed* const placed = columns.data();
+    out.add_row(std::span(placed + begin[i], placed + begin[i + 1]));
   }
   return out;
 }
@@ -67,13 +61,8 @@ Status divide_by_entries(const Ranks& ranks, int64_t n, const RowPiece<T>& piece
   for (size_t r = 1; r < count; ++r) {
     const auto goal = static_cast<int64_t>(static_cast<double>(all) * static_cast<double>(r) / ranks.count());
     if (goal < mine || goal >= mine + piece.start.back() + piece.rows()) continue;
-    int64_t low = 0, high = piece.rows();
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (mine + piece.start[static_cast<size_t>(middle)] + middle < goal) low = middle + 1;
-      else high = middle;
-    }
-    cuts[r] = std::min(n, (piece.first + low + unit / 2) / unit * unit);
+    const int64_t row = piece.first + row_at(piece.start.data(), piece.rows(), goal - mine);
+    cuts[r] = std::min(n, (row + unit / 2) / unit * unit);
   }
   cuts[count] = ranks.me() == 0 ? n : 0;
   HIROBA_TRY(ranks.add(std::span(cuts)));

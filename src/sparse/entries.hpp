@@ -4,7 +4,9 @@
 // Values, and collective functions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sparse/ranks.hpp"
@@ -22,6 +24,17 @@ struct Entry {
 template <typename T>
 struct RowPiece : RowEntries<int64_t, T> {
   int64_t first = 0;
+
+  // Adds a row, of entries or parts of such, which it sorts; it adds up those in the same column.
+  template <typename One>
+  void add_row(std::span<One> row) {
+    std::stable_sort(row.begin(), row.end(), [](const One& a, const One& b) { return a.column < b.column; });
+    for (size_t k = 0; k < row.size(); ++k) {
+      if (k > 0 && row[k].column == row[k - 1].column) this->value.back() += row[k].value;
+      else this->column.push_back(row[k].column), this->value.push_back(row[k].value);
+    }
+    this->start.push_back(std::ssize(this->column));
+  }
 };
 
 // Returns the rows of this rank; entries at the same place are added, in the order of the ranks that had them.

@@ -67,21 +67,6 @@ Status matrix_of_entries(const Ranks& ranks, int64_t n, std::vector<Entry<T>> en
   return finish(ranks, n, std::move(piece), options, out);
 }
 
-namespace {
-
-// Sorts a row, and adds entries at the same place.
-template <typename T>
-void add_row(std::vector<Entry<T>>& row, RowPiece<T>& piece) {
-  std::stable_sort(row.begin(), row.end(), [](const Entry<T>& a, const Entry<T>& b) { return a.column < b.column; });
-  for (size_t k = 0; k < row.size(); ++k) {
-    if (k > 0 && row[k].column == row[k - 1].column) piece.value.back() += row[k].value;
-    else piece.column.push_back(row[k].column), piece.value.push_back(row[k].value);
-  }
-  piece.start.push_back(static_cast<int64_t>(piece.column.size()));
-}
-
-}  // namespace
-
 template <typename T>
 Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const RowFunction<T>& row,
                           const MatrixOptions& options, std::unique_ptr<SparseMatrix<T>>& out) {
@@ -103,7 +88,7 @@ Status matrix_of_function(const Ranks& ranks, int64_t n, int64_t most, const Row
       HIROBA_TRY(check_entry(n, of_row.back(), "row", i));
     }
     if (options.one_triangle) all.insert(all.end(), of_row.begin(), of_row.end());
-    else add_row(of_row, piece);
+    else piece.add_row(std::span(of_row));
   }
   if (options.one_triangle) return matrix_of_entries(ranks, n, std::move(all), options, out);
   return finish(ranks, n, std::move(piece), options, out);

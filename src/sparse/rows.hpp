@@ -25,6 +25,17 @@ struct RowEntries {
   size_t end(int64_t row) const { return begin(row + 1); }
 };
 
+// Returns the first of the rows before which there are `goal` entries and rows, or more.
+inline int64_t row_at(const int64_t* start, int64_t rows, int64_t goal) {
+  int64_t low = 0, high = rows;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (start[middle] + middle < goal) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 struct Rows {
   std::vector<int64_t> cuts = {0};  // rank r has [cuts[r], cuts[r + 1])
 

@@ -1,4 +1,5 @@
-// The accesses that a task names: sections of memory, and what it does with them. Values.
+// The name that the program gives a task, and the accesses that the task names: sections of memory, and what it does
+// with them. Values.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,12 @@
 #include "section/section.hpp"
 
 namespace hiroba {
+
+// The program's name of a task, and the place of its creation: "update", "main.c:12". Lives as long as the program.
+struct TaskLabel {
+  const char* name;
+  const char* place;
+};
 
 // As `hiroba_section` of task.h.
 using TaskSection = SectionOf<3>;

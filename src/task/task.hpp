@@ -14,7 +14,6 @@
 
 #include "memory/memory.hpp"
 #include "task/access.hpp"
-#include "task/label.hpp"
 
 namespace hiroba {
 

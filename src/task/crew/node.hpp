@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "task/label.hpp"
+#include "task/access.hpp"
 
 namespace hiroba {
 
