@@ -72,7 +72,7 @@ Checker::Stamp Checker::release() {
   if (!on_) return {};
   memory_->consistency().note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
-  clock_[0] = meetings_;
+  clock_[0] = barriers_;
   const Stamp stamp = clock_;
   ++clock_[1 + static_cast<size_t>(rank_)];
   new_segment_ = true;
@@ -88,7 +88,7 @@ void Checker::acquire(std::span<const uint32_t> stamp) {
   if (!on_ || stamp.empty()) return;
   memory_->consistency().note_order();
   const std::lock_guard<std::mutex> guard(mutex_);
-  clock_[0] = meetings_;
+  clock_[0] = barriers_;
   join(clock_, stamp);
   new_segment_ = true;
 }
@@ -96,7 +96,7 @@ void Checker::acquire(std::span<const uint32_t> stamp) {
 // ---- all ranks -----------------------------------------------------------------------------------------------------
 
 // Sends the number of records, the records, and the clocks.
-Status Checker::meet() {
+Status Checker::compare_all() {
   std::vector<char> mine;
   {
     const std::lock_guard<std::mutex> guard(mutex_);
@@ -107,7 +107,7 @@ Status Checker::meet() {
     if (clocks > 0) std::memcpy(mine.data() + sizeof count + notes, segments_.data(), clocks);
     notes_.clear(), segments_.clear();
     new_segment_ = true, too_many_ = false;
-    ++meetings_;
+    ++barriers_;
     std::fill(clock_.begin(), clock_.end(), 0);
     clock_[1 + static_cast<size_t>(rank_)] = 1;
   }

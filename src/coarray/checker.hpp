@@ -39,7 +39,7 @@ class Checker {
   void acquire(std::span<const uint32_t> stamp);
   static void join(Stamp& into, std::span<const uint32_t> other);
   // Compares and clears the records of all ranks. Collective.
-  Status meet();
+  Status compare_all();
 
  private:
   struct Note {
@@ -66,7 +66,7 @@ class Checker {
   int rank_ = 0, nranks_ = 1;
   bool on_ = false, too_many_ = false;
   std::mutex mutex_;  // guards the members below
-  uint32_t meetings_ = 0;
+  uint32_t barriers_ = 0;
   Stamp clock_;
   bool new_segment_ = true;
   std::vector<uint32_t> segments_;  // clocks

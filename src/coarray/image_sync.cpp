@@ -6,7 +6,7 @@ namespace hiroba {
 
 // A rank that calls this while it spins on its own memory also answers requests of others.
 Status ImageSync::sync_memory(const Call& call) {
-  HIROBA_TRY(parts_.updater.settle(call));
+  HIROBA_TRY(parts_.updater.await_sent(call));
   unfenced_.store(false, std::memory_order_relaxed);
   if (!parts_.world->transport->fence()) parts_.world->transport->progress();
   return {};
@@ -17,7 +17,7 @@ Status ImageSync::sync_memory(const Call& call) {
 Status ImageSync::sync_all(const Team& team, const Call& call) {
   HIROBA_TRY(sync_memory(call));
   if (!team.is_all(parts_.world->nranks)) return sync_team(team, call);
-  if (parts_.checker.on()) HIROBA_TRY(parts_.checker.meet());
+  if (parts_.checker.on()) HIROBA_TRY(parts_.checker.compare_all());
   char text[128];
   return parts_.memory->consistency().barrier(call.write(text));
 }
@@ -53,7 +53,7 @@ Status ImageSync::sync_ranks(std::span<const int> ranks, const Call& call) {
 // The post carries the count of the puts before it, so they need no acknowledgement until another operation transfers
 // this order.
 Status ImageSync::post(int rank, int64_t tag, const Call& call) {
-  HIROBA_TRY(parts_.updater.settle(call));
+  HIROBA_TRY(parts_.updater.await_sent(call));
   unfenced_.store(true, std::memory_order_relaxed);
   parts_.memory->consistency().release_to(rank);
   parts_.mail.post(rank, tag, parts_.checker.release());

@@ -39,8 +39,8 @@ class Region {
       at_ = at;
     }
     constexpr uint64_t size = uint64_t{1} << Control::region_shift;
-    const auto before = static_cast<int64_t>(offset % size), behind = static_cast<int64_t>(size) - before;
-    return stride == 0 ? INT64_MAX : stride > 0 ? (behind + stride - 1) / stride : before / -stride + 1;
+    const auto before = static_cast<int64_t>(offset % size), after = static_cast<int64_t>(size) - before;
+    return stride == 0 ? INT64_MAX : stride > 0 ? (after + stride - 1) / stride : before / -stride + 1;
   }
 
   const World& world_;
@@ -222,7 +222,7 @@ void Updater::serve(int source, const void* payload, size_t bytes) {
   word(control_->done(world_->rank, source)).fetch_add(1, std::memory_order_release);
 }
 
-Status Updater::settle(const Call& call) {
+Status Updater::await_sent(const Call& call) {
   if (!any_sent_.load(std::memory_order_acquire)) return {};
   for (int r = 0; r < world_->nranks; ++r) {
     const uint32_t sent = sent_[static_cast<size_t>(r)].load();

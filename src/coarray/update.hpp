@@ -3,7 +3,7 @@
 // If this process can access the target's memory, it computes there, under one of the target's locks for a region of
 // memory at a time. Otherwise the values travel in messages, large amounts into a buffer (room) of the target before
 // the message, and a handler at the target computes in the same way. Sent messages are counted here and completed ones
-// at the target; settle() waits until the two counts are equal. Thread-safe.
+// at the target; await_sent() waits until the two counts are equal. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -55,7 +55,7 @@ class Updater {
   // The same in memory that no other thread updates: no locks.
   static void compute(char* to, const char* from, const Walk& elements, const Arithmetic& arithmetic);
   // Waits until all messages of this rank are complete.
-  Status settle(const Call& call);
+  Status await_sent(const Call& call);
 
  private:
   struct Message;

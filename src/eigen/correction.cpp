@@ -91,8 +91,8 @@ Status Correction<T>::prepare(const Basis<T>& basis, const T* u) {
   q_.push_back(u);
   if (m_ == nullptr) return {};
   const auto count = q_.size();
-  const size_t kept = std::min(settled_, count - 1);
-  settled_ = count - 1;
+  const size_t kept = std::min(kept_, count - 1);
+  kept_ = count - 1;
   prepared_.resize(count);
   for (size_t i = kept; i < count; ++i) {
     prepared_[i].resize(static_cast<size_t>(n_));

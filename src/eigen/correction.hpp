@@ -16,7 +16,7 @@ class Correction {
   using W = Wide<T>;
   Correction(const Ranks& ranks, Operator<T>& a, Operator<T>* preconditioner, const SolverSettings& settings);
   // Called when the set of found vectors has changed.
-  void forget() { settled_ = 0; }
+  void reset() { kept_ = 0; }
   int64_t products() const { return products_; }
   // u: the vector that is improved; r: its residual. t, at: the direction, and A t.
   Status solve(const Basis<T>& basis, const T* u, W value, const T* r, double relative, T* t, T* at);
@@ -30,7 +30,7 @@ class Correction {
   SolverSettings settings_;
   int64_t n_;
   std::vector<std::vector<T>> prepared_;  // the preconditioner on each vector of Q
-  size_t settled_ = 0;                    // number of these for found vectors
+  size_t kept_ = 0;                       // number of these for found vectors
   std::vector<const T*> q_;
   Dense<W> gram_;  // Q* (preconditioner) Q
   int64_t products_ = 0;

@@ -362,7 +362,7 @@ Status Search<T>::check_found(bool& good) {
   std::vector<Z> values;
   HIROBA_TRY(extract_found(ranks_, settings_, h, of_found, values, s));
   basis_.set_locked(0);
-  if (correction_) correction_->forget();
+  if (correction_) correction_->reset();
   out_.vectors = std::make_unique<Workspace<T>>(a_.rows().of(ranks_.me()), std::max(count, 1));
   out_.values.assign(values.begin(), values.begin() + count);
   out_.residuals.clear();

@@ -6,8 +6,8 @@ namespace hiroba {
 namespace {
 
 // Returns the tile of a matrix for results [begin, end).
-Tile tile_for(const SharedMatrix& a, bool transposed, int64_t begin, int64_t end) {
-  return transposed ? Tile{0, a.rows, begin, end - begin} : Tile{begin, end - begin, 0, a.columns};
+MatrixTile tile_for(const SharedMatrix& a, bool transposed, int64_t begin, int64_t end) {
+  return transposed ? MatrixTile{0, a.rows, begin, end - begin} : MatrixTile{begin, end - begin, 0, a.columns};
 }
 
 ProductPlan make_plan(const LinearParts& p, const SharedMatrix& a, bool transposed, const SharedVector& y) {
@@ -46,8 +46,8 @@ void end_product(const SharedVector& y, T beta, int64_t begin, int64_t end, cons
 }
 
 template <typename T>
-Status fetch_tiles(const LinearParts& p, const SharedMatrix& a, const std::vector<Tile>& tiles) {
-  for (const Tile& tile : tiles)
+Status fetch_tiles(const LinearParts& p, const SharedMatrix& a, const std::vector<MatrixTile>& tiles) {
+  for (const MatrixTile& tile : tiles)
     for (int64_t i = tile.row; i < tile.row + tile.rows; ++i)
       HIROBA_TRY(p.fetch(a.row(i), tile.column, tile.column + tile.columns));
   return {};
@@ -68,15 +68,15 @@ Status Linear::gemv(const Call& call, Op op, T alpha, const SharedMatrix& a, con
   p.wait();
   const T* const terms = whole(x, op.transposed ? alpha : T(1), false, p.x);
 
-  const auto multiply_tile = [&](const Tile& tile, T* result) {
+  const auto multiply_tile = [&](const MatrixTile& tile, T* result) {
     const Product<T> product = {
         op.transposed,        op.conjugate, alpha,        a.element<T>(tile.row, tile.column),
         a.row_step / a.bytes, tile.rows,    tile.columns, terms + (op.transposed ? tile.row : tile.column)};
     multiply(product, y.length, result, p.sums);
   };
-  const auto result_of = [&](const Tile& tile) { return op.transposed ? tile.column : tile.row; };
+  const auto result_of = [&](const MatrixTile& tile) { return op.transposed ? tile.column : tile.row; };
   if (plan.by_result) {
-    for (const Tile& tile : plan.tiles) {
+    for (const MatrixTile& tile : plan.tiles) {
       const int64_t begin = result_of(tile), count = op.transposed ? tile.columns : tile.rows;
       T* const sums = p.y.take<T>(count);
       std::fill_n(sums, count, T(0));
@@ -87,7 +87,7 @@ Status Linear::gemv(const Call& call, Op op, T alpha, const SharedMatrix& a, con
   }
   out.values.resize(static_cast<size_t>(y.length * (is_complex<T> ? 2 : 1)));
   T* const sums = reinterpret_cast<T*>(out.values.data());
-  for (const Tile& tile : plan.tiles) multiply_tile(tile, sums + result_of(tile));
+  for (const MatrixTile& tile : plan.tiles) multiply_tile(tile, sums + result_of(tile));
   out.finish = [y, beta, rank = p.rank](Real<T>* values) {
     const T* const all = reinterpret_cast<const T*>(values);
     for_runs_of(rank, y, 0, y.length,
@@ -108,7 +108,7 @@ Status Linear::ger(const Call& call, T alpha, const SharedVector& x, bool conjug
   p.wait();
   const T* const u = whole(x, alpha, conjugate_x, p.x);
   const T* const v = whole(y, T(1), conjugate_y, p.y);
-  for (const Tile& tile : tiles_of(p.rank, a))
+  for (const MatrixTile& tile : tiles_of(p.rank, a))
     ger_by_threads(tile.rows, tile.columns, u + tile.row, v + tile.column, a.element<T>(tile.row, tile.column),
                    a.row_step / a.bytes);
   return {};

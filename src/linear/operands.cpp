@@ -28,15 +28,15 @@ int64_t whole_rows(const SharedMatrix& a, int64_t i) {
 bool same_owners(const SharedVector& a, const SharedVector& b) {
   if (a.first == b.first && a.step == b.step && equal(a.array->distribution, b.array->distribution)) return true;
   bool same = true;
-  for_each_run(a, 0, a.length, [&](const Run& run) {
+  for_each_run(a, 0, a.length, [&](const OwnedRun& run) {
     if (!same) return;
-    for_each_run(b, run.begin, run.end, [&](const Run& other) { same = same && other.owner == run.owner; });
+    for_each_run(b, run.begin, run.end, [&](const OwnedRun& other) { same = same && other.owner == run.owner; });
   });
   return same;
 }
 
-std::vector<Tile> tiles_of(int rank, const SharedMatrix& a) {
-  std::vector<Tile> out;
+std::vector<MatrixTile> tiles_of(int rank, const SharedMatrix& a) {
+  std::vector<MatrixTile> out;
   size_t open = 0;  // tiles from here on may continue in the next row
   for (int64_t i = 0; i < a.rows;) {
     const size_t first = out.size();
@@ -48,7 +48,7 @@ std::vector<Tile> tiles_of(int rank, const SharedMatrix& a) {
       for_runs_of(rank, a.row(i), 0, a.columns,
                   [&](int64_t begin, int64_t end) { out.push_back({i, 1, begin, end - begin}); });
     }
-    const auto alike = [&](const Tile& above, const Tile& below) {
+    const auto alike = [&](const MatrixTile& above, const MatrixTile& below) {
       return above.row + above.rows == i && above.column == below.column && above.columns == below.columns;
     };
     if (first - open == out.size() - first &&
@@ -70,7 +70,7 @@ bool rows_with(const SharedMatrix& a, const SharedVector& v) {
     if (rows == 0) return false;
     const int owner = run_at(a.row(i), 0).owner;
     bool same = true;
-    for_each_run(v, i, i + rows, [&](const Run& run) { same = same && run.owner == owner; });
+    for_each_run(v, i, i + rows, [&](const OwnedRun& run) { same = same && run.owner == owner; });
     if (!same) return false;
     i += rows;
   }

@@ -45,13 +45,13 @@ struct SharedMatrix {
 };
 
 // Elements [begin, end) of a vector, all of one rank.
-struct Run {
+struct OwnedRun {
   int64_t begin, end;
   int owner;
 };
 
 // Returns the run of element i, from i on to its end; for vectors that go backwards, from its begin on to i.
-inline Run run_at(const SharedVector& v, int64_t i) {
+inline OwnedRun run_at(const SharedVector& v, int64_t i) {
   const Distribution& d = v.array->distribution;
   const auto element_bytes = static_cast<int64_t>(d.element_bytes());
   const auto element = static_cast<uint64_t>(v.at(i) / element_bytes);
@@ -74,7 +74,7 @@ void for_each_run(const SharedVector& v, int64_t begin, int64_t end, const Visit
   const SharedVector forward = backward ? reversed(v) : v;
   const int64_t n = v.length, last = backward ? n - begin : end;
   for (int64_t i = backward ? n - end : begin; i < last;) {
-    Run run = run_at(forward, i);
+    OwnedRun run = run_at(forward, i);
     i = run.end = std::min(run.end, last);
     if (backward) run = {n - run.end, n - run.begin, run.owner};
     visit(run);
@@ -83,7 +83,7 @@ void for_each_run(const SharedVector& v, int64_t begin, int64_t end, const Visit
 
 template <typename Visit>
 void for_runs_of(int rank, const SharedVector& v, int64_t begin, int64_t end, const Visit& visit) {
-  for_each_run(v, begin, end, [&](const Run& run) {
+  for_each_run(v, begin, end, [&](const OwnedRun& run) {
     if (run.owner == rank) visit(run.begin, run.end);
   });
 }
@@ -92,11 +92,11 @@ void for_runs_of(int rank, const SharedVector& v, int64_t begin, int64_t end, co
 bool same_owners(const SharedVector& a, const SharedVector& b);
 
 // A rectangle of a matrix.
-struct Tile {
+struct MatrixTile {
   int64_t row, rows, column, columns;
 };
 // Returns the tiles of a matrix that a rank owns, in order of rows. Consecutive rows that are cut alike are one tile.
-std::vector<Tile> tiles_of(int rank, const SharedMatrix& a);
+std::vector<MatrixTile> tiles_of(int rank, const SharedMatrix& a);
 // Returns true if the owner of element i of the vector owns the whole row i, or column i, of the matrix.
 bool rows_with(const SharedMatrix& a, const SharedVector& v);
 bool columns_with(const SharedMatrix& a, const SharedVector& v);

@@ -12,8 +12,8 @@ struct ProductPlan {
   SharedMatrix a;
   SharedVector y;
   bool transposed;
-  bool by_result;           // each rank computes all of the results that it owns
-  std::vector<Tile> tiles;  // of this rank
+  bool by_result;                 // each rank computes all of the results that it owns
+  std::vector<MatrixTile> tiles;  // of this rank
 };
 
 struct LinearParts {

@@ -42,7 +42,7 @@ void fill_gaps(const View& view, Range section[]) {
 
 // Starts to fetch these rows.
 Status fetch(Memory& memory, const View& view, Interval outermost, Range section[]) {
-  outermost = meet(outermost, {0, view.extent[0]});
+  outermost = intersection(outermost, {0, view.extent[0]});
   if (outermost.empty()) return {};
   const int64_t length = outermost.end - outermost.begin;
   section[0] = {outermost.begin, length, 1};
@@ -76,7 +76,8 @@ bool extent_of(const Memory& memory, const Access& access, std::span<const Value
     const Interval offset = offsets(view, d, values, 0);
     if (offset.empty()) return false;
     const int64_t a = view.factor[d][0] * begin, b = view.factor[d][0] * last;
-    const Interval touched = meet({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
+    const Interval touched =
+        intersection({std::min(a, b) + offset.begin, std::max(a, b) + offset.end}, {0, view.extent[d]});
     if (touched.empty()) return false;
     if (d == 0) out.rows = touched;
     out.section[d] = {touched.begin, touched.end - touched.begin, 1};
@@ -111,7 +112,7 @@ Interval inner_of(const Extent& extent, std::span<const Values> values, const Mi
 Interval inner_of(std::span<const Extent> extents, std::span<const Values> values, const Mine& mine, int kinds) {
   Interval inner = mine.all;
   for (const Extent& extent : extents)
-    if ((extent.access->flags & kinds) != 0) inner = meet(inner, inner_of(extent, values, mine));
+    if ((extent.access->flags & kinds) != 0) inner = intersection(inner, inner_of(extent, values, mine));
   return inner;
 }
 
@@ -155,7 +156,7 @@ bool overlap(std::span<const Access> accesses) {
 
 // Divides this rank's values: the inner ones are values of the loop and need not wait.
 void divide(LoopProgress& p, Interval inner, LoopProgress::Awaited waiting) {
-  p.inner = meet(p.mine, inner);
+  p.inner = intersection(p.mine, inner);
   if (p.inner.empty()) p.inner = {p.mine.begin, p.mine.begin};
   p.inner.begin = on_grid(p.mine.begin, p.inner.begin, p.step);
   // The first value of the loop after the inner part.
@@ -282,7 +283,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
     const bool comes_first = neighbours.waits();
     if (!comes_first) HIROBA_TRY(fetch(memory, extents));
     const Interval inner = inner_of(extents, loops, mine, Access::reads | Access::writes);
-    const Interval independent = meet(inner, neighbours.independent());
+    const Interval independent = intersection(inner, neighbours.independent());
     p.boundary_first = p.whole != nullptr && p.whole->home_writes && !independent.empty();
     divide(p, comes_first || p.boundary_first ? independent : inner,
            comes_first ? LoopProgress::ranks : LoopProgress::data);

@@ -6,7 +6,7 @@ namespace hiroba {
 
 namespace {
 
-constexpr const char* meeting = "the barrier between two parallel loops";
+constexpr const char* barrier_name = "the barrier between two parallel loops";
 
 bool same_view(const View& a, const View& b, size_t loops) {
   if (a.array != b.array || a.exact != b.exact || a.dims != b.dims) return false;
@@ -17,20 +17,20 @@ bool same_view(const View& a, const View& b, size_t loops) {
 }
 
 // The elements of one access by one rank: between the least and the greatest index of each dimension.
-struct Box {
+struct Bounds {
   int flags;
   const View* view;
   Interval at[View::most_dims];
 };
 
 // An inner loop without iterations only has the accesses that depend on it.
-std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
+std::vector<Bounds> bounds_of(const Job& job, int rank, const Execution& loop) {
   const auto [share, values] = part_of(job, rank, loop);
-  std::vector<Box> boxes;
+  std::vector<Bounds> boxes;
   for (size_t k = 0; k < static_cast<size_t>(loop.shared); ++k)
     if (share[k].empty()) return boxes;
   for (const auto& [flags, text, view] : loop.accesses) {
-    Box box = {flags, &view, {}};
+    Bounds box = {flags, &view, {}};
     bool any = true;
     for (int d = 0; d < view.dims; ++d) {
       box.at[d] = offsets(view, d, values);
@@ -41,39 +41,40 @@ std::vector<Box> boxes_of(const Job& job, int rank, const Execution& loop) {
   return boxes;
 }
 
-bool conflict(const std::vector<Box>& some, const std::vector<Box>& others) {
-  for (const Box& a : some)
-    for (const Box& b : others) {
+bool conflict(const std::vector<Bounds>& some, const std::vector<Bounds>& others) {
+  for (const Bounds& a : some)
+    for (const Bounds& b : others) {
       if (a.view->array != b.view->array || ((a.flags | b.flags) & Access::writes) == 0) continue;
       bool disjoint = false;  // bytes and elements are not compared
       for (int d = 0; d < a.view->dims && a.view->exact == b.view->exact; ++d)
-        disjoint = disjoint || meet(a.at[d], b.at[d]).empty();
+        disjoint = disjoint || intersection(a.at[d], b.at[d]).empty();
       if (!disjoint) return true;
     }
   return false;
 }
 
 // Returns the values of the outermost loop for which an access, over those of the other loops, may be in the box.
-Interval touching(const View& view, const std::vector<Values>& values, const Box& box) {
+Interval touching(const View& view, const std::vector<Values>& values, const Bounds& box) {
   Interval all = {-far, far};
   if (view.exact != box.view->exact) return all;
   for (int d = 0; d < view.dims; ++d) {
     const Interval offset = offsets(view, d, values, 0), at = box.at[d];
     const int64_t factor = view.factor[d][0];
-    if (factor != 0) all = meet(all, values_within({at.begin - offset.end + 1, at.end - offset.begin}, {0, 1}, factor));
-    else if (meet(offset, at).empty()) return {0, 0};
+    if (factor != 0)
+      all = intersection(all, values_within({at.begin - offset.end + 1, at.end - offset.begin}, {0, 1}, factor));
+    else if (intersection(offset, at).empty()) return {0, 0};
   }
   return all;
 }
 
 // Removes the values of the outermost loop that conflict with the boxes; it keeps the longer side.
 void leave_out(Interval& left, const Execution& next, const std::vector<Values>& values,
-               const std::vector<Box>& boxes) {
+               const std::vector<Bounds>& boxes) {
   for (const auto& [flags, text, view] : next.accesses)
-    for (const Box& box : boxes) {
+    for (const Bounds& box : boxes) {
       if (view.array != box.view->array || ((flags | box.flags) & Access::writes) == 0) continue;
       const Interval out = touching(view, values, box);
-      if (meet(left, out).empty()) continue;
+      if (intersection(left, out).empty()) continue;
       const Interval below = {left.begin, std::min(left.end, out.begin)};
       const Interval above = {std::max(left.begin, out.end), left.end};
       left = below.end - below.begin > above.end - above.begin ? below : above;
@@ -101,21 +102,21 @@ std::pair<Share, std::vector<Values>> part_of(const Job& job, int rank, const Ex
 
 Needs needs_of(const Job& job, std::span<const Execution> done, const Execution& next) {
   Needs needs;
-  const auto own_next = boxes_of(job, job.rank, next);
+  const auto own_next = bounds_of(job, job.rank, next);
   const auto [share, values] = part_of(job, job.rank, next);
   needs.independent = share[0];
-  std::vector<std::vector<Box>> own_done;
-  for (const Execution& loop : done) own_done.push_back(boxes_of(job, job.rank, loop));
+  std::vector<std::vector<Bounds>> own_done;
+  for (const Execution& loop : done) own_done.push_back(bounds_of(job, job.rank, loop));
   for (int r = 0; r < job.nranks; ++r) {
     if (r == job.rank) continue;
-    const auto their_next = boxes_of(job, r, next);
-    bool meets = false;
+    const auto their_next = bounds_of(job, r, next);
+    bool conflicts = false;
     for (size_t i = 0; i < done.size(); ++i) {
-      const auto their_done = boxes_of(job, r, done[i]);
-      meets = meets || conflict(own_done[i], their_next) || conflict(their_done, own_next);
+      const auto their_done = bounds_of(job, r, done[i]);
+      conflicts = conflicts || conflict(own_done[i], their_next) || conflict(their_done, own_next);
       leave_out(needs.independent, next, values, their_done);
     }
-    if (meets) needs.others.push_back(r);
+    if (conflicts) needs.others.push_back(r);
   }
   return needs;
 }
@@ -131,7 +132,7 @@ const Neighbours::Known& Neighbours::know(const Memory& memory, const Execution&
 void Neighbours::defer_barrier(Memory& memory, Execution loop) {
   deferred_ = true;
   home_writes_ = loop.home_writes && !done_.empty();  // code before the first loop may have written anywhere
-  memory.group_sync().arrive(meeting, home_writes_, GroupSync::Work::all);
+  memory.group_sync().arrive(barrier_name, home_writes_, GroupSync::Work::all);
   const auto is_it = [&](const Execution& done) { return same(done, loop); };
   if (std::none_of(done_.begin(), done_.end(), is_it)) done_.push_back(std::move(loop));
 }
@@ -145,19 +146,21 @@ Status Neighbours::begin_loop(Memory& memory, const Execution& next) {
   deferred_ = false;
   GroupSync& group = memory.group_sync();
   needed_ = known.place < regarded_ ? GroupSync::Work::part : GroupSync::Work::all;
-  if (!group.splits()) return group.await(meeting, known.needs.others, needed_);
+  if (!group.splits()) return group.await(barrier_name, known.needs.others, needed_);
   if (!group.arrived(known.needs.others, needed_)) awaited_ = known.needs.others;
   independent_ = known.needs.independent, regarded_ = done_.size();
   return {};
 }
 
 Status Neighbours::finish(Memory& memory) {
-  HIROBA_TRY(memory.group_sync().await(meeting, awaited_, needed_));
+  HIROBA_TRY(memory.group_sync().await(barrier_name, awaited_, needed_));
   awaited_.clear();
   return {};
 }
 
-void Neighbours::arrive_with_part(Memory& memory) { memory.group_sync().arrive(meeting, true, GroupSync::Work::part); }
+void Neighbours::arrive_with_part(Memory& memory) {
+  memory.group_sync().arrive(barrier_name, true, GroupSync::Work::part);
+}
 
 Status Neighbours::settle(Memory& memory) {
   awaited_.clear();

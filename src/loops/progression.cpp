@@ -28,7 +28,7 @@ Progression closed(Progression p) {
 }
 
 // Returns the smallest integer of form a.first + i * a.step = b.first + shift + j * b.step, with i and j in range.
-std::optional<int64_t> meeting(const Progression& a, const Progression& b, int64_t shift) {
+std::optional<int64_t> common_member(const Progression& a, const Progression& b, int64_t shift) {
   const int64_t apart = b.first + shift - a.first;
   const Bezout found = bezout(a.step, b.step);
   if (apart % found.gcd != 0) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<int64_t> common(const Progression& a, const Progression& b) {
   std::optional<int64_t> best;
   // Member u of a's width and member v of b's are equal where their firsts differ by u - v.
   for (int64_t shift = 1 - p.width; shift < q.width; ++shift)
-    if (const auto at = meeting(p, q, shift))
+    if (const auto at = common_member(p, q, shift))
       best = std::min(best.value_or(INT64_MAX), *at + std::max<int64_t>(0, -shift));
   return best;
 }

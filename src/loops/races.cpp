@@ -26,16 +26,16 @@ Progression bytes_of_row(const Distribution& d, const Touch& t, int64_t row) {
   return {begin, 1, last - first + static_cast<int64_t>(d.element_bytes()), 1};
 }
 
-struct Meeting {
+struct Overlap {
   bool sure;
   int64_t byte;  // of the array
 };
 
-std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& b) {
+std::optional<Overlap> overlap_of(const Distribution& d, const Touch& a, const Touch& b) {
   const bool sure = ((a.flags | b.flags) & Access::perhaps) == 0;
   if (a.kind != Touch::elements && b.kind != Touch::elements) {
     const auto byte = common(a.at[0], b.at[0]);
-    return byte ? std::optional(Meeting{sure, *byte}) : std::nullopt;
+    return byte ? std::optional(Overlap{sure, *byte}) : std::nullopt;
   }
   if (a.kind == b.kind) {
     int64_t element = 0;
@@ -44,13 +44,13 @@ std::optional<Meeting> meet(const Distribution& d, const Touch& a, const Touch& 
       if (!index) return std::nullopt;
       element = element * d.dim(i) + *index;
     }
-    return Meeting{sure, element * static_cast<int64_t>(d.element_bytes())};
+    return Overlap{sure, element * static_cast<int64_t>(d.element_bytes())};
   }
   const Touch &box = a.kind == Touch::elements ? a : b, &other = a.kind == Touch::elements ? b : a;
   for (int64_t k = 0; k < box.at[0].count; ++k)
     for (int64_t w = 0; w < box.at[0].width; ++w)
       if (const auto byte = common(bytes_of_row(d, box, box.at[0].first + k * box.at[0].step + w), other.at[0]))
-        return Meeting{false, *byte};
+        return Overlap{false, *byte};
   return std::nullopt;
 }
 
@@ -71,7 +71,7 @@ void LoopRaces::note(const Touch& touch) {
 void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b, int rank_b) {
   if (((a.flags | b.flags) & Access::writes) == 0) return;
   if ((a.flags & Access::writes) == 0) return compare(array, b, rank_b, a, rank_a);
-  const auto found = meet(array.distribution, a, b);
+  const auto found = overlap_of(array.distribution, a, b);
   if (!found) return;
   // If pages replace elements, each access of a loop would overlap each of the other; one pair is enough.
   const bool by_page = a.kind == Touch::pages || b.kind == Touch::pages;

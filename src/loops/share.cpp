@@ -101,7 +101,7 @@ bool share_by(const View& view, const Job& job, int rank, std::span<const Values
     // The owner of the first element of an iteration computes it.
     const int64_t first = offsets(view, dims[k], values, k).begin;
     const Interval all = out[k];
-    const Interval piece = meet(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
+    const Interval piece = intersection(values_within(mine[k], {first, first + 1}, view.factor[dims[k]][k]), all);
     if (piece.empty()) return out = {}, true;
     // Rounds to the loop's values: the owner of the first value at or after a border begins there.
     out[k] = {on_grid(all.begin, piece.begin, values[k].step), piece.end};

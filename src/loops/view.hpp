@@ -18,7 +18,7 @@ struct Interval {
   bool empty() const { return begin >= end; }
 };
 
-inline Interval meet(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
+inline Interval intersection(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
 
 // The values of a loop variable: first, first + step, .. below end; or above end, if step < 0.
 struct Values {

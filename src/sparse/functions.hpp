@@ -20,35 +20,28 @@ class FunctionOperator final : public Operator<T> {
   std::string what() const override { return format("function on vectors of %ld elements", rows_.count()); }
   Status apply(const Ranks& ranks, const T* x, T* y) override {
     if (y_ == nullptr) {
-      for (T*& vector : x_) HIROBA_TRY(make(ranks, vector));
-      HIROBA_TRY(make(ranks, y_));
+      for (void** vector : {&x_[0], &x_[1], &y_})
+        HIROBA_TRY(ranks.allocate(rows_.cuts, sizeof(T), "vector of an operator", *vector));
     }
-    T* const in = x_[turn_ = 1 - turn_];
+    T *const in = static_cast<T*>(x_[turn_ = 1 - turn_]), *const out = static_cast<T*>(y_);
     const int64_t begin = rows_.begin(ranks.me()), n = rows_.of(ranks.me());
     copy_by_threads(n, x, 1, in + begin, 1);
     HIROBA_TRY(ranks.barrier());
-    function_(in, y_, context_);
-    copy_by_threads(n, y_ + begin, 1, y, 1);
+    function_(in, out, context_);
+    copy_by_threads(n, out + begin, 1, y, 1);
     return {};
   }
   Status release(const Ranks& ranks) override {
-    for (T** vector : {&x_[0], &x_[1], &y_})
+    for (void** vector : {&x_[0], &x_[1], &y_})
       if (*vector != nullptr) HIROBA_TRY(ranks.free(std::exchange(*vector, nullptr)));
     return {};
   }
 
  private:
-  Status make(const Ranks& ranks, T*& out) {
-    void* array = nullptr;
-    HIROBA_TRY(ranks.allocate(rows_.cuts, sizeof(T), "vector of an operator", array));
-    out = static_cast<T*>(array);
-    return {};
-  }
-
   Rows rows_;
   Function function_;
   void* context_;
-  T *x_[2] = {}, *y_ = nullptr;
+  void *x_[2] = {}, *y_ = nullptr;
   int turn_ = 0;
 };
 

@@ -120,7 +120,7 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
 
 Status check_vector(const Rows& rows, const char* name, const SharedVector& vector) {
   Status status;
-  for_each_run(vector, 0, vector.length, [&](const Run& run) {
+  for_each_run(vector, 0, vector.length, [&](const OwnedRun& run) {
     const int owner = rows.owner(run.begin);
     if (!status.ok() || (owner == run.owner && run.end <= rows.end(owner))) return;
     const int64_t at = owner == run.owner ? rows.end(owner) : run.begin;

@@ -24,6 +24,9 @@ Array& array_of(const void* address, const char* call) {
   return *array;
 }
 
+// Requires that the address is in a shared array.
+Affinity& affinity_of(const void* array, const char* call) { return array_of(array, call), affinity_of(call); }
+
 std::vector<int> domains_of_pages(const Array& array, const char* call) {
   std::vector<int> out;
   require_at(affinity_of(call).locate(array, out), call);
@@ -34,7 +37,6 @@ std::vector<int> domains_of_pages(const Array& array, const char* call) {
 
 NUMA_EXPORT int64_t hiroba_place_memory(void* array, int where) {
   constexpr const char* call = "hiroba_place_memory";
-  array_of(array, call);
   MemoryPlace place;
   switch (where) {
     case HIROBA_ON_OWNER: place.kind = MemoryPlace::Kind::owner; break;
@@ -47,7 +49,7 @@ NUMA_EXPORT int64_t hiroba_place_memory(void* array, int where) {
       place = {MemoryPlace::Kind::domain, where};
   }
   uint64_t moved = 0;
-  require(affinity_of(call).place(array, place, call, moved));
+  require(affinity_of(array, call).place(array, place, call, moved));
   return static_cast<int64_t>(moved);
 }
 
@@ -64,21 +66,18 @@ NUMA_EXPORT int64_t hiroba_migrate(void* array, const sms_range section[], int r
 
 NUMA_EXPORT void hiroba_next_touch(void* array) {
   constexpr const char* call = "hiroba_next_touch";
-  array_of(array, call);
-  require(affinity_of(call).next_touch(array, call));
+  require(affinity_of(array, call).next_touch(array, call));
 }
 
 NUMA_EXPORT void hiroba_sample_touches(void* array, int on) {
   constexpr const char* call = "hiroba_sample_touches";
-  array_of(array, call);
-  require(affinity_of(call).sample(array, on != 0, call));
+  require(affinity_of(array, call).sample(array, on != 0, call));
 }
 
 NUMA_EXPORT int64_t hiroba_migrate_by_touches(void* array) {
   constexpr const char* call = "hiroba_migrate_by_touches";
-  array_of(array, call);
   uint64_t moved = 0;
-  require(affinity_of(call).migrate_by_use(array, call, moved));
+  require(affinity_of(array, call).migrate_by_use(array, call, moved));
   return static_cast<int64_t>(moved);
 }
 

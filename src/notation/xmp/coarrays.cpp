@@ -29,7 +29,7 @@ void start_coarrays(const char* call, const char* place) {
   xmp_checking = memory.checking() ? 1 : 0;
   at_end([] {
     execute_all(0);
-    forget_all();
+    deregister_all_coarrays();
   });
 }
 
@@ -262,7 +262,7 @@ XMP_EXPORT void* xmp_coarray_allocate(xmp_coarray* c, const void* initial) {
   if (process_memory("xmp_coarray_allocate").checking()) c->near_count = 0;  // each access is checked
   c->images = c->on == nullptr ? &xmp_executing : &c->on->images;
   c->opaque = coarray.release();
-  remember(c);
+  register_coarray(c);
   if (initial == nullptr) return c->data;
   std::copy_n(static_cast<const char*>(initial), c->bytes, static_cast<char*>(c->data));
   require_at(all.image_sync().sync_all(Team::all(sms_nprocs), {"first values of a coarray", place}), place);
@@ -286,7 +286,7 @@ XMP_EXPORT void xmp_free_at(xmp_coarray* c, const char* place) {
   require_allocated(c, call.c_str());
   auto* const coarray = static_cast<Coarray*>(c->opaque);
   require_at(all.free(*coarray, format("xmp_free of coarray %s", coarray->name.c_str())), call.c_str());
-  forget(c);
+  deregister_coarray(c);
 }
 XMP_EXPORT void xmp_free(xmp_coarray* c) { xmp_free_at(c, ""); }
 

@@ -40,7 +40,7 @@ OwnCoarray::OwnCoarray(const char* name_of, const char* place_of)
   name = name_text.c_str(), place = place_text.c_str();
 }
 
-void remember(xmp_coarray* coarray) {
+void register_coarray(xmp_coarray* coarray) {
   const std::unique_lock lock(allocated().mutex);
   allocated().descriptors.push_back(coarray);
 }
@@ -55,7 +55,7 @@ void require_allocated(const xmp_coarray* coarray, const char* place) {
   if (!is_allocated(coarray)) end_job(1, "%s: the coarray is not allocated, or has been freed already", place);
 }
 
-void forget(xmp_coarray* c) {
+void deregister_coarray(xmp_coarray* c) {
   constexpr size_t most = 100;
   delete static_cast<Coarray*>(c->opaque);
   c->opaque = nullptr, c->data = nullptr, c->images = nullptr;
@@ -66,8 +66,8 @@ void forget(xmp_coarray* c) {
   if (allocated().freed.size() > most) allocated().freed.pop_front();
 }
 
-void forget_all() {
-  for (xmp_coarray* c : std::vector(allocated().descriptors)) forget(c);
+void deregister_all_coarrays() {
+  for (xmp_coarray* c : std::vector(allocated().descriptors)) deregister_coarray(c);
 }
 
 XMP_EXPORT const xmp_coarray* xmp_coarray_of(const void* address, const char* place) {

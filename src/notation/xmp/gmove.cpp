@@ -74,25 +74,26 @@ class Together final : public Request {
         sequence_(collective_.teams().begin_sequence(executing(), 3, {"xmp_gmove_start", place})) {
     if (!here_) reads_ = moves_of(read_.section(), source_.section(), element, place_.c_str());
     writes_ = moves_of(to, here_ ? source_.section() : read_.section(), element, place_.c_str());
-    meet(0);
+    start_barrier(0);
   }
 
   Status advance(bool& complete) override { return advance(complete, &Request::advance); }
   Status hasten(bool& complete) override { return advance(complete, &Request::hasten); }
-  std::string missing() const override { return stage_ == Stage::reading ? reading_->missing() : met_.missing(); }
+  std::string missing() const override { return stage_ == Stage::reading ? reading_->missing() : barrier_.missing(); }
 
  private:
   enum class Stage { coming, reading, read, written };
 
-  void meet(int which) {
-    require(collective_.teams().start_barrier(sequence_, which, sync_.release_order(), ImageSync::join_order, met_));
+  void start_barrier(int which) {
+    require(
+        collective_.teams().start_barrier(sequence_, which, sync_.release_order(), ImageSync::join_order, barrier_));
   }
 
   Status advance(bool& complete, Status (Request::*wait)(bool&)) {
     const char* const place = place_.c_str();
-    HIROBA_TRY(met_.agrees());
-    if (stage_ == Stage::coming && met_.done()) {
-      sync_.acquire_order(met_.words());
+    HIROBA_TRY(barrier_.agrees());
+    if (stage_ == Stage::coming && barrier_.done()) {
+      sync_.acquire_order(barrier_.words());
       if (here_) return make(writes_, place), complete = true, Status();
       reading_ = start(reads_, place);
       stage_ = Stage::reading;
@@ -100,16 +101,16 @@ class Together final : public Request {
     if (stage_ == Stage::reading) {
       bool there = false;
       HIROBA_TRY((*reading_.*wait)(there));
-      if (there) meet(1), stage_ = Stage::read;
+      if (there) start_barrier(1), stage_ = Stage::read;
     }
-    if (stage_ == Stage::read && met_.done()) {
-      sync_.acquire_order(met_.words());
+    if (stage_ == Stage::read && barrier_.done()) {
+      sync_.acquire_order(barrier_.words());
       make(writes_, place);
       HIROBA_TRY(sync_.sync_memory({"xmp_gmove", place}));
-      meet(2), stage_ = Stage::written;
+      start_barrier(2), stage_ = Stage::written;
     }
-    complete = stage_ == Stage::written && met_.done();
-    if (complete) sync_.acquire_order(met_.words());
+    complete = stage_ == Stage::written && barrier_.done();
+    if (complete) sync_.acquire_order(barrier_.words());
     return {};
   }
 
@@ -122,7 +123,7 @@ class Together final : public Request {
   const Sequence sequence_;
   std::vector<Move> reads_, writes_;
   Stage stage_ = Stage::coming;
-  Started met_;
+  Started barrier_;
   std::unique_ptr<Request> reading_;
 };
 
@@ -136,16 +137,16 @@ class Alone final : public Request {
         moves_(start(moves_of(to, source_.section(), element, place), place)) {}
   Status advance(bool& complete) override {
     HIROBA_TRY(moves_->advance(complete));
-    return complete ? settle() : Status();
+    return complete ? fence() : Status();
   }
   Status hasten(bool& complete) override {
     HIROBA_TRY(moves_->hasten(complete));
-    return complete ? settle() : Status();
+    return complete ? fence() : Status();
   }
   std::string missing() const override { return moves_->missing(); }
 
  private:
-  Status settle() { return sync_.sync_memory({"xmp_gmove", place_.c_str()}); }
+  Status fence() { return sync_.sync_memory({"xmp_gmove", place_.c_str()}); }
 
   ImageSync& sync_;
   const Source source_;

@@ -43,13 +43,13 @@ struct OwnCoarray : xmp_coarray {
 };
 
 // Descriptors of allocated coarrays: for xmp_coarray_of, and to detect freed ones.
-void remember(xmp_coarray* coarray);
+void register_coarray(xmp_coarray* coarray);
 bool is_allocated(const void* coarray);
 // Ends the job if it is not allocated.
 void require_allocated(const xmp_coarray* coarray, const char* place);
-void forget(xmp_coarray* coarray);
+void deregister_coarray(xmp_coarray* coarray);
 // Called at the end of the job.
-void forget_all();
+void deregister_all_coarrays();
 
 // ---- sections ----
 // A single element of so many bytes.

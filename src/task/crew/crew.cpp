@@ -43,9 +43,9 @@ Task& Worker::create(Domain& domain, Task::Kind kind) {
   size_t limit = domain.recording != nullptr ? SIZE_MAX : crew_.settings_.window;
   fruitless_ = 0;
   Task* task = nullptr;
-  for (Backoff backoff = crew_.patience(); (task = pool_.take(limit)) == nullptr;) {
+  for (Backoff backoff = crew_.backoff(); (task = pool_.take(limit)) == nullptr;) {
     flush();
-    if (step()) backoff = crew_.patience();
+    if (step()) backoff = crew_.backoff();
     else if (domain.parent != nullptr) limit = SIZE_MAX;  // all may wait for a task that this one has yet to create
     else rest(backoff);
   }
@@ -333,7 +333,7 @@ void Crew::stop() {
 }
 
 // A task may wait for another rank.
-Backoff Crew::patience() const {
+Backoff Crew::backoff() const {
   constexpr int yields = 200;
   return Backoff(settings_.spins, settings_.outside != nullptr ? long_yielding : 0, yields);
 }

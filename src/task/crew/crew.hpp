@@ -147,7 +147,7 @@ class Crew {
   // The task, whose body this thread runs, ends only after let_go(), which any thread may call.
   static void hold(Task& task);
   void let_go(Task& task);
-  Backoff patience() const;  // for an idle thread
+  Backoff backoff() const;  // for an idle thread
   void observe(Observer* observer) { observer_.store(observer); }
   // Records all edges; call it before the first task. Null: none is recorded.
   void draw(Chart* chart) { chart_ = chart; }
@@ -191,8 +191,8 @@ std::string name_of(const Task& task);
 template <typename Done>
 void Worker::work_until(const Done& done) {
   flush();
-  for (Backoff backoff = crew_.patience(); !done();) {
-    if (step()) backoff = crew_.patience();
+  for (Backoff backoff = crew_.backoff(); !done();) {
+    if (step()) backoff = crew_.backoff();
     else if (flush(), !done()) rest(backoff);
   }
 }

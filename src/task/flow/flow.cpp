@@ -16,9 +16,10 @@ void Flow::start(Memory& memory, Worker& worker, Events& events) {
 
 // ---- the data of a task, and its homes ------------------------------------------------------------------------------
 
-Status Flow::add_pieces(const TaskAccess& access) {
+Status Flow::add_parts(const TaskAccess& access) {
   if (!world_->is_shared(access.section.address)) {
-    pieces_.push_back({nullptr, &access.section, &access});  // it has an entry only on the rank that runs the task
+    access_parts_.push_back(
+        {nullptr, &access.section, &access});  // it has an entry only on the rank that runs the task
     return {};
   }
   return add_shared(access, access.key(), access.section);
@@ -33,7 +34,7 @@ Status Flow::add_shared(const TaskAccess& access, const TaskSection& key, const 
     find_homes(entry, *array, key);
   }
   if (entry.shares != nullptr) {
-    pieces_.push_back({&entry, &section, &access});
+    access_parts_.push_back({&entry, &section, &access});
     return {};
   }
   // If a tile is on several nodes, its sections have their own entries.
@@ -76,8 +77,8 @@ void Flow::find_homes(Entry& entry, const Array& array, const TaskSection& secti
 // The first shared data that the task writes decides.
 int Flow::place_of_task(int on) const {
   if (on != unsaid) return on;
-  for (const Piece& piece : pieces_)
-    if (piece.entry != nullptr && writes(piece.access->mode)) return piece.entry->shares->owner;
+  for (const AccessPart& part : access_parts_)
+    if (part.entry != nullptr && writes(part.access->mode)) return part.entry->shares->owner;
   return everywhere;
 }
 
@@ -102,9 +103,9 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
     }
     return {};
   }
-  pieces_.clear();
+  access_parts_.clear();
   for (const TaskAccess& access : accesses)
-    if (!access.section.empty()) HIROBA_TRY(add_pieces(access));
+    if (!access.section.empty()) HIROBA_TRY(add_parts(access));
   tasks_.next(++count_);
   if (!parts_) note(accesses, label);
   const int place = place_of_task(on);
@@ -116,11 +117,11 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
   task = &tasks_.worker().create(tasks_.domain(), Task::program);
   task->number = count_ | (place != everywhere ? Task::lone : 0);
   Wiring wiring(tasks_.worker(), *task);
-  for (const Piece& piece : pieces_) {
-    const TaskAccess& access = *piece.access;
-    Entry& entry = piece.entry != nullptr ? *piece.entry : directory_.find(access.key());
+  for (const AccessPart& part : access_parts_) {
+    const TaskAccess& access = *part.access;
+    Entry& entry = part.entry != nullptr ? *part.entry : directory_.find(access.key());
     entry.exclude(access.mode, *task);
-    if (piece.entry == nullptr) directory_.use(entry, access.mode, wiring);
+    if (part.entry == nullptr) directory_.use(entry, access.mode, wiring);
   }
   for (int r = place == everywhere ? 0 : rank_; r < (place == everywhere ? world_->nranks : rank_ + 1); ++r)
     use_shared(r, r == rank_ ? &wiring : nullptr);
@@ -132,8 +133,8 @@ Status Flow::create(std::span<const TaskAccess> accesses, int on, const TaskLabe
 // successors: of sections that overlap, one must not wait for the other.
 void Flow::use_shared(int rank, Wiring* wiring) {
   for (const bool after : {false, true})
-    for (const Piece& piece : pieces_)
-      if (piece.entry != nullptr) sharing_.use(*piece.entry, piece.access->mode, *piece.section, rank, wiring, after);
+    for (const AccessPart& part : access_parts_)
+      if (part.entry != nullptr) sharing_.use(*part.entry, part.access->mode, *part.section, rank, wiring, after);
 }
 
 // Records the values that must be the same in all ranks.

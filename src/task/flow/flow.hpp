@@ -36,14 +36,14 @@ class Flow {
  private:
   static constexpr int everywhere = -2, unsaid = -1;
   // A part of an access; an access without an entry is to private memory.
-  struct Piece {
+  struct AccessPart {
     Entry* entry;
     const TaskSection* section;
     const TaskAccess* access;
   };
 
   void begin();
-  Status add_pieces(const TaskAccess& access);
+  Status add_parts(const TaskAccess& access);
   Status add_shared(const TaskAccess& access, const TaskSection& key, const TaskSection& section);
   Status find_array(const TaskSection& section, Array*& array) const;
   void find_homes(Entry& entry, const Array& array, const TaskSection& section) const;
@@ -61,8 +61,8 @@ class Flow {
   uint64_t count_ = 0;
   std::vector<Made> made_;
   bool used_ = false;
-  uint64_t changes_ = 0;       // number of changes of arrays when used_ became true
-  std::vector<Piece> pieces_;  // the parts of the task being created
+  uint64_t changes_ = 0;                  // number of changes of arrays when used_ became true
+  std::vector<AccessPart> access_parts_;  // the parts of the task being created
 };
 
 }  // namespace hiroba

@@ -19,12 +19,12 @@ void Sharing::start(Memory& memory, Directory& directory, RuntimeTasks& tasks) {
   for (int r = 0; r < world_->nranks; ++r) all_reach_ = all_reach_ && world_->reaches(r);
 }
 
-Sharing::Reach Sharing::reach(int rank, int home) const {
-  if (world_->job.node_of(rank) == world_->job.node_of(home)) return Reach::same;
-  return all_reach_ ? Reach::pull : Reach::push;
+Sharing::Route Sharing::route(int rank, int home) const {
+  if (world_->job.node_of(rank) == world_->job.node_of(home)) return Route::same;
+  return all_reach_ ? Route::pull : Route::push;
 }
 
-void Sharing::renew(Entry& entry) const {
+void Sharing::refresh(Entry& entry) const {
   if (entry.epoch == epoch_) return;
   entry.epoch = epoch_;
   entry.forget_tasks();
@@ -43,7 +43,7 @@ bool Sharing::has_copy(const Entry& entry, const TaskSection& bytes) const {
 bool Sharing::uses(const Entry& entry, bool to_write, bool copied) const {
   if (entry.shares == nullptr || entry.epoch != epoch_) return false;
   const Shares& shares = *entry.shares;
-  if (reach(rank_, shares.home) != Reach::same) return to_write || !copied;
+  if (route(rank_, shares.home) != Route::same) return to_write || !copied;
   const bool written = shares.writer != Shares::nobody && shares.writer != rank_ && !shares.signalled.has(rank_);
   return written || (to_write && shares.readers.any_but(rank_));
 }
@@ -54,13 +54,13 @@ void Sharing::use(Entry& entry, TaskAccess::Mode mode, const TaskSection& sectio
                   bool after) {
   if (after && !writes(mode)) return;
   const int home = entry.shares->home;
-  renew(entry);
+  refresh(entry);
   for (Entry* const other : entry.others)
-    if (other->shares != nullptr) renew(*other);
+    if (other->shares != nullptr) refresh(*other);
   const bool concerned = wiring != nullptr || is_near(home);
   if (!concerned) {
     if (after) invalidate(entry);
-  } else if (reach(rank, home) == Reach::same) {
+  } else if (route(rank, home) == Route::same) {
     if (after == writes(mode)) use_near(entry, mode, rank, wiring);
   } else if (after) {
     write_far(entry, section, rank, wiring);
@@ -176,11 +176,11 @@ void Sharing::read_far(Entry& entry, const TaskSection& section, int rank, Wirin
   const int home = entry.shares->home;
   if (!copy_of(entry, rank, section).valid) {
     const Task* const reader = wiring != nullptr ? &wiring->task() : nullptr;
-    const Reach how = reach(rank, home);
-    if (how == Reach::pull && rank == rank_) pull(entry, section, reader);
-    else if (how == Reach::push && rank == rank_) receive(entry, section, reader);
-    else if (how == Reach::push && home == rank_) push(entry, section, rank);
-    else use_near(entry, TaskAccess::in, how == Reach::pull ? rank : home, nullptr);
+    const Route how = route(rank, home);
+    if (how == Route::pull && rank == rank_) pull(entry, section, reader);
+    else if (how == Route::push && rank == rank_) receive(entry, section, home, reader);
+    else if (how == Route::push && home == rank_) send(entry, section, rank, TaskRef());
+    else use_near(entry, TaskAccess::in, how == Route::pull ? rank : home, nullptr);
     copy_of(entry, rank, section).valid = true;
   }
   if (wiring == nullptr) return;
@@ -191,13 +191,13 @@ void Sharing::read_far(Entry& entry, const TaskSection& section, int rank, Wirin
 // The task writes this rank's copy; then the home gets it.
 void Sharing::write_far(Entry& entry, const TaskSection& section, int rank, Wiring* wiring) {
   const int home = entry.shares->home;
-  const Reach how = reach(rank, home);
+  const Route how = route(rank, home);
   TaskRef writer, sender;
   if (wiring != nullptr) writer = TaskRef(&wiring->task());
-  if (how == Reach::pull && rank == rank_) sender = put_back(entry, section, writer);
-  else if (how == Reach::push && rank == rank_) sender = send_back(entry, section, writer);
-  else if (how == Reach::push && home == rank_) receive_back(entry, section, rank);
-  else use_near(entry, TaskAccess::out, how == Reach::pull ? rank : home, nullptr);
+  if (how == Route::pull && rank == rank_) sender = put_back(entry, section, writer);
+  else if (how == Route::push && rank == rank_) sender = send(entry, section, home, writer);
+  else if (how == Route::push && home == rank_) receive(entry, section, rank, nullptr);
+  else use_near(entry, TaskAccess::out, how == Route::pull ? rank : home, nullptr);
   Shares::Copy& copy = copy_of(entry, rank, section);
   copy.valid = true;
   copy.mover = writer, copy.readers.clear();
@@ -229,22 +229,32 @@ void Sharing::pull(Entry& entry, const TaskSection& section, const Task* reader)
   wiring.submit();
 }
 
-// The home sends when the data is ready and the receiver has reported that nothing uses its copy.
-void Sharing::push(Entry& entry, const TaskSection& section, int rank) {
+// Sends when the data is ready and the receiver has reported that nothing uses its memory.
+TaskRef Sharing::send(Entry& entry, const TaskSection& section, int rank, const TaskRef& writer) {
   const TaskRef clear = tasks_->expect(rank, section);
-  Wiring wiring(tasks_->worker(), tasks_->signal(rank, section, true));
+  Task& task = tasks_->signal(rank, section, true);
+  const TaskRef out(&task);
+  Wiring wiring(tasks_->worker(), task);
+  wiring.after(writer);
   wiring.after(clear);
-  use_near(entry, TaskAccess::in, rank_, &wiring);
+  if (entry.shares->home == rank_) use_near(entry, TaskAccess::in, rank_, &wiring);
+  else invalidate(entry);
   wiring.submit();
+  return out;
 }
 
-// The receiver's side. The handler of messages knows the task before the home may send.
-void Sharing::receive(Entry& entry, const TaskSection& section, const Task* reader) {
-  const int home = entry.shares->home;
-  Task& data = tasks_->receiving(home, section);
-  Wiring clear(tasks_->worker(), tasks_->signal(home, section), reader);
-  after_copies(entry, section, clear, true);
-  moved_by(entry, section, data);
+// The receiver's side. The handler of messages knows the task before the other rank may send.
+void Sharing::receive(Entry& entry, const TaskSection& section, int rank, const Task* reader) {
+  Task& data = tasks_->receiving(rank, section);
+  const TaskRef written(&data);
+  Wiring clear(tasks_->worker(), tasks_->signal(rank, section), reader);
+  if (entry.shares->home == rank_) {
+    use_near(entry, TaskAccess::out, rank_, &clear);
+    entry.writer = written;
+  } else {
+    after_copies(entry, section, clear, true);
+    moved_by(entry, section, data);
+  }
   tasks_->worker().submit(data, 1);
   clear.submit();
 }
@@ -257,29 +267,6 @@ TaskRef Sharing::put_back(Entry& entry, const TaskSection& section, const TaskRe
   use_near(entry, TaskAccess::out, rank_, &wiring);
   wiring.submit();
   return out;
-}
-
-TaskRef Sharing::send_back(Entry& entry, const TaskSection& section, const TaskRef& writer) {
-  const int home = entry.shares->home;
-  const TaskRef clear = tasks_->expect(home, section);
-  Task& task = tasks_->signal(home, section, true);
-  const TaskRef out(&task);
-  Wiring wiring(tasks_->worker(), task);
-  wiring.after(writer);
-  wiring.after(clear);
-  invalidate(entry);
-  wiring.submit();
-  return out;
-}
-
-void Sharing::receive_back(Entry& entry, const TaskSection& section, int rank) {
-  Task& data = tasks_->receiving(rank, section);
-  const TaskRef written(&data);
-  Wiring clear(tasks_->worker(), tasks_->signal(rank, section));
-  use_near(entry, TaskAccess::out, rank_, &clear);
-  entry.writer = written;
-  tasks_->worker().submit(data, 1);
-  clear.submit();
 }
 
 }  // namespace hiroba

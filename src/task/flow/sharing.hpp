@@ -77,10 +77,10 @@ class Sharing {
   void clear() { ++epoch_; }
 
  private:
-  enum class Reach { same, pull, push };  // same node; the reader copies; the home sends
-  Reach reach(int rank, int home) const;
-  bool is_near(int home) const { return reach(rank_, home) != Reach::push; }
-  void renew(Entry& entry) const;
+  enum class Route { same, pull, push };  // same node; the reader copies; the home sends
+  Route route(int rank, int home) const;
+  bool is_near(int home) const { return route(rank_, home) != Route::push; }
+  void refresh(Entry& entry) const;
 
   void use_near(Entry& entry, TaskAccess::Mode mode, int rank, Wiring* wiring);
   void join_arrivals(Entry& entry, Wiring& wiring);
@@ -95,11 +95,9 @@ class Sharing {
   void read_far(Entry& entry, const TaskSection& section, int rank, Wiring* wiring);
   void write_far(Entry& entry, const TaskSection& section, int rank, Wiring* wiring);
   void pull(Entry& entry, const TaskSection& section, const Task* reader);
-  void push(Entry& entry, const TaskSection& section, int rank);
-  void receive(Entry& entry, const TaskSection& section, const Task* reader);
   TaskRef put_back(Entry& entry, const TaskSection& section, const TaskRef& writer);
-  TaskRef send_back(Entry& entry, const TaskSection& section, const TaskRef& writer);
-  void receive_back(Entry& entry, const TaskSection& section, int rank);
+  TaskRef send(Entry& entry, const TaskSection& section, int rank, const TaskRef& writer);
+  void receive(Entry& entry, const TaskSection& section, int rank, const Task* reader);
 
   const World* world_ = nullptr;
   Memory* memory_ = nullptr;
