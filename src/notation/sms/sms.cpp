@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/text.hpp"
 #include "notation/sms/reduce.hpp"
 #include "notation/sms/report.hpp"
@@ -27,6 +28,17 @@ SMS_EXPORT int sms_rank, sms_nprocs, sms_node, sms_nnodes;
 int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
 namespace {
+
+__attribute__((constructor)) void name_calls() {
+  hiroba::phrases() = {.end = "sms_shutdown",
+                       .bring_pages = "sms_preload",
+                       .free_object = "sms_mfree",
+                       .resize_object = "sms_realloc",
+                       .allocate_array = "sms_mapalloc",
+                       .set_homes = "sms_set_homes",
+                       .move_homes = "sms_redistribute",
+                       .set_scalar = "sms_set_scalar"};
+}
 
 // Returns the numbers up to -1.
 template <typename Int>

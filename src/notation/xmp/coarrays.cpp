@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/wait.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
@@ -24,7 +25,7 @@ void start_coarrays(const char* call, const char* place) {
   if (!process_started()) coarrays(call, place);
   Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
-  process_ends_by("xmp_finalize");
+  phrases().end = "xmp_finalize";
   execute_all(memory.job().nranks);
   xmp_checking = memory.checking() ? 1 : 0;
   at_end([] {

@@ -6,8 +6,8 @@
 
 namespace hiroba {
 
-Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
-  auto net = std::make_unique<Net>();
+Status make_net(const std::string& name, const Options& options, Job& job, std::unique_ptr<Transport>& out) {
+  auto net = std::make_unique<Net>(name);
   HIROBA_TRY(net->join(options, job));
   out = std::move(net);
   return {};
@@ -16,8 +16,7 @@ Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& ou
 Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
   HIROBA_TRY(failures_.watch_joining(options, placement_.kind != Placement::Kind::none));
-  HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
-  name_ = chosen_transport(options);
+  HIROBA_TRY(join_job(name_, options, {this, on_frame, on_done, on_failed}, joined_));
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
     rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);

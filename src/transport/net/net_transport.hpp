@@ -29,6 +29,7 @@ namespace hiroba {
 
 class Net final : public Transport {
  public:
+  explicit Net(std::string name) : name_(std::move(name)) {}
   ~Net() override = default;
   Status join(const Options& options, Job& job);
 
@@ -103,7 +104,7 @@ class Net final : public Transport {
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void reply_place(int source, const Head& head);
 
-  std::string name_ = "net";
+  const std::string name_;
   Joined joined_;
   Placement placement_;
   std::vector<int> rank_of_wire_;

@@ -34,7 +34,7 @@ static_assert(sizeof(Ring) <= 1 << 20);
 
 class Shm final : public Transport {
  public:
-  const char* name() const override { return "shm"; }
+  const char* name() const override { return shm_name; }
 
   std::vector<Capability> capabilities() const override {
     return {{"strided put and get", false},
