@@ -243,12 +243,12 @@ void RaceChecker::report(const Race& race, const Array& array) {
                            : race.object[0] == '\0' ? format("%p", static_cast<const void*>(array.data + byte))
                                                     : "it";
   const std::string advice =
-      freed ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
-      : race.apart
-          ? format("these are different bytes of one value, of which one write remains: if they are members of a "
-                   "structure, declare the smallest by %s",
-                   phrases().set_scalar)
-          : "put a barrier between the two, or a lock around both";
+      freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
+      : race.apart ? format(
+                         "these are different bytes of one value, of which one write remains: if they are members of a "
+                         "structure, declare the smallest by %s",
+                         phrases().set_scalar)
+                   : "put a barrier between the two, or a lock around both";
   log_finding(
       "check: race on %s: rank %d %s %s %s %s, and rank %d %s it %s %s, with no barrier between and no lock "
       "that both hold; %s",
