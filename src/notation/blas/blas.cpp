@@ -43,8 +43,7 @@ struct Begun : CheckedCall {
 template <typename T>
 Combine sum_of() {
   Combine out;
-  const auto type = sizeof(R<T>) == 8 ? Type::float64 : Type::float32;
-  require_at(Combine::make(type, Op::add, out), prefix());
+  require_at(Combine::make(type_for<R<T>>(), Op::add, out), prefix());
   return out;
 }
 

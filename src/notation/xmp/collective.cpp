@@ -30,7 +30,7 @@ Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* pla
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
   if (shift) end_job(1, "%s: reduction with an operator that depends on the order", place);
   if (count < 0) end_job(1, "%s: reduction of %ld elements", place, count);
-  require_at(Arithmetic::make(type, type, op == XMP_SUB ? XMP_ADD : op, out.arithmetic), place);
+  out.arithmetic = arithmetic_of(type, type, op == XMP_SUB ? XMP_ADD : op, place);
   return out;
 }
 
