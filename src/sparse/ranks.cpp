@@ -6,7 +6,7 @@ namespace hiroba {
 
 namespace {
 
-PlannedOperations& operations(const Ranks& ranks) { return ranks.memory().collective().planned(); }
+TeamOperations& operations(const Ranks& ranks) { return ranks.memory().collective().teams(); }
 
 }  // namespace
 

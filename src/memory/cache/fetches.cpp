@@ -309,6 +309,16 @@ void Fetches::finish(uint64_t first, uint64_t end) {
       if (!finish_slot(fetch) && !backoff.step()) usleep(20);
 }
 
+bool Fetches::have_ended(uint64_t first, uint64_t end) {
+  bool all = true;
+  for (Fetch& fetch : fetches_) {
+    if (fetch.state.load(std::memory_order_acquire) == Fetch::free) continue;
+    if (fetch.page >= end || fetch.page + fetch.pages <= first) continue;
+    all = (fetch.completion.left.load(std::memory_order_acquire) == 0 && finish_slot(fetch)) && all;
+  }
+  return all;
+}
+
 // Looks at the slots repeatedly: the page may have been claimed for a fetch that has not started yet.
 void Fetches::wait_while_busy(uint64_t page) {
   for (Backoff backoff(200); config_.states->state(page) == PageState::busy;) {

@@ -51,7 +51,7 @@ Combine sum_of() {
 template <typename T>
 void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
   if (!pending.finish) return;
-  auto& operations = planned_of(begun.name());
+  auto& operations = teams_of(begun.name());
   Members& all = operations.all();
   if (all.team.count == 1 || pending.values.empty()) return pending.finish(pending.values.data());
   CallName name(begun.name());
