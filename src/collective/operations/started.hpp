@@ -24,7 +24,7 @@ class Started {
   [[HIROBA_SHOWN]] std::string missing() const;
   // Fails if a rank was found in another operation. Then this one is never done.
   [[HIROBA_SHOWN]] Status agrees() const;
-  // Of a barrier, once it is done.
+  // Returns the joined words of a barrier that is done.
   const Words& words() const;
   // Returns true if the operation needs any of that memory for its blocks.
   bool uses(const void* begin, const void* end) const;
