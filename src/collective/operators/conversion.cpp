@@ -1,8 +1,9 @@
 // Types and operations by number, and compound assignments whose sides have different types.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
-#include <type_traits>
+#include <utility>
 
 #include "collective/operators/arithmetic.hpp"
 
@@ -15,6 +16,11 @@ constexpr const char* type_names[types] = {"bool",          "int8",           "u
                                            "uint32",        "int64",          "uint64",
                                            "float",         "double",         "long double",
                                            "complex float", "complex double", "complex long double"};
+template <size_t... i>
+constexpr std::array<size_t, types> sizes(std::index_sequence<i...>) {
+  return {sizeof(std::tuple_element_t<i, TypeTable>)...};
+}
+constexpr std::array<size_t, types> type_bytes = sizes(std::make_index_sequence<types>());
 constexpr const char* op_names[ops] = {"+",  "-",  "*",  "/",   "%",   "&",        "|",        "^",       "<<",
                                        ">>", "&&", "||", "max", "min", "firstmax", "firstmin", "lastmax", "lastmin"};
 
@@ -66,9 +72,7 @@ void store_limit(char* to, bool least) {
 
 }  // namespace
 
-size_t bytes_of(Type type) {
-  return with_type(type, []<typename T>() { return sizeof(T); });
-}
+size_t bytes_of(Type type) { return type_bytes[static_cast<size_t>(type)]; }
 const char* name_of(Type type) { return type_names[static_cast<int>(type)]; }
 const char* name_of(Op op) { return op_names[static_cast<int>(op)]; }
 
