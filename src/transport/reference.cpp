@@ -8,7 +8,7 @@
 #include "base/debug/whereabouts.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
-#include "transport/transport.hpp"
+#include "transport/wrapper.hpp"
 
 namespace hiroba {
 
