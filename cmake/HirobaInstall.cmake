@@ -20,9 +20,8 @@ foreach(library hiroba hiroba_static)
     ${header_folder}/blas.h ${header_folder}/sparse.h ${header_folder}/sparse.hpp
     ${header_folder}/eigen.h ${header_folder}/eigen.hpp
     ${header_folder}/collective.h ${header_folder}/collective.hpp ${header_folder}/collective_parts.hpp
-    ${header_folder}/placement.h
-    ${header_folder}/place.hpp ${header_folder}/task.h ${header_folder}/task.hpp ${header_folder}/task_values.hpp
-    ${header_folder}/task_mpi.h)
+    ${header_folder}/request.h ${header_folder}/placement.h ${header_folder}/place.hpp
+    ${header_folder}/task.h ${header_folder}/task.hpp ${header_folder}/task_values.hpp ${header_folder}/task_mpi.h)
   # <hiroba/sms.h> beside <sms.h>.
   target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

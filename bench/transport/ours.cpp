@@ -209,9 +209,9 @@ void put_stream(Bench& bench, Case c, size_t pieces) {
       const double start = seconds_now();
       Completion sent;
       for (size_t k = 0; k < c.count; ++k)
-        bench.transport().start_put(1, area.offset + k % pieces * piece,
-                                    source.data() + k % pieces * piece / sizeof source[0], piece, sent);
-      bench.transport().await(sent);
+        bench.transport().one_sided().start_put(1, area.offset + k % pieces * piece,
+                                                source.data() + k % pieces * piece / sizeof source[0], piece, sent);
+      bench.transport().one_sided().await(sent);
       bench.transport().fence();
       s.add(static_cast<double>(c.count * piece) / (seconds_now() - start));
     }
@@ -234,10 +234,10 @@ double raw_get(Bench& bench, const Area& area, std::vector<uint64_t>& into, size
   const double start = seconds_now();
   for (size_t done = 0; done < bytes; done += std::min(piece, area_bytes)) {
     const size_t at = done % area_bytes;
-    bench.transport().start_get(into.data() + at / sizeof(uint64_t), 1, area.offset + at,
-                                std::min(piece, area_bytes - at), completion, nullptr);
+    bench.transport().one_sided().start_get(into.data() + at / sizeof(uint64_t), 1, area.offset + at,
+                                            std::min(piece, area_bytes - at), completion, nullptr);
   }
-  bench.transport().await(completion);
+  bench.transport().one_sided().await(completion);
   return static_cast<double>(bytes) / (seconds_now() - start);
 }
 

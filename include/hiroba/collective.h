@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "request.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -105,9 +107,6 @@ void hiroba_team_free(hiroba_team* team);
 
 /* A started operation. Wait for each once, or test it until it is done: then it is HIROBA_NO_REQUEST (a persistent
  * one stays and may be started again). A wait for HIROBA_NO_REQUEST returns at once. */
-typedef struct hiroba_request {
-  uint64_t number;
-} hiroba_request;
 #ifdef __cplusplus
 #define HIROBA_NO_REQUEST (hiroba_request{0})
 #else

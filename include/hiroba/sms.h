@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "request.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -180,9 +182,7 @@ typedef struct sms_range {
   int64_t base, length, step;
 } sms_range;
 
-typedef struct sms_request {
-  uint64_t state; /* opaque */
-} sms_request;
+typedef hiroba_request sms_request;
 
 /* Fetches the pages that contain a section of an array into this rank's cache: one sms_range per dimension of the
  * array. Blocks until they have arrived. Pages that are already valid here are not fetched. Not a synchronisation. */

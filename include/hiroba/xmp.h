@@ -256,9 +256,7 @@ void xmp_fill(const xmp_section* to, const void* value, size_t element, const ch
 
 /* An assignment that may still be under way when the call returns: neither side may be used until it is waited for.
  * A put has left then; it is complete when other puts are. */
-typedef struct xmp_request {
-  void* state; /* NULL: complete */
-} xmp_request;
+typedef hiroba_request xmp_request;
 xmp_request xmp_assign_start(const xmp_section* to, const xmp_section* from, size_t element, const char* place);
 void xmp_request_wait(xmp_request* request);
 int xmp_request_test(xmp_request* request); /* 1 if it is complete */

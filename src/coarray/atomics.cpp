@@ -20,8 +20,8 @@ Status CoarrayAtomics::add(const CoarraySection& word, unsigned bytes, uint64_t 
   Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();
   parts_.pass_order(place, true, false);
-  old = bytes == 8 ? transport.fetch_add64(place.rank, place.offset, value)
-                   : transport.fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
+  old = bytes == 8 ? transport.words().fetch_add64(place.rank, place.offset, value)
+                   : transport.words().fetch_add32(place.rank, place.offset, static_cast<uint32_t>(value));
   parts_.pass_order(place, false, true);
   return {};
 }
@@ -33,9 +33,9 @@ Status CoarrayAtomics::swap(const CoarraySection& word, unsigned bytes, uint64_t
   Transport& transport = *parts_.world->transport;
   parts_.image_sync.fence_posted();
   parts_.pass_order(place, true, true);
-  old = bytes == 8 ? transport.compare_swap64(place.rank, place.offset, expected, desired)
-                   : transport.compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
-                                              static_cast<uint32_t>(desired));
+  old = bytes == 8 ? transport.words().compare_swap64(place.rank, place.offset, expected, desired)
+                   : transport.words().compare_swap32(place.rank, place.offset, static_cast<uint32_t>(expected),
+                                                      static_cast<uint32_t>(desired));
   return {};
 }
 

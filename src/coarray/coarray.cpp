@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/text.hpp"
 #include "coarray/parts.hpp"
 
@@ -34,7 +35,7 @@ Status Coarrays::start(Memory& memory) {
 
 // Puts must arrive before the memory is freed.
 Status Coarrays::stop() {
-  HIROBA_TRY(parts_->image_sync.sync_all(Team::all(parts_->world->nranks), {"xmp_finalize", ""}));
+  HIROBA_TRY(parts_->image_sync.sync_all(Team::all(parts_->world->nranks), {phrases().end, ""}));
   started_ = false;
   return {};
 }

@@ -34,13 +34,13 @@ Status CoarrayLocks::locate(const CoarraySection& lock, RemoteAddress& out) cons
 }
 
 uint64_t CoarrayLocks::holder_of(const RemoteAddress& lock) const {
-  return parts_.world->transport->fetch_add64(lock.rank, lock.offset + at_holder, 0);
+  return parts_.world->transport->words().fetch_add64(lock.rank, lock.offset + at_holder, 0);
 }
 
 // Only the holder of the lock changes the field.
 void CoarrayLocks::set_holder(const RemoteAddress& lock, uint64_t holder) const {
   const uint64_t before = holder_of(lock);
-  parts_.world->transport->compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
+  parts_.world->transport->words().compare_swap64(lock.rank, lock.offset + at_holder, before, holder);
 }
 
 Status CoarrayLocks::lock(const CoarraySection& lock, const Call& call) {

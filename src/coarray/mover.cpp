@@ -16,11 +16,11 @@ void Mover::start_get(char* to, const RemoteAddress& from, const Walk& walk, Com
   if (from.here != nullptr) return copy(to, from.here, walk);
   if (walk.contiguous() || walk.block >= large_block)
     return walk.for_each_block([&](int64_t at_to, int64_t at_from) {
-      transport.start_get(to + at_to, from.rank, from.offset + static_cast<uint64_t>(at_from), walk.block, completion,
-                          nullptr);
+      transport.one_sided().start_get(to + at_to, from.rank, from.offset + static_cast<uint64_t>(at_from), walk.block,
+                                      completion, nullptr);
     });
   if (const char* const seen = transport.local_address(from.rank, from.offset)) return copy(to, seen, walk);
-  transport.get_strided(to, from.rank, from.offset, walk);
+  transport.one_sided().get_strided(to, from.rank, from.offset, walk);
 }
 
 void Mover::put(const RemoteAddress& to, const char* from, const Walk& walk) const {
@@ -35,10 +35,11 @@ void Mover::start_put(const RemoteAddress& to, const char* from, const Walk& wal
   if (to.here != nullptr) return copy(to.here, from, walk);
   if (walk.contiguous() || walk.block >= large_block)
     return walk.for_each_block([&](int64_t at_to, int64_t at_from) {
-      transport.start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block, completion);
+      transport.one_sided().start_put(to.rank, to.offset + static_cast<uint64_t>(at_to), from + at_from, walk.block,
+                                      completion);
     });
   if (char* const seen = transport.local_address(to.rank, to.offset)) return copy(seen, from, walk);
-  transport.put_strided(to.rank, to.offset, from, walk);
+  transport.one_sided().put_strided(to.rank, to.offset, from, walk);
 }
 
 std::unique_ptr<char[]> Mover::get_packed(const RemoteAddress& from, const Section& section) const {

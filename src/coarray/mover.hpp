@@ -18,7 +18,7 @@ class Mover {
   // Gets data at `from`, of a walk's from side, into memory here that cannot fault. Complete after await(); boxes on
   // return.
   void start_get(char* to, const RemoteAddress& from, const Walk& walk, Completion& completion) const;
-  void await(Completion& completion) const { world_->transport->await(completion); }
+  void await(Completion& completion) const { world_->transport->one_sided().await(completion); }
   // Moves memory here that cannot fault to a walk's to side. put: it may be changed on return; started: after await().
   void start_put(const RemoteAddress& to, const char* from, const Walk& walk, Completion& completion) const;
   void put(const RemoteAddress& to, const char* from, const Walk& walk) const;

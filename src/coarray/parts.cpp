@@ -40,7 +40,7 @@ Status CoarrayParts::locate(const CoarraySection& section, RemoteAddress& out) c
 void CoarrayParts::pass_clock(const RemoteAddress& word, bool release, bool acquire) {
   Transport& transport = *world->transport;
   const uint64_t at = control.clock(word.rank, word.offset);
-  while (transport.compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
+  while (transport.words().compare_swap32(word.rank, at, 0, 1) != 0) transport.progress();
   Checker::Stamp there(static_cast<size_t>(world->nranks) + 1);
   transport.get(there.data(), word.rank, at + sizeof(uint32_t), there.size() * sizeof there[0]);
   if (acquire) checker.acquire(there);
@@ -50,7 +50,7 @@ void CoarrayParts::pass_clock(const RemoteAddress& word, bool release, bool acqu
     transport.put(word.rank, at + sizeof(uint32_t), stamp.data(), stamp.size() * sizeof stamp[0]);
     transport.fence();
   }
-  transport.compare_swap32(word.rank, at, 1, 0);
+  transport.words().compare_swap32(word.rank, at, 1, 0);
 }
 
 }  // namespace hiroba

@@ -180,7 +180,7 @@ int Updater::take_room(int rank) const {
   constexpr int rooms = static_cast<int>(Control::rooms);
   for (int turn = world_->rank;; ++turn) {  // ranks begin with different rooms
     const int number = turn % rooms;
-    if (world_->transport->compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
+    if (world_->transport->words().compare_swap32(rank, control_->taken(rank, number), 0, 1) == 0) return number;
     if (!world_->transport->progress()) sched_yield();
   }
 }

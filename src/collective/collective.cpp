@@ -29,7 +29,7 @@ void Collective::start(const World& world, uint64_t scratch, uint64_t stride, co
   p.progress.start(p.world, settings.progress);
   p.explanation.start(settings.explain && p.world.rank == 0);
   p.uses.start(p.world.rank == 0 ? settings.uses : "");
-  p.planned.start();
+  p.teams.start();
 }
 
 Status Collective::stop() {
@@ -45,11 +45,13 @@ bool Collective::meantime(void* self) {
   return world.operations->advance() || any;
 }
 
+void Collective::begin_progress() { parts_->progress.begin_region(); }
+void Collective::end_progress() { parts_->progress.end_region(); }
+
 const World& Collective::world() const { return parts_->world; }
 Barriers& Collective::barriers() const { return parts_->barriers; }
 Arrivals& Collective::arrivals() const { return parts_->arrivals; }
 TeamOperations& Collective::teams() const { return parts_->teams; }
-PlannedOperations& Collective::planned() const { return parts_->planned; }
 Requests& Collective::requests() const { return parts_->requests; }
 
 }  // namespace hiroba

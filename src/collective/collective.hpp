@@ -12,7 +12,6 @@
 #include "collective/barriers/arrivals.hpp"
 #include "collective/barriers/barriers.hpp"
 #include "collective/barriers/ticket_lock.hpp"
-#include "collective/operations/planned_operations.hpp"
 #include "collective/operations/requests.hpp"
 #include "collective/operations/team_operations.hpp"
 #include "collective/settings.hpp"
@@ -36,11 +35,14 @@ class Collective {
   // Advances started operations; for threads that wait in the transport.
   static bool meantime(void* self);
 
+  // From the first end_progress() on, started operations advance only between these two calls.
+  void begin_progress();
+  void end_progress();
+
   const World& world() const;
   Barriers& barriers() const;
   Arrivals& arrivals() const;
-  TeamOperations& teams() const;
-  [[HIROBA_SHOWN]] PlannedOperations& planned() const;
+  [[HIROBA_SHOWN]] TeamOperations& teams() const;
   [[HIROBA_SHOWN]] Requests& requests() const;
 
  private:

@@ -8,7 +8,6 @@ namespace hiroba {
 
 bool Started::done() const { return !running_->operations[0] || running_->operations[0]->done(); }
 
-const char* Started::data() const { return running_->data.data(); }
 const Words& Started::words() const { return running_->words; }
 
 std::string Started::missing() const {
@@ -66,42 +65,12 @@ Status Started::agrees() const {
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 
-Sequence CollectiveParts::begin_sequence(const Team& team, uint64_t count, const Call& call) {
-  const Members& all = planned.all();
-  const bool has_lane = team.is_all(world.nranks);
-  return log.begin(team, count, call, has_lane ? all.lane : -1, all.calls);
-}
-
 RunningPtr CollectiveParts::make(const Sequence& sequence) const {
   auto out = std::make_shared<Running>();
   out->sequence = sequence, out->what = sequence.what, out->sequence.what = out->what.c_str();
   out->rank = world.rank, out->board = world.board, out->token = token;
   out->log = &log, out->lanes = &lanes;
   return out;
-}
-
-void prepare(Running& running, Plan plan) {
-  if (plan.copied > 0) {
-    Blocks& give = plan.phases[0].give;
-    running.data.assign(give.base, give.base + plan.copied);
-    give.base = running.data.data();
-  } else if (plan.room > 0) {
-    running.data.resize(plan.room);
-    plan.lend(running.data.data());
-  }
-  running.phases = std::move(plan.phases);
-}
-
-Started CollectiveParts::begin_exchange(const Sequence& sequence, Plan plan) {
-  explain(plan, sequence.what);
-  const RunningPtr running = make(sequence);
-  prepare(*running, std::move(plan));
-  return begin_exchange(running);
-}
-
-Combine CollectiveParts::settled(Combine combine) const {
-  if (settings.reproducible) combine.make_exact();
-  return combine;
 }
 
 // If others reach this rank's blocks, taking the rest now costs as much as at the wait for it.

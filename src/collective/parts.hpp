@@ -29,29 +29,15 @@ struct CollectiveParts {
   Barriers barriers;
   Arrivals arrivals;
   TeamOperations teams{*this};
-  PlannedOperations planned{*this};
   CallLog log;
   std::shared_ptr<void> token = std::make_shared<char>();
 
-  Sequence begin_sequence(const Team& team, uint64_t count, const Call& call);
   RunningPtr make(const Sequence& sequence) const;
   // Starts the operation that begin_operation() makes.
   template <typename Begin>
   Started begin(const RunningPtr& running, const Begin& begin_operation) {
     running->operations[0].emplace(operations.start(begin_operation));
     return Started(running);
-  }
-  Started begin_exchange(const RunningPtr& running) {
-    return begin(running, [&] { return exchange.run(running); });
-  }
-  Started begin_exchange(const Sequence& sequence, Plan plan);
-  void explain(const Plan& plan, const char* what) {
-    if (plan.way != nullptr) explanation.note(what, plan.bytes, plan.way);
-  }
-  Combine settled(Combine combine) const;  // applies the options
-  // `me`: this rank's index in the team.
-  Member member_of(const Team& team, int me) const {
-    return {me, team.count, settings.tuning.sliced, settings.tuning.tree_ranks, settings.reproducible};
   }
   // Wakes the progress thread if that helps.
   Status carry_on(const Started& started, const Team& team);
@@ -60,8 +46,5 @@ struct CollectiveParts {
   // that this rank was not in, or for a started one whose other ranks have not arrived.
   Status none_left(const Team& team, const Call& call);
 };
-
-// Gives the operation its plan and the memory that the plan needs.
-void prepare(Running& running, Plan plan);
 
 }  // namespace hiroba

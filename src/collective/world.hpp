@@ -58,12 +58,12 @@ struct World {
   // board, and what() after a second, because computing it may cost a message.
   template <typename Done, typename Text, typename What>
   Status await_word(int owner, uint64_t at, const Done& done, const Text& text, const What& what) const {
-    uint32_t word = transport->fetch_add32(owner, at, 0);
+    uint32_t word = transport->words().fetch_add32(owner, at, 0);
     if (done(word)) return {};
     constexpr double look = 0.01, long_wait = 1;
     Stay stay(*this, text());
     while (!done(word)) {
-      word = transport->await_change(owner, at, word, look);
+      word = transport->words().await_change(owner, at, word, look);
       drive();
       if (done(word)) break;
       if (stay.too_long()) return stay.late(what());

@@ -350,8 +350,9 @@ Refusal become_mpirun(const Launch& wish) {
   const Status allowed = check_root(*mpi);
   if (!allowed.ok()) return {allowed, cannot_start};
   const bool with_hydra = mpi == find_mpi("mpich");
-  if (transport_of(launch) == "shm")
-    return {Status::error("option transport=shm reaches the ranks of one machine only; with --hosts use another"),
+  if (const std::string transport = transport_of(launch); transport != "auto" && find_wire(transport) == nullptr)
+    return {Status::error(format("option transport=%s reaches the ranks of one machine only; with --hosts use another",
+                                 transport.c_str())),
             cannot_start};
   if (launch.bind.kind == Binding::Kind::list)
     return {Status::error(format("option --bind %s: a list of CPUs is for ranks that hirobarun starts itself, on one "

@@ -1,5 +1,6 @@
 #include "linear/linear.hpp"
 
+#include "base/phrases.hpp"
 #include "linear/parts.hpp"
 
 namespace hiroba {
@@ -21,9 +22,8 @@ template <typename What>
 Status find(const Memory& memory, const char* name, const void* data, int64_t bytes, const What& what, Array*& out) {
   const auto* const at = static_cast<const char*>(data);
   if (const Status found = memory.arrays().find(data, out); !found.ok())
-    return Status::error(
-        format("%s: %s; shared arrays come from sms_mapalloc, and libhiroba_blas is for private memory", name,
-               found.message().c_str()));
+    return Status::error(format("%s: %s; shared arrays come from %s, and libhiroba_blas is for private memory", name,
+                                found.message().c_str(), phrases().allocate_array));
   const int64_t left = out->data + out->distribution.bytes() - at;
   if (bytes <= left) return {};
   return Status::error(

@@ -188,7 +188,8 @@ Status Arrays::free(void* data, const char* call) {
                                        "array was allocated? give the address that the allocation returned"));
   if (Array* known = nullptr; find(data, known).ok()) {
     if (known->is_heap)
-      return in_call(call, Status::error(format("the address is of an object in %s; sms_mfree frees it", known->name)));
+      return in_call(call, Status::error(
+                               format("the address is of an object in %s; %s frees it", known->name, known->freed_by)));
     HIROBA_TRY(in_call(call, unused(*known)));
   }
   HIROBA_TRY(parts_.collective.barriers().all(call));

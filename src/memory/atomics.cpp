@@ -62,9 +62,9 @@ uint64_t Atomics::add_at(const Target& target, void* address, unsigned bytes, ui
   if (target.here && !parts_.races.on())
     return bytes == 8 ? std::atomic_ref(*static_cast<uint64_t*>(address)).fetch_add(value)
                       : std::atomic_ref(*static_cast<uint32_t*>(address)).fetch_add(static_cast<uint32_t>(value));
-  const uint64_t old = bytes == 8
-                           ? parts_.transport->fetch_add64(target.rank, target.offset, value)
-                           : parts_.transport->fetch_add32(target.rank, target.offset, static_cast<uint32_t>(value));
+  const uint64_t old =
+      bytes == 8 ? parts_.transport->words().fetch_add64(target.rank, target.offset, value)
+                 : parts_.transport->words().fetch_add32(target.rank, target.offset, static_cast<uint32_t>(value));
   if (value != 0) changed(target);
   return old;
 }
@@ -90,9 +90,9 @@ uint64_t Atomics::swap_at(const Target& target, void* address, unsigned bytes, u
     return found;
   }
   const uint64_t old =
-      bytes == 8 ? parts_.transport->compare_swap64(target.rank, target.offset, expected, desired)
-                 : parts_.transport->compare_swap32(target.rank, target.offset, static_cast<uint32_t>(expected),
-                                                    static_cast<uint32_t>(desired));
+      bytes == 8 ? parts_.transport->words().compare_swap64(target.rank, target.offset, expected, desired)
+                 : parts_.transport->words().compare_swap32(target.rank, target.offset, static_cast<uint32_t>(expected),
+                                                            static_cast<uint32_t>(desired));
   if (old == expected) changed(target);
   return old;
 }

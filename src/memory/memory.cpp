@@ -226,7 +226,7 @@ Status Memory::stop(const char* call) {
   HIROBA_TRY(p.collective.barriers().none_between(call));
   p.preloads.wait();
   HIROBA_TRY(p.heap.at_barrier());
-  HIROBA_TRY(p.collective.planned().last_barrier(call, at_shutdown));
+  HIROBA_TRY(p.collective.teams().last_barrier(call, at_shutdown));
   HIROBA_TRY(p.races.find(call));
   if (p.races.on()) p.table.for_each_live([&p](Array& array) { p.races.recorder().remove(array); });
   HIROBA_TRY(p.heap.finish());

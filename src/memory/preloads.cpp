@@ -27,10 +27,26 @@ void Preloads::wait() {
   if (parts_.cache != nullptr) parts_.cache->fetches.finish();
 }
 
-// A ticket is a run of pages: the first page, and their number in 32 bits. A space has fewer than 2^32.
+namespace {
+
+// A ticket is a run of pages: the first page, of fewer than 2^32, and their number, of which no cache has 2^31.
+constexpr int count_bits = 31;
+constexpr uint64_t most_pages = (uint64_t{1} << count_bits) - 1;
+
+Preloads::Ticket ticket_of(const PageRun& run) { return run.first << count_bits | std::min(run.pages, most_pages); }
+PageRun run_of(Preloads::Ticket ticket) { return {ticket >> count_bits, ticket & most_pages}; }
+
+}  // namespace
+
 void Preloads::wait(Ticket ticket) {
-  const uint64_t first = ticket >> 32, pages = ticket & UINT32_MAX;
-  if (parts_.cache != nullptr && pages > 0) parts_.cache->fetches.finish(first, first + pages);
+  const PageRun run = run_of(ticket);
+  if (parts_.cache != nullptr && run.pages > 0) parts_.cache->fetches.finish(run.first, run.first + run.pages);
+}
+
+bool Preloads::test(Ticket ticket) {
+  const PageRun run = run_of(ticket);
+  return parts_.cache == nullptr || run.pages == 0 ||
+         parts_.cache->fetches.have_ended(run.first, run.first + run.pages);
 }
 
 Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* ticket) {
@@ -40,7 +56,7 @@ Status Preloads::start(const void* data, std::span<const Range> ranges, Ticket* 
   HIROBA_TRY(section_of(*array, ranges, section));
   PageRun pages = {0, 0};
   if (parts_.cache != nullptr && !section.empty() && start_box(*array, section, pages)) parts_.transport->linger();
-  if (ticket != nullptr) *ticket = pages.first << 32 | pages.pages;
+  if (ticket != nullptr) *ticket = ticket_of(pages);
   return {};
 }
 

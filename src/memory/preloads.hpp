@@ -17,7 +17,7 @@ struct MemoryParts;
 
 class Preloads {
  public:
-  // Identifies the pages of a started section; 0: no fetch is under way.
+  // Identifies the pages of a started section, in 63 bits; 0: no fetch is under way.
   using Ticket = uint64_t;
   // Parts of a section at most this many bytes apart are fetched together with the bytes between them.
   static constexpr int64_t least_gap = page_bytes;
@@ -28,6 +28,8 @@ class Preloads {
   Status start_bytes(const void* address, size_t bytes);
   void wait();  // for all fetches
   void wait(Ticket ticket);
+  // Returns true if all of its fetches have ended. Does not block.
+  bool test(Ticket ticket);
 
   // Returns the pages of other nodes that are here; start() fetches them again.
   PageSet here() const;

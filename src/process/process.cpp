@@ -11,6 +11,7 @@
 #include "base/debugger.hpp"
 #include "base/ending.hpp"
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/thread.hpp"
 
@@ -27,7 +28,6 @@ struct Process {
   int rank = 0;
   bool ended = false;
   bool forked = false;  // set in a child that a rank has forked: a copy of all this, and no rank
-  const char* ends_by = "sms_shutdown";
   std::vector<Hook> start, end, early_end;
 };
 
@@ -74,7 +74,7 @@ void left_early(int status, void*) {
   flush_stdout();
   if (first_to_report(kept))
     log_line("the program ended with status %d%s, by exit or by returning from main, before %s", status,
-             system_keeps(status) ? "" : ", of which the system keeps 0", p.ends_by);
+             system_keeps(status) ? "" : ", of which the system keeps 0", phrases().end);
   run(p.early_end);
   run_exit_hook();
   if (p.memory->job().nranks > 1) end_at_latest_in(leaving_seconds, kept);
@@ -123,7 +123,7 @@ void require_at(const Status& status, const char* place) {
 void start_process(const char* call, const std::function<void()>& ready) {
   Process& p = process();
   if (p.memory != nullptr) end_job(1, "%s called twice", call);
-  if (p.ended) end_job(1, "%s after %s; a job starts once", call, p.ends_by);
+  if (p.ended) end_job(1, "%s after %s; a job starts once", call, phrases().end);
   introduce();
   Options options;
   require(Options::from_environment(options));
@@ -157,9 +157,9 @@ void end_process(const char* call) {
   Process& p = process();
   require(p.memory->collective().requests().none_left());
   require(p.tasks.stop());
-  require(p.memory->locks().none_held(p.ends_by));  // before others that want one are waited for
+  require(p.memory->locks().none_held(phrases().end));  // before others that want one are waited for
   if (p.coarrays.started()) {
-    require(p.coarrays.locks().none_held(p.ends_by));
+    require(p.coarrays.locks().none_held(phrases().end));
     require(p.coarrays.stop());
   }
   require(p.memory->stop(call));
@@ -171,7 +171,6 @@ void end_process(const char* call) {
 }
 
 bool process_started() { return process().memory != nullptr; }
-void process_ends_by(const char* call) { process().ends_by = call; }
 Coarrays& process_coarrays() { return process().coarrays; }
 Loops& process_loops() { return process().loops; }
 Tasks& process_tasks() { return process().tasks; }

@@ -23,8 +23,6 @@ void start_process(const char* call, const std::function<void()>& ready);
 // Leaves the job, after all ranks have made the call.
 void end_process(const char* call);
 bool process_started();
-// Sets the call that the program must make before it ends, for messages: sms_shutdown unless set.
-void process_ends_by(const char* call);
 
 // Ends the job with a message that names the call if the process has not started, or has ended.
 [[HIROBA_SHOWN]] Memory& process_memory(const char* call);

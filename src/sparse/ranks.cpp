@@ -1,20 +1,12 @@
 #include "sparse/ranks.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace hiroba {
 
 namespace {
 
-template <typename R>
-constexpr Type type_of() {
-  if constexpr (std::is_same_v<R, float>) return Type::float32;
-  else if constexpr (std::is_same_v<R, double>) return Type::float64;
-  else return Type::int64;
-}
-
-PlannedOperations& operations(const Ranks& ranks) { return ranks.memory().collective().planned(); }
+TeamOperations& operations(const Ranks& ranks) { return ranks.memory().collective().teams(); }
 
 }  // namespace
 
@@ -28,7 +20,7 @@ template <typename R>
 Status Ranks::add(std::span<R> values, Op op) const {
   if (count_ == 1 || values.empty()) return {};
   Combine combine;
-  HIROBA_TRY(Combine::make(type_of<R>(), op, combine));
+  HIROBA_TRY(Combine::make(type_for<R>(), op, combine));
   const Member member = operations(*this).member_of(operations(*this).all());
   return perform(plan_allreduce(member, nullptr, values.data(), values.size(), combine), "sums");
 }
@@ -109,7 +101,7 @@ Status StartedSum<R>::start(const Ranks& ranks, std::span<const R> values, const
   values_.assign(values.begin(), values.end());
   if (ranks.count() == 1) return {};
   Combine combine;
-  HIROBA_TRY(Combine::make(type_of<R>(), Op::add, combine));
+  HIROBA_TRY(Combine::make(type_for<R>(), Op::add, combine));
   const Member member = operations(ranks).member_of(operations(ranks).all());
   return operation_.start(ranks, plan_allreduce(member, nullptr, values_.data(), values_.size(), combine), what);
 }

@@ -8,7 +8,7 @@
 #include "base/debug/whereabouts.hpp"
 #include "base/text.hpp"
 #include "base/wait.hpp"
-#include "transport/transport.hpp"
+#include "transport/wrapper.hpp"
 
 namespace hiroba {
 
@@ -46,23 +46,40 @@ struct Verdict {
   uint64_t words[most];
 };
 
-}  // namespace
+// The home performs them, in its handler.
+class ReferenceWords final : public RemoteWords {
+ public:
+  explicit ReferenceWords(Transport& core) : core_(core) {}
+  void start(char* base) { base_ = base; }
 
-struct Transport::Reference {
-  Transport* owner;
-  Config config;
-  // Two generations, because a rank may enter the next barrier while others have not left this one.
-  struct Generation {
-    std::vector<uint64_t> tags, words;
-    std::vector<bool> here;
-    int arrived = 0;   // at rank 0
-    int received = 0;  // words of the result
-    int a = -1, b = -1;
-  } generation[2];
-  uint64_t sequence = 0;
+  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
+    return perform(rank, {Atomic::add64, at, value, 0, nullptr});
+  }
+  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
+    return perform(rank, {Atomic::swap64, at, desired, expected, nullptr});
+  }
+  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override {
+    return static_cast<uint32_t>(perform(rank, {Atomic::add32, at, value, 0, nullptr}));
+  }
+  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override {
+    return static_cast<uint32_t>(perform(rank, {Atomic::swap32, at, desired, expected, nullptr}));
+  }
 
-  void serve_atomic(int source, const AtomicRequest& request) {
-    char* const at = config.base + request.at;
+  uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override {
+    const double deadline = seconds_now() + seconds;
+    double pause = 1e-6;
+    for (;;) {
+      const uint32_t now = fetch_add32(rank, at, 0);
+      if (now != old || seconds_now() >= deadline) return now;
+      core_.sleep(pause);
+      core_.progress();
+      pause = std::min(pause * 2, 1e-3);
+    }
+  }
+  void wake(int, uint64_t) override {}
+
+  void serve(int source, const AtomicRequest& request) {
+    char* const at = base_ + request.at;
     uint64_t old = 0;
     auto* word64 = reinterpret_cast<uint64_t*>(at);
     auto* word32 = reinterpret_cast<uint32_t*>(at);
@@ -80,89 +97,155 @@ struct Transport::Reference {
       }
     }
     const ReplyMessage reply = {request.reply, old};
-    owner->send(source, on_reply, &reply, sizeof reply);
+    core_.send(source, on_reply, &reply, sizeof reply);
   }
 
+ private:
   uint64_t perform(int rank, const AtomicRequest& request) {
     Reply reply;
     AtomicRequest copy = request;
     copy.reply = &reply;
-    owner->send(rank, on_atomic, &copy, sizeof copy);
+    core_.send(rank, on_atomic, &copy, sizeof copy);
     Backoff backoff(100);
     while (reply.done.load(std::memory_order_acquire) == 0)
-      if (!owner->progress() && !backoff.step()) owner->sleep(0.001);
+      if (!core_.progress() && !backoff.step()) core_.sleep(0.001);
     return reply.value;
   }
 
+  Transport& core_;
+  char* base_ = nullptr;
+};
+
+// By messages to rank 0, which compares the tags.
+class ReferenceBarriers final : public RankBarriers {
+ public:
+  explicit ReferenceBarriers(Transport& core) : RankBarriers(core), core_(core) {}
+  void start(const Transport::Config& config) {
+    config_ = &config;
+    for (Generation& g : generation_) {
+      const size_t n = static_cast<size_t>(config.job.nranks);
+      g.tags.assign(n, 0), g.words.assign(n, 0), g.here.assign(n, false);
+    }
+  }
+
+  void start_barrier(uint64_t tag, uint64_t word) override {
+    core_.fence();
+    const Arrival arrival = {sequence_, tag, word};
+    if (config_->job.rank == 0) arrive(0, arrival);
+    else core_.send(0, on_arrive, &arrival, sizeof arrival);
+  }
+
+  Status end_barrier(std::span<uint64_t> words) override {
+    const int nranks = config_->job.nranks;
+    Generation& g = generation_[sequence_ % 2];
+    const double start = seconds_now();
+    Backoff backoff(config_->job.spins(config_->threads_per_rank));
+    while (g.received < nranks) {
+      if (config_->job.rank == 0 && g.arrived == nranks) announce(g);
+      else if (!core_.progress() && !config_->advance() && !backoff.step()) core_.sleep(0.001);
+      if (config_->timeout > 0 && seconds_now() - start > config_->timeout) {
+        std::vector<int> missing;
+        for (int r = 0; r < nranks && config_->job.rank == 0; ++r)
+          if (!g.here[static_cast<size_t>(r)]) missing.push_back(r);
+        return late(missing);
+      }
+    }
+    const int a = g.a, b = g.b;
+    std::copy(g.words.begin(), g.words.end(), words.begin());
+    g.arrived = g.received = 0;
+    g.a = g.b = -1;
+    std::fill(g.here.begin(), g.here.end(), false);
+    ++sequence_;
+    return b < 0 ? Status() : unequal(a, b);
+  }
+
   void arrive(int source, const Arrival& arrival) {
-    Generation& g = generation[arrival.sequence % 2];
+    Generation& g = generation_[arrival.sequence % 2];
     g.tags[static_cast<size_t>(source)] = arrival.tag;
     g.words[static_cast<size_t>(source)] = arrival.word;
     g.here[static_cast<size_t>(source)] = true;
     ++g.arrived;
   }
 
-  // At rank 0, when all have arrived: sends the result to all.
-  void announce(Generation& g) {
-    const int n = config.job.nranks;
-    for (int r = 1; r < n && g.b < 0; ++r)
-      if (g.tags[static_cast<size_t>(r)] != g.tags[0]) g.a = 0, g.b = r;
-    Verdict verdict;
-    verdict.sequence = sequence;
-    verdict.a = g.a, verdict.b = g.b;
-    for (int first = 0; first < n; first += Verdict::most) {
-      verdict.first = first;
-      verdict.count = std::min(Verdict::most, n - first);
-      std::memcpy(verdict.words, &g.words[static_cast<size_t>(first)],
-                  sizeof(uint64_t) * static_cast<size_t>(verdict.count));
-      for (int r = 1; r < n; ++r) owner->send(r, on_verdict, &verdict, sizeof verdict);
-    }
-    g.received = n;
-  }
-
   void receive(const Verdict& verdict) {
-    Generation& g = generation[verdict.sequence % 2];
+    Generation& g = generation_[verdict.sequence % 2];
     g.a = verdict.a, g.b = verdict.b;
     std::memcpy(&g.words[static_cast<size_t>(verdict.first)], verdict.words,
                 sizeof(uint64_t) * static_cast<size_t>(verdict.count));
     g.received += verdict.count;
   }
 
-  void reset(Generation& g) {
-    g.arrived = g.received = 0;
-    g.a = g.b = -1;
-    std::fill(g.here.begin(), g.here.end(), false);
+ private:
+  // Two, because a rank may enter the next barrier while others have not left this one.
+  struct Generation {
+    std::vector<uint64_t> tags, words;
+    std::vector<bool> here;
+    int arrived = 0;   // at rank 0
+    int received = 0;  // words of the result
+    int a = -1, b = -1;
+  };
+
+  // At rank 0, when all have arrived: sends the result to all.
+  void announce(Generation& g) {
+    const int n = config_->job.nranks;
+    for (int r = 1; r < n && g.b < 0; ++r)
+      if (g.tags[static_cast<size_t>(r)] != g.tags[0]) g.a = 0, g.b = r;
+    Verdict verdict;
+    verdict.sequence = sequence_;
+    verdict.a = g.a, verdict.b = g.b;
+    for (int first = 0; first < n; first += Verdict::most) {
+      verdict.first = first;
+      verdict.count = std::min(Verdict::most, n - first);
+      std::memcpy(verdict.words, &g.words[static_cast<size_t>(first)],
+                  sizeof(uint64_t) * static_cast<size_t>(verdict.count));
+      for (int r = 1; r < n; ++r) core_.send(r, on_verdict, &verdict, sizeof verdict);
+    }
+    g.received = n;
   }
+
+  Transport& core_;
+  const Transport::Config* config_ = nullptr;
+  Generation generation_[2];
+  uint64_t sequence_ = 0;
 };
 
-void Transport::start_reference(const Config& config) {
+}  // namespace
+
+struct Transport::Reference {
+  explicit Reference(Transport& core) : one_sided(core), words(core), barriers(core) {}
+  OneSided one_sided;
+  ReferenceWords words;
+  ReferenceBarriers barriers;
+};
+
+Transport::Transport() : reference_(std::make_shared<Reference>(*this)) {
+  parts_ = {&reference_->one_sided, &reference_->words, &reference_->barriers, nullptr};
+}
+
+Status Transport::start(const Config& config) {
   config_ = config;
-  reference_ = std::make_shared<Reference>();
-  reference_->owner = this;
-  reference_->config = config;
-  for (Reference::Generation& g : reference_->generation) {
-    const size_t n = static_cast<size_t>(config.job.nranks);
-    g.tags.assign(n, 0), g.words.assign(n, 0), g.here.assign(n, false);
-  }
+  reference_->words.start(config.base), reference_->barriers.start(config_);
   handlers_[on_atomic] = {[](void* self, int source, const void* payload, size_t) {
-                            static_cast<Reference*>(self)->serve_atomic(source,
-                                                                        *static_cast<const AtomicRequest*>(payload));
+                            static_cast<ReferenceWords*>(self)->serve(source,
+                                                                      *static_cast<const AtomicRequest*>(payload));
                           },
-                          reference_.get()};
+                          &reference_->words};
   handlers_[on_reply] = {[](void*, int, const void* payload, size_t) {
                            const auto* message = static_cast<const ReplyMessage*>(payload);
                            message->reply->value = message->value;
                            message->reply->done.store(1, std::memory_order_release);
                          },
-                         reference_.get()};
+                         nullptr};
   handlers_[on_arrive] = {[](void* self, int source, const void* payload, size_t) {
-                            static_cast<Reference*>(self)->arrive(source, *static_cast<const Arrival*>(payload));
+                            static_cast<ReferenceBarriers*>(self)->arrive(source,
+                                                                          *static_cast<const Arrival*>(payload));
                           },
-                          reference_.get()};
+                          &reference_->barriers};
   handlers_[on_verdict] = {[](void* self, int, const void* payload, size_t) {
-                             static_cast<Reference*>(self)->receive(*static_cast<const Verdict*>(payload));
+                             static_cast<ReferenceBarriers*>(self)->receive(*static_cast<const Verdict*>(payload));
                            },
-                           reference_.get()};
+                           &reference_->barriers};
+  return {};
 }
 
 std::vector<Capability> Transport::capabilities() const {
@@ -173,112 +256,54 @@ std::vector<Capability> Transport::capabilities() const {
           {"barrier with words", false}};
 }
 
-// ---- operations that a transport may override ----------------------------------------------------------------------
+// ---- one-sided access -----------------------------------------------------------------------------------------------
 
-void Transport::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
+void OneSided::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
   const char* const source = static_cast<const char*>(from);
-  if (char* const target = local_address(rank, to); target != nullptr) return copy(target, source, walk);
+  if (char* const target = core_.local_address(rank, to); target != nullptr) return copy(target, source, walk);
   walk.for_each_block([&](int64_t at_to, int64_t at_from) {
-    put(rank, to + static_cast<uint64_t>(at_to), source + at_from, walk.block);
+    core_.put(rank, to + static_cast<uint64_t>(at_to), source + at_from, walk.block);
   });
 }
 
-void Transport::get_strided(void* to, int rank, uint64_t from, const Walk& walk) {
+void OneSided::get_strided(void* to, int rank, uint64_t from, const Walk& walk) {
   char* const target = static_cast<char*>(to);
-  if (const char* const source = local_address(rank, from); source != nullptr) return copy(target, source, walk);
+  if (const char* const source = core_.local_address(rank, from); source != nullptr) return copy(target, source, walk);
   walk.for_each_block([&](int64_t at_to, int64_t at_from) {
-    get(target + at_to, rank, from + static_cast<uint64_t>(at_from), walk.block);
+    core_.get(target + at_to, rank, from + static_cast<uint64_t>(at_from), walk.block);
   });
 }
 
-void Transport::put_packed(int rank, std::span<const PackedWord> pieces) {
-  for_each_run(pieces, [&](uint64_t to, const void* data, size_t bytes) { put(rank, to, data, bytes); });
+void OneSided::put_packed(int rank, std::span<const PackedWord> pieces) {
+  for_each_run(pieces, [&](uint64_t to, const void* data, size_t bytes) { core_.put(rank, to, data, bytes); });
 }
 
-void Transport::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Piggyback* piggyback) {
-  assert(piggyback == nullptr || local_address(rank, from) != nullptr);
-  if (piggyback != nullptr) deliver(piggyback->handler, config_.job.rank, piggyback->payload, piggyback->bytes);
-  get(to, rank, from, bytes);
+void OneSided::start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion&) {
+  core_.put(rank, to, from, bytes);
 }
 
-bool Transport::defers_gets(int) const { return false; }
+void OneSided::start_put_packed(int rank, std::span<const PackedWord> pieces, Completion&) { put_packed(rank, pieces); }
 
-void Transport::start_deferred_get(void*, int, uint64_t, size_t, Completion&, const Piggyback*) {
+void OneSided::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion&, const Piggyback* piggyback) {
+  assert(piggyback == nullptr || core_.local_address(rank, from) != nullptr);
+  if (piggyback != nullptr)
+    core_.deliver(piggyback->handler, core_.config().job.rank, piggyback->payload, piggyback->bytes);
+  core_.get(to, rank, from, bytes);
+}
+
+void OneSided::start_deferred_get(void*, int, uint64_t, size_t, Completion&, const Piggyback*) {
   assert(!"a transport that gets ahead says how");
 }
 
-void Transport::await(Completion&) {}
-bool Transport::accumulate(int, uint64_t, const void*, Number, size_t) { return false; }
+// ---- barriers ------------------------------------------------------------------------------------------------------
 
-char* Transport::local_address(int, uint64_t) const { return nullptr; }
-Transport::Traffic Transport::traffic() const { return {}; }
-size_t Transport::communicator(void*, size_t) { return 0; }
-void Transport::faulting(bool) {}
-
-uint64_t Transport::fetch_add64(int rank, uint64_t at, uint64_t value) {
-  return reference_->perform(rank, {Atomic::add64, at, value, 0, nullptr});
-}
-uint64_t Transport::compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) {
-  return reference_->perform(rank, {Atomic::swap64, at, desired, expected, nullptr});
-}
-uint32_t Transport::fetch_add32(int rank, uint64_t at, uint32_t value) {
-  return static_cast<uint32_t>(reference_->perform(rank, {Atomic::add32, at, value, 0, nullptr}));
-}
-uint32_t Transport::compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) {
-  return static_cast<uint32_t>(reference_->perform(rank, {Atomic::swap32, at, desired, expected, nullptr}));
-}
-
-uint32_t Transport::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
-  const double deadline = seconds_now() + seconds;
-  double pause = 1e-6;
-  for (;;) {
-    const uint32_t now = fetch_add32(rank, at, 0);
-    if (now != old || seconds_now() >= deadline) return now;
-    sleep(pause);
-    progress();
-    pause = std::min(pause * 2, 1e-3);
-  }
-}
-
-void Transport::wake(int, uint64_t) {}
-void Transport::release_mapping(uint64_t, uint64_t) {}
-
-void Transport::start_barrier(uint64_t tag, uint64_t word) {
-  fence();
-  const Arrival arrival = {reference_->sequence, tag, word};
-  if (config_.job.rank == 0) reference_->arrive(0, arrival);
-  else send(0, on_arrive, &arrival, sizeof arrival);
-}
-
-Status Transport::end_barrier(std::span<uint64_t> words) {
-  Reference& reference = *reference_;
-  const Config& config = config_;
-  Reference::Generation& g = reference.generation[reference.sequence % 2];
-  const double start = seconds_now();
-  Backoff backoff(config.job.spins(config.threads_per_rank));
-  while (g.received < config.job.nranks) {
-    if (config.job.rank == 0 && g.arrived == config.job.nranks) reference.announce(g);
-    else if (!progress() && !config.advance() && !backoff.step()) sleep(0.001);
-    if (config.timeout > 0 && seconds_now() - start > config.timeout) {
-      std::vector<int> missing;
-      for (int r = 0; r < config.job.nranks && config.job.rank == 0; ++r)
-        if (!g.here[static_cast<size_t>(r)]) missing.push_back(r);
-      return late(config, missing);
-    }
-  }
-  const int a = g.a, b = g.b;
-  std::copy(g.words.begin(), g.words.end(), words.begin());
-  reference.reset(g);
-  ++reference.sequence;
-  return b < 0 ? Status() : unequal(config, a, b);
-}
-
-Status Transport::group_barrier(uint64_t tag, std::span<const int>) {
-  std::vector<uint64_t> words(static_cast<size_t>(config_.job.nranks));
+Status RankBarriers::group_barrier(uint64_t tag, std::span<const int>) {
+  std::vector<uint64_t> words(static_cast<size_t>(core_.config().job.nranks));
   return barrier(tag, 0, words);
 }
 
-Status Transport::late(const Config& config, std::span<const int> missing) const {
+Status RankBarriers::late(std::span<const int> missing) const {
+  const Transport::Config& config = core_.config();
   RankBoard& self = config.board->rank(config.job.rank);
   std::string text = format("waited %.3g s (option timeout) in %s, collective call %llu, for ", config.timeout,
                             self.where, static_cast<unsigned long long>(self.calls.load()));
@@ -295,7 +320,8 @@ Status Transport::late(const Config& config, std::span<const int> missing) const
   return Status::error(text);
 }
 
-Status Transport::unequal(const Config& config, int a, int b, const std::function<void(int)>& learn) const {
+Status RankBarriers::unequal(int a, int b, const std::function<void(int)>& learn) const {
+  const Transport::Config& config = core_.config();
   const int self = config.job.rank;
   show_call_place(config.board->rank(self));
   const auto call = [&](int rank) {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/tables/launchers.hpp"
 #include "transport/chaos/chaos.hpp"
 #include "transport/net/net.hpp"
-#include "transport/session/join.hpp"
 #include "transport/shm/shm.hpp"
 #include "transport/trace/trace.hpp"
 #include "transport/transport.hpp"
@@ -13,7 +13,7 @@ namespace hiroba {
 
 namespace {
 
-Status make_shm_in_job(const Options&, Job& job, std::unique_ptr<Transport>& out) {
+Status make_shm_in_job(Job& job, std::unique_ptr<Transport>& out) {
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (!Job::in_environment() && tasks != nullptr && std::atoi(tasks) > 1)
     return Status::error(
@@ -44,15 +44,17 @@ TransportEntry describe(const WireKind& kind) {
 
 std::vector<TransportEntry> describe_transports() {
   std::vector<TransportEntry> entries = {
-      {"shm", "memory of this machine; virtual nodes", {}, make_shm()->capabilities()}};
+      {shm_name, "memory of this machine; virtual nodes", {}, make_shm()->capabilities()}};
   for (const WireKind& kind : wire_kinds) entries.push_back(describe(kind));
   return entries;
 }
 
 Status make_transport(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
   out.reset();
-  const auto make = chosen_transport(options) == "shm" ? make_shm_in_job : make_net;
-  HIROBA_TRY(make(options, job, out));
+  std::string name = options.text("transport");
+  if (name == "auto") name = Job::in_environment() || launching_mpi().empty() ? shm_name : "mpi";
+  if (name == shm_name) HIROBA_TRY(make_shm_in_job(job, out));
+  else HIROBA_TRY(make_net(name, options, job, out));
   if (const double seed = options.number("chaos"); seed > 0)
     out = make_chaos(std::move(out), static_cast<uint64_t>(seed));
   if (options.flag("trace")) out = make_trace(std::move(out));

@@ -36,16 +36,16 @@ class Ahead : public testing::Test {
 
   void exchange(uint64_t tag, useconds_t pause = 0) {
     std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
-    t.transport->start_barrier(tag, 0);
+    t.transport->barriers().start_barrier(tag, 0);
     usleep(pause);
-    ASSERT_TRUE(t.transport->end_barrier(words).ok());
+    ASSERT_TRUE(t.transport->barriers().end_barrier(words).ok());
   }
 
   void ask(std::vector<char>& seen, size_t range, Completion& completion) {
     seen.assign(size_of(range), 0);
-    if (t.transport->defers_gets(t.right()))
-      t.transport->start_deferred_get(seen.data(), t.right(), t.at(t.right(), offset_of(range)), seen.size(),
-                                      completion, nullptr);
+    if (t.transport->one_sided().defers_gets(t.right()))
+      t.transport->one_sided().start_deferred_get(seen.data(), t.right(), t.at(t.right(), offset_of(range)),
+                                                  seen.size(), completion, nullptr);
   }
 
   void write_mine(size_t range, unsigned round) {
@@ -83,7 +83,7 @@ Round draw(std::mt19937& random, int ranks) {
 }
 
 void Ahead::run(unsigned seed, unsigned buffers) {
-  const bool ahead = t.transport->defers_gets(t.right());
+  const bool ahead = t.transport->one_sided().defers_gets(t.right());
   std::mt19937 random(seed);
   const size_t n = static_cast<size_t>(t.ranks());
   std::vector<std::array<uint64_t, ranges>> puts(n), sums(n);  // what is in those words
@@ -104,12 +104,12 @@ void Ahead::run(unsigned seed, unsigned buffers) {
     if (!round.changes_first) ask_all();
     const uint64_t changed = t.at(round.home, offset_of(first + round.size)), value = k;
     if (round.writer == t.rank()) t.transport->put(round.home, changed + put_at, &value, sizeof value);
-    if (round.adder == t.rank()) t.transport->fetch_add64(round.home, changed + add_at, k);
+    if (round.adder == t.rank()) t.transport->words().fetch_add64(round.home, changed + add_at, k);
     if (round.writer >= 0) puts[home][first + round.size] = k;
     if (round.adder >= 0) sums[home][first + round.size] += k;
     if (round.changes_first) ask_all();
     exchange(asking, round.pauses ? 300 : 0);
-    t.transport->await(completion);
+    t.transport->one_sided().await(completion);
     for (size_t s = 0; ahead && s < (round.asks_all ? sizes.size() : 1) && round.asks; ++s) {
       const auto right = static_cast<size_t>(t.right());
       const auto word = [&](size_t at) {

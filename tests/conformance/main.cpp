@@ -23,7 +23,7 @@ TestJob& the_job() {
 
 std::vector<uint64_t> TestJob::exchange(uint64_t word) const {
   std::vector<uint64_t> words(static_cast<size_t>(ranks()));
-  const Status status = transport->barrier(1, word, words);
+  const Status status = transport->barriers().barrier(1, word, words);
   if (!status.ok()) {
     std::fprintf(stderr, "rank %d: %s\n", rank(), status.message().c_str());
     _exit(1);

@@ -32,15 +32,15 @@ TEST_F(Meeting, AddsFromAllThreadsOfAllRanksAreCounted) {
   for (int k = 0; k < threads; ++k)
     pool.emplace_back([this] {
       for (int i = 0; i < times; ++i) {
-        t.transport->fetch_add64(0, t.at(0, 0), uint64_t{1} << 33);
-        t.transport->fetch_add32(0, t.at(0, 8), 2);
+        t.transport->words().fetch_add64(0, t.at(0, 0), uint64_t{1} << 33);
+        t.transport->words().fetch_add32(0, t.at(0, 8), 2);
       }
     });
   for (std::thread& thread : pool) thread.join();
   meet();
   const auto all = static_cast<uint64_t>(threads * times * t.ranks());
-  EXPECT_EQ(all << 33, t.transport->fetch_add64(0, t.at(0, 0), 0));
-  EXPECT_EQ(5 + 2 * all, t.transport->fetch_add32(0, t.at(0, 8), 0));
+  EXPECT_EQ(all << 33, t.transport->words().fetch_add64(0, t.at(0, 0), 0));
+  EXPECT_EQ(5 + 2 * all, t.transport->words().fetch_add32(0, t.at(0, 8), 0));
 }
 
 // Each rank meets its neighbours in the ring only, who may be a step ahead; what it put to them and they to it is
@@ -58,7 +58,7 @@ TEST_F(Meeting, NeighboursAloneAreABarrierAndAFence) {
     const size_t size = round % 2 == 0 ? bytes : 64;
     std::fill(sent.begin(), sent.end(), static_cast<uint64_t>(round * 1000 + t.rank()));
     t.transport->put(t.right(), t.at(t.right(), slot(round)), sent.data(), size);
-    ASSERT_TRUE(t.transport->group_barrier(7, others).ok());
+    ASSERT_TRUE(t.transport->barriers().group_barrier(7, others).ok());
     std::memcpy(seen.data(), t.mine(slot(round)), size);
     ASSERT_EQ(static_cast<uint64_t>(round * 1000 + left), seen[0]) << "round " << round;
     ASSERT_EQ(seen[0], seen[size / 8 - 1]) << "round " << round;
@@ -101,13 +101,13 @@ TEST_F(Meeting, CompareSwapLetsOneIn) {
   *reinterpret_cast<uint64_t*>(t.mine(0)) = 0;
   meet();
   for (int i = 0; i < 100; ++i) {
-    while (t.transport->compare_swap64(0, t.at(0, 0), 0, 1) != 0) t.transport->progress();
+    while (t.transport->words().compare_swap64(0, t.at(0, 0), 0, 1) != 0) t.transport->progress();
     uint64_t value = 0;
     t.transport->get(&value, 0, t.at(0, 64), sizeof value);
     ++value;
     t.transport->put(0, t.at(0, 64), &value, sizeof value);
     t.transport->fence();
-    EXPECT_EQ(1u, t.transport->compare_swap64(0, t.at(0, 0), 1, 0));
+    EXPECT_EQ(1u, t.transport->words().compare_swap64(0, t.at(0, 0), 1, 0));
   }
   meet();
   uint64_t value = 0;
@@ -119,11 +119,11 @@ TEST_F(Meeting, CompareSwapReturnsWhatItFound) {
   *reinterpret_cast<uint64_t*>(t.mine(128)) = 77;
   *reinterpret_cast<uint32_t*>(t.mine(136)) = 78;
   meet();
-  EXPECT_EQ(77u, t.transport->compare_swap64(t.right(), t.at(t.right(), 128), 1, 2));
-  EXPECT_EQ(78u, t.transport->compare_swap32(t.right(), t.at(t.right(), 136), 1, 2));
+  EXPECT_EQ(77u, t.transport->words().compare_swap64(t.right(), t.at(t.right(), 128), 1, 2));
+  EXPECT_EQ(78u, t.transport->words().compare_swap32(t.right(), t.at(t.right(), 136), 1, 2));
   meet();
-  EXPECT_EQ(77u, t.transport->compare_swap64(t.right(), t.at(t.right(), 128), 77, 9));
-  EXPECT_EQ(78u, t.transport->compare_swap32(t.right(), t.at(t.right(), 136), 78, 9));
+  EXPECT_EQ(77u, t.transport->words().compare_swap64(t.right(), t.at(t.right(), 128), 77, 9));
+  EXPECT_EQ(78u, t.transport->words().compare_swap32(t.right(), t.at(t.right(), 136), 78, 9));
   meet();
   EXPECT_EQ(9u, *reinterpret_cast<uint64_t*>(t.mine(128)));
   EXPECT_EQ(9u, *reinterpret_cast<uint32_t*>(t.mine(136)));
@@ -194,7 +194,7 @@ TEST_F(Meeting, ATransferGoesWhereItsReceiverSays) {
       const auto number = static_cast<uint32_t>(theirs >> 32 * k);
       messages->start_receive(t.left(), number - 1, here[k].data(), bytes, done);
     }
-    t.transport->await(done);
+    t.transport->one_sided().await(done);
     for (int k = 0; theirs != 0 && k < 2; ++k) EXPECT_TRUE(here[k] == pattern(t.left(), k));
   }
 }
@@ -219,12 +219,12 @@ TEST_F(Meeting, AWaitEndsWhenTheWordChanges) {
   meet();
   if (t.rank() == 0) {
     usleep(50000);
-    t.transport->fetch_add32(0, t.at(0, 256), 1);
-    t.transport->wake(0, t.at(0, 256));
+    t.transport->words().fetch_add32(0, t.at(0, 256), 1);
+    t.transport->words().wake(0, t.at(0, 256));
   } else {
     uint32_t value = 0;
     const double start = seconds_now();
-    while (value == 0 && seconds_now() - start < 10) value = t.transport->await_change(0, t.at(0, 256), 0, 1.0);
+    while (value == 0 && seconds_now() - start < 10) value = t.transport->words().await_change(0, t.at(0, 256), 0, 1.0);
     EXPECT_EQ(1u, value);
     EXPECT_LT(seconds_now() - start, 9.0);
   }
@@ -234,7 +234,7 @@ TEST_F(Meeting, AWaitEndsWhenTheWordChanges) {
 TEST_F(Meeting, AWaitForAWordThatStaysEndsInTime) {
   *reinterpret_cast<uint32_t*>(t.mine(260)) = 3;
   const double start = seconds_now();
-  EXPECT_EQ(3u, t.transport->await_change(t.rank(), t.at(t.rank(), 260), 3, 0.05));
+  EXPECT_EQ(3u, t.transport->words().await_change(t.rank(), t.at(t.rank(), 260), 3, 0.05));
   EXPECT_LT(seconds_now() - start, 5.0);
 }
 
@@ -265,13 +265,13 @@ TEST_F(Meeting, AnExchangeInTwoHalvesIsABarrierAndAFence) {
   for (uint64_t i = 1; i <= 200; ++i) {
     t.transport->put(t.right(), t.at(t.right(), 640), &i, sizeof i);
     if (t.rank() == static_cast<int>(i) % t.ranks()) usleep(200);
-    t.transport->start_barrier(1, i * 1000 + static_cast<uint64_t>(t.rank()));
+    t.transport->barriers().start_barrier(1, i * 1000 + static_cast<uint64_t>(t.rank()));
     t.transport->put(t.right(), t.at(t.right(), 704), &i, sizeof i);
     t.transport->fence();
     uint64_t between = 0;
     t.transport->get(&between, t.right(), t.at(t.right(), 704), sizeof between);
     ASSERT_EQ(i, between);
-    ASSERT_TRUE(t.transport->end_barrier(words).ok());
+    ASSERT_TRUE(t.transport->barriers().end_barrier(words).ok());
     for (int r = 0; r < t.ranks(); ++r) ASSERT_EQ(i * 1000 + static_cast<uint64_t>(r), words[static_cast<size_t>(r)]);
     uint64_t arrived = 0;
     std::memcpy(&arrived, t.mine(640), sizeof arrived);
@@ -288,10 +288,10 @@ TEST_F(Meeting, AnExchangeGoesOnWhileARankComputes) {
   if (!native || t.job.nnodes < t.ranks()) GTEST_SKIP() << "it does not promise that, or ranks share a node";
   std::vector<uint64_t> words(static_cast<size_t>(t.ranks()));
   meet();
-  t.transport->start_barrier(1, 0);
+  t.transport->barriers().start_barrier(1, 0);
   if (t.rank() == 0) sleep(1);
   const double start = seconds_now();
-  ASSERT_TRUE(t.transport->end_barrier(words).ok());
+  ASSERT_TRUE(t.transport->barriers().end_barrier(words).ok());
   const double limit = t.rank() == 0 ? 20 : 0.9;
   EXPECT_LT(seconds_now() - start, limit);
 }
@@ -306,16 +306,16 @@ TEST_F(Meeting, WhoComesAnswersWhatHasBeenAsked) {
   std::memset(t.mine(768), 7, sizeof seen);
   meet();
   const double start = seconds_now();
-  if (t.rank() == 1) t.transport->start_get(&seen, 0, t.at(0, 768), sizeof seen, completion, nullptr);
+  if (t.rank() == 1) t.transport->one_sided().start_get(&seen, 0, t.at(0, 768), sizeof seen, completion, nullptr);
   else usleep(200000);
-  t.transport->start_barrier(1, 0);
+  t.transport->barriers().start_barrier(1, 0);
   if (t.rank() == 0) sleep(1);
-  t.transport->await(completion);
+  t.transport->one_sided().await(completion);
   if (t.rank() == 1) {
     EXPECT_EQ(0x0707070707070707u, seen);
     EXPECT_LT(seconds_now() - start, 0.9);
   }
-  ASSERT_TRUE(t.transport->end_barrier(words).ok());
+  ASSERT_TRUE(t.transport->barriers().end_barrier(words).ok());
 }
 
 TEST(Capabilities, AreNamed) {

@@ -83,7 +83,7 @@ TEST_F(Moving, DataIsThereBeforeAFlagSetAfterTheFence) {
     const auto data = pattern(t.rank(), 5000, round);
     t.transport->put(t.right(), t.at(t.right()), data.data(), data.size());
     t.transport->fence();
-    t.transport->fetch_add64(t.right(), t.at(t.right(), flag_at), 1);
+    t.transport->words().fetch_add64(t.right(), t.at(t.right(), flag_at), 1);
     while (flag.load() < round) t.transport->progress();
     const auto expected = pattern(left, 5000, round);
     ASSERT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size())) << "round " << round;
@@ -108,8 +108,9 @@ TEST_F(Moving, DataIsThereWhenAMessageAfterItComes) {
       t.messages = 0;
       t.meet();
       Completion sent;
-      if (to_others) t.transport->start_put(next, t.at(next, TestJob::region / 2), data.data(), bytes, sent);
-      t.transport->start_put(t.right(), t.at(t.right()), data.data(), bytes, sent);
+      if (to_others)
+        t.transport->one_sided().start_put(next, t.at(next, TestJob::region / 2), data.data(), bytes, sent);
+      t.transport->one_sided().start_put(t.right(), t.at(t.right()), data.data(), bytes, sent);
       t.transport->send_after_puts(t.right(), t.claim_handler, claim.data(), claim.size());
       while (t.messages == 0) t.transport->progress();
       ASSERT_FALSE(t.damaged) << bytes << " bytes, round " << round;
@@ -118,7 +119,7 @@ TEST_F(Moving, DataIsThereWhenAMessageAfterItComes) {
         t.transport->get(there.data(), t.right(), t.at(t.right(), TestJob::region / 2), bytes);
         ASSERT_EQ(pattern(left, bytes, round), there) << "put to another, " << bytes << " bytes, round " << round;
       }
-      t.transport->await(sent);
+      t.transport->one_sided().await(sent);
       t.meet();
     }
 }
@@ -130,9 +131,9 @@ TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
     Completion sent;
     for (size_t k = 0; k < pieces; ++k) {
       sources.push_back(pattern(t.rank(), bytes, static_cast<unsigned>(k)));
-      t.transport->start_put(t.right(), t.at(t.right(), k * bytes), sources[k].data(), bytes, sent);
+      t.transport->one_sided().start_put(t.right(), t.at(t.right(), k * bytes), sources[k].data(), bytes, sent);
     }
-    t.transport->await(sent);
+    t.transport->one_sided().await(sent);
     for (auto& source : sources) std::fill(source.begin(), source.end(), 0);  // may be reused
     t.transport->fence();
     t.meet();
@@ -147,17 +148,19 @@ TEST_F(Moving, ManyPutsUnderWayThenOneWait) {
 
 // Asked for before the exchange, read after it: what the owner wrote in between must come.
 TEST_F(Moving, GetsAheadOfAnExchangeReadWhatIsThereAfterIt) {
-  const bool ahead = t.transport->defers_gets(t.right());
+  const bool ahead = t.transport->one_sided().defers_gets(t.right());
   for (unsigned round = 1; round <= 60; ++round)
     for (const size_t bytes : {8, 4096, 200000}) {
       std::vector<char> seen(bytes, 0);
       Completion completion;
-      if (ahead) t.transport->start_deferred_get(seen.data(), t.right(), t.at(t.right()), bytes, completion, nullptr);
+      if (ahead)
+        t.transport->one_sided().start_deferred_get(seen.data(), t.right(), t.at(t.right()), bytes, completion,
+                                                    nullptr);
       if ((round + static_cast<unsigned>(t.rank())) % 3 == 0) usleep(200);  // the question is there before the answer
       const auto data = pattern(t.rank(), bytes, round);
       std::memcpy(t.mine(), data.data(), bytes);
       t.meet();
-      t.transport->await(completion);
+      t.transport->one_sided().await(completion);
       if (ahead) {
         ASSERT_EQ(pattern(t.right(), bytes, round), seen) << bytes << " bytes, round " << round;
       }
@@ -200,7 +203,7 @@ TEST_F(Moving, StridedBoxesOfUpToSixDimensions) {
     constexpr size_t room = 1 << 18;
     std::memset(t.mine(), 0, room);
     t.meet();
-    t.transport->put_strided(t.right(), t.at(t.right()), local.data(), walk);
+    t.transport->one_sided().put_strided(t.right(), t.at(t.right()), local.data(), walk);
     t.transport->fence();
     t.meet();
     std::vector<char> expected(room, 0), remote(room), back(local.size(), 0), expected_back(local.size(), 0);
@@ -209,7 +212,7 @@ TEST_F(Moving, StridedBoxesOfUpToSixDimensions) {
     });
     t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
     ASSERT_EQ(expected, remote) << "put, round " << round;
-    t.transport->get_strided(back.data(), t.right(), t.at(t.right()), walk.turned());
+    t.transport->one_sided().get_strided(back.data(), t.right(), t.at(t.right()), walk.turned());
     blocks(walk, 0, 0, 0, [&](int64_t l, int64_t) {
       std::memcpy(&expected_back[static_cast<size_t>(l)], &local[static_cast<size_t>(l)], walk.block);
     });
@@ -232,7 +235,7 @@ TEST_F(Moving, StridedBoxesTurnedAround) {
   for (const Walk& walk : {turned, transposed}) {
     std::memset(t.mine(), 0, room);
     t.meet();
-    t.transport->put_strided(t.right(), t.at(t.right(), 1024), local.data(), walk);
+    t.transport->one_sided().put_strided(t.right(), t.at(t.right(), 1024), local.data(), walk);
     t.transport->fence();
     std::vector<char> expected(room, 0), remote(room), back(room, 0), expected_back(room, 0);
     blocks(walk, 0, 0, 1024, [&](int64_t l, int64_t r) {
@@ -241,7 +244,7 @@ TEST_F(Moving, StridedBoxesTurnedAround) {
     });
     t.transport->get(remote.data(), t.right(), t.at(t.right()), room);
     EXPECT_EQ(expected, remote);
-    t.transport->get_strided(back.data(), t.right(), t.at(t.right(), 1024), walk.turned());
+    t.transport->one_sided().get_strided(back.data(), t.right(), t.at(t.right(), 1024), walk.turned());
     EXPECT_EQ(expected_back, back);
     t.meet();
   }
@@ -258,7 +261,7 @@ void accumulate_everywhere(TestJob& t, Number type) {
   for (size_t i = 0; i < numbers; ++i) added[i] = static_cast<T>(i % 100 + 1);
   for (int round = 0; round < 20; ++round)
     for (int r = 0; r < t.ranks(); ++r)
-      ASSERT_TRUE(t.transport->accumulate(r, t.at(r, 64), added.data(), type, numbers));
+      ASSERT_TRUE(t.transport->one_sided().accumulate(r, t.at(r, 64), added.data(), type, numbers));
   t.meet();
   for (size_t i = 0; i < numbers; ++i)
     ASSERT_EQ(static_cast<T>(i) + static_cast<T>(20 * t.ranks()) * added[i], mine[i]) << "number " << i;
@@ -267,7 +270,7 @@ void accumulate_everywhere(TestJob& t, Number type) {
 
 TEST_F(Moving, AccumulatesLoseNothing) {
   const double zero = 0;
-  if (!t.transport->accumulate(t.rank(), t.at(t.rank()), &zero, Number::float64, 1))
+  if (!t.transport->one_sided().accumulate(t.rank(), t.at(t.rank()), &zero, Number::float64, 1))
     GTEST_SKIP() << "this transport has no accumulate";
   accumulate_everywhere<int32_t>(t, Number::int32);
   accumulate_everywhere<int64_t>(t, Number::int64);
@@ -281,7 +284,7 @@ TEST_F(Moving, AccumulateIsThereIfItIsSaidToBe) {
   for (const Capability& row : t.transport->capabilities())
     said = said || (row.name == std::string("accumulate") && row.native);
   const int32_t zero = 0;
-  EXPECT_EQ(said, t.transport->accumulate(t.rank(), t.at(t.rank()), &zero, Number::int32, 1));
+  EXPECT_EQ(said, t.transport->one_sided().accumulate(t.rank(), t.at(t.rank()), &zero, Number::int32, 1));
 }
 
 TEST_F(Moving, PackedPieces) {
@@ -299,7 +302,7 @@ TEST_F(Moving, PackedPieces) {
       expected[at + i] = reinterpret_cast<char*>(&pieces[first])[i] = static_cast<char>(random());
     at += bytes;
   }
-  t.transport->put_packed(t.right(), pieces);
+  t.transport->one_sided().put_packed(t.right(), pieces);
   t.transport->fence();
   t.meet();
   EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));
@@ -324,7 +327,7 @@ TEST_F(Moving, MaskedPieces) {
     pieces.resize(first + most_masked_words);
     pieces.resize(first + pack_masked(t.at(t.right(), at), bytes.data(), lines, masks.data(), &pieces[first]));
   }
-  t.transport->put_packed(t.right(), pieces);
+  t.transport->one_sided().put_packed(t.right(), pieces);
   t.transport->fence();
   t.meet();
   EXPECT_EQ(0, std::memcmp(t.mine(), expected.data(), expected.size()));
@@ -354,7 +357,7 @@ TEST_F(Moving, ForgettingTheWindowKeepsTheData) {
   const auto data = pattern(t.rank(), 100000, 5);
   t.transport->put(t.right(), t.at(t.right()), data.data(), data.size());
   t.transport->fence();
-  t.transport->release_mapping(t.at(t.right()), 1 << 17);
+  t.transport->one_sided().release_mapping(t.at(t.right()), 1 << 17);
   std::vector<char> back(data.size());
   t.transport->get(back.data(), t.right(), t.at(t.right()), back.size());
   EXPECT_EQ(data, back);

@@ -9,7 +9,13 @@ from source import File, Finding
 
 # Contract, where it is; and what wraps it, where that is.
 WRAPPERS = [
-    ("Transport", "src/transport/transport.hpp", "Wrapper", "src/transport/transport.hpp"),
+    ("Transport", "src/transport/transport.hpp", "Wrapper", "src/transport/wrapper.hpp"),
+    ("OneSided", "src/transport/one_sided.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
+    ("RemoteWords", "src/transport/remote_words.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
+    ("RankBarriers", "src/transport/rank_barriers.hpp", "Chaos", "src/transport/chaos/chaos.cpp"),
+    ("OneSided", "src/transport/one_sided.hpp", "Trace", "src/transport/trace/trace.cpp"),
+    ("RemoteWords", "src/transport/remote_words.hpp", "Trace", "src/transport/trace/trace.cpp"),
+    ("RankBarriers", "src/transport/rank_barriers.hpp", "Trace", "src/transport/trace/trace.cpp"),
     ("Wire", "src/transport/wire/wire.hpp", "ChaosWire", "src/transport/wire/chaos_wire.cpp"),
 ]
 VIRTUAL = re.compile(r"\bvirtual\b[^;{}()~]*?\b(\w+)\s*\(")  # but the destructor
@@ -43,9 +49,7 @@ def check_wrappers(files: list[File]) -> Iterator[Finding]:
 
 MOST_METHODS = 25
 # Classes of before this rule that declare more, as "file class": methods. A number may only fall.
-LARGE_CLASSES: dict[str, int] = {
-    "src/transport/transport.hpp Transport": 46,
-}
+LARGE_CLASSES: dict[str, int] = {}
 
 CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)\s*(?:final\s*)?(?::(?!:).*)?$", re.DOTALL)
 ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")

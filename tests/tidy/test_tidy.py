@@ -73,13 +73,14 @@ class TidyTest(unittest.TestCase):
     def test_wrappers_forward_everything(self) -> None:
         contract = (
             '// The contract.\n#pragma once\n\n#include "base/a.hpp"\n\nclass Transport {\n public:\n'
-            "  virtual ~Transport() = default;\n  virtual void put(int a);\n  virtual bool fence() const = 0;\n};\n\n"
-            "class Wrapper : public Transport {\n  void put(int a) override;\n"
+            "  virtual ~Transport() = default;\n  virtual void put(int a);\n  virtual bool fence() const = 0;\n};\n"
         )
-        path, line = "src/transport/transport.hpp", contract.count("\n") - 1
-        self.broken(path, contract + "  bool fence() const override { return true; }\n};\n")
-        part = contract + "  // bool fence() const override;\n};\n"
-        self.broken(path, part, f"{path}:{line} wrapper-forwards")
+        wrapper = "// It forwards.\n#pragma once\n\nclass Wrapper : public Transport {\n  void put(int a) override;\n"
+        path = "src/transport/wrapper.hpp"
+        forwards = wrapper + "  bool fence() const override { return true; }\n};\n"
+        lacks = wrapper + "  // bool fence() const override;\n};\n"
+        for text, expected in ((forwards, []), (lacks, [f"{path}:4 wrapper-forwards"])):
+            self.assertEqual(self.rules({"src/transport/transport.hpp": contract, path: text}), expected)
 
     def test_methods_per_class(self) -> None:
         few = "".join(f"  int m{n}(int a, std::function<void(int)> f) const;\n" for n in range(25))

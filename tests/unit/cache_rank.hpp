@@ -18,14 +18,16 @@
 
 namespace hiroba {
 
-class FakeHome final : public Transport {
+class FakeHome final : public Transport, OneSided {
  public:
   struct Piece {
     uint64_t offset, bytes;
     bool operator==(const Piece&) const = default;
   };
 
-  FakeHome(uint64_t space, uint64_t extent, int asker, bool network) : space_(space), asker_(asker), network_(network) {
+  FakeHome(uint64_t space, uint64_t extent, int asker, bool network)
+      : OneSided(static_cast<Transport&>(*this)), space_(space), asker_(asker), network_(network) {
+    parts_.one_sided = this;
     EXPECT_TRUE(memory_.create("fake home", extent).ok());
   }
   char* memory() const { return memory_.data(); }

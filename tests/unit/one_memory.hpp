@@ -11,9 +11,12 @@
 
 namespace hiroba {
 
-class OneMemory final : public Transport {
+class OneMemory final : public Transport, RemoteWords {
  public:
-  explicit OneMemory(uint64_t bytes) { EXPECT_TRUE(memory_.create("tests", bytes).ok()); }
+  explicit OneMemory(uint64_t bytes) {
+    parts_.words = this;
+    EXPECT_TRUE(memory_.create("tests", bytes).ok());
+  }
   char* memory() const { return memory_.data(); }
 
   const char* name() const override { return "one memory"; }
@@ -33,6 +36,10 @@ class OneMemory final : public Transport {
     word(at).compare_exchange_strong(expected, desired);
     return expected;
   }
+  uint32_t fetch_add32(int, uint64_t, uint32_t) override { return ADD_FAILURE() << "words have 64 bits", 0; }
+  uint32_t compare_swap32(int, uint64_t, uint32_t, uint32_t) override { return fetch_add32(0, 0, 0); }
+  uint32_t await_change(int, uint64_t, uint32_t, double) override { return fetch_add32(0, 0, 0); }
+  void wake(int, uint64_t) override {}
 
  private:
   std::atomic_ref<uint64_t> word(uint64_t at) const {

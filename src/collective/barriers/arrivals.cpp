@@ -33,7 +33,7 @@ void Arrivals::arrive(const char* call, Work done) {
     self.calls.fetch_add(1, std::memory_order_relaxed);
   }
   count.store(before + (before % 2 != 0 || done == Work::part ? 1 : 2));
-  if (word(world_->rank, 1).load() != 0) world_->transport->wake(world_->rank, place(world_->rank));
+  if (word(world_->rank, 1).load() != 0) world_->transport->words().wake(world_->rank, place(world_->rank));
 }
 
 bool Arrivals::has_arrived(int rank, Work needed) const {
@@ -54,7 +54,7 @@ Status Arrivals::await(const char* call, std::span<const int> others, Work neede
     for (;;) {
       const uint32_t seen = word(rank, 0).load();
       if (has_arrived(rank, needed)) break;
-      world_->transport->await_change(rank, place(rank), seen, 0.1);
+      world_->transport->words().await_change(rank, place(rank), seen, 0.1);
       const double waited = seconds_now() - start;
       if (world_->timeout <= 0 || waited <= world_->timeout || has_arrived(rank, needed)) continue;
       return Status::error(

@@ -71,7 +71,7 @@ Status Barriers::enter(const char* call, const Wait& wait) {
 }
 
 Status Barriers::with_words(const char* call, uint64_t tag, uint64_t word, std::span<uint64_t> words) {
-  return enter(call, [&] { return world_->transport->barrier(tag, word, words); });
+  return enter(call, [&] { return world_->transport->barriers().barrier(tag, word, words); });
 }
 
 Status Barriers::with_words(const char* call, uint64_t word, std::span<uint64_t> words) {
@@ -83,7 +83,7 @@ Status Barriers::all(const char* call) { return all(call, tag_of(call)); }
 
 Status Barriers::start_split(const char* call, uint64_t tag) {
   HIROBA_TRY(come(call));
-  world_->transport->start_barrier(tag, 0);
+  world_->transport->barriers().start_barrier(tag, 0);
   split_ = call;
   return {};
 }
@@ -91,11 +91,11 @@ Status Barriers::start_split(const char* call, uint64_t tag) {
 Status Barriers::end_split() {
   assert(split_ != nullptr);
   split_ = nullptr;
-  return wait_for_others([&] { return world_->transport->end_barrier(words_); });
+  return wait_for_others([&] { return world_->transport->barriers().end_barrier(words_); });
 }
 
 Status Barriers::some(const char* call, std::span<const int> others) {
-  return enter(call, [&] { return world_->transport->group_barrier(tag_of(call), others); });
+  return enter(call, [&] { return world_->transport->barriers().group_barrier(tag_of(call), others); });
 }
 
 }  // namespace hiroba

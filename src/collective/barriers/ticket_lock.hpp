@@ -13,18 +13,18 @@ class TicketLock {
   // `text` and `what` are those of World::await_word.
   template <typename Text, typename What>
   Status acquire(const Text& text, const What& what, uint32_t& ticket) const {
-    const uint32_t mine = ticket = world_.transport->fetch_add32(rank_, offset_, 1);
+    const uint32_t mine = ticket = world_.transport->words().fetch_add32(rank_, offset_, 1);
     return world_.await_word(rank_, serving(), [mine](uint32_t now) { return now == mine; }, text, what);
   }
   bool try_acquire(uint32_t& ticket) const {
-    ticket = world_.transport->fetch_add32(rank_, serving(), 0);
-    return world_.transport->compare_swap32(rank_, offset_, ticket, ticket + 1) == ticket;
+    ticket = world_.transport->words().fetch_add32(rank_, serving(), 0);
+    return world_.transport->words().compare_swap32(rank_, offset_, ticket, ticket + 1) == ticket;
   }
   // The same atomic step shows whether a thread waits: one that comes later finds the lock free.
   void release() const {
-    const uint64_t before = world_.transport->fetch_add64(rank_, offset_, uint64_t{1} << 32);
+    const uint64_t before = world_.transport->words().fetch_add64(rank_, offset_, uint64_t{1} << 32);
     const auto next = static_cast<uint32_t>(before), now = static_cast<uint32_t>(before >> 32) + 1;
-    if (next != now) world_.transport->wake(rank_, serving());
+    if (next != now) world_.transport->words().wake(rank_, serving());
   }
 
  private:

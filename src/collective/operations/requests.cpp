@@ -37,21 +37,22 @@ Status Requests::test(Request& request, bool& complete) {
 
 // ---- by handle -----------------------------------------------------------------------------------------------------
 
-uint64_t Requests::give(std::shared_ptr<Request> request) {
+uint64_t Requests::give(std::shared_ptr<Request> request, bool must_be_awaited) {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
-  given_[++last_] = std::move(request);
+  given_[++last_] = {std::move(request), must_be_awaited};
   return last_;
 }
 
-Status Requests::find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out) {
+std::shared_ptr<Request> Requests::find(uint64_t handle) const {
+  if ((handle & self_contained) != 0) return source_ == nullptr ? nullptr : source_(handle);
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
   const auto found = given_.find(handle);
-  if (found != given_.end()) return out = found->second, Status();
-  if (handle > 0 && handle <= last_)
-    return Status::error(format("%s: request %llu was waited for already; wait once, or use HIROBA_NO_REQUEST after it",
-                                call.text().c_str(), static_cast<unsigned long long>(handle)));
-  return Status::error(format("%s: %llu is no request; give one that a hiroba_i function has set", call.text().c_str(),
-                              static_cast<unsigned long long>(handle)));
+  return found == given_.end() ? nullptr : found->second.request;
+}
+
+bool Requests::was_given(uint64_t handle) const {
+  const std::lock_guard<SignalSafeLock> guard(given_lock_);
+  return handle > 0 && handle <= last_;
 }
 
 void Requests::forget(uint64_t handle) {
@@ -61,18 +62,18 @@ void Requests::forget(uint64_t handle) {
 
 std::string Requests::user_of(const void* begin, const void* end) const {
   const std::lock_guard<SignalSafeLock> guard(given_lock_);
-  for (const auto& [handle, request] : given_)
-    if (request->uses(begin, end)) return request->name();
+  for (const auto& [handle, given] : given_)
+    if (given.request->uses(begin, end)) return given.request->name();
   return {};
 }
 
 // ---- by number -----------------------------------------------------------------------------------------------------
 
-void Requests::keep(int64_t id, std::unique_ptr<Request> request, const char* what, const char* place) {
+void Requests::keep(int64_t id, std::shared_ptr<Request> request, std::string what, std::string remedy) {
   const std::lock_guard<SignalSafeLock> guard(lock_);
   std::vector<Kept>& kept = kept_[id];
   if (request == nullptr) return;
-  kept.push_back({std::move(request), format("%s at %s", what, place), {}});
+  kept.push_back({std::move(request), std::move(what), std::move(remedy), {}});
   count_.fetch_add(1, std::memory_order_release);
 }
 
@@ -147,18 +148,18 @@ Status Requests::test(int64_t id, bool& complete) {
 Status Requests::none_left() {
   {
     const std::lock_guard<SignalSafeLock> guard(given_lock_);
-    for (const auto& [handle, request] : given_)
-      if (!request->is_persistent() || request->is_under_way())
-        return Status::error(format("the program ends, and nobody has waited for %s; %s", request->name().c_str(),
-                                    request->remedy().c_str()));
+    for (const auto& [handle, given] : given_) {
+      const Request& request = *given.request;
+      if (given.must_be_awaited && (!request.is_persistent() || request.is_under_way()))
+        return Status::error(format("the program ends, and nobody has waited for %s; %s", request.name().c_str(),
+                                    request.remedy().c_str()));
+    }
   }
   const std::lock_guard<SignalSafeLock> guard(lock_);
   for (const auto& [id, kept] : kept_)
     if (!kept.empty())
-      return Status::error(
-          format("the program ends, and nobody has waited for the %s; write #pragma xmp wait_async "
-                 "(%lld) before the end",
-                 kept[0].what.c_str(), static_cast<long long>(id)));
+      return Status::error(format("the program ends, and nobody has waited for the %s; %s", kept[0].what.c_str(),
+                                  kept[0].remedy.c_str()));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/shown.hpp"
+#include "collective/operations/started.hpp"
 #include "collective/world.hpp"
 
 namespace hiroba {
@@ -34,7 +35,9 @@ class Request {
   // Returns true if the request needs any of that memory until it was waited for.
   virtual bool uses(const void* /*begin*/, const void* /*end*/) const { return false; }
   // Says what the program has to do before it ends, if the request is not complete.
-  virtual std::string remedy() const { return "call hiroba_wait before the end"; }
+  virtual std::string remedy() const { return "wait for it before the end"; }
+  // Null unless the request is one collective operation.
+  virtual const Started* operation() const { return nullptr; }
 };
 
 class Requests {
@@ -44,16 +47,23 @@ class Requests {
   Status test(Request& request, bool& complete);
 
   // ---- by handle: starts at 1, never used again ----
-  uint64_t give(std::shared_ptr<Request> request);
-  // Fails if the handle was waited for already, or never given.
-  Status find(uint64_t handle, const Call& call, std::shared_ptr<Request>& out);
+  // `must_be_awaited`: before the program ends.
+  uint64_t give(std::shared_ptr<Request> request, bool must_be_awaited = true);
+  // Returns null if the handle was waited for already, or never given.
+  std::shared_ptr<Request> find(uint64_t handle) const;
+  bool was_given(uint64_t handle) const;
   void forget(uint64_t handle);
+  // Handles with this bit are not given here: they contain the whole state of a request, which `source` makes of it.
+  static constexpr uint64_t self_contained = uint64_t{1} << 63;
+  using Source = std::shared_ptr<Request> (*)(uint64_t handle);
+  void set_source(Source source) { source_ = source; }
   // Names the first request that needs any of that memory, and where it was started; empty if none does.
   std::string user_of(const void* begin, const void* end) const;
 
   // ---- by number ----
-  // `what`, as "reduction", and `place` describe it. Null: the request is complete, but its number becomes known.
-  void keep(int64_t id, std::unique_ptr<Request> request, const char* what, const char* place);
+  // `what`, as "reduction at main.c:7", describes it; `remedy` is as that of a request. Null: the request is complete,
+  // but its number becomes known.
+  void keep(int64_t id, std::shared_ptr<Request> request, std::string what, std::string remedy);
   // Waits for all requests with this number.
   Status await(int64_t id, const Call& call);
   Status test(int64_t id, bool& complete);
@@ -64,8 +74,8 @@ class Requests {
 
  private:
   struct Kept {
-    std::unique_ptr<Request> request;
-    std::string what;  // "reduction at main.c:7"
+    std::shared_ptr<Request> request;
+    std::string what, remedy;
     Status failed;
   };
   Status known(int64_t id) const;
@@ -79,7 +89,12 @@ class Requests {
   // operations; while an operation advances, a continuation gives and forgets requests.
   mutable SignalSafeLock given_lock_;
   uint64_t last_ = 0;
-  std::map<uint64_t, std::shared_ptr<Request>> given_;
+  struct Given {
+    std::shared_ptr<Request> request;
+    bool must_be_awaited;
+  };
+  std::map<uint64_t, Given> given_;
+  Source source_ = nullptr;
 };
 
 }  // namespace hiroba

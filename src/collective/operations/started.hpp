@@ -24,8 +24,7 @@ class Started {
   [[HIROBA_SHOWN]] std::string missing() const;
   // Fails if a rank was found in another operation. Then this one is never done.
   [[HIROBA_SHOWN]] Status agrees() const;
-  // Requires done(). data(): of operations on a copy; words(): of a barrier.
-  const char* data() const;
+  // Returns the joined words of a barrier that is done.
   const Words& words() const;
   // Returns true if the operation needs any of that memory for its blocks.
   bool uses(const void* begin, const void* end) const;

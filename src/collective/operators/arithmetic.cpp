@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace hiroba {
 
@@ -110,38 +111,16 @@ constexpr Apply row() {
   else return apply_row<T, op>;
 }
 
-template <typename T>
-Apply find(Op op) {
-  static constexpr Apply table[ops] = {row<T, Op::add>(),       row<T, Op::sub>(),         row<T, Op::mul>(),
-                                       row<T, Op::div>(),       row<T, Op::mod>(),         row<T, Op::bit_and>(),
-                                       row<T, Op::bit_or>(),    row<T, Op::bit_xor>(),     row<T, Op::shl>(),
-                                       row<T, Op::shr>(),       row<T, Op::logical_and>(), row<T, Op::logical_or>(),
-                                       row<T, Op::max>(),       row<T, Op::min>(),         row<T, Op::first_max>(),
-                                       row<T, Op::first_min>(), row<T, Op::last_max>(),    row<T, Op::last_min>()};
-  return table[static_cast<int>(op)];
+template <typename T, size_t... op>
+Apply find(Op wanted, std::index_sequence<op...>) {
+  static constexpr Apply table[ops] = {row<T, static_cast<Op>(op)>()...};
+  return table[static_cast<int>(wanted)];
 }
 
 }  // namespace
 
 Apply find_apply(Type type, Op op) {
-  switch (type) {
-    case Type::boolean: return find<bool>(op);
-    case Type::int8: return find<int8_t>(op);
-    case Type::uint8: return find<uint8_t>(op);
-    case Type::int16: return find<int16_t>(op);
-    case Type::uint16: return find<uint16_t>(op);
-    case Type::int32: return find<int32_t>(op);
-    case Type::uint32: return find<uint32_t>(op);
-    case Type::int64: return find<int64_t>(op);
-    case Type::uint64: return find<uint64_t>(op);
-    case Type::float32: return find<float>(op);
-    case Type::float64: return find<double>(op);
-    case Type::long_double: return find<long double>(op);
-    case Type::complex_float: return find<__complex__ float>(op);
-    case Type::complex_double: return find<__complex__ double>(op);
-    case Type::complex_long_double: return find<__complex__ long double>(op);
-  }
-  return nullptr;
+  return with_type(type, [op]<typename T>() { return find<T>(op, std::make_index_sequence<ops>()); });
 }
 
 }  // namespace hiroba

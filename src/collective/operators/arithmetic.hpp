@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 
 #include "base/status.hpp"
 
@@ -28,6 +30,25 @@ enum class Type : uint8_t {
   complex_long_double
 };
 constexpr int types = 15;
+
+// The table of types: what a Type is in C++, in the order of Type.
+using TypeTable = std::tuple<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, float,
+                             double, long double, __complex__ float, __complex__ double, __complex__ long double>;
+static_assert(std::tuple_size_v<TypeTable> == types);
+
+// Calls visit.operator()<T>() with the type of that number.
+template <typename Visit, size_t i = 0>
+auto with_type(Type type, const Visit& visit) {
+  if constexpr (i + 1 < types)
+    if (static_cast<size_t>(type) != i) return with_type<Visit, i + 1>(type, visit);
+  return visit.template operator()<std::tuple_element_t<i, TypeTable>>();
+}
+
+template <typename T, size_t i = 0>
+constexpr Type type_for() {
+  if constexpr (std::is_same_v<T, std::tuple_element_t<i, TypeTable>>) return static_cast<Type>(i);
+  else return type_for<T, i + 1>();
+}
 
 enum class Op : uint8_t {
   add,

@@ -1,8 +1,9 @@
 // Types and operations by number, and compound assignments whose sides have different types.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
-#include <type_traits>
+#include <utility>
 
 #include "collective/operators/arithmetic.hpp"
 
@@ -10,25 +11,16 @@ namespace hiroba {
 
 namespace {
 
-struct TypeEntry {
-  const char* name;
-  size_t bytes;
-};
-constexpr TypeEntry type_table[types] = {{"bool", sizeof(bool)},
-                                         {"int8", 1},
-                                         {"uint8", 1},
-                                         {"int16", 2},
-                                         {"uint16", 2},
-                                         {"int32", 4},
-                                         {"uint32", 4},
-                                         {"int64", 8},
-                                         {"uint64", 8},
-                                         {"float", sizeof(float)},
-                                         {"double", sizeof(double)},
-                                         {"long double", sizeof(long double)},
-                                         {"complex float", 2 * sizeof(float)},
-                                         {"complex double", 2 * sizeof(double)},
-                                         {"complex long double", 2 * sizeof(long double)}};
+constexpr const char* type_names[types] = {"bool",          "int8",           "uint8",
+                                           "int16",         "uint16",         "int32",
+                                           "uint32",        "int64",          "uint64",
+                                           "float",         "double",         "long double",
+                                           "complex float", "complex double", "complex long double"};
+template <size_t... i>
+constexpr std::array<size_t, types> sizes(std::index_sequence<i...>) {
+  return {sizeof(std::tuple_element_t<i, TypeTable>)...};
+}
+constexpr std::array<size_t, types> type_bytes = sizes(std::make_index_sequence<types>());
 constexpr const char* op_names[ops] = {"+",  "-",  "*",  "/",   "%",   "&",        "|",        "^",       "<<",
                                        ">>", "&&", "||", "max", "min", "firstmax", "firstmin", "lastmax", "lastmin"};
 
@@ -44,44 +36,31 @@ void store(char* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// As in C, a complex number loses its imaginary part, and integers wrap around.
+// The type of a number's real part.
 template <typename T>
-void convert_to(char* to, int64_t to_stride, const char* from, Type type, int64_t from_stride, int64_t count) {
-  const auto each = [&](auto read) {
-    for (int64_t i = 0; i < count; ++i) store(to + i * to_stride, static_cast<T>(read(from + i * from_stride)));
-  };
-  switch (type) {
-    case Type::boolean: return each(load<bool>);
-    case Type::int8: return each(load<int8_t>);
-    case Type::uint8: return each(load<uint8_t>);
-    case Type::int16: return each(load<int16_t>);
-    case Type::uint16: return each(load<uint16_t>);
-    case Type::int32: return each(load<int32_t>);
-    case Type::uint32: return each(load<uint32_t>);
-    case Type::int64: return each(load<int64_t>);
-    case Type::uint64: return each(load<uint64_t>);
-    case Type::float32: return each(load<float>);
-    case Type::float64: return each(load<double>);
-    case Type::long_double: return each(load<long double>);
-    case Type::complex_float: return each([](const char* p) { return load<float>(p); });
-    case Type::complex_double: return each([](const char* p) { return load<double>(p); });
-    case Type::complex_long_double: return each([](const char* p) { return load<long double>(p); });
-  }
-}
+struct Real {
+  using Part = T;
+};
+template <typename T>
+struct Real<__complex__ T> {
+  using Part = T;
+};
 
-template <typename Real>
-void convert_to_complex(char* to, int64_t to_stride, const char* from, Type type, int64_t from_stride, int64_t count) {
-  convert_to<Real>(to, to_stride, from, type, from_stride, count);
-  const auto imaginary = [&](auto zero) {
-    using Part = decltype(zero);
-    for (int64_t i = 0; i < count; ++i)
-      store(to + i * to_stride + sizeof(Real),
-            static_cast<Real>(load<Part>(from + i * from_stride + static_cast<int64_t>(sizeof(Part)))));
-  };
-  if (type == Type::complex_float) return imaginary(0.0f);
-  if (type == Type::complex_double) return imaginary(0.0);
-  if (type == Type::complex_long_double) return imaginary(0.0L);
-  for (int64_t i = 0; i < count; ++i) store(to + i * to_stride + sizeof(Real), Real(0));
+// As in C, a complex number loses its imaginary part, and integers wrap around.
+template <typename To, typename From>
+void convert_row(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) {
+  using Out = typename Real<To>::Part;
+  using In = typename Real<From>::Part;
+  for (int64_t i = 0; i < count; ++i) {
+    char* const target = to + i * to_stride;
+    const char* const source = from + i * from_stride;
+    store(target, static_cast<Out>(load<In>(source)));
+    if constexpr (sizeof(To) > sizeof(Out)) {
+      Out imaginary = 0;
+      if constexpr (sizeof(From) > sizeof(In)) imaginary = static_cast<Out>(load<In>(source + sizeof(In)));
+      store(target + sizeof(Out), imaginary);
+    }
+  }
 }
 
 template <typename T>
@@ -93,36 +72,20 @@ void store_limit(char* to, bool least) {
 
 }  // namespace
 
-size_t bytes_of(Type type) { return type_table[static_cast<int>(type)].bytes; }
-const char* name_of(Type type) { return type_table[static_cast<int>(type)].name; }
+size_t bytes_of(Type type) { return type_bytes[static_cast<size_t>(type)]; }
+const char* name_of(Type type) { return type_names[static_cast<int>(type)]; }
 const char* name_of(Op op) { return op_names[static_cast<int>(op)]; }
 
 void convert(char* to, Type to_type, int64_t ts, const char* from, Type type, int64_t fs, int64_t n) {
-  switch (to_type) {
-    case Type::boolean: return convert_to<bool>(to, ts, from, type, fs, n);
-    case Type::int8: return convert_to<int8_t>(to, ts, from, type, fs, n);
-    case Type::uint8: return convert_to<uint8_t>(to, ts, from, type, fs, n);
-    case Type::int16: return convert_to<int16_t>(to, ts, from, type, fs, n);
-    case Type::uint16: return convert_to<uint16_t>(to, ts, from, type, fs, n);
-    case Type::int32: return convert_to<int32_t>(to, ts, from, type, fs, n);
-    case Type::uint32: return convert_to<uint32_t>(to, ts, from, type, fs, n);
-    case Type::int64: return convert_to<int64_t>(to, ts, from, type, fs, n);
-    case Type::uint64: return convert_to<uint64_t>(to, ts, from, type, fs, n);
-    case Type::float32: return convert_to<float>(to, ts, from, type, fs, n);
-    case Type::float64: return convert_to<double>(to, ts, from, type, fs, n);
-    case Type::long_double: return convert_to<long double>(to, ts, from, type, fs, n);
-    case Type::complex_float: return convert_to_complex<float>(to, ts, from, type, fs, n);
-    case Type::complex_double: return convert_to_complex<double>(to, ts, from, type, fs, n);
-    case Type::complex_long_double: return convert_to_complex<long double>(to, ts, from, type, fs, n);
-  }
+  with_type(to_type, [&]<typename To>() {
+    with_type(type, [&]<typename From>() { convert_row<To, From>(to, ts, from, fs, n); });
+  });
 }
 
 Status Arithmetic::make(int to, int values, int op, Arithmetic& out) {
   if (to < 0 || to >= types || values < 0 || values >= types)
-    return Status::error(
-        format("type %d does not exist; use the XMP_ types of xmp.h", to < 0 || to >= types ? to : values));
-  if (op < 0 || op >= ops)
-    return Status::error(format("operator %d does not exist; use the XMP_ operators of xmp.h", op));
+    return Status::error(format("type %d does not exist", to < 0 || to >= types ? to : values));
+  if (op < 0 || op >= ops) return Status::error(format("operator %d does not exist", op));
   out.to_ = static_cast<Type>(to), out.values_ = static_cast<Type>(values), out.op_ = static_cast<Op>(op);
   out.apply_ = find_apply(out.values_, out.op_);
   if (out.apply_ != nullptr) return {};
@@ -174,22 +137,9 @@ void store_neutral(Type type, Op op, char* value) {
     const int64_t neutral = op == Op::mul || op == Op::logical_and ? 1 : op == Op::bit_and ? -1 : 0;
     return convert(value, type, 0, reinterpret_cast<const char*>(&neutral), Type::int64, 0, 1);
   }
-  const bool least = op == Op::max;
-  switch (type) {
-    case Type::boolean: return store_limit<bool>(value, least);
-    case Type::int8: return store_limit<int8_t>(value, least);
-    case Type::uint8: return store_limit<uint8_t>(value, least);
-    case Type::int16: return store_limit<int16_t>(value, least);
-    case Type::uint16: return store_limit<uint16_t>(value, least);
-    case Type::int32: return store_limit<int32_t>(value, least);
-    case Type::uint32: return store_limit<uint32_t>(value, least);
-    case Type::int64: return store_limit<int64_t>(value, least);
-    case Type::uint64: return store_limit<uint64_t>(value, least);
-    case Type::float32: return store_limit<float>(value, least);
-    case Type::float64: return store_limit<double>(value, least);
-    case Type::long_double: return store_limit<long double>(value, least);
-    default: return;  // complex numbers have no order
-  }
+  with_type(type, [&]<typename T>() {  // complex numbers have no order
+    if constexpr (sizeof(T) == sizeof(typename Real<T>::Part)) store_limit<T>(value, op == Op::max);
+  });
 }
 
 }  // namespace hiroba

@@ -268,7 +268,7 @@ struct Exchange::Taking {
     char* const into = place_for(i, part_of(i));
     from.data = into;
     if (peeked) return peek_process(*world.board, rank, offset, into, part_of(i));
-    world.transport->start_get(into, rank, offset, part_of(i), from.completion, nullptr);
+    world.transport->one_sided().start_get(into, rank, offset, part_of(i), from.completion, nullptr);
     return {};
   }
   // The network and the kernel write to private memory only: other ranks would not see their writes to shared memory.

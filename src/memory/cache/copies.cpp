@@ -154,7 +154,7 @@ void Copies::evicted(Array& array, uint64_t page, uint64_t pages) {
 // cache. Pages that are fetched again and again keep these mappings, which is faster.
 void Copies::forget_mappings(const Array& array, uint64_t page, uint64_t pages) const {
   const uint64_t offset = page << page_shift, bytes = pages << page_shift;
-  config_.transport->release_mapping(offset, bytes);
+  config_.transport->one_sided().release_mapping(offset, bytes);
   madvise(cache_file_.data() + offset, bytes, MADV_DONTNEED);
   if (array.tracker->twin_at_fetch()) madvise(twin_file_.data() + offset, bytes, MADV_DONTNEED);
 }

@@ -106,7 +106,7 @@ void Fetches::show(Array& array, uint64_t page, uint64_t pages) const {
 void Fetches::finish(Fetch& fetch) {
   Array& array = *fetch.array;
   const uint64_t page = fetch.page, pages = fetch.pages;
-  config_.transport->await(fetch.completion);
+  config_.transport->one_sided().await(fetch.completion);
   if (fetch.twins_missing) std::memcpy(copies_.twin(array, page), copies_.bytes_of(page), pages << page_shift);
   // This must precede the program's first write to them. A concurrent flush finds them busy.
   for (uint64_t p = page; p < page + pages; p = (p / chunk_pages + 1) * chunk_pages)
@@ -145,8 +145,8 @@ void Fetches::copy_in(Fetch& fetch, int rank, const Piggyback* piggyback) const 
     const uint64_t at = offset + done, size = std::min(slice, bytes - done);
     char* const to = copies_.bytes_of(at >> page_shift);
     const Piggyback* const first = done == 0 ? piggyback : nullptr;
-    if (fetch.ahead) transport.start_deferred_get(to, rank, at, size, fetch.completion, first);
-    else transport.start_get(to, rank, at, size, fetch.completion, first);
+    if (fetch.ahead) transport.one_sided().start_deferred_get(to, rank, at, size, fetch.completion, first);
+    else transport.one_sided().start_get(to, rank, at, size, fetch.completion, first);
     if (twins && !fetch.twins_missing) std::memcpy(copies_.twin(*fetch.array, at >> page_shift), to, size);
   }
 }
@@ -228,7 +228,7 @@ bool Fetches::start_fetches(Array& array, uint64_t first, uint64_t end, bool ahe
   for (const HomeRun& run : array.homes) {
     if (copies_.is_here(run) || run.first + run.pages <= first) continue;
     if (run.first >= end) break;
-    if (ahead && !config_.transport->defers_gets(run.rank)) continue;
+    if (ahead && !config_.transport->one_sided().defers_gets(run.rank)) continue;
     const uint64_t run_end = std::min(run.first + run.pages, end);
     // Remote pages are fetched in several pieces at once; pages that are copied directly, in one.
     const bool direct = config_.transport->local_address(run.rank, run.first << page_shift) != nullptr;
@@ -307,6 +307,16 @@ void Fetches::finish(uint64_t first, uint64_t end) {
   for (Fetch& fetch : fetches_)
     for (Backoff backoff(200); fetch.state.load(std::memory_order_acquire) != Fetch::free && is_wanted(fetch);)
       if (!finish_slot(fetch) && !backoff.step()) usleep(20);
+}
+
+bool Fetches::have_ended(uint64_t first, uint64_t end) {
+  bool all = true;
+  for (Fetch& fetch : fetches_) {
+    if (fetch.state.load(std::memory_order_acquire) == Fetch::free) continue;
+    if (fetch.page >= end || fetch.page + fetch.pages <= first) continue;
+    all = (fetch.completion.left.load(std::memory_order_acquire) == 0 && finish_slot(fetch)) && all;
+  }
+  return all;
 }
 
 // Looks at the slots repeatedly: the page may have been claimed for a fetch that has not started yet.

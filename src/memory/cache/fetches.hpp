@@ -31,6 +31,8 @@ class Fetches {
   void preload_ahead(bool halves);
   void finish() { finish(0, UINT64_MAX); }
   void finish(uint64_t first, uint64_t end);  // fetches of any of these pages
+  // Finishes fetches of these pages whose data has arrived; returns true if that was all. Does not block.
+  bool have_ended(uint64_t first, uint64_t end);
   // These two enclose the time between the halves of a sync_drop, in which a fetch first waits for the differences that
   // the drop has sent.
   void enter_between();

@@ -23,12 +23,13 @@ void Refreshes::start(Array& array, int home, uint64_t page) {
   Refresh& refresh = refreshes_[count_++];
   refresh.array = &array, refresh.page = page, refresh.unwritten = is_unwritten(page);
   if (!refresh.unwritten && copies_.closed.is_closed(page)) copies_.closed.open(array, page);
-  copies_.config().transport->start_get(refresh.fresh, home, page << page_shift, page_bytes, arrived_, nullptr);
+  copies_.config().transport->one_sided().start_get(refresh.fresh, home, page << page_shift, page_bytes, arrived_,
+                                                    nullptr);
 }
 
 // The copy is dropped at the next time if this rank has not written it by then.
 void Refreshes::finish() {
-  copies_.config().transport->await(arrived_);
+  copies_.config().transport->one_sided().await(arrived_);
   for (size_t i = 0; i < count_; ++i) {
     const Refresh& refresh = refreshes_[i];
     const UsingPage using_page(copies_.at_work, refresh.page);

@@ -74,7 +74,7 @@ class Writeback::Packer {
   // Returns room for the differences of a page.
   uint64_t* room() {
     if (used_ + max_diff_words > packed_words) send_packed();
-    if (used_ == 0) transport_.await(outgoing().sent);
+    if (used_ == 0) transport_.one_sided().await(outgoing().sent);
     return outgoing().words + used_;
   }
 
@@ -86,7 +86,7 @@ class Writeback::Packer {
   void send_whole() {
     const uint64_t offset = whole_.first << page_shift, bytes = whole_.pages << page_shift;
     if (whole_.pages >= many) {
-      transport_.start_put(rank_, offset, twin(whole_.first), bytes, owner_.whole_sent_);
+      transport_.one_sided().start_put(rank_, offset, twin(whole_.first), bytes, owner_.whole_sent_);
       count(array_.counters.bytes_sent, bytes);
       sent_ = true;
     } else {
@@ -102,7 +102,7 @@ class Writeback::Packer {
 
   void send_packed() {
     if (used_ == 0) return;
-    transport_.start_put_packed(rank_, {outgoing().words, used_}, outgoing().sent);
+    transport_.one_sided().start_put_packed(rank_, {outgoing().words, used_}, outgoing().sent);
     ++owner_.outgoing_turn_;
     count(array_.counters.bytes_sent, used_ * sizeof(uint64_t));
     used_ = 0;
@@ -129,8 +129,8 @@ bool Writeback::sending() const {
 
 // Under the flush lock, before it is released: no message is under way afterwards.
 void Writeback::await_outgoing() {
-  for (Outgoing& outgoing : outgoing_) config_.transport->await(outgoing.sent);
-  config_.transport->await(whole_sent_);
+  for (Outgoing& outgoing : outgoing_) config_.transport->one_sided().await(outgoing.sent);
+  config_.transport->one_sided().await(whole_sent_);
 }
 
 // ---- making room -------------------------------------------------------------------------------------------------

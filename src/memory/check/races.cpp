@@ -10,6 +10,7 @@
 #include "base/debug/symbols.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/parts.hpp"
 
@@ -241,15 +242,18 @@ void RaceChecker::report(const Race& race, const Array& array) {
   const std::string what = !array.is_heap           ? element_name(array, byte)
                            : race.object[0] == '\0' ? format("%p", static_cast<const void*>(array.data + byte))
                                                     : "it";
+  const std::string advice =
+      freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
+      : race.apart ? format(
+                         "these are different bytes of one value, of which one write remains: if they are members of a "
+                         "structure, declare the smallest by %s",
+                         phrases().set_scalar)
+                   : "put a barrier between the two, or a lock around both";
   log_finding(
       "check: race on %s: rank %d %s %s %s %s, and rank %d %s it %s %s, with no barrier between and no lock "
       "that both hold; %s",
       race.object[0] == '\0' ? array.name : race.object, a.rank, verb(a), what.c_str(),
-      race.near ? "near" : relation(a), place(a), b.rank, verb(b), relation(b), place(b),
-      freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
-      : race.apart ? "these are different bytes of one value, of which one write remains: if they are members of a "
-                     "structure, declare the smallest by sms_set_scalar"
-                   : "put a barrier between the two, or a lock around both");
+      race.near ? "near" : relation(a), place(a), b.rank, verb(b), relation(b), place(b), advice.c_str());
 }
 
 // ---- of all ranks --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/heap/arenas.hpp"
 #include "memory/heap/checker.hpp"
@@ -122,7 +123,7 @@ Status Heap::add_arrays() {
     array->data = p.space.base() + offset;
     array->is_heap = true;
     array->watched = p.races.on() && p.job.nranks > 1;
-    array->freed_by = "sms_mfree";
+    array->freed_by = phrases().free_object;
     std::strncpy(array->name, format("the heap of rank %d", rank).c_str(), sizeof array->name - 1);
     for (uint64_t done = 0; done < bytes; done += HeapSpace::attached_bytes)
       HIROBA_TRY(p.transport->attach(offset + done, std::min(bytes - done, HeapSpace::attached_bytes), rank));

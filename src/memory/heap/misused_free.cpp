@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "memory/parts.hpp"
 #include "memory/space/faults.hpp"
 
@@ -18,8 +19,8 @@ void refuse(const char* call, const void* address) {
   if (parts == nullptr || !parts->space.contains(address)) return;
   const Array* const array = parts->arrays.at(address);
   if (array != nullptr && array->is_heap)
-    end_job(1, "%s(%p) of an object of %s; sms_mfree frees it, and sms_realloc changes its size", call, address,
-            array->name);
+    end_job(1, "%s(%p) of an object of %s; %s frees it, and %s changes its size", call, address, array->name,
+            array->freed_by, phrases().resize_object);
   const std::string what = array != nullptr ? array->name : parts->arrays.explain(address);
   end_job(1, "%s(%p) of shared memory (%s); %s%s", call, address, what.c_str(),
           call[0] != 'f'     ? ""

@@ -79,10 +79,10 @@ void HeapReturns::send_all() {
 bool HeapReturns::reserve(int owner, uint64_t count, uint64_t& first) const {
   Transport& transport = *config_.transport;
   const uint64_t ring = ring_of(owner);
-  uint64_t added = transport.fetch_add64(owner, ring + offsetof(Ring, added), 0);
-  uint64_t taken = transport.fetch_add64(owner, ring + offsetof(Ring, taken), 0);
+  uint64_t added = transport.words().fetch_add64(owner, ring + offsetof(Ring, added), 0);
+  uint64_t taken = transport.words().fetch_add64(owner, ring + offsetof(Ring, taken), 0);
   while (added + count - taken <= slots) {
-    const uint64_t seen = transport.compare_swap64(owner, ring + offsetof(Ring, added), added, added + count);
+    const uint64_t seen = transport.words().compare_swap64(owner, ring + offsetof(Ring, added), added, added + count);
     if (seen == added) return first = added, true;
     added = seen;
   }

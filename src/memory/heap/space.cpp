@@ -27,11 +27,11 @@ char* HeapSpace::take(int home, uint64_t bytes, uint64_t alignment) {
   if (bytes > config_.layout.heap_bytes) return nullptr;
   const uint64_t chunks = (bytes + chunk_bytes - 1) >> chunk_shift, limit = this->limit(home) >> chunk_shift;
   const uint64_t unit = std::max<uint64_t>(1, alignment >> chunk_shift);
-  uint64_t next = transport.fetch_add64(home, next_chunk(home), 0), first;
+  uint64_t next = transport.words().fetch_add64(home, next_chunk(home), 0), first;
   for (uint64_t seen;; next = seen) {
     first = (next + unit - 1) / unit * unit;
     if (first + chunks > limit) return nullptr;
-    seen = transport.compare_swap64(home, next_chunk(home), next, first + chunks);
+    seen = transport.words().compare_swap64(home, next_chunk(home), next, first + chunks);
     if (seen == next) break;
   }
   const std::vector<int32_t> owners(chunks, config_.job.rank + 1);
@@ -52,12 +52,12 @@ int HeapSpace::learn_owner(uint64_t position) {
 }
 
 uint64_t HeapSpace::limit(int home) const {
-  return config_.transport->fetch_add64(home, limit_at(home), 0) << chunk_shift;
+  return config_.transport->words().fetch_add64(home, limit_at(home), 0) << chunk_shift;
 }
 
 std::vector<uint64_t> HeapSpace::taken(int home) const {
   std::vector<uint64_t> out(static_cast<size_t>(config_.job.nranks));
-  std::vector<int32_t> owners(config_.transport->fetch_add64(home, next_chunk(home), 0));
+  std::vector<int32_t> owners(config_.transport->words().fetch_add64(home, next_chunk(home), 0));
   if (owners.empty()) return out;
   config_.transport->get(owners.data(), home, owner_at(home, 0), owners.size() * sizeof owners[0]);
   for (const int32_t owner : owners)

@@ -136,8 +136,8 @@ Status HomeMoves::send(int rank, uint64_t offset, const char* from, uint64_t byt
   if (parts_.transport->local_address(rank, offset) == nullptr) {
     Completion sent;
     for (uint64_t done = 0; done < bytes; done += std::min(piece, bytes - done))
-      parts_.transport->start_put(rank, offset + done, from + done, std::min(piece, bytes - done), sent);
-    parts_.transport->await(sent);
+      parts_.transport->one_sided().start_put(rank, offset + done, from + done, std::min(piece, bytes - done), sent);
+    parts_.transport->one_sided().await(sent);
     return {};
   }
   const int fd = parts_.job.node_fds[static_cast<size_t>(parts_.job.node_of(rank))];

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/phrases.hpp"
 #include "base/text.hpp"
 #include "memory/parts.hpp"
 
@@ -34,7 +35,9 @@ std::string explain(const Array& array, uint64_t pages, uint64_t sent, const std
         show_bytes(sent).c_str(),
         array.home_policy == HomePolicy::migrating
             ? "They need more intervals, because they have moved before, or too many have moved"
-            : "It would gain from sms_redistribute, or from homes that migrate (option homes, sms_set_homes)");
+            : format("It would gain from %s, or from homes that migrate (option homes, %s)", phrases().move_homes,
+                     phrases().set_homes)
+                  .c_str());
   return out;
 }
 

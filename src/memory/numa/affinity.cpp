@@ -70,7 +70,7 @@ Status Affinity::begin_move(const Array& array, const char* call) const {
   HIROBA_TRY(parts_.collective.barriers().all(call, Barriers::tag_of(call)));
   for_each_run_here(array, [this](const HomeRun& run) {
     parts_.page_domains.unmap(run.first, run.pages);
-    parts_.transport->release_mapping(run.first << page_shift, run.pages << page_shift);
+    parts_.transport->one_sided().release_mapping(run.first << page_shift, run.pages << page_shift);
   });
   return parts_.collective.barriers().all(call, Barriers::tag_of(call) + 1);
 }

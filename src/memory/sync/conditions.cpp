@@ -25,15 +25,15 @@ Status Conditions::locate(int id, const char* call, Place& out) const {
 Status Conditions::use_lock(const Place& place, int id, int lock, const char* call) {
   Transport& transport = *parts_.transport;
   const auto mine = static_cast<uint32_t>(lock + 1);
-  uint32_t other = transport.compare_swap32(place.rank, place.offset + lock_at, 0, mine);
+  uint32_t other = transport.words().compare_swap32(place.rank, place.offset + lock_at, 0, mine);
   while (other != 0 && other != mine) {
-    const uint64_t word = transport.fetch_add64(place.rank, place.offset + begun_at, 0);
+    const uint64_t word = transport.words().fetch_add64(place.rank, place.offset + begun_at, 0);
     if (static_cast<uint32_t>(word) != static_cast<uint32_t>(word >> 32))
       return Status::error(
           format("%s(%d, %d): others wait for condition %d with lock %u; all that wait for a condition "
                  "name the same lock",
                  call, id, lock, id, other - 1));
-    const uint32_t now = transport.compare_swap32(place.rank, place.offset + lock_at, other, mine);
+    const uint32_t now = transport.words().compare_swap32(place.rank, place.offset + lock_at, other, mine);
     if (now == other) break;
     other = now;
   }
@@ -50,7 +50,7 @@ Status Conditions::wait(int id, int lock, const char* call) {
                "and wait while it is not so",
                call, id, lock, lock));
   HIROBA_TRY(use_lock(place, id, lock, call));
-  const uint32_t mine = parts_.transport->fetch_add32(place.rank, place.offset + begun_at, 1);
+  const uint32_t mine = parts_.transport->words().fetch_add32(place.rank, place.offset + begun_at, 1);
   HIROBA_TRY(parts_.locks.unlock(lock, call));
   const auto text = [&] { return format("%s(%d, %d)", call, id, lock); };
   const auto what = [&] { return text() + ", which nobody has signalled since"; };
@@ -75,16 +75,16 @@ Status Conditions::broadcast(int id, const char* call) {
 
 void Conditions::wake(const Place& place, bool all) {
   Transport& transport = *parts_.transport;
-  uint64_t word = transport.fetch_add64(place.rank, place.offset + begun_at, 0);
+  uint64_t word = transport.words().fetch_add64(place.rank, place.offset + begun_at, 0);
   for (;;) {
     const auto begun = static_cast<uint32_t>(word), woken = static_cast<uint32_t>(word >> 32);
     if (begun == woken) return;
     const uint64_t next = static_cast<uint64_t>(all ? begun : woken + 1) << 32 | begun;
-    const uint64_t now = transport.compare_swap64(place.rank, place.offset + begun_at, word, next);
+    const uint64_t now = transport.words().compare_swap64(place.rank, place.offset + begun_at, word, next);
     if (now == word) break;
     word = now;
   }
-  transport.wake(place.rank, place.offset + woken_at);
+  transport.words().wake(place.rank, place.offset + woken_at);
 }
 
 }  // namespace hiroba

@@ -92,7 +92,7 @@ bool Intervals::hand_over(std::span<const uint64_t> vector, int rank, uint64_t a
   bool changed = false;
   for (size_t node = 0; node < vector.size(); ++node) {
     for (uint64_t old = there[node]; old < vector[node] && vector[node] > common_[node];) {
-      const uint64_t now = config_.transport->compare_swap64(rank, at + node * sizeof old, old, vector[node]);
+      const uint64_t now = config_.transport->words().compare_swap64(rank, at + node * sizeof old, old, vector[node]);
       changed = changed || now == old;
       old = now == old ? vector[node] : now;
     }
@@ -131,10 +131,10 @@ void Intervals::sync() {
   size_t next = 0;
   for (int rank = 0; rank < config_.job.nranks && next < found; ++rank) {
     if (!looked_at_[static_cast<size_t>(rank)].exchange(false)) continue;
-    config_.transport->start_get(&with_flags_[next++ * nodes], rank, config_.layout.flag_vector(rank),
-                                 nodes * sizeof(uint64_t), all, nullptr);
+    config_.transport->one_sided().start_get(&with_flags_[next++ * nodes], rank, config_.layout.flag_vector(rank),
+                                             nodes * sizeof(uint64_t), all, nullptr);
   }
-  config_.transport->await(all);
+  config_.transport->one_sided().await(all);
   std::fill(joined_.begin(), joined_.end(), 0);
   for (size_t i = 0; i < next * nodes; ++i) joined_[i % nodes] = std::max(joined_[i % nodes], with_flags_[i]);
   acquire_locked(joined_);

@@ -89,7 +89,7 @@ Status Locks::none_held(const char* call) const {
 
 std::string Locks::who_holds(int index, int id, const char* call) const {
   const uint64_t at = parts_.layout.lock(index) + Layout::lock_holder;
-  const uint64_t word = parts_.transport->fetch_add64(parts_.layout.lock_rank(index), at, 0);
+  const uint64_t word = parts_.transport->words().fetch_add64(parts_.layout.lock_rank(index), at, 0);
   const auto holder = static_cast<uint32_t>(word), sharers = static_cast<uint32_t>(word >> 32);
   if (sharers != 0) return format("%s(%d), which %u threads share", call, id, sharers);
   if (holder == 0 || holder == several) return format("%s(%d), which another rank is about to take", call, id);
@@ -213,7 +213,7 @@ Status Locks::try_lock_shared(int id, bool& taken, const char* call) {
 
 // Passes the ticket on at once, so that other sharers get it, too.
 void Locks::took_shared(int id, uint32_t ticket) {
-  parts_.transport->fetch_add32(parts_.layout.lock_rank(id), parts_.layout.lock(id) + Layout::lock_sharers, 1);
+  parts_.transport->words().fetch_add32(parts_.layout.lock_rank(id), parts_.layout.lock(id) + Layout::lock_sharers, 1);
   ticket_lock(id).release();
   const RaceChecker::Segment segment(parts_.races, SyncEvent::acquire, id, ticket);
   {
@@ -246,7 +246,7 @@ Status Locks::unlock_shared(int id, const char* call) {
   parts_.transport->fence();
   const int rank = parts_.layout.lock_rank(id);
   const uint64_t at = parts_.layout.lock(id) + Layout::lock_sharers;
-  if (parts_.transport->fetch_add32(rank, at, UINT32_MAX) == 1) parts_.transport->wake(rank, at);
+  if (parts_.transport->words().fetch_add32(rank, at, UINT32_MAX) == 1) parts_.transport->words().wake(rank, at);
   return {};
 }
 

@@ -43,8 +43,7 @@ struct Begun : CheckedCall {
 template <typename T>
 Combine sum_of() {
   Combine out;
-  const auto type = sizeof(R<T>) == 8 ? Type::float64 : Type::float32;
-  require_at(Combine::make(type, Op::add, out), prefix());
+  require_at(Combine::make(type_for<R<T>>(), Op::add, out), prefix());
   return out;
 }
 
@@ -52,7 +51,7 @@ Combine sum_of() {
 template <typename T>
 void reduce(const Begun& begun, int64_t n, Pending<T> pending) {
   if (!pending.finish) return;
-  auto& operations = planned_of(begun.name());
+  auto& operations = teams_of(begun.name());
   Members& all = operations.all();
   if (all.team.count == 1 || pending.values.empty()) return pending.finish(pending.values.data());
   CallName name(begun.name());

@@ -24,7 +24,7 @@ namespace hiroba {
 
 // These end the job if the process has not started.
 [[HIROBA_SHOWN]] Collective& collective_of(const char* call);
-inline PlannedOperations& planned_of(const char* call) { return collective_of(call).planned(); }
+inline TeamOperations& teams_of(const char* call) { return collective_of(call).teams(); }
 // Ends the job if this rank is not in the team.
 Members& members_of(hiroba_team team, const char* call);
 Member member_of(const Members& members);
@@ -69,6 +69,9 @@ struct Prepared {
 void perform(const char* call, Prepared prepared);
 hiroba_request start(const char* call, Prepared prepared);
 hiroba_request keep(const char* call, Prepared prepared);
+// These end the job with a message that begins with `place` if there is no such request.
+void wait(hiroba_request* request, const Call& call, const char* place);
+bool test(hiroba_request* request, const char* call, const char* place);
 
 // ---- types and operators; they end the job if there is no such one --------------------------------------------------
 [[HIROBA_SHOWN]] size_t bytes_of_type(hiroba_type type, const char* call);

@@ -5,12 +5,12 @@
 #include "base/log.hpp"
 #include "notation/collective/collective_process.hpp"
 
+namespace hiroba {
+
 HIROBA_EXPORT __thread const char* hiroba_place;
 __thread const char* hiroba_place = "";
 
-HIROBA_EXPORT void hiroba_fail(const char* message) { hiroba::end_job(1, "%s: %s", hiroba::prefix(), message); }
-
-namespace hiroba {
+HIROBA_EXPORT void hiroba_fail(const char* message) { end_job(1, "%s: %s", prefix(), message); }
 
 const char* place() { return hiroba_place; }
 const char* prefix() { return *hiroba_place == '\0' ? "a collective call" : hiroba_place; }
@@ -23,7 +23,7 @@ class CollectiveRequest final : public Request {
   CollectiveRequest(Prepared prepared, const char* place, bool persistent)
       : prepared_(std::move(prepared)), place_(place), persistent_(persistent) {}
 
-  Status start(PlannedOperations& operations) {
+  Status start(TeamOperations& operations) {
     if (active_)
       return Status::error(format("%s is under way; wait for it before you start it again", prepared_.name.text()));
     active_ = true;
@@ -48,7 +48,7 @@ class CollectiveRequest final : public Request {
     return (active_ && now_.uses(begin, end)) || (prepared_.members < end && begin < prepared_.members + 1);
   }
   std::string remedy() const override {
-    return then_.empty() ? Request::remedy()
+    return then_.empty() ? "call hiroba_wait before the end"
                          : "hiroba_then gave it away" + then_ + ": wait until its function was called before the end";
   }
   // Called once, after it is complete.
@@ -59,7 +59,7 @@ class CollectiveRequest final : public Request {
   // Records that a continuation owns it.
   void give_away(const char* place) { then_ = format(" at %s", place); }
   bool given_away() const { return !then_.empty(); }
-  Started now() const { return now_; }
+  const Started* operation() const override { return &now_; }
 
  private:
   Prepared prepared_;
@@ -79,13 +79,13 @@ hiroba_request give(const char* call, std::shared_ptr<CollectiveRequest> request
 void perform(const char* call, Prepared prepared) {
   require_all_ranks(prepared.name.text());
   const Call text = {prepared.name, place()};
-  require_at(planned_of(call).perform(*prepared.members, std::move(prepared.plan), text), prefix());
+  require_at(teams_of(call).perform(*prepared.members, std::move(prepared.plan), text), prefix());
 }
 
 hiroba_request start(const char* call, Prepared prepared) {
   require_all_ranks(prepared.name.text());
   const auto request = std::make_shared<CollectiveRequest>(std::move(prepared), place(), false);
-  require_at(request->start(planned_of(call)), prefix());
+  require_at(request->start(teams_of(call)), prefix());
   return give(call, request);
 }
 
@@ -97,21 +97,25 @@ namespace {
 
 Requests& requests(const char* call) { return collective_of(call).requests(); }
 
-std::shared_ptr<CollectiveRequest> known(hiroba_request request, const char* call) {
-  std::shared_ptr<Request> found;
-  require_at(requests(call).find(request.number, {call, ""}, found), prefix());
-  auto out = std::static_pointer_cast<CollectiveRequest>(found);
-  if (out->given_away())
-    end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", prefix(), call,
+std::shared_ptr<Request> known(hiroba_request request, const Call& call, const char* place) {
+  std::shared_ptr<Request> out = requests(call.name).find(request.number);
+  const auto number = static_cast<unsigned long long>(request.number);
+  if (out == nullptr && requests(call.name).was_given(request.number))
+    end_job(1, "%s: %s: request %llu was waited for already; wait once, or use HIROBA_NO_REQUEST after it", place,
+            call.name, number);
+  if (out == nullptr)
+    end_job(1, "%s: %s: %llu is no request; give one that a hiroba_i function has set", place, call.name, number);
+  if (out->operation() != nullptr && static_cast<CollectiveRequest&>(*out).given_away())
+    end_job(1, "%s: %s of %s, which hiroba_then has given away; nobody else waits for it", place, call.name,
             out->name().c_str());
   return out;
 }
 
-std::shared_ptr<CollectiveRequest> persistent(hiroba_request request, const char* call) {
-  const auto found = known(request, call);
+CollectiveRequest& persistent(hiroba_request request, const char* call) {
+  const auto found = known(request, {call, ""}, prefix());
   if (!found->is_persistent())
     end_job(1, "%s: %s: this request is not persistent; those of hiroba_..._init are", prefix(), call);
-  return found;
+  return static_cast<CollectiveRequest&>(*found);
 }
 
 // The arguments of hiroba_then until the operation is complete. The request is valid until then.
@@ -134,24 +138,25 @@ void forget(hiroba_request* request, const char* call) {
   *request = HIROBA_NO_REQUEST;
 }
 
-bool test(hiroba_request* request, const char* call) {
+}  // namespace
+
+void wait(hiroba_request* request, const Call& call, const char* place) {
+  if (request->number == 0) return;
+  const auto found = known(*request, call, place);
+  require_at(requests(call.name).await(*found, call), place);
+  if (!found->is_persistent()) forget(request, call.name);
+}
+
+bool test(hiroba_request* request, const char* call, const char* place) {
   if (request->number == 0) return true;
   bool complete = false;
-  const auto found = known(*request, call);
-  require_at(requests(call).test(*found, complete), prefix());
+  const auto found = known(*request, {call, ""}, place);
+  require_at(requests(call).test(*found, complete), place);
   if (complete && !found->is_persistent()) forget(request, call);
   return complete;
 }
 
-}  // namespace
-
-HIROBA_EXPORT void hiroba_wait(hiroba_request* request) {
-  const char* const call = "hiroba_wait";
-  if (request->number == 0) return;
-  const auto found = known(*request, call);
-  require_at(requests(call).await(*found, {call, place()}), prefix());
-  if (!found->is_persistent()) forget(request, call);
-}
+HIROBA_EXPORT void hiroba_wait(hiroba_request* request) { wait(request, {"hiroba_wait", place()}, prefix()); }
 
 HIROBA_EXPORT void hiroba_wait_all(int count, hiroba_request all[]) {
   for (int i = 0; i < count; ++i) hiroba_wait(&all[i]);
@@ -163,29 +168,34 @@ HIROBA_EXPORT void hiroba_wait_any(int count, hiroba_request all[], int* index) 
     for (int i = 0; i < count; ++i) {
       if (all[i].number == 0) continue;
       some = true;
-      if (test(&all[i], "hiroba_wait_any")) return void(*index = i);
+      if (test(&all[i], "hiroba_wait_any", prefix())) return void(*index = i);
     }
   }
   *index = -1;
 }
 
-HIROBA_EXPORT void hiroba_test(hiroba_request* request, int* done) { *done = test(request, "hiroba_test") ? 1 : 0; }
+HIROBA_EXPORT void hiroba_test(hiroba_request* request, int* done) {
+  *done = test(request, "hiroba_test", prefix()) ? 1 : 0;
+}
 
 HIROBA_EXPORT void hiroba_then(hiroba_request* request, void (*function)(void* context), void* context) {
   const char* const call = "hiroba_then";
   if (request->number == 0) return function(context);
-  const auto found = known(*request, call);
+  const auto found = known(*request, {call, ""}, prefix());
+  if (found->operation() == nullptr)
+    end_job(1, "%s: hiroba_then is for what collective.h has started; wait for other requests", prefix());
   if (found->is_persistent()) end_job(1, "%s: hiroba_then of a persistent request; wait for it", prefix());
   if (function == nullptr) end_job(1, "%s: hiroba_then: the function is NULL", prefix());
-  found->give_away(place());
-  auto* const next = new Continuation{&requests(call), request->number, found, function, context};
+  auto operation = std::static_pointer_cast<CollectiveRequest>(found);
+  operation->give_away(place());
+  auto* const next = new Continuation{&requests(call), request->number, operation, function, context};
   *request = HIROBA_NO_REQUEST;
-  require_at(planned_of(call).then(found->now(), Continuation::run, next), prefix());
+  require_at(teams_of(call).then(*operation->operation(), Continuation::run, next), prefix());
 }
 
 HIROBA_EXPORT void hiroba_start(hiroba_request* request) {
   require_all_ranks("hiroba_start");
-  require_at(persistent(*request, "hiroba_start")->start(planned_of("hiroba_start")), prefix());
+  require_at(persistent(*request, "hiroba_start").start(teams_of("hiroba_start")), prefix());
 }
 
 HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
@@ -196,7 +206,7 @@ HIROBA_EXPORT void hiroba_request_free(hiroba_request* request) {
   forget(request, call);
 }
 
-HIROBA_EXPORT void hiroba_progress_start(void) { planned_of("hiroba_progress_start").begin_progress(); }
-HIROBA_EXPORT void hiroba_progress_stop(void) { planned_of("hiroba_progress_stop").end_progress(); }
+HIROBA_EXPORT void hiroba_progress_start(void) { collective_of("hiroba_progress_start").begin_progress(); }
+HIROBA_EXPORT void hiroba_progress_stop(void) { collective_of("hiroba_progress_stop").end_progress(); }
 
 }  // namespace hiroba

@@ -9,10 +9,10 @@ Collective& collective_of(const char* call) {
   return process_memory(process_started() ? call : Call{call, place()}.text().c_str()).collective();
 }
 
-Member member_of(const Members& members) { return planned_of("a collective operation").member_of(members); }
+Member member_of(const Members& members) { return teams_of("a collective operation").member_of(members); }
 
 Members& members_of(hiroba_team team, const char* call) {
-  if (team == HIROBA_ALL) return planned_of(call).all();
+  if (team == HIROBA_ALL) return teams_of(call).all();
   if (team == HIROBA_NO_TEAM)
     end_job(1, "%s: %s: this rank is not in the team (HIROBA_NO_TEAM); only its members make calls for it", prefix(),
             call);
@@ -26,7 +26,7 @@ void split_team(const CallName& name, hiroba_team parent, int color, int key, hi
   require_outside_task(name);
   std::unique_ptr<Members> members;
   Members& all = members_of(parent, name);
-  require_at(planned_of(name).split(all, color, key, members, {name, place()}), prefix());
+  require_at(teams_of(name).split(all, color, key, members, {name, place()}), prefix());
   *out = members == nullptr ? HIROBA_NO_TEAM : new hiroba_team_part{std::move(members)};
 }
 
@@ -70,8 +70,8 @@ HIROBA_EXPORT void hiroba_team_free(hiroba_team* team) {
             user.c_str());
   // Its memory must not be reused before all have left it.
   require_at(collective_of(call).teams().barrier(members.team, {call, place()}), prefix());
-  require_at(planned_of(call).agree(members, {call, place()}), prefix());
-  planned_of(call).release(members);
+  require_at(teams_of(call).agree(members, {call, place()}), prefix());
+  teams_of(call).release(members);
   (*team)->members.reset();
   keep_freed(*team);
   *team = HIROBA_NO_TEAM;

@@ -1,8 +1,6 @@
 // Reductions over ranks, in rank order, for all operators of C that OpenMP has.
 #include <algorithm>
-#include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
@@ -32,19 +30,15 @@ using hiroba::Type;
 
 // Finds the type in which C computes with elements of this kind and size; false if there is none.
 bool find_type(smint_type kind, size_t element, Type& type) {
-  const auto choose = [&](std::initializer_list<std::pair<size_t, Type>> sizes) {
-    for (const auto& [bytes, found] : sizes)
-      if (bytes == element) return type = found, true;
-    return false;
-  };
-  switch (kind) {
-    case SMINT_SIGNED: return choose({{1, Type::int8}, {2, Type::int16}, {4, Type::int32}, {8, Type::int64}});
-    case SMINT_UNSIGNED: return choose({{1, Type::uint8}, {2, Type::uint16}, {4, Type::uint32}, {8, Type::uint64}});
-    case SMINT_REAL: return choose({{4, Type::float32}, {8, Type::float64}, {sizeof(long double), Type::long_double}});
-    case SMINT_COMPLEX:
-      return choose({{8, Type::complex_float}, {16, Type::complex_double}, {32, Type::complex_long_double}});
-    default: return false;
+  for (int i = static_cast<int>(Type::int8); i < hiroba::types; ++i) {
+    type = static_cast<Type>(i);
+    const smint_type of = type >= Type::complex_float ? SMINT_COMPLEX
+                          : type >= Type::float32     ? SMINT_REAL
+                          : i % 2 == 1                ? SMINT_SIGNED
+                                                      : SMINT_UNSIGNED;
+    if (of == kind && bytes_of(type) == element) return true;
   }
+  return false;
 }
 
 }  // namespace

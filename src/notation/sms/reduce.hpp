@@ -1,8 +1,6 @@
 // Reductions of one value per rank, for sms.h and smint.h: every rank gets the same bits. Collective.
 #pragma once
 
-#include <type_traits>
-
 #include "base/text.hpp"
 #include "process/process.hpp"
 
@@ -11,11 +9,10 @@ namespace hiroba {
 // Ranks compare `call` and the operator; T is double or int64_t.
 template <typename T>
 T reduce_value(T value, Op op, const char* call) {
-  constexpr Type type = std::is_same_v<T, double> ? Type::float64 : Type::int64;
   Memory& memory = process_memory(call);
   require_all_ranks(call);
   Combine combine;
-  require_at(Combine::make(type, op, combine), call);
+  require_at(Combine::make(type_for<T>(), op, combine), call);
   const std::string name = format("%s(%s)", call, name_of(op));
   require(memory.collective().teams().reduce(Team::all(memory.job().nranks), reinterpret_cast<char*>(&value), 1,
                                              combine, {name.c_str(), ""}));

@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/text.hpp"
+#include "notation/collective/collective_process.hpp"
 #include "notation/sms/reduce.hpp"
 #include "notation/sms/report.hpp"
 #include "process/process.hpp"
@@ -27,6 +29,37 @@ SMS_EXPORT int sms_rank, sms_nprocs, sms_node, sms_nnodes;
 int sms_rank = 0, sms_nprocs = 1, sms_node = 0, sms_nnodes = 1;
 
 namespace {
+
+// A preload that is waited for as all requests are. Its handle contains its ticket.
+class Preloading final : public hiroba::Request {
+ public:
+  explicit Preloading(hiroba::Preloads::Ticket ticket) : ticket_(ticket) {}
+  Status advance(bool& complete) override { return complete = preloads().test(ticket_), Status(); }
+  Status hasten(bool& complete) override { return preloads().wait(ticket_), complete = true, Status(); }
+  std::string missing() const override { return "its data has not arrived"; }
+
+ private:
+  static hiroba::Preloads& preloads() { return process_memory("a preload").preloads(); }
+  hiroba::Preloads::Ticket ticket_;
+};
+
+constexpr uint64_t ticket_mark = hiroba::Requests::self_contained;
+
+std::shared_ptr<hiroba::Request> find_preload(uint64_t handle) {
+  return std::make_shared<Preloading>(handle & ~ticket_mark);
+}
+
+__attribute__((constructor)) void prepare() {
+  hiroba::at_start([] { process_memory("sms_startup").collective().requests().set_source(find_preload); });
+  hiroba::phrases() = {.end = "sms_shutdown",
+                       .bring_pages = "sms_preload",
+                       .free_object = "sms_mfree",
+                       .resize_object = "sms_realloc",
+                       .allocate_array = "sms_mapalloc",
+                       .set_homes = "sms_set_homes",
+                       .move_homes = "sms_redistribute",
+                       .set_scalar = "sms_set_scalar"};
+}
 
 // Returns the numbers up to -1.
 template <typename Int>
@@ -295,12 +328,12 @@ SMS_EXPORT sms_request sms_preload_start(const void* array, const sms_range sect
   hiroba::require(process_memory("sms_preload")
                       .preloads()
                       .start(array, {ranges, static_cast<size_t>(a.distribution.dims())}, &ticket));
-  return {ticket};
+  return {ticket == 0 ? 0 : ticket | ticket_mark};
 }
 
 SMS_EXPORT void sms_preload_wait(sms_request* request) {
-  process_memory("sms_preload_wait").preloads().wait(request->state);
-  request->state = 0;
+  process_memory("sms_preload_wait");
+  hiroba::wait(request, {"sms_preload_wait", ""}, "sms_preload_wait");
 }
 
 SMS_EXPORT void sms_preload(const void* array, const sms_range section[]) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/wait.hpp"
 #include "notation/xmp/xmp_process.hpp"
 
@@ -24,7 +25,7 @@ void start_coarrays(const char* call, const char* place) {
   if (!process_started()) coarrays(call, place);
   Memory& memory = process_memory(call);
   require_at(all.start(memory), "xmp_init");
-  process_ends_by("xmp_finalize");
+  phrases().end = "xmp_finalize";
   execute_all(memory.job().nranks);
   xmp_checking = memory.checking() ? 1 : 0;
   at_end([] {
@@ -167,13 +168,16 @@ class Moving final : public Request {
   std::vector<std::unique_ptr<Assignment>> parts_;
 };
 
+}  // namespace
+
 Arithmetic arithmetic_of(int to, int values, int op, const char* place) {
   Arithmetic out;
-  require_at(Arithmetic::make(to, values, op, out), place);
+  const auto exists = [](int number, int count) { return number >= 0 && number < count; };
+  const bool known = exists(to, types) && exists(values, types) && exists(op, ops);
+  if (const Status made = Arithmetic::make(to, values, op, out); !made.ok())
+    end_job(1, "%s: %s%s", place, made.message().c_str(), known ? "" : "; use the XMP_ types and operators of xmp.h");
   return out;
 }
-
-}  // namespace
 
 std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, size_t element, const char* place) {
   std::vector<Move> out;

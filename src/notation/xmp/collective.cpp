@@ -30,7 +30,7 @@ Combine reduction(xmp_type type, xmp_operator op, int64_t count, const char* pla
   const bool shift = op == XMP_SHL || op == XMP_SHR || op == XMP_DIV || op == XMP_MOD;
   if (shift) end_job(1, "%s: reduction with an operator that depends on the order", place);
   if (count < 0) end_job(1, "%s: reduction of %ld elements", place, count);
-  require_at(Arithmetic::make(type, type, op == XMP_SUB ? XMP_ADD : op, out.arithmetic), place);
+  out.arithmetic = arithmetic_of(type, type, op == XMP_SUB ? XMP_ADD : op, place);
   return out;
 }
 
@@ -122,29 +122,47 @@ class Broadcasted {
   bool together_;
 };
 
-// A started collective operation; `store` writes its result.
+// A started collective operation on a copy of the data; `store` writes its result.
 template <typename Store>
 class Later final : public Request {
  public:
-  Later(Started started, const char* place, Store store)
-      : started_(std::move(started)), place_(place), store_(std::move(store)) {}
+  Later(std::vector<char> data, const char* place, Store store)
+      : data_(std::move(data)), place_(place), store_(std::move(store)) {}
+  // `plan_of` makes the plan of this member's operation on the data.
+  template <typename MakePlan>
+  void start(TeamOperations& teams, const Team& set, const char* name, const MakePlan& plan_of) {
+    Members other;
+    Members& members = teams.members_of(set, other);
+    require_at(teams.start(members, plan_of(teams.member_of(members), data_.data()), {name, ""}, started_),
+               place_.c_str());
+  }
   Status advance(bool& complete) override {
     complete = started_.done();
-    if (complete) store_(started_.data());
+    if (complete) store_(data_.data());
     const Status agrees = started_.agrees();
     return agrees.ok() ? agrees : Status::error(place_ + ": " + agrees.message());
   }
   std::string missing() const override { return started_.missing(); }
 
  private:
-  Started started_;
+  std::vector<char> data_;
   std::string place_;
   Store store_;
+  Started started_;
 };
 
-template <typename Store>
-xmp_request later(Started started, const char* place, Store store) {
-  return give(std::make_unique<Later<Store>>(std::move(started), place, std::move(store)));
+template <typename Store, typename MakePlan>
+xmp_request later(Coarrays& all, const Team& set, const char* name, const char* place, std::vector<char> data,
+                  const MakePlan& plan_of, Store store) {
+  auto request = std::make_unique<Later<Store>>(std::move(data), place, std::move(store));
+  request->start(all.collective().teams(), set, name, plan_of);
+  return give(std::move(request));
+}
+
+auto reduction_plan(int64_t count, const Combine& combine) {
+  return [count, combine](const Member& member, char* data) {
+    return plan_allreduce(member, nullptr, data, static_cast<size_t>(count), combine);
+  };
 }
 
 }  // namespace
@@ -164,14 +182,12 @@ XMP_EXPORT xmp_request xmp_reduction_start(void* data, int64_t count, enum xmp_t
                                            const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
   const Team set = participants(on, place);
-  if (set.count == 0) return {nullptr};
+  if (set.count == 0) return {};
   const Combine combine = reduction(type, op, count, place);
   const size_t bytes = combine.element() * static_cast<size_t>(count);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count);
-  Started started;
-  require_at(all.collective().teams().start_reduce(set, static_cast<char*>(data), count, combine, name, started),
-             place);
-  return later(std::move(started), place,
+  const char* const from = static_cast<char*>(data);
+  return later(all, set, name, place, {from, from + bytes}, reduction_plan(count, combine),
                [data, bytes](const char* result) { std::copy_n(result, bytes, static_cast<char*>(data)); });
 }
 
@@ -194,13 +210,12 @@ XMP_EXPORT xmp_request xmp_reduction_locate_start(void* data, int64_t count, enu
                                                   const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_reduction_start", place);
   const Team set = participants(on, place);
-  if (set.count == 0) return {nullptr};
+  if (set.count == 0) return {};
   Combine combine = reduction(type, op, count, place);
   const Records table = records(data, count, combine, {locations, static_cast<size_t>(nlocations)}, place);
   const CallName name = name_of_reduction("xmp_reduction_start", combine, count, nlocations);
-  Started started;
-  require_at(all.collective().teams().start_reduce(set, table.gather().data(), count, combine, name, started), place);
-  return later(std::move(started), place, [table](const char* result) { table.scatter(result); });
+  return later(all, set, name, place, table.gather(), reduction_plan(count, combine),
+               [table](const char* result) { table.scatter(result); });
 }
 
 XMP_EXPORT void xmp_bcast(const xmp_section* data, size_t element, const xmp_node_reference* from,
@@ -223,18 +238,20 @@ XMP_EXPORT xmp_request xmp_bcast_start(const xmp_section* data, size_t element, 
                                        const xmp_node_reference* on, const char* place) {
   Coarrays& all = coarrays("xmp_bcast_start", place);
   const Team set = participants(on, place);
-  if (set.count == 0) return {nullptr};
+  if (set.count == 0) return {};
   const int root = root_of(set, from, place);
   const Broadcasted what(*data, element, place);
   const bool sends = set.rank(root) == sms_rank;
-  const std::vector<char> packed = sends && !what.together() ? what.pack(all, place) : std::vector<char>();
-  const char* const source = packed.empty() ? what.address() : packed.data();
+  const char* const own = what.address();
+  std::vector<char> copy(sends ? 0 : what.bytes());
+  if (sends) copy = what.together() ? std::vector<char>(own, own + what.bytes()) : what.pack(all, place);
   const CallName name = name_of_bcast("xmp_bcast_start", what.bytes(), root);
-  Started started;
-  require_at(all.collective().teams().start_broadcast(set, root, source, what.bytes(), name, started), place);
-  return later(std::move(started), place, [&all, what, sends](const char* result) {
-    if (!sends) what.unpack(all, result);
-  });
+  return later(
+      all, set, name, place, std::move(copy),
+      [&](const Member& member, char* data) { return plan_bcast(member, root, data, what.bytes()); },
+      [&all, what, sends](const char* result) {
+        if (!sends) what.unpack(all, result);
+      });
 }
 
 }  // namespace hiroba

@@ -65,6 +65,9 @@ struct Move {
 std::vector<Move> moves_of(const xmp_section& to, const xmp_section& from, size_t element, const char* place);
 void make(const std::vector<Move>& moves, const char* place);
 
+// Ends the job if there is no such type or operator, or no such operator of this type.
+Arithmetic arithmetic_of(int to, int values, int op, const char* place);
+
 // ---- started operations ----
 xmp_request give(std::unique_ptr<Request> request);
 std::unique_ptr<Request> start(const std::vector<Move>& moves, const char* place);

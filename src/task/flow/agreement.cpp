@@ -19,7 +19,7 @@ Status Agreement::compare(const char* call, const std::vector<Flow::Made>& made,
 
 Status Agreement::tell_failed(Collective& collective, const char* call,
                               const std::function<void(const std::function<bool()>&)>& run_until, bool& failed) const {
-  PlannedOperations& operations = collective.planned();
+  TeamOperations& operations = collective.teams();
   uint32_t mine = failed ? 1 : 0, any = 0;
   Combine combine;
   HIROBA_TRY(Combine::make(Type::uint32, Op::max, combine));

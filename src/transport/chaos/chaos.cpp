@@ -6,14 +6,18 @@
 #include <cstring>
 
 #include "base/wait.hpp"
+#include "transport/wrapper.hpp"
 
 namespace hiroba {
 
 namespace {
 
-class Chaos final : public Wrapper {
+class Chaos final : public Wrapper, OneSided, RemoteWords, RankBarriers {
  public:
-  Chaos(std::unique_ptr<Transport> inner, uint64_t seed) : Wrapper(std::move(inner)), state_(seed) {}
+  Chaos(std::unique_ptr<Transport> inner, uint64_t seed)
+      : Wrapper(std::move(inner)), OneSided(this->inner()), RankBarriers(this->inner()), state_(seed) {
+    parts_.one_sided = this, parts_.words = this, parts_.barriers = this;
+  }
 
   Status start(const Config& config) override {
     state_ = state_ * 1000003 + static_cast<uint64_t>(config.job.rank);
@@ -33,7 +37,7 @@ class Chaos final : public Wrapper {
 
   void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion) override {
     delay();
-    Wrapper::start_put(rank, to, from, bytes, completion);
+    inner().one_sided().start_put(rank, to, from, bytes, completion);
   }
 
   void get(void* to, int rank, uint64_t from, size_t bytes) override {
@@ -44,13 +48,13 @@ class Chaos final : public Wrapper {
   void start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                  const Piggyback* piggyback) override {
     delay();
-    Wrapper::start_get(to, rank, from, bytes, completion, piggyback);
+    inner().one_sided().start_get(to, rank, from, bytes, completion, piggyback);
   }
 
   void start_deferred_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                           const Piggyback* piggyback) override {
     delay();
-    Wrapper::start_deferred_get(to, rank, from, bytes, completion, piggyback);
+    inner().one_sided().start_deferred_get(to, rank, from, bytes, completion, piggyback);
   }
 
   bool fence() override {
@@ -71,50 +75,65 @@ class Chaos final : public Wrapper {
 
   void put_packed(int rank, std::span<const PackedWord> pieces) override {
     delay();
-    Wrapper::put_packed(rank, pieces);
+    inner().one_sided().put_packed(rank, pieces);
   }
 
   void start_put_packed(int rank, std::span<const PackedWord> pieces, Completion& completion) override {
     delay();
-    Wrapper::start_put_packed(rank, pieces, completion);
+    inner().one_sided().start_put_packed(rank, pieces, completion);
   }
+
+  void put_strided(int rank, uint64_t to, const void* from, const Walk& walk) override {
+    inner().one_sided().put_strided(rank, to, from, walk);
+  }
+  void get_strided(void* to, int rank, uint64_t from, const Walk& walk) override {
+    inner().one_sided().get_strided(to, rank, from, walk);
+  }
+  bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override {
+    return inner().one_sided().accumulate(rank, to, from, type, count);
+  }
+  bool defers_gets(int rank) const override { return inner().one_sided().defers_gets(rank); }
+  void await(Completion& completion) override { inner().one_sided().await(completion); }
+  void release_mapping(uint64_t offset, uint64_t bytes) override { inner().one_sided().release_mapping(offset, bytes); }
 
   uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override {
     delay();
-    return Wrapper::fetch_add64(rank, at, value);
+    return inner().words().fetch_add64(rank, at, value);
   }
 
   uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override {
     delay();
-    return Wrapper::compare_swap64(rank, at, expected, desired);
+    return inner().words().compare_swap64(rank, at, expected, desired);
   }
 
   uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override {
     delay();
-    return Wrapper::fetch_add32(rank, at, value);
+    return inner().words().fetch_add32(rank, at, value);
   }
 
   uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override {
     delay();
-    return Wrapper::compare_swap32(rank, at, expected, desired);
+    return inner().words().compare_swap32(rank, at, expected, desired);
   }
 
   uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override {
     delay();
-    const uint32_t now = Wrapper::await_change(rank, at, old, seconds);
+    const uint32_t now = inner().words().await_change(rank, at, old, seconds);
     delay();
     return now;
   }
 
+  void wake(int rank, uint64_t at) override { inner().words().wake(rank, at); }
+
   void start_barrier(uint64_t tag, uint64_t word) override {
     delay();
     release();
-    Wrapper::start_barrier(tag, word);
+    inner().barriers().start_barrier(tag, word);
   }
 
   Status end_barrier(std::span<uint64_t> words) override {
     delay();
-    const Status status = Wrapper::end_barrier(words);
+    const Status status = inner().barriers().end_barrier(words);
     delay();
     return status;
   }
@@ -122,7 +141,7 @@ class Chaos final : public Wrapper {
   Status group_barrier(uint64_t tag, std::span<const int> others) override {
     delay();
     release();
-    return Wrapper::group_barrier(tag, others);
+    return inner().barriers().group_barrier(tag, others);
   }
 
  private:

@@ -37,7 +37,7 @@ std::string MpiSession::describe() {
 }
 
 Status MpiSession::join(const Wire::Start& start) {
-  hooks_ = start.hooks;
+  start_ = start;
   HIROBA_TRY(initialise(start.program_uses_library));
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -87,8 +87,10 @@ void MpiSession::watch_for_finalize() {
       [](MPI_Comm, int, void* self, void*) {
         auto& session = *static_cast<MpiSession*>(self);
         if (session.watched_)
-          session.hooks_.failed(session.hooks_.context,
-                                "the program calls MPI_Finalize while Hiroba still uses MPI; call sms_shutdown first");
+          session.start_.hooks.failed(
+              session.start_.hooks.context,
+              format("the program calls MPI_Finalize while Hiroba still uses MPI; call %s first", session.start_.end)
+                  .c_str());
         return MPI_SUCCESS;
       },
       &watch_, nullptr);

@@ -41,7 +41,7 @@ class MpiSession {
   void watch_for_finalize();
   static bool leave_hydra();
 
-  Wire::Hooks hooks_ = {};
+  Wire::Start start_ = {};
   int rank_ = 0, size_ = 1;
 #ifdef OPEN_MPI
   size_t at_once_ = 64 << 10;  // its TCP's eager limit

@@ -14,8 +14,8 @@ namespace hiroba {
 // once.
 SplitBarrier::PutCounts Net::count_puts() {
   SplitBarrier::PutCounts counts;
-  one_sided_.await_puts();
-  if (one_sided_.usable() || !ledger_.count(counts)) ledger_.fence();
+  access_.await_puts();
+  if (access_.usable() || !ledger_.count(counts)) ledger_.fence();
   return counts;
 }
 
@@ -52,7 +52,7 @@ Status Net::end_barrier(std::span<uint64_t> words) {
     return {};
   }
   if (outcome.complete) {
-    const Status status = unequal(config(), outcome.a, outcome.b, [this](int rank) { learn_place(rank); });
+    const Status status = unequal(outcome.a, outcome.b, [this](int rank) { learn_place(rank); });
     await_others_report();
     return status;
   }
@@ -64,7 +64,7 @@ Status Net::end_barrier(std::span<uint64_t> words) {
       missing.push_back(r);
       learn_place(r);
     }
-  return late(config(), missing);
+  return late(missing);
 }
 
 // Ranks of all nodes detect the error; those of the first node report it, and the launcher ends the others before they
@@ -91,12 +91,12 @@ void Net::learn_place(int rank) {
 // Ranks that share a node's memory see each other's puts without frames, so then all ranks make a barrier.
 Status Net::group_barrier(uint64_t tag, std::span<const int> others) {
   const Job& job = config().job;
-  if (job.nranks != job.nnodes) return Transport::group_barrier(tag, others);
-  one_sided_.await_puts();
-  if (!ledger_.fenced_but_for(one_sided_.usable() ? std::span<const int>() : others)) ledger_.fence();
+  if (job.nranks != job.nnodes) return RankBarriers::group_barrier(tag, others);
+  access_.await_puts();
+  if (!ledger_.fenced_but_for(access_.usable() ? std::span<const int>() : others)) ledger_.fence();
   if (const int late_rank = group_.wait(others, config().timeout); late_rank >= 0) {
     learn_place(late_rank);
-    return late(config(), {{late_rank}});
+    return late({{late_rank}});
   }
   gets_.begin_epoch();
   return {};

@@ -6,8 +6,8 @@
 
 namespace hiroba {
 
-Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out) {
-  auto net = std::make_unique<Net>();
+Status make_net(const std::string& name, const Options& options, Job& job, std::unique_ptr<Transport>& out) {
+  auto net = std::make_unique<Net>(name);
   HIROBA_TRY(net->join(options, job));
   out = std::move(net);
   return {};
@@ -16,8 +16,7 @@ Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& ou
 Status Net::join(const Options& options, Job& job) {
   HIROBA_TRY(Placement::parse(options.text("progress"), placement_));
   HIROBA_TRY(failures_.watch_joining(options, placement_.kind != Placement::Kind::none));
-  HIROBA_TRY(join_job(options, {this, on_frame, on_done, on_failed}, joined_));
-  name_ = chosen_transport(options);
+  HIROBA_TRY(join_job(name_, options, {this, on_frame, on_done, on_failed}, joined_));
   rank_of_wire_.resize(joined_.wire_ranks.size());
   for (size_t r = 0; r < joined_.wire_ranks.size(); ++r)
     rank_of_wire_[static_cast<size_t>(joined_.wire_ranks[r])] = static_cast<int>(r);
@@ -42,7 +41,7 @@ std::vector<Capability> Net::capabilities() const {
 }
 
 Status Net::start(const Config& config) {
-  start_reference(config);
+  HIROBA_TRY(Transport::start(config));
   HIROBA_TRY(window_.start(config.extent));
   const Job& job = config.job;
   channel_.start(joined_.wire.get(), joined_.secret, &joined_.wire_ranks);
@@ -51,8 +50,8 @@ Status Net::start(const Config& config) {
   sends_.start(&channel_);
   puts_.start(&channel_, &window_, &ledger_);
   gets_.start(&channel_, &window_, &messages_);
-  words_.start(&channel_, &window_);
-  one_sided_.start(job.rank, &channel_);
+  words_.start(Transport::config().job, &channel_, &window_);
+  access_.start(job.rank, &channel_);
   failures_.start(&joined_, config.board, &channel_);
   barrier_.start(job, *config.board, &channel_);
   group_.start(job.nranks, &channel_, &ledger_);
@@ -84,11 +83,11 @@ Status Net::attach(uint64_t offset, uint64_t bytes, int rank) {
   if (!here(rank)) return {};
   HIROBA_TRY(window_.attach(offset, bytes, config().job.node_fds[static_cast<size_t>(config().job.node)]));
   if (rank == config().job.rank)
-    channel_.engine().with_wire([&] { one_sided_.memory().attach(offset, bytes, window_.at(offset)); });
+    channel_.engine().with_wire([&] { access_.memory().attach(offset, bytes, window_.at(offset)); });
   return {};
 }
 void Net::detach(uint64_t offset, uint64_t bytes) {
-  channel_.engine().with_wire([&] { one_sided_.memory().detach(offset, bytes); });
+  channel_.engine().with_wire([&] { access_.memory().detach(offset, bytes); });
   window_.detach(offset, bytes);
 }
 void Net::release_mapping(uint64_t offset, uint64_t bytes) { window_.release_mapping(offset, bytes); }
@@ -105,7 +104,7 @@ void Net::send(int rank, int handler, const void* payload, size_t bytes) {
 
 // The message waits at that rank for the puts to it; that saves a round trip.
 void Net::send_after_puts(int rank, int handler, const void* payload, size_t bytes) {
-  one_sided_.await_puts();
+  access_.await_puts();
   const uint64_t last = ledger_.number_if_only_to(rank);
   if (last == 0) fence();
   messages_.send(rank, handler, payload, bytes, last);
@@ -114,7 +113,7 @@ void Net::send_after_puts(int rank, int handler, const void* payload, size_t byt
 // ---- put -----------------------------------------------------------------------------------------------------------
 
 bool Net::fence() {
-  one_sided_.await_puts();
+  access_.await_puts();
   return ledger_.fence();
 }
 
@@ -129,7 +128,7 @@ void Net::start_put(int rank, uint64_t to, const void* from, size_t bytes, Compl
     std::memcpy(window_.at(to), from, bytes);
     return;
   }
-  if (!one_sided_.put(rank, to, from, bytes, sent)) puts_.put(rank, to, from, bytes, sent);
+  if (!access_.put(rank, to, from, bytes, sent)) puts_.put(rank, to, from, bytes, sent);
 }
 
 void Net::put_packed(int rank, std::span<const PackedWord> pieces) {
@@ -146,8 +145,8 @@ void Net::start_put_packed(int rank, std::span<const PackedWord> pieces, Complet
 
 void Net::start_get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion,
                     const Piggyback* piggyback) {
-  if (here(rank)) Transport::start_get(to, rank, from, bytes, completion, piggyback);
-  else if (piggyback != nullptr || !one_sided_.get(to, rank, from, bytes, completion))
+  if (here(rank)) OneSided::start_get(to, rank, from, bytes, completion, piggyback);
+  else if (piggyback != nullptr || !access_.get(to, rank, from, bytes, completion))
     gets_.get(to, rank, from, bytes, completion, piggyback);
 }
 
@@ -159,39 +158,6 @@ void Net::get(void* to, int rank, uint64_t from, size_t bytes) {
   Completion completion;
   start_get(to, rank, from, bytes, completion, nullptr);
   channel_.await(completion);
-}
-
-// ---- words ---------------------------------------------------------------------------------------------------------
-
-uint64_t Net::perform(int rank, Words::Operation operation, uint64_t at, uint64_t operand, uint64_t expected) {
-  if (here(rank)) return words_.perform_here(operation, at, operand, expected);
-  return words_.perform(rank, operation, at, operand, expected);
-}
-
-uint64_t Net::fetch_add64(int rank, uint64_t at, uint64_t value) {
-  return perform(rank, Words::Operation::add64, at, value, 0);
-}
-uint64_t Net::compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) {
-  return perform(rank, Words::Operation::swap64, at, desired, expected);
-}
-uint32_t Net::fetch_add32(int rank, uint64_t at, uint32_t value) {
-  return static_cast<uint32_t>(perform(rank, Words::Operation::add32, at, value, 0));
-}
-uint32_t Net::compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) {
-  return static_cast<uint32_t>(perform(rank, Words::Operation::swap32, at, desired, expected));
-}
-
-uint32_t Net::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
-  if (here(rank)) return words_.await_change_here(at, old, seconds);
-  return words_.await_change(rank, at, old, seconds);
-}
-
-// Waiters of this node sleep on the word itself; only the word's home knows remote ones.
-void Net::wake(int rank, uint64_t at) {
-  if (here(rank)) words_.wake_here(at);
-  if (config().job.nnodes == 1) return;
-  if (rank == config().job.rank) channel_.engine().drive();  // answers watches that are due
-  else words_.wake(rank, at);
 }
 
 }  // namespace hiroba

@@ -8,8 +8,8 @@
 
 namespace hiroba {
 
-// Joins the job over the wire that the options select; collective.
-Status make_net(const Options& options, Job& job, std::unique_ptr<Transport>& out);
+// Joins the job over the wire with this name; collective.
+Status make_net(const std::string& name, const Options& options, Job& job, std::unique_ptr<Transport>& out);
 // Returns the network transport's capabilities over a wire with these properties.
 std::vector<Capability> net_capabilities(WirePlugin::OneSided one_sided, bool accumulates);
 

@@ -12,10 +12,10 @@
 #include "transport/net/gets.hpp"
 #include "transport/net/messages.hpp"
 #include "transport/net/net.hpp"
-#include "transport/net/one_sided.hpp"
+#include "transport/net/net_words.hpp"
 #include "transport/net/puts.hpp"
 #include "transport/net/sends.hpp"
-#include "transport/net/words.hpp"
+#include "transport/net/wire_access.hpp"
 #include "transport/order/group_barrier.hpp"
 #include "transport/order/put_ledger.hpp"
 #include "transport/order/split_barrier.hpp"
@@ -27,8 +27,12 @@
 
 namespace hiroba {
 
-class Net final : public Transport {
+class Net final : public Transport, OneSided, RankBarriers {
  public:
+  explicit Net(std::string name)
+      : OneSided(static_cast<Transport&>(*this)), RankBarriers(static_cast<Transport&>(*this)), name_(std::move(name)) {
+    parts_ = {this, &words_, this, &sends_};
+  }
   ~Net() override = default;
   Status join(const Options& options, Job& job);
 
@@ -62,19 +66,12 @@ class Net final : public Transport {
     gets_.get_deferred(to, rank, from, bytes, completion, piggyback);
   }
   void await(Completion& completion) override { channel_.await(completion); }
-  TwoSided* two_sided() override { return &sends_; }
   char* local_address(int rank, uint64_t offset) const override { return here(rank) ? window_.at(offset) : nullptr; }
-  uint64_t fetch_add64(int rank, uint64_t at, uint64_t value) override;
-  uint64_t compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) override;
-  uint32_t fetch_add32(int rank, uint64_t at, uint32_t value) override;
-  uint32_t compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) override;
-  uint32_t await_change(int rank, uint64_t at, uint32_t old, double seconds) override;
-  void wake(int rank, uint64_t at) override;
   void start_barrier(uint64_t tag, uint64_t word) override;
   Status end_barrier(std::span<uint64_t> words) override;
   Status group_barrier(uint64_t tag, std::span<const int> others) override;
   bool accumulate(int rank, uint64_t to, const void* from, Number type, size_t count) override {
-    return one_sided_.accumulate(rank, to, from, type, count);
+    return access_.accumulate(rank, to, from, type, count);
   }
   void release_mapping(uint64_t offset, uint64_t bytes) override;
   Traffic traffic() const override { return channel_.outbox().traffic(); }
@@ -87,7 +84,6 @@ class Net final : public Transport {
   bool here(int rank) const { return config().job.node_of(rank) == config().job.node; }
 
   static void run_handler(const void* self, int handler, int source, const void* payload, size_t bytes);
-  uint64_t perform(int rank, Words::Operation operation, uint64_t at, uint64_t operand, uint64_t expected);
 
   // ---- barriers ----
   SplitBarrier::PutCounts count_puts();
@@ -103,7 +99,7 @@ class Net final : public Transport {
   void serve(int source, const Head& head, const char* payload, size_t bytes);
   void reply_place(int source, const Head& head);
 
-  std::string name_ = "net";
+  const std::string name_;
   Joined joined_;
   Placement placement_;
   std::vector<int> rank_of_wire_;
@@ -116,8 +112,8 @@ class Net final : public Transport {
   Gets gets_;
   SplitBarrier barrier_;
   GroupBarrier group_;
-  Words words_;
-  OneSided one_sided_;
+  NetWords words_;
+  WireAccess access_;
   Failures failures_;
   SplitBarrier::PutCounts counted_;  // puts of the barrier under way
   bool stranger_seen_ = false;       // wire state

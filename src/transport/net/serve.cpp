@@ -35,10 +35,10 @@ void Net::serve(int source, const Head& head, const char* payload, size_t bytes)
     case Frame::atomic: return words_.serve_atomic(source, head);
     case Frame::result: return Channel::take_answer(head, head.operand);
     case Frame::watch: return words_.serve_watch(source, head);
-    case Frame::wake: return words_.wake_here(head.offset);  // after this poll, answer_watches() answers remote waiters
-    case Frame::ask_key: return one_sided_.serve_ask_key(source, head);
-    case Frame::key: return one_sided_.serve_key(source, head, {payload, bytes});
-    case Frame::owner: return one_sided_.serve_owner(head);
+    case Frame::wake: return words_.serve_wake(head);  // after this poll, answer_watches() answers remote waiters
+    case Frame::ask_key: return access_.serve_ask_key(source, head);
+    case Frame::key: return access_.serve_key(source, head, {payload, bytes});
+    case Frame::owner: return access_.serve_owner(head);
     case Frame::barrier_round: return barrier_.receive(head, payload);
     case Frame::group_arrival: return group_.serve(source, head.count);
     case Frame::ask_place: return reply_place(source, head);
@@ -74,7 +74,7 @@ bool Net::after_poll(void* self) {
   any = net.messages_.serve_early() || any;
   net.gets_.serve_due();  // also right after a get was deferred: the barrier may have ended in between
   any = net.words_.answer_watches() || any;
-  any = net.one_sided_.answer_keys() || any;
+  any = net.access_.answer_keys() || any;
   any = net.channel_.outbox().retry() || any;
   net.channel_.outbox().send();  // sends frames that handlers have batched: no thread might poll for long
   return any;

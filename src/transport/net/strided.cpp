@@ -23,16 +23,16 @@ RemoteBox box_in(const char* payload, char* address) {
 void Net::put_strided(int rank, uint64_t to, const void* from, const Walk& walk) {
   const char* const source = static_cast<const char*>(from);
   if (here(rank)) return copy(window_.at(to), source, walk);
-  if (one_sided_.put(rank, to, from, walk)) return;
-  if (walk.block >= part_bytes) return Transport::put_strided(rank, to, from, walk);
+  if (access_.put(rank, to, from, walk)) return;
+  if (walk.block >= part_bytes) return OneSided::put_strided(rank, to, from, walk);
   puts_.put_box(rank, to, source, walk);
 }
 
 void Net::get_strided(void* to, int rank, uint64_t from, const Walk& walk) {
   char* const target = static_cast<char*>(to);
   if (here(rank)) return copy(target, window_.at(from), walk);
-  if (one_sided_.get(to, rank, from, walk)) return;
-  if (walk.block >= part_bytes) return Transport::get_strided(to, rank, from, walk);
+  if (access_.get(to, rank, from, walk)) return;
+  if (walk.block >= part_bytes) return OneSided::get_strided(to, rank, from, walk);
   gets_.get_box(target, rank, from, walk);
 }
 

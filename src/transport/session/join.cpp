@@ -17,6 +17,7 @@
 #include "base/limits.hpp"
 #include "base/log.hpp"
 #include "base/machine/host.hpp"
+#include "base/phrases.hpp"
 #include "base/tables/launchers.hpp"
 #include "base/wait.hpp"
 #include "transport/session/board_rendezvous.hpp"
@@ -261,21 +262,15 @@ class KeepSignalStack {
 
 }  // namespace
 
-std::string chosen_transport(const Options& options) {
-  const std::string& wish = options.text("transport");
-  if (wish != "auto") return wish;
-  return Job::in_environment() || launching_mpi().empty() ? "shm" : "mpi";
-}
-
-Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out) {
+Status join_job(const std::string& transport, const Options& options, const Wire::Hooks& hooks, Joined& out) {
   const KeepSignalStack keep;
   // Hydra ignores the exit status of a process, but PMI-1 has a command for failure.
   if (const char* const pmi = std::getenv("PMI_FD"); pmi != nullptr && std::getenv("SLURM_MPI_TYPE") == nullptr)
     set_launcher_word(std::atoi(pmi), hydra_abort);
-  HIROBA_TRY(refuse_once(choose_wire(chosen_transport(options), out)));
+  HIROBA_TRY(refuse_once(choose_wire(transport, out)));
   if (const double seed = options.number("chaos"); seed > 0)
     out.wire = make_chaos_wire(std::move(out.wire), static_cast<uint64_t>(seed));
-  Wire::Start start = {hooks, nullptr, out.program_uses_library};
+  Wire::Start start = {hooks, nullptr, out.program_uses_library, phrases().end};
   std::unique_ptr<Rendezvous> rendezvous;
   Job given;
   if (Job::in_environment()) {

@@ -28,9 +28,7 @@ struct Joined {
   bool program_uses_library = false;
 };
 
-Status join_job(const Options& options, const Wire::Hooks& hooks, Joined& out);
-
-// The name of the transport that join_job() would choose, without starting anything.
-std::string chosen_transport(const Options& options);
+// By the wire with this name.
+Status join_job(const std::string& transport, const Options& options, const Wire::Hooks& hooks, Joined& out);
 
 }  // namespace hiroba

@@ -32,9 +32,13 @@ struct Shared {
 
 static_assert(sizeof(Ring) <= 1 << 20);
 
-class Shm final : public Transport {
+class Shm final : public Transport, OneSided, RemoteWords, RankBarriers {
  public:
-  const char* name() const override { return "shm"; }
+  Shm() : OneSided(static_cast<Transport&>(*this)), RankBarriers(static_cast<Transport&>(*this)) {
+    parts_.one_sided = this, parts_.words = this, parts_.barriers = this;
+  }
+
+  const char* name() const override { return shm_name; }
 
   std::vector<Capability> capabilities() const override {
     return {{"strided put and get", false},
@@ -45,7 +49,7 @@ class Shm final : public Transport {
   }
 
   Status start(const Config& config) override {
-    start_reference(config);
+    HIROBA_TRY(Transport::start(config));
     HIROBA_TRY(window_.start(config.extent));
     char* const part = reinterpret_cast<char*>(config.board) + Board::transport_offset(config.job.nranks);
     shared_ = reinterpret_cast<Shared*>(part);
@@ -153,7 +157,7 @@ class Shm final : public Transport {
       words[static_cast<size_t>(r)] = shared_->word(sequence_, n, r).word.load(std::memory_order_relaxed);
     ++sequence_;
     const uint64_t pair = shared_->unequal.load(std::memory_order_relaxed);
-    return pair == 0 ? Status() : unequal(config(), static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
+    return pair == 0 ? Status() : unequal(static_cast<int>((pair - 1) >> 32), static_cast<int>(pair - 1));
   }
 
   void release_mapping(uint64_t offset, uint64_t bytes) override { window_.release_mapping(offset, bytes); }
@@ -211,8 +215,7 @@ class Shm final : public Transport {
       progress();  // another rank may need a reply from this rank before it arrives here
       if (config().advance()) continue;
       futex_wait(shared_->generation, done - 1, 0.1);
-      if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached())
-        status = late(config(), missing());
+      if (config().timeout > 0 && seconds_now() - start > config().timeout && !reached()) status = late(missing());
     }
     in_barrier.store(0);
     shared_->sleepers.fetch_sub(1);

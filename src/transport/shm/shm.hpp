@@ -11,6 +11,8 @@
 
 namespace hiroba {
 
+inline constexpr char shm_name[] = "shm";  // in option transport
+
 std::unique_ptr<Transport> make_shm();
 
 }  // namespace hiroba

@@ -16,6 +16,7 @@
 #include "base/ending.hpp"
 #include "base/limits.hpp"
 #include "base/log.hpp"
+#include "base/phrases.hpp"
 #include "base/thread.hpp"
 
 namespace hiroba {
@@ -138,8 +139,8 @@ void Engine::report_stuck() const {
     log_line(
         "a page fault has waited for %.0f s. It happened where the program stands below; if that is inside an MPI "
         "call, MPI reads or writes shared memory of another node there and holds locks that fetching needs. "
-        "Bring the pages first (sms_preload), pass a private buffer, or use --transport ucx",
-        stuck_seconds);
+        "Bring the pages first (%s), pass a private buffer, or use --transport ucx",
+        stuck_seconds, phrases().bring_pages);
     print_stack();
   }
   const EndWithin limit(1, 1);

@@ -50,6 +50,7 @@ class Wire {
     // The launcher's, on one machine, until all have joined; null: the wire's own (MPI, PMIx).
     Rendezvous* rendezvous = nullptr;
     bool program_uses_library = false;  // the program calls the same library (MPI) itself, from threads of its own
+    const char* end = "";               // the call by which a program ends its use of this library, for messages
   };
   static constexpr size_t max_frame = 8192;
   // Set by open(): a frame that is not batched may be larger, up to most_in_frame, if the library sends more eagerly.

@@ -1,10 +1,10 @@
-#include "transport/net/words.hpp"
+#include "transport/net/net_words.hpp"
 
 #include <algorithm>
 
 namespace hiroba {
 
-uint64_t Words::perform_here(Operation operation, uint64_t at, uint64_t operand, uint64_t expected) const {
+uint64_t NetWords::perform_here(Operation operation, uint64_t at, uint64_t operand, uint64_t expected) const {
   const uint32_t operand32 = static_cast<uint32_t>(operand);
   uint32_t expected32 = static_cast<uint32_t>(expected);
   switch (operation) {
@@ -18,45 +18,60 @@ uint64_t Words::perform_here(Operation operation, uint64_t at, uint64_t operand,
   return 0;
 }
 
-uint64_t Words::perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) {
+uint64_t NetWords::perform(int rank, Operation operation, uint64_t at, uint64_t operand, uint64_t expected) {
+  if (here(rank)) return perform_here(operation, at, operand, expected);
   Head head = head_of(Frame::atomic);
   head.handler = static_cast<uint8_t>(operation);
   head.offset = at, head.operand = operand, head.expected = expected;
   return channel_->ask(rank, head);
 }
 
-uint32_t Words::await_change_here(uint64_t at, uint32_t old, double seconds) {
-  std::atomic<uint32_t>& word = futex_at(at);
-  channel_->engine().wait_word(word, [old](uint32_t now) { return now != old; }, seconds_now() + seconds);
-  return word.load();
+uint64_t NetWords::fetch_add64(int rank, uint64_t at, uint64_t value) {
+  return perform(rank, Operation::add64, at, value, 0);
+}
+uint64_t NetWords::compare_swap64(int rank, uint64_t at, uint64_t expected, uint64_t desired) {
+  return perform(rank, Operation::swap64, at, desired, expected);
+}
+uint32_t NetWords::fetch_add32(int rank, uint64_t at, uint32_t value) {
+  return static_cast<uint32_t>(perform(rank, Operation::add32, at, value, 0));
+}
+uint32_t NetWords::compare_swap32(int rank, uint64_t at, uint32_t expected, uint32_t desired) {
+  return static_cast<uint32_t>(perform(rank, Operation::swap32, at, desired, expected));
 }
 
-uint32_t Words::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
+uint32_t NetWords::await_change(int rank, uint64_t at, uint32_t old, double seconds) {
+  if (here(rank)) {
+    std::atomic<uint32_t>& word = futex_at(at);
+    channel_->engine().wait_word(word, [old](uint32_t now) { return now != old; }, seconds_now() + seconds);
+    return word.load();
+  }
   Head head = head_of(Frame::watch);
   head.offset = at, head.expected = old;
   head.operand = static_cast<uint64_t>(std::min(seconds, 1e3) * 1e6);
   return static_cast<uint32_t>(channel_->ask(rank, head));
 }
 
-void Words::wake_here(uint64_t at) const { futex_wake_all(futex_at(at)); }
-
-void Words::wake(int rank, uint64_t at) {
+// Waiters of this node sleep on the word itself; only the word's home knows remote ones.
+void NetWords::wake(int rank, uint64_t at) {
+  if (here(rank)) futex_wake_all(futex_at(at));
+  if (job_->nnodes == 1) return;
+  if (rank == job_->rank) return void(channel_->engine().drive());  // answers watches that are due
   Head head = head_of(Frame::wake);
   head.offset = at;
   channel_->send(rank, head, nullptr, 0);
 }
 
-void Words::serve_atomic(int source, const Head& head) {
+void NetWords::serve_atomic(int source, const Head& head) {
   channel_->engine().note_served();
   const auto operation = static_cast<Operation>(head.handler);
   channel_->answer(source, head, perform_here(operation, head.offset, head.operand, head.expected));
 }
 
-void Words::serve_watch(int source, const Head& head) {
+void NetWords::serve_watch(int source, const Head& head) {
   watches_.push_back({source, head, seconds_now() + 1e-6 * static_cast<double>(head.operand)});
 }
 
-bool Words::answer_watches() {
+bool NetWords::answer_watches() {
   if (watches_.empty()) return false;
   const double now = seconds_now();
   return std::erase_if(watches_, [&](const Watch& watch) {

@@ -1,4 +1,4 @@
-#include "transport/net/one_sided.hpp"
+#include "transport/net/wire_access.hpp"
 
 #include "base/log.hpp"
 
@@ -8,7 +8,7 @@ namespace hiroba {
 // moves. An owner that has just received a frame polls for some milliseconds; for larger work it is told of the end,
 // too.
 template <typename Work>
-void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
+void WireAccess::with_owner(int rank, size_t bytes, const Work& work) {
   if (!channel_->wire().remote().needs_owner || rank == self_) return work();
   Head h = head_of(Frame::owner);
   h.expected = bytes <= max_inline ? 2 : 1;
@@ -19,7 +19,7 @@ void OneSided::with_owner(int rank, size_t bytes, const Work& work) {
 }
 
 // Declines small pieces: a frame is one message, too.
-bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
+bool WireAccess::put(int rank, uint64_t to, const void* from, size_t bytes, Completion& sent) {
   if (bytes <= max_inline || !memory_.usable()) return false;
   const RemoteMemory::Place place = place_of(rank, to, bytes);
   if (place.handle < 0) return false;
@@ -35,7 +35,7 @@ bool OneSided::put(int rank, uint64_t to, const void* from, size_t bytes, Comple
   return true;
 }
 
-bool OneSided::get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion) {
+bool WireAccess::get(void* to, int rank, uint64_t from, size_t bytes, Completion& completion) {
   if (bytes <= max_inline || !memory_.usable()) return false;
   const RemoteMemory::Place place = place_of(rank, from, bytes);
   if (place.handle < 0) return false;
@@ -57,7 +57,7 @@ constexpr size_t most_at_once = size_t{8} << 20;  // limit for boxes and numbers
 // Starts `move(place of the part's first block, part, local offset, ticket)` for each part of the walk, and waits for
 // all; false if the wire has no such operation, or the walk does not lie within one range of memory of that rank.
 template <typename Move>
-bool OneSided::move_box(int rank, uint64_t offset, const Walk& walk, bool is_put, const Move& move) {
+bool WireAccess::move_box(int rank, uint64_t offset, const Walk& walk, bool is_put, const Move& move) {
   const auto place_for = [&](const Walk& part, int64_t remote) {
     const auto [low, high] =
         SectionView{nullptr, part.block, part.dims, part.count, is_put ? part.to : part.from}.bounds();
@@ -82,7 +82,7 @@ bool OneSided::move_box(int rank, uint64_t offset, const Walk& walk, bool is_put
   return true;
 }
 
-bool OneSided::put(int rank, uint64_t to, const void* from, const Walk& walk) {
+bool WireAccess::put(int rank, uint64_t to, const void* from, const Walk& walk) {
   const auto put = [&](RemoteMemory::Place place, const Walk& part, int64_t local, uint64_t ticket) {
     channel_->outbox().count(part.total());
     channel_->wire().put_strided(place.handle, place.offset, static_cast<const char*>(from) + local, part, ticket);
@@ -90,7 +90,7 @@ bool OneSided::put(int rank, uint64_t to, const void* from, const Walk& walk) {
   return move_box(rank, to, walk, true, put);
 }
 
-bool OneSided::get(void* to, int rank, uint64_t from, const Walk& walk) {
+bool WireAccess::get(void* to, int rank, uint64_t from, const Walk& walk) {
   const auto get = [&](RemoteMemory::Place place, const Walk& part, int64_t local, uint64_t ticket) {
     channel_->wire().get_strided(place.handle, place.offset, static_cast<char*>(to) + local, part, ticket);
   };
@@ -98,7 +98,7 @@ bool OneSided::get(void* to, int rank, uint64_t from, const Walk& walk) {
 }
 
 // Uses the library also for memory of this node: additions of two kinds would not be atomic with each other.
-bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
+bool WireAccess::accumulate(int rank, uint64_t to, const void* from, Number type, size_t numbers) {
   if (!channel_->wire().remote().accumulate) return false;
   const size_t size = type == Number::int32 || type == Number::float32 ? 4 : 8, most = most_at_once / size;
   const char* at = static_cast<const char*>(from);
@@ -121,7 +121,7 @@ bool OneSided::accumulate(int rank, uint64_t to, const void* from, Number type, 
 }
 
 // Asks the owner the first time. Returns handle -1 if the piece exceeds one range.
-RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) {
+RemoteMemory::Place WireAccess::place_of(int rank, uint64_t offset, size_t bytes) {
   RemoteMemory::Place place = {-1, 0}, any;
   bool known = false;
   const auto look = [&] {
@@ -137,30 +137,30 @@ RemoteMemory::Place OneSided::place_of(int rank, uint64_t offset, size_t bytes) 
   return place;
 }
 
-uint64_t OneSided::add_put(Completion& done) {
+uint64_t WireAccess::add_put(Completion& done) {
   puts_.fetch_add(1, std::memory_order_relaxed);
   const auto ended = [](void* self, Transfer&) {
-    static_cast<OneSided*>(self)->puts_.fetch_sub(1, std::memory_order_release);
+    static_cast<WireAccess*>(self)->puts_.fetch_sub(1, std::memory_order_release);
   };
   return channel_->transfers().add(ended, this, &done);
 }
 
-void OneSided::await_puts() {
+void WireAccess::await_puts() {
   channel_->engine().wait([this] { return puts_.load(std::memory_order_acquire) == 0; });
 }
 
-void OneSided::serve_key(int source, const Head& head, std::span<const char> key) {
+void WireAccess::serve_key(int source, const Head& head, std::span<const char> key) {
   memory_.learn(channel_->wire_rank(source), key);
   Channel::take_answer(head, 1);
 }
 
 // The frames for begin and end may overtake each other.
-void OneSided::serve_owner(const Head& head) {
+void WireAccess::serve_owner(const Head& head) {
   if (head.expected < 2) channel_->transfers().change_busy(head.expected == 1 ? 1 : -1);
 }
 
 // Not called in the hook that received the request: the network library is in the middle of a call there.
-bool OneSided::answer_keys() {
+bool WireAccess::answer_keys() {
   if (askers_.empty()) return false;
   std::vector<Asker> askers;
   std::swap(askers, askers_);

@@ -12,7 +12,7 @@
 
 namespace hiroba {
 
-class OneSided {
+class WireAccess {
  public:
   void start(int self, Channel* channel) {
     self_ = self, channel_ = channel;

@@ -1,0 +1,23 @@
+// The calls that messages of lower floors tell users to make, by the names of the notation that offers them. The
+// notation sets them when the library is loaded; they are only read from then on.
+#pragma once
+
+namespace hiroba {
+
+struct Phrases {
+  const char* end = "the call that ends the job";
+  const char* bring_pages = "a preload";
+  const char* free_object = "the call of its allocator";
+  const char* resize_object = "the call of its allocator";
+  const char* allocate_array = "a call of all ranks";
+  const char* set_homes = "the call that sets homes";
+  const char* move_homes = "a new distribution";
+  const char* set_scalar = "its size";
+};
+
+inline Phrases& phrases() {
+  static Phrases all;
+  return all;
+}
+
+}  // namespace hiroba
