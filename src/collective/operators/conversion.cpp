@@ -41,9 +41,17 @@ template <typename T>
 struct Real {
   using Part = T;
 };
-template <typename T>
-struct Real<__complex__ T> {
-  using Part = T;
+template <>
+struct Real<__complex__ float> {
+  using Part = float;
+};
+template <>
+struct Real<__complex__ double> {
+  using Part = double;
+};
+template <>
+struct Real<__complex__ long double> {
+  using Part = long double;
 };
 
 // As in C, a complex number loses its imaginary part, and integers wrap around.
