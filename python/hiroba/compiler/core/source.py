@@ -240,3 +240,24 @@ def walk(node: Node) -> list[Node]:
         out.append(top)
         stack += reversed(top.children)
     return out
+
+
+def bare(node: Node) -> Node:
+    """Returns the expression without parentheses around it."""
+    while node.type == "parenthesized_expression" and len(node.named_children) == 1:
+        node = node.named_children[0]
+    return node
+
+
+def base_of(node: Node) -> Node:
+    """Returns a of a[i], of a.x and of (a)."""
+    return node.child_by_field_name("argument") or node.named_children[0]
+
+
+def subscripts(node: Node) -> tuple[Node, list[Node]]:
+    """Returns a of a[i][j], and its subscripts."""
+    indices: list[Node] = []
+    while node.type == "subscript_expression":
+        indices.insert(0, node.child_by_field_name("index") or node)
+        node = base_of(node)
+    return node, indices

@@ -23,7 +23,8 @@ from ..core.counted import (
 from ..core.declarators import innermost
 from ..core.declared import POINTER, Declared
 from ..core.shared import Rewriter
-from ..core.source import Node, one_line, text_of, walk
+from ..core.source import Node, one_line, subscripts, text_of, walk
+from ..core.text import spliced
 
 MAX_LOOPS, MAX_DIMS, MAX_SHARED, MERGE_WITHIN = 8, 8, 3, 64
 
@@ -74,6 +75,12 @@ def through_pointer(node: Node) -> bool:
     return node.type == "field_expression" and "->" in [c.type for c in node.children]
 
 
+def only_loop(body: Node) -> Node | None:
+    """Returns the loop that is the whole statement."""
+    inside = [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
+    return inside[0] if len(inside) == 1 and inside[0].type == "for_statement" else None
+
+
 class LoopReader:
     """Reads one `parallel for` nest."""
 
@@ -102,11 +109,8 @@ class LoopReader:
         shared = self.rewriter.resolve(node) if node.type == "identifier" else None
         if shared is not None:
             return shared.renamed
-        pieces, at = [], node.start_byte
-        for child in node.children:
-            pieces += [self.source.text[at : child.start_byte], self.render(child)]
-            at = child.end_byte
-        return one_line("".join([*pieces, self.source.text[at : node.end_byte]]))
+        edits = ((child.start_byte, child.end_byte, self.render(child)) for child in node.children)
+        return one_line(spliced(self.source.text, node.start_byte, node.end_byte, edits))
 
     def _invariant(self, node: Node) -> bool:
         name = text_of(node)
@@ -146,12 +150,10 @@ class LoopReader:
     def _nested(self, body: Node) -> None:
         """Loops that are the whole body of the one around them, with constant bounds, can be shared out with it."""
         while len(self.out.shared) < MAX_SHARED:
-            inside = (
-                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
-            )
-            if len(inside) != 1 or inside[0].type != "for_statement":
+            inside = only_loop(body)
+            if inside is None:
                 return
-            counted, body_inside = read_for(inside[0]), inside[0].child_by_field_name("body")
+            counted, body_inside = read_for(inside), inside.child_by_field_name("body")
             if isinstance(counted, str) or body_inside is None or counted.name in assigned_names(body_inside):
                 return
             parts = [counted.first, counted.bound, *([counted.by] if counted.by is not None else [])]
@@ -164,7 +166,7 @@ class LoopReader:
             first, bound = self.render(counted.first), self.render(counted.bound)
             self.out.loops.append(self._values(counted, first, past(bound, counted.past)))
             self.out.shared.append(counted)
-            self.entered.add(inside[0].id)
+            self.entered.add(inside.id)
             body = body_inside
 
     def _walk(self, node: Node) -> None:
@@ -265,26 +267,18 @@ class LoopReader:
         return self.reader.read(node)
 
     def _access(self, node: Node) -> None:
-        subscripts: list[Node] = []
-        base: Node | None = node
-        while base is not None and base.type == "subscript_expression":
-            index = base.child_by_field_name("index")
-            if index is None:
-                return
-            subscripts.insert(0, index)
-            base = base.child_by_field_name("argument")
-        for index in subscripts:
+        base, indices = subscripts(node)
+        for index in indices:
             self._walk(index)
-        if base is None or base.type != "identifier":
+        if base.type != "identifier":
             self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
             self._unknown(node, base)
-            if base is not None:
-                self._walk(base)
+            self._walk(base)
             return
         name = text_of(base)
         if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
             return  # each image has its own part, and the loop does not fetch data of other images
-        if name in self.local_pointers or len(subscripts) > MAX_DIMS:
+        if name in self.local_pointers or len(indices) > MAX_DIMS:
             self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
             return
         if name in self.locals:  # an array of each iteration's own
@@ -293,20 +287,20 @@ class LoopReader:
             self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
             self._unknown(node, base)
             return
-        if len(subscripts) > 1 and self._by_pointers(base, len(subscripts)):
+        if len(indices) > 1 and self._by_pointers(base, len(indices)):
             self.out.irregular.append(f"{text_of(node)}: `{name}` has pointers in it, not rows")
             self._unknown(node, None)
             return
-        forms = [self._subscript(index) for index in subscripts]
+        forms = [self._subscript(index) for index in indices]
         if any(form is None for form in forms):
-            self._beside(node, base, subscripts)
-            many = any(identifiers(index) & self.beyond for index in subscripts)
+            self._beside(node, base, indices)
+            many = any(identifiers(index) & self.beyond for index in indices)
             why = f"this nest has more than {MAX_LOOPS} different loops" if many else "a subscript is not affine"
             self.out.irregular.append(f"{text_of(node)}: {why}")
             self._unknown(node, base)
             return
         shared = self.rewriter.resolve(base)
-        if shared is not None and len(subscripts) < shared.dims:
+        if shared is not None and len(indices) < shared.dims:
             self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
             self._unknown(node, base)
             return
@@ -328,12 +322,12 @@ class LoopReader:
         self.out.single.append(replace(access))
         self._merge(access)
 
-    def _beside(self, node: Node, base: Node, subscripts: list[Node]) -> None:
-        if not any(n.type == "subscript_expression" for index in subscripts for n in walk(index)):
+    def _beside(self, node: Node, base: Node, indices: list[Node]) -> None:
+        if not any(n.type == "subscript_expression" for index in indices for n in walk(index)):
             return
         reader = Reader(self.reader.variables, self._stays, self.render, tables=True)
-        found = [form for index in subscripts if (form := reader.read(index)) is not None]
-        if len(found) == len(subscripts):
+        found = [form for index in indices if (form := reader.read(index)) is not None]
+        if len(found) == len(indices):
             shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
             whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
             self.out.beside.append(Access(text_of(node), whole, text_of(base), node, writes, reads, found, found))

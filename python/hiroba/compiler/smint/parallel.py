@@ -14,7 +14,7 @@ from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.found import Directive
 from ..core.notation import meant
-from ..core.source import Node, text_of, walk
+from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
@@ -22,7 +22,7 @@ from .independence import apart_at_run_time, carried_dependence, may_repeat, pro
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader, table_of, write_access
 from .part import SharedLoop, Smint
-from .private import Summed
+from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
 
@@ -232,19 +232,14 @@ class ParallelFor:
             change = changes(node)
             if change is None or change[0].type != "subscript_expression" or change[0].id in affine:
                 continue
-            right = node.child_by_field_name("right")
-            again = right is not None and re.sub(r"\s", "", text_of(change[0])) in re.sub(r"\s", "", text_of(right))
-            base, indices = change[0], []
-            while base.type == "subscript_expression":
-                indices.append(base.child_by_field_name("index") or base)
-                base = base.child_by_field_name("argument") or base.named_children[0]
+            base, indices = subscripts(change[0])
             vague = [index for index in indices if may_repeat(index, reader.body)]
             own = [i for i in indices if i not in vague and reader.counted.name in identifiers(i)]
             if not vague or own:
                 continue
             locked = any(a <= node.start_byte < b for a, b in self._locked(loop))
             safe = locked or "sms_rank" in identifiers(change[0])
-            if (change[1] == "=" and not again) or safe or self.rewriter.resolve(base) is None:
+            if not is_sum(node, *change) or safe or self.rewriter.resolve(base) is None:
                 continue
             before = self.source.errors
             self.source.complain(
@@ -282,9 +277,7 @@ class ParallelFor:
         """Returns the replacement of an access with affine subscripts."""
         if access.base.startswith("(*"):
             return "fetched in bulk"
-        base = access.node
-        while base.type == "subscript_expression":
-            base = base.child_by_field_name("argument") or base.named_children[0]
+        base, _ = subscripts(access.node)
         of = self.declared.type_of(base)
         is_array = of is not None and of.derived[:1] == (ARRAY,)
         return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"
