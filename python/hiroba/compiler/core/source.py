@@ -232,13 +232,19 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode("latin-1") if node is not None else ""
 
 
+_walked: dict[int, list[Node]] = {}  # by the node, which the list keeps alive, so that no other one has its id
+
+
 def walk(node: Node) -> list[Node]:
     """Returns the node and all below it, in the order of the text."""
+    if node.id in _walked:
+        return _walked[node.id]
     out, stack = [], [node]
     while stack:
         top = stack.pop()
         out.append(top)
         stack += reversed(top.children)
+    _walked[node.id] = out
     return out
 
 

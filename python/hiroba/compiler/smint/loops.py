@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -396,68 +395,3 @@ def address_taken(node: Node) -> bool:
     while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
         parent = parent.parent
     return parent is not None and parent.type == "pointer_expression" and text_of(parent).startswith("&")
-
-
-# ---- writing ---------------------------------------------------------------------------------------------------------
-
-
-def table(values: list[str]) -> str:
-    return "{" + ", ".join(values) + "}"
-
-
-def used_flags(access: Access) -> list[str]:
-    return ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes
-
-
-CONSTANT = re.compile(r"(?:[-+*/%()\s]|\b(?:0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]*\b)*")
-
-
-def is_constant(access: Access) -> bool:
-    """Returns true if only the address of its array, a shared one, is not known before the program runs."""
-    forms = [*access.low, *access.high]
-    texts = [form.value() for form in forms] + [factor for form in forms for factor in form.factors.values()]
-    return access.base.startswith("(*") and all(CONSTANT.fullmatch(text) for text in texts)
-
-
-@dataclass
-class Table:
-    """Accesses as C. Constant ones are in a separate table, which a C compiler translates much faster."""
-
-    declared: str  # the text before
-    given: str  # an argument
-    count: int
-
-
-def table_of(accesses: list[tuple[Access, bool, bool]], name: str, others: list[str] | None = None) -> Table:
-    """Returns the C of each with its flags for ownership and uncertainty. `others` are C already."""
-    constant = not others and all(is_constant(access) for access, _, _ in accesses)
-    words = [write_access(access, owns, perhaps, constant) for access, owns, perhaps in accesses]
-    words = list(dict.fromkeys([*words, *(others or [])]))
-    count = len(words)
-    if not words:
-        return Table("", "(const smint_access*)0", 0)
-    if not constant:
-        return Table("", f"(const smint_access[]){{{', '.join(words)}}}", count)
-    return Table(
-        f"static const smint_access {name}_table[] = {{{', '.join(words)}}}; smint_access {name}[{count}]; ",
-        f"smint_resolved({name}, {name}_table, {count})",
-        count,
-    )
-
-
-def write_access(access: Access, owns: bool, perhaps: bool = False, indirect: bool = False) -> str:
-    """`indirect`: the base is the address of the pointer to the array."""
-    element, strides = access.base, []
-    for _ in access.low:
-        element += "[0]"
-        strides.append(f"(int64_t)sizeof {element}")
-    flags = [*used_flags(access), *["SMINT_OWNS"] * owns, *["SMINT_PERHAPS"] * perhaps]
-    factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
-    text = access.text.replace("\\", "\\\\").replace('"', '\\"')
-    base = f"&{access.base[2:-1]}" if indirect else f"(const void*)&{element}"
-    return (
-        f'{{"{re.sub(chr(10), " ", text)}", {base}, {" | ".join(flags) or 0}, {len(access.low)},'
-        f" {strides[-1]},"
-        f" {table(strides)}, {table([f.value() for f in access.low])}, {table([f.value() for f in access.high])},"
-        f" {table(factors)}}}"
-    )

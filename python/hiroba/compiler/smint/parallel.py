@@ -14,14 +14,16 @@ from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.found import Directive
 from ..core.notation import meant
+from ..core.scopes import Kind
 from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
 from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
-from .loops import Access, Analysis, LoopReader, table_of, write_access
+from .loops import Access, Analysis, LoopReader
 from .part import SharedLoop, Smint
+from .plan import Writer, begin, braces, write_access
 from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
@@ -156,8 +158,9 @@ class ParallelFor:
             + ["SMINT_NOWAIT"] * ("nowait" in names)
             + ["SMINT_DROP"] * drop
         )
-        values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
-        used = table_of([(a, i == owner, False) for i, a in enumerate(analysis.accesses)], "hiroba_used")
+        writer = self._writer(loop)
+        used = writer.accesses([(a, i == owner, False) for i, a in enumerate(analysis.accesses)])
+        touched, values = touches(writer, analysis, loop, self._locked(loop)), writer.values(analysis.loops)
         keep, use = self._local_pointers(loop, analysis)
         before = " ".join(one.prepare() for one in reduced)
         recall = self._recall(analysis) if repeat else ""
@@ -166,27 +169,27 @@ class ParallelFor:
             for write, other in apart_at_run_time(analysis, loop):
                 before += (
                     f" smint_apart(&(const smint_access){write_access(write, False)},"
-                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
+                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){braces(values.words)},"
                     f' {len(analysis.loops)}, "{place.file}:{place.line}");'
                 )
-        opening = (
-            f"{{ smint_loop hiroba_loop; {used.declared}{keep}{before}"
-            f" smint_begin(&hiroba_loop, {used.given}, {used.count},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
-        )
-        behind = (
-            f', "{place.file}:{place.line}");'
-            f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
-        )
-        behind += self._divide(shared)
-        after = " ".join(one.combine(f"{place.file}:{place.line}") for one in reduced)
-        self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
+        declared, opening, behind = begin(used, touched, values, len(shared), f"{place.file}:{place.line}")
+        opening = f"{{ const smint_part* hiroba_part; {declared}{keep}{before}{' ' * bool(before)}{opening}"
+        behind += f"{recall} while ((hiroba_part = smint_next()) != 0) {{{self._divide(shared)}"
+        after = "".join(f" {one.combine(f'{place.file}:{place.line}')}" for one in reduced)
+        self.source.insert(loop.end_byte, f" }}{after} }}")
         self._explain(directive, counted, analysis, owner, reduced, repeat)
         end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
         alone = known and not reduced and not repeat and "nowait" not in names
         line = len(self.smint.explain)
         self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
         self.smint.explain.append(f"  end: {end}")
+
+    def _writer(self, loop: Node) -> Writer:
+        def is_enumerator(name: str) -> bool:
+            denoted = self.smint.unit.scopes.visible(name, loop.start_byte)
+            return denoted is not None and denoted.kind is Kind.ENUMERATOR
+
+        return Writer(is_enumerator)
 
     def _is_again(self, directive: Directive) -> bool:
         """Returns true if it is in a serial loop, or in a function that one calls."""
@@ -215,8 +218,8 @@ class ParallelFor:
         out = ""
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
-            out += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
-            out += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            out += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_part->first[{k}],"
+            out += f" hiroba_end_{n}_{k} = ({kind})hiroba_part->end[{k}];"
             self.source.override(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             self.smint.unit.bounds.append((each.compare.start_byte, (f"hiroba_first_{n}_{k}", f"hiroba_end_{n}_{k}")))
             sign = "<" if each.step > 0 else ">"
@@ -255,7 +258,7 @@ class ParallelFor:
     def _recall(self, analysis: Analysis) -> str:
         bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
         given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
-        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_memo, {given}, {len(bases)});"
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
         """Returns the statements under `critical` in this loop: the line, and the statement after it."""

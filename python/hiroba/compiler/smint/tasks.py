@@ -17,9 +17,10 @@ from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, split_list
 from .checks import exact, key
 from .independence import carried_dependence, provably_shared
-from .loops import Access, write_access
+from .loops import Access
 from .own import is_set
 from .part import Smint
+from .plan import write_access
 from .tiles import Made, TileReader
 
 BY_HAND = "write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away"

@@ -12,7 +12,8 @@ from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
 from ..core.shared import PREFIX
 from ..core.source import Node, base_of, subscripts, text_of, walk
-from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, only_loop, table
+from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, only_loop
+from .plan import braces
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Span:
 
     def __str__(self) -> str:
         limit = affine(self.ends[1]) if len(self.ends) > 1 else "{smint_no_limit(), {0}}"
-        return table([affine(self.first), affine(self.ends[0]), limit, self.step, "0", "0", "0"])
+        return braces([affine(self.first), affine(self.ends[0]), limit, self.step, "0", "0", "0"])
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Made:
 
     def __str__(self) -> str:
         zero = "{0, {0}}"
-        return table([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
+        return braces([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
 
 
 # The nodes that a subscript may contain, except names.
@@ -52,7 +53,7 @@ SUBSCRIPT = (
 
 def affine(form: Form) -> str:
     factors = [f"[{k}] = {factor}" for k, factor in form.factors.items()]
-    return table([form.value(), table(factors or ["0"])])
+    return braces([form.value(), braces(factors or ["0"])])
 
 
 class TileReader(LoopReader):
