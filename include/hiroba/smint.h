@@ -73,8 +73,8 @@ enum {
   SMINT_READS = 1,
   SMINT_WRITES = 2,
   SMINT_OWNS = 4,      /* the home of this element computes the iteration */
-  SMINT_PERHAPS = 8,   /* not in every iteration; for smint_touches */
-  SMINT_ANYWHERE = 16, /* subscripts that are not known: `base` is any element; for smint_touches */
+  SMINT_PERHAPS = 8,   /* not in every iteration; for option check */
+  SMINT_ANYWHERE = 16, /* subscripts that are not known: `base` is any element; for option check */
   SMINT_INDIRECT = 32  /* `base` is the address of the pointer to that element, so the access can be a constant */
 };
 
@@ -104,14 +104,20 @@ enum {
   SMINT_LATER = 16
 };
 
-/* A loop, apart from the values of its variables. Of its `depth` loops the first `shared` are nested perfectly and
- * distributed together. For option check, `touches` has each access as it is in the program, or none: see
- * smint_touches. `place`, "file:line", is for messages. A constant, where it can be one, costs the C compiler little.
- */
+/* A loop without what is known at run time only, so that it can be a constant, which costs the C compiler little. The
+ * first `shared` of its `depth` loops are nested perfectly and distributed together. The first `count` accesses
+ * determine the iterations of each rank and the data to fetch. For option check, the `touch_count` accesses from number
+ * `touches` on are those of the program, to detect that two ranks access the same bytes between two barriers. A patch
+ * stores known[value], of smint_begin, in the 8 bytes number `word` of an access: its base, element, or a number of
+ * stride, low, high or factor. `place`, "file:line", is for messages. */
+typedef struct smint_patch {
+  short access, word, value;
+} smint_patch;
 typedef struct smint_plan {
   const smint_access* accesses;
-  const smint_access* touches;
-  int count, touch_count;
+  int count, touches, touch_count;
+  const smint_patch* patches; /* ordered by access */
+  int patch_count;
   int depth, shared;
   int flags;
   const char* place;
@@ -126,7 +132,7 @@ typedef struct smint_part {
 /* Determines the iterations of this rank, and starts to fetch the data that they use. Waits for other ranks only where
  * an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block. Otherwise it is
  * neither. Every iteration belongs to exactly one rank. No other loop begins before the end of this one. */
-void smint_begin(const smint_plan* plan, const smint_values values[]);
+void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]);
 /* The next part, valid until the next call; the parts are in any order, because iterations without data of other nodes
  * run while that data is in transit. May block until data has arrived. If there is none left: ends the loop and returns
  * NULL; collective and blocks, unless SMINT_NOWAIT or SMINT_LATER. */
@@ -144,12 +150,6 @@ typedef struct smint_memo {
   void* pages;
 } smint_memo;
 void smint_recall(smint_memo* memo, const void* const arrays[], int count);
-
-/* For option check, between smint_begin and smint_next: accesses of the loop that are no constants, each with the text
- * of the program, to detect that two ranks access the same bytes between two barriers. Call it only where
- * smint_checking() is true; otherwise it does nothing. Neither is collective nor blocks. */
-int smint_checking(void);
-void smint_touches(const smint_access accesses[], int count);
 
 void smint_settle(void); /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
 

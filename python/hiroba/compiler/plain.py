@@ -213,7 +213,8 @@ def is_suspect(text: bytes, squeezed: bytes, system: bool) -> bool:
 def without_comments(text: bytes) -> bytes:
     """Returns a text without its comments, and with empty strings."""
     text = text.replace(b"\\\n", b"").replace(b"\\\r\n", b"")
-    pieces, at = [], 0
+    pieces: list[bytes] = []
+    at = 0
     places = dict.fromkeys((b"/*", b"//", b'"', b"'"), 0)
     while True:
         for mark, place in places.items():

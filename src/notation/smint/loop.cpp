@@ -82,6 +82,29 @@ Access access_of(const smint_access& access) {
   return out;
 }
 
+static_assert(offsetof(smint_access, base) == 8 && offsetof(smint_access, element) == 24 &&
+              offsetof(smint_access, low) == 96 && sizeof(smint_access) == 92 * 8);
+
+// Some accesses of a plan, with the values that are known now.
+std::vector<Access> accesses_of(const smint_plan& plan, int first, int count, const int64_t known[]) {
+  std::vector<Access> out;
+  out.reserve(static_cast<size_t>(count));
+  const smint_patch* patch = plan.patches;
+  const smint_patch* const end = patch + plan.patch_count;
+  while (patch != end && patch->access < first) ++patch;
+  for (int i = first; i < first + count; ++i) {
+    if (patch == end || patch->access != i) {
+      out.push_back(access_of(plan.accesses[i]));
+      continue;
+    }
+    smint_access access = plan.accesses[i];
+    for (; patch != end && patch->access == i; ++patch)
+      std::memcpy(reinterpret_cast<char*>(&access) + 8 * patch->word, &known[patch->value], 8);
+    out.push_back(access_of(access));
+  }
+  return out;
+}
+
 int64_t count_of(const smint_values& v) {
   const int64_t span = v.step > 0 ? v.end - v.first : v.first - v.end, by = std::abs(v.step);
   return span > 0 && by > 0 ? (span + by - 1) / by : 0;
@@ -89,16 +112,16 @@ int64_t count_of(const smint_values& v) {
 
 }  // namespace
 
-SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[]) {
+SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
   hiroba::end_tasks("parallel for");
-  std::vector<Access> accesses(static_cast<size_t>(plan->count));
-  std::transform(plan->accesses, plan->accesses + plan->count, accesses.begin(), access_of);
   hiroba::Values loops[SMINT_LOOPS];
   const auto depth = static_cast<size_t>(plan->depth);
   for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
-  require(hiroba::process_loops().begin(memory(), std::move(accesses), {loops, depth}, plan->shared, plan->flags,
-                                        plan->place));
-  if (memory().checking()) smint_touches(plan->touches, plan->touch_count);
+  require(hiroba::process_loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth},
+                                        plan->shared, plan->flags, plan->place));
+  if (!memory().checking()) return;
+  for (const Access& access : accesses_of(*plan, plan->touches, plan->touch_count, known))
+    if (access.view.array != nullptr) hiroba::process_loops().touches(access);
 }
 
 SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
@@ -122,15 +145,6 @@ SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* o
       "`%s`, which is %s away in this run; write into a second array, or do the loop under single",
       place, written->text, static_cast<long long>(std::abs(distance)), distance > 0 ? "before" : "after", other->text,
       apart.c_str())));
-}
-
-SMINT_EXPORT int smint_checking(void) { return memory().checking() ? 1 : 0; }
-
-SMINT_EXPORT void smint_touches(const smint_access accesses[], int count) {
-  for (int i = 0; i < count; ++i) {
-    const Access access = access_of(accesses[i]);
-    if (access.view.array != nullptr) hiroba::process_loops().touches(access);
-  }
 }
 
 SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {

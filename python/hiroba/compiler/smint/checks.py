@@ -1,5 +1,5 @@
 """Option check: the accesses of a loop, each as in the program's text. Races between ranks are overlaps of such
-accesses; see smint_touches."""
+accesses; see smint_plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..core.source import Node, walk
 from .independence import conditional
 from .loops import Access, Analysis
-from .plan import Table, Writer
+from .plan import Entry, Writer
 
 JUMPS = ("break_statement", "continue_statement", "goto_statement")
 
@@ -34,8 +34,8 @@ def exact(
     return out
 
 
-def touches(writer: Writer, analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> Table:
+def touches(writer: Writer, analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> list[Entry]:
     """`locked`: places of one rank at a time, which are no races."""
-    known = [(access, False, perhaps) for access, perhaps in exact(analysis, loop, locked).values()]
+    known = [writer.entry(access, False, perhaps) for access, perhaps in exact(analysis, loop, locked).values()]
     places = ((access, access.node.start_byte) for access in analysis.unknown)
-    return writer.accesses(known, [each for each, at in places if not any(a <= at < b for a, b in locked)])
+    return known + [writer.entry(each, False, True) for each, at in places if not any(a <= at < b for a, b in locked)]

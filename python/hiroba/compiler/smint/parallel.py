@@ -23,7 +23,7 @@ from .independence import apart_at_run_time, carried_dependence, may_repeat, pro
 from .later import SERIAL
 from .loops import Access, Analysis, LoopReader
 from .part import SharedLoop, Smint
-from .plan import Writer, begin, braces, write_access
+from .plan import Writer, write_access
 from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
@@ -159,20 +159,23 @@ class ParallelFor:
             + ["SMINT_DROP"] * drop
         )
         writer = self._writer(loop)
-        used = writer.accesses([(a, i == owner, False) for i, a in enumerate(analysis.accesses)])
-        touched, values = touches(writer, analysis, loop, self._locked(loop)), writer.values(analysis.loops)
+        used = [writer.entry(access, i == owner, False) for i, access in enumerate(analysis.accesses)]
+        touched = touches(writer, analysis, loop, self._locked(loop))
         keep, use = self._local_pointers(loop, analysis)
         before = " ".join(one.prepare() for one in reduced)
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         if "independent" not in names:
+            values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
             for write, other in apart_at_run_time(analysis, loop):
                 before += (
                     f" smint_apart(&(const smint_access){write_access(write, False)},"
-                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){braces(values.words)},"
+                    f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
                     f' {len(analysis.loops)}, "{place.file}:{place.line}");'
                 )
-        declared, opening, behind = begin(used, touched, values, len(shared), f"{place.file}:{place.line}")
+        declared, opening, behind = writer.begin(
+            used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}"
+        )
         opening = f"{{ const smint_part* hiroba_part; {declared}{keep}{before}{' ' * bool(before)}{opening}"
         behind += f"{recall} while ((hiroba_part = smint_next()) != 0) {{{self._divide(shared)}"
         after = "".join(f" {one.combine(f'{place.file}:{place.line}')}" for one in reduced)
@@ -189,7 +192,13 @@ class ParallelFor:
             denoted = self.smint.unit.scopes.visible(name, loop.start_byte)
             return denoted is not None and denoted.kind is Kind.ENUMERATOR
 
-        return Writer(is_enumerator)
+        def is_sized(access: Access) -> bool:
+            if access.base.startswith("(*"):
+                return True
+            of = self.declared.type_of(subscripts(access.node)[0])
+            return of is not None and len(of.derived) == 1
+
+        return Writer(is_enumerator, is_sized)
 
     def _is_again(self, directive: Directive) -> bool:
         """Returns true if it is in a serial loop, or in a function that one calls."""

@@ -1,106 +1,102 @@
-"""A parallel loop as C: its accesses, the values of its variables, and its smint_plan. They are constants where that is
-possible, because the C compiler translates these much faster than assignments."""
+"""A parallel loop as C: its accesses and its smint_plan are constants, which the C compiler translates much faster than
+assignments, and a list has the values that are not known before the program runs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ..core.text import quoted
 from .loops import Access, Values
 
 WORD = re.compile(r"(?<!\w)[A-Za-z_]\w*")
 CONSTANT = re.compile(rf"(?:[-+*/%()\s]|(?<!\w)(?:0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]*\b|{WORD.pattern})*")
+BASE, ELEMENT, STRIDE, LOW, HIGH, FACTOR, DIMS = 1, 3, 4, 12, 20, 28, 8  # numbers of 8 bytes in a smint_access
+Entry = tuple[str, tuple[tuple[int, str], ...]]  # a smint_access as C, and the values that belong into it
 
 
 def braces(values: Iterable[str]) -> str:
     return "{" + ", ".join(values) + "}"
 
 
-@dataclass
-class Table:
-    kind: str  # the type of its elements
-    words: list[str]
-    constant: bool
-
-    def declared(self, name: str) -> str:
-        return f"static const {self.kind} {name}[] = {braces(self.words)}; " if self.constant and self.words else ""
-
-    def given(self, name: str) -> str:
-        """Returns an argument. `name`: of the constant."""
-        if not self.words:
-            return "0"
-        return name if self.constant else f"(const {self.kind}[]){braces(self.words)}"
-
-
 class Writer:
-    """Writes the tables of a loop. `is_enumerator`: a name is that of an enumerator where the loop begins."""
+    """Writes one loop. `is_enumerator`: a name is that of an enumerator where the loop begins; `is_sized`: the size of
+    the elements of an access is a constant."""
 
-    def __init__(self, is_enumerator: Callable[[str], bool]) -> None:
-        self._is_enumerator = is_enumerator
+    def __init__(self, is_enumerator: Callable[[str], bool], is_sized: Callable[[Access], bool]) -> None:
+        self._is_enumerator, self._is_sized = is_enumerator, is_sized
 
-    def _is_constant(self, *texts: str) -> bool:
-        return all(CONSTANT.fullmatch(text) and all(map(self._is_enumerator, WORD.findall(text))) for text in texts)
+    def _is_constant(self, text: str) -> bool:
+        if text.isdigit():
+            return True
+        return CONSTANT.fullmatch(text) is not None and all(map(self._is_enumerator, WORD.findall(text)))
 
-    def _is_constant_access(self, access: Access) -> bool:
-        """Returns true if only the address of its array, a shared one, is not known before the program runs."""
-        forms = [*access.low, *access.high]
-        factors = [factor for form in forms for factor in form.factors.values()]
-        return access.base.startswith("(*") and self._is_constant(*(form.value() for form in forms), *factors)
+    def entry(self, access: Access, owns: bool, perhaps: bool) -> Entry:
+        """The access with its flags for ownership and uncertainty; without subscripts, if they are not known."""
+        later: list[tuple[int, str]] = []
+        sized = self._is_sized(access)
 
-    def accesses(self, known: list[tuple[Access, bool, bool]], anywhere: Iterable[Access] = ()) -> Table:
-        """Each with its flags for ownership and uncertainty; and those whose subscripts are not known."""
-        unknown = list(anywhere)
-        constant = all(map(self._is_constant_access, [*(access for access, _, _ in known), *unknown]))
-        words = [write_access(access, owns, perhaps, constant) for access, owns, perhaps in known]
-        words += [write_anywhere(access, constant) for access in unknown]
-        return Table("smint_access", list(dict.fromkeys(words)), constant)
+        def constant(word: int, text: str) -> str:
+            if word == BASE and access.base.startswith("(*"):
+                return f"&{access.base[2:-1]}"
+            if self._is_constant(text) or (sized and ELEMENT <= word < LOW):
+                return text
+            later.append((word, f"(int64_t){text}" if word == BASE else text))
+            return "0"
 
-    def values(self, loops: list[Values]) -> Table:
-        constant = all(self._is_constant(each.first, each.end, each.step) for each in loops)
-        return Table("smint_values", [braces([each.first, each.end, each.step]) for each in loops], constant)
+        return write_access(access, owns, perhaps, constant), tuple(later)
+
+    def begin(
+        self, used: list[Entry], touched: list[Entry], loops: list[Values], shared: int, place: str
+    ) -> tuple[str, str, str]:
+        """Returns declarations; the plan up to the flags of the loop; and the rest with the call of smint_begin."""
+        used, touched = list(dict.fromkeys(used)), list(dict.fromkeys(touched))
+        entries = used if touched == used else used + touched
+        known = list(dict.fromkeys(text for _, later in entries for _, text in later))
+        patches = [braces([str(number), str(word), str(known.index(text))])
+                   for number, (_, later) in enumerate(entries) for word, text in later]  # fmt: skip
+        values = [braces([each.first, each.end, each.step]) for each in loops]
+        fixed = all(self._is_constant(text) for each in loops for text in (each.first, each.end, each.step))
+        declared = ""
+        for kind, name, words in (
+            ("smint_access", "accesses", [text for text, _ in entries]),
+            ("smint_patch", "patches", patches),
+            ("smint_values", "values", values if fixed else []),
+        ):
+            declared += f"static const {kind} hiroba_{name}[] = {braces(words)}; " if words else ""
+        plan = (
+            f"static const smint_plan hiroba_plan = {{{'hiroba_accesses' if entries else '0'}, {len(used)},"
+            f" {len(entries) - len(touched)}, {len(touched)}, {'hiroba_patches' if patches else '0'}, {len(patches)},"
+            f" {len(values)}, {shared}, "
+        )
+        given = "hiroba_values" if fixed else f"(const smint_values[]){braces(values)}"
+        list_of_known = f"(const int64_t[]){braces(known)}" if known else "0"
+        return declared, plan, f", {quoted(place)}}}; smint_begin(&hiroba_plan, {given}, {list_of_known});"
 
 
-def begin(used: Table, touched: Table, values: Table, shared: int, place: str) -> tuple[str, str, str]:
-    """Returns declarations; the call of smint_begin up to the flags of the loop; and the rest of it."""
-    declared = used.declared("hiroba_used") + values.declared("hiroba_values")
-    again = touched == used and used.constant
-    given = touched.given("hiroba_used" if again else "hiroba_touched") if touched.constant else "0"
-    declared += "" if again else touched.declared("hiroba_touched")
-    count = len(touched.words) if touched.constant else 0
-    plan = (
-        f"{'static ' * used.constant}const smint_plan hiroba_plan = {{{used.given('hiroba_used')}, {given},"
-        f" {len(used.words)}, {count}, {len(values.words)}, {shared}, "
-    )
-    rest = f", {quoted(place)}}}; smint_begin(&hiroba_plan, {values.given('hiroba_values')});"
-    if touched.words and not touched.constant:
-        rest += f" if (smint_checking()) smint_touches({touched.given('')}, {len(touched.words)});"
-    return declared, plan, rest
-
-
-def used_flags(access: Access) -> list[str]:
-    return ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes
-
-
-def write_access(access: Access, owns: bool, perhaps: bool = False, indirect: bool = False) -> str:
-    """`indirect`: the base is the address of the pointer to the array."""
+def write_access(
+    access: Access, owns: bool, perhaps: bool = False, number: Callable[[int, str], str] = lambda word, text: text
+) -> str:
+    """Returns a smint_access as C. `number` is asked for each member that may not be a constant."""
     element, strides = access.base, []
-    for _ in access.low:
+    for d in range(len(access.low)):
         element += "[0]"
-        strides.append(f"(int64_t)sizeof {element}")
-    flags = [*used_flags(access), *["SMINT_OWNS"] * owns, *["SMINT_PERHAPS"] * perhaps, *["SMINT_INDIRECT"] * indirect]
-    factors = [braces([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
-    base = f"&{access.base[2:-1]}" if indirect else f"(const void*)&{element}"
-    return (
-        f"{{{quoted(access.text.replace(chr(10), ' '))}, {base}, {' | '.join(flags) or 0}, {len(access.low)},"
-        f" {strides[-1]},"
-        f" {braces(strides)}, {braces(f.value() for f in access.low)}, {braces(f.value() for f in access.high)},"
-        f" {braces(factors)}}}"
-    )
-
-
-def write_anywhere(access: Access, indirect: bool) -> str:
-    flags = [*used_flags(access), "SMINT_ANYWHERE", *["SMINT_INDIRECT"] * indirect]
-    base = f"&{access.base[2:-1]}" if indirect else f"(const void*)({access.base})"
-    return f"{{.text = {quoted(access.text)}, .base = {base}, .flags = {' | '.join(flags)}}}"
+        strides.append(number(STRIDE + d, f"(int64_t)sizeof {element}"))
+    base = number(BASE, f"(const void*)&{element}" if access.low else f"(const void*)({access.base})")
+    flags = [*["SMINT_READS"] * access.reads, *["SMINT_WRITES"] * access.writes, *["SMINT_OWNS"] * owns]
+    flags += ["SMINT_PERHAPS"] * (perhaps and bool(access.low)) + ["SMINT_ANYWHERE"] * (not access.low)
+    flags += ["SMINT_INDIRECT"] * base.startswith("&")
+    text, words = quoted(access.text.replace("\n", " ")), " | ".join(flags) or "0"
+    if not access.low:
+        return f"{{.text = {text}, .base = {base}, .flags = {words}}}"
+    size = number(ELEMENT, f"(int64_t)sizeof {element}")
+    bounds = [
+        braces(number(word + d, form.value()) for d, form in enumerate(forms))
+        for word, forms in ((LOW, access.low), (HIGH, access.high))
+    ]
+    factors = [
+        braces([f"[{k}] = {number(FACTOR + DIMS * d + k, f)}" for k, f in form.factors.items()] or ["0"])
+        for d, form in enumerate(access.low)
+    ]
+    members = [text, base, words, str(len(access.low)), size, braces(strides), *bounds, braces(factors)]
+    return braces(members)

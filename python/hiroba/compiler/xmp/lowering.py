@@ -343,7 +343,7 @@ class Lowering(ABC):
         changes = [(n.start_byte, n.end_byte, found.renamed) for n in uses if (found := self.reader.shared(n))]
         for bracket in images:
             changes.append((self.brackets.images[bracket], matching(self.brackets.original, bracket), ""))
-        apart = []
+        apart: list[tuple[int, int, str]] = []
         for change in sorted(changes):
             if not apart or change[0] >= apart[-1][1]:
                 apart.append(change)
