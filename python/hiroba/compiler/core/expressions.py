@@ -4,20 +4,7 @@ operations.py. scopes.py finds the declarations of names."""
 from __future__ import annotations
 
 from .declared import ARRAY, Declared, Type
-from .operations import (
-    NOTHING,
-    RANK,
-    RANKS,
-    Access,
-    Branch,
-    Call,
-    Function,
-    Key,
-    Operation,
-    Set,
-    Surroundings,
-    Value,
-)
+from .operations import NOTHING, RANK, RANKS, Access, Branch, Call, Function, Key, Operation, Set, Surroundings, Value
 from .scopes import Declaration, Kind, Scopes
 from .source import Node, bare, text_of
 

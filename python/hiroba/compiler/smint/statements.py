@@ -37,9 +37,7 @@ def preload(smint: Smint, directive: Directive) -> None:
     found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
     if found is None:
         smint.source.error(
-            directive.place(words),
-            "preload needs a section of an array",
-            "write for example preload A[0:n][0:m]",
+            directive.place(words), "preload needs a section of an array", "write for example preload A[0:n][0:m]"
         )
         return
     shared = smint.rewriter.resolve_name(found[1], directive.at)

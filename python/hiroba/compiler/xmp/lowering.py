@@ -19,12 +19,7 @@ from .references import CHAIN, Reference, ReferenceReader, Step
 from .sections import Brackets
 from .types import type_code
 
-ATOMICS = {
-    "xmp_atomic_define": 2,
-    "xmp_atomic_ref": 2,
-    "xmp_atomic_fetch_add": 2,
-    "xmp_atomic_cas": 3,
-}
+ATOMICS = {"xmp_atomic_define": 2, "xmp_atomic_ref": 2, "xmp_atomic_fetch_add": 2, "xmp_atomic_cas": 3}
 
 
 @dataclass(frozen=True)
