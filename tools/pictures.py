@@ -219,11 +219,12 @@ def floors(root: Path) -> Drawing:
             beside = len(names) > 1  # less wide: three lines
             d.text(x + 14, y + (18 if beside else 23), f"src/{name}/", 14, bold=True)
             d.text(x + 14, y + (33 if beside else 43), purposes[name], 12)
-            used = ", ".join(uses[name])
-            rooms = rooms_of(root / "src" / name)
-            if beside:
+            if beside:  # no room for base, which all use
+                used = ", ".join(floor for floor in uses[name] if floor != "base")
                 d.text(x + 14, y + 48, f"uses {used}", 11, "start", PURPLE)
                 continue
+            used = ", ".join(uses[name])
+            rooms = rooms_of(root / "src" / name)
             d.text(x + wide - 14, y + 23, f"uses {used}" if used else "uses no other floor", 12, "end", PURPLE)
             if rooms:
                 d.text(x + wide - 14, y + 43, f"rooms: {', '.join(rooms)}", 12, "end", FAINT)

@@ -3,7 +3,7 @@
  * compiler:
  *
  *   #pragma SMint shared ::[NPROCS][](0,NPROCS)     smint_declare, sms_mapalloc
- *   #pragma SMint parallel for                      smint_begin, smint_next, smint_end
+ *   #pragma SMint parallel for                      smint_begin, smint_next
  *   #pragma SMint parallel for tasks tile(128,128)  smint_tasks, smint_taskwait
  *   #pragma SMint single copy(x)                    smint_single, smint_copy
  *   #pragma SMint critical (name)                   sms_lock, sms_unlock
@@ -72,19 +72,11 @@ typedef struct smint_access {
 enum {
   SMINT_READS = 1,
   SMINT_WRITES = 2,
-  SMINT_OWNS = 4,     /* the home of this element computes the iteration */
-  SMINT_PERHAPS = 8,  /* not in every iteration; for smint_touches */
-  SMINT_ANYWHERE = 16 /* subscripts that are not known: `base` is any element; for smint_touches */
+  SMINT_OWNS = 4,      /* the home of this element computes the iteration */
+  SMINT_PERHAPS = 8,   /* not in every iteration; for option check */
+  SMINT_ANYWHERE = 16, /* subscripts that are not known: `base` is any element; for option check */
+  SMINT_INDIRECT = 32  /* `base` is the address of the pointer to that element, so the access can be a constant */
 };
-
-/* Returns accesses of a table in which a base is the address of the pointer to the array. Not inlined: in a program
- * with many loops it would take most of the C compiler's time. */
-static __attribute__((noinline, unused)) const smint_access* smint_resolved(smint_access accesses[],
-                                                                            const smint_access table[], int count) {
-  __builtin_memcpy(accesses, table, (size_t)count * sizeof *accesses);
-  for (int i = 0; i < count; ++i) __builtin_memcpy(&accesses[i].base, table[i].base, sizeof accesses[i].base);
-  return accesses;
-}
 
 /* The values of a loop variable: first, first + step, .. below end (above end, if step < 0). */
 typedef struct smint_values {
@@ -112,26 +104,44 @@ enum {
   SMINT_LATER = 16
 };
 
-/* One execution of a loop by this rank. smint_next sets first[0] and end[0] to the next part of this rank's iterations,
- * and returns 0 when there is none left: in any order, because iterations without data of other nodes run while that
- * data is in transit. first[k] and end[k] are those of the loops nested inside, if they are distributed, too. */
-typedef struct smint_loop {
-  int64_t first[SMINT_SHARED], end[SMINT_SHARED];
-  int64_t opaque[14];
-} smint_loop;
+/* A loop without what is known at run time only, so that it can be a constant, which costs the C compiler little. The
+ * first `shared` of its `depth` loops are nested perfectly and distributed together. The first `count` accesses
+ * determine the iterations of each rank and the data to fetch. For option check, the `touch_count` accesses from number
+ * `touches` on are those of the program, to detect that two ranks access the same bytes between two barriers. A patch
+ * stores known[value], of smint_begin, in the 8 bytes number `word` of an access: its base, element, or a number of
+ * stride, low, high or factor. `place`, "file:line", is for messages. */
+typedef struct smint_patch {
+  short access, word, value;
+} smint_patch;
+typedef struct smint_plan {
+  const smint_access* accesses;
+  int count, touches, touch_count;
+  const smint_patch* patches; /* ordered by access */
+  int patch_count;
+  int depth, shared;
+  int flags;
+  const char* place;
+} smint_plan;
 
-/* Determines the iterations of this rank, and starts to fetch the data that they use. Of the `depth` loops the first
- * `shared` are nested perfectly and distributed together. `place`, "file:line", is for messages. Waits for other ranks
- * only where an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block.
- * Otherwise it is neither. Every iteration belongs to exactly one rank. Until smint_end no other loop begins. */
-void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[], int depth,
-                 int shared, int flags, const char* place);
+/* Part of the iterations of this rank, in the order of the program. first[k] and end[k] are those of the loops nested
+ * inside, if they are distributed, too. */
+typedef struct smint_part {
+  int64_t first[SMINT_SHARED], end[SMINT_SHARED];
+} smint_part;
+
+/* Determines the iterations of this rank, and starts to fetch the data that they use. Waits for other ranks only where
+ * an earlier loop has deferred its barrier (SMINT_LATER): then this call is collective and may block. Otherwise it is
+ * neither. Every iteration belongs to exactly one rank. No other loop begins before the end of this one. */
+void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]);
+/* The next part, valid until the next call; the parts are in any order, because iterations without data of other nodes
+ * run while that data is in transit. May block until data has arrived. If there is none left: ends the loop and returns
+ * NULL; collective and blocks, unless SMINT_NOWAIT or SMINT_LATER. */
+const smint_part* smint_next(void);
 /* Ends the job with a message if an iteration of the outermost loop accesses by `other` an element that another
  * iteration writes by `written`: for subscripts with the same factors that differ by values known at run time only, as
  * a[i] and a[i - d]. Not collective; does not block. */
 void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[], int depth,
                  const char* place);
-int smint_next(smint_loop* loop); /* may block until data has arrived */
 /* Between smint_begin and the first smint_next, for loops whose accesses are not affine but the same each time: the
  * first execution with these arrays (those of the accesses that are not affine, in their order: swapped pointers make
  * two first executions) records the pages of other nodes that the loop uses, and later ones start to fetch them all at
@@ -139,16 +149,9 @@ int smint_next(smint_loop* loop); /* may block until data has arrived */
 typedef struct smint_memo {
   void* pages;
 } smint_memo;
-void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count);
+void smint_recall(smint_memo* memo, const void* const arrays[], int count);
 
-/* For option check, between smint_begin and smint_end: the accesses of the loop, each with the text of the program, to
- * detect that two ranks access the same bytes between two barriers. Call it only where smint_checking() is true;
- * otherwise it does nothing. Neither is collective nor blocks. */
-int smint_checking(void);
-void smint_touches(smint_loop* loop, const smint_access accesses[], int count);
-
-void smint_end(smint_loop* loop); /* collective and blocks, unless SMINT_NOWAIT or SMINT_LATER */
-void smint_settle(void);          /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
+void smint_settle(void); /* the barrier that SMINT_LATER has deferred, if any; collective and blocks */
 
 /* ---- loops whose tiles are tasks -------------------------------------------------------------------------------- */
 

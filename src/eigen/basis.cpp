@@ -51,7 +51,7 @@ void Basis<T>::fill_randomly(uint64_t seed) {
 template <typename T>
 void Basis<T>::gram(const T* rows, int count, std::initializer_list<const T*> right, T* out) const {
   const SumBlocks blocks(n_);
-  const auto rights = static_cast<int64_t>(right.size()), results = rights * count;
+  const auto rights = std::ssize(right), results = rights * count;
   std::fill_n(out, results, T(0));
   if (n_ == 0) return;
   std::vector<T> sums(static_cast<size_t>(blocks.count * results));

@@ -43,7 +43,7 @@ class Jacobi final : public Operator<T> {
   std::string what() const override { return "Jacobi preconditioner"; }
   const T* diagonal() const override { return inverse_.data(); }
   Status apply(const Ranks&, const T* x, T* y) override {
-    const auto n = static_cast<int64_t>(inverse_.size());
+    const auto n = std::ssize(inverse_);
     in_parts(n, 3 * n * static_cast<int64_t>(sizeof(T)), line_elements<T>, [&](int64_t begin, int64_t end) {
       sparse_kernels<T>().multiply(end - begin, inverse_.data() + begin, x + begin, y + begin);
     });
@@ -144,7 +144,7 @@ class Chebyshev final : public Operator<T> {
   std::string what() const override { return "Chebyshev preconditioner"; }
 
   Status apply(const Ranks& ranks, const T* x, T* y) override {
-    const auto n = static_cast<int64_t>(inverse_.size());
+    const auto n = std::ssize(inverse_);
     if (work_ == nullptr) work_ = std::make_unique<Workspace<T>>(n, 2);
     T *const d = (*work_)[0], *const product = (*work_)[1];
     const double middle = (high_ + low_) / 2, half = (high_ - low_) / 2, sigma = middle / half;
@@ -207,7 +207,7 @@ double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector
 template <typename T>
 Status estimate_largest(const Ranks& ranks, SparseMatrix<T>& a, const std::vector<T>& inverse, double& out) {
   constexpr int steps = 12;
-  const auto n = static_cast<int64_t>(inverse.size());
+  const auto n = std::ssize(inverse);
   const Workspace<T> work(n, 4);  // z = D^-1 r
   T *before = work[0], *r = work[1], *const z = work[2], *const v = work[3];
   const Vectors<T> vectors = {ranks, n};

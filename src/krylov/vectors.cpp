@@ -44,7 +44,7 @@ Status Vectors<T>::dots(std::span<const T* const> v, const T* y, T* out) const {
     });
     std::copy_n(sums.value, here, out + first);
   }
-  return add(out, static_cast<int64_t>(v.size()));
+  return add(out, std::ssize(v));
 }
 
 template <typename T>

@@ -290,12 +290,12 @@ Status check(const Words& words, Launch& out) {
   return {};
 }
 
-int refuse(const Status& why) {
-  std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
-  return usage_error;
-}
-
 }  // namespace
+
+int refuse(const Status& why, int exit_status) {
+  std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
+  return exit_status;
+}
 
 std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
   CLI::App app{description};
@@ -303,17 +303,17 @@ std::optional<int> parse_command_line(int argc, char** argv, Launch& out) {
   describe_options(app, words, out);
   std::vector<std::string> ours;
   const Status found = split(app, argc, argv, ours, out.program);
-  if (!found.ok()) return refuse(found);
+  if (!found.ok()) return refuse(found, usage_error);
   try {
     std::reverse(ours.begin(), ours.end());  // CLI11 takes the words from the back
     app.parse(ours);
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& wrong) {
-    return refuse(Status::error(wrong.what()));
+    return refuse(Status::error(wrong.what()), usage_error);
   }
   const Status good = check(words, out);
-  if (!good.ok()) return refuse(good);
+  if (!good.ok()) return refuse(good, usage_error);
   return std::nullopt;
 }
 

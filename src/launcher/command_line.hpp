@@ -36,4 +36,7 @@ struct Launch {
 // Returns nothing if `out` is complete and valid. Returns the exit status if it has printed the help or an error.
 std::optional<int> parse_command_line(int argc, char** argv, Launch& out);
 
+// Prints the reason why the launcher ends, and returns the exit status.
+int refuse(const Status& why, int exit_status);
+
 }  // namespace hiroba

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/tables/options.hpp"
+#include "launcher/execute.hpp"
 #include "launcher/info.hpp"
 
 namespace {
@@ -52,10 +53,7 @@ int become(const std::string& name, const std::vector<std::string>& words) {
   }
   std::vector<std::string> command = {"python3", program.string(), "--build", prefix.string()};
   command.insert(command.end(), words.begin(), words.end());
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
+  hiroba::execute(command);
   std::fprintf(stderr, "hiroba: %s is a Python program, and python3 cannot be started: %s\n", name.c_str(),
                std::strerror(errno));
   return 1;

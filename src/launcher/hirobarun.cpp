@@ -9,19 +9,13 @@
 #include "base/thread.hpp"
 #include "launcher/capacity.hpp"
 #include "launcher/command_line.hpp"
+#include "launcher/execute.hpp"
 #include "launcher/ranks.hpp"
 #include "launcher/relay.hpp"
 #include "launcher/supervise.hpp"
 
 namespace hiroba {
 namespace {
-
-constexpr int cannot_launch = 1;
-
-int refuse(const Status& why, int exit_status) {
-  std::fprintf(stderr, "hirobarun: %s\n", why.message().c_str());
-  return exit_status;
-}
 
 int refuse_with(const Refusal& refusal) { return refuse(refusal.why, refusal.exit_status); }
 
@@ -49,30 +43,30 @@ int launch(Launch wish) {
   if (!bad_program.why.ok()) return refuse(bad_program.why, bad_program.exit_status);
   Machine machine;
   const Status seen = machine.load();
-  if (!seen.ok()) return refuse(seen, cannot_launch);
+  if (!seen.ok()) return refuse(seen, cannot_start);
   const Status set = set_environment(wish, machine);
-  if (!set.ok()) return refuse(set, cannot_launch);
+  if (!set.ok()) return refuse(set, cannot_start);
   if (wish.ranks == 0) return refuse_with(become_program(wish, machine));
   const Refusal no_mpi = start_with_mpi(wish);
   if (!no_mpi.why.ok()) return refuse_with(no_mpi);
   const bool by_mpirun = needs_mpirun(wish);
   const Status can_start = wish.hosts.empty() ? check_capacity(wish.ranks, wish.nodes, by_mpirun ? 0 : 2) : Status();
-  if (!can_start.ok()) return refuse(can_start, cannot_launch);
+  if (!can_start.ok()) return refuse(can_start, cannot_start);
   if (by_mpirun) return refuse_with(become_mpirun(wish));
   std::vector<RankPlaces> places;
   const Status placed = place_ranks(wish, machine, places);
-  if (!placed.ok()) return refuse(placed, cannot_launch);
+  if (!placed.ok()) return refuse(placed, cannot_start);
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of ranks become children of this process, which ends them
   Signals signals;
   const Status taken = take_signals(signals);
-  if (!taken.ok()) return refuse(taken, cannot_launch);
+  if (!taken.ok()) return refuse(taken, cannot_start);
   Job job;
   Board* board = nullptr;
   const Status made = Job::create(wish.ranks, wish.nodes, job);
-  if (!made.ok()) return refuse(made, cannot_launch);
+  if (!made.ok()) return refuse(made, cannot_start);
   const Status mapped = map_board(job, board);
-  if (!mapped.ok()) return refuse(mapped, cannot_launch);
+  if (!mapped.ok()) return refuse(mapped, cannot_start);
   std::vector<Rank> ranks;
   const Refusal not_started = start_ranks(wish, job, places, signals, ranks);
   if (!not_started.why.ok()) return refuse(not_started.why, not_started.exit_status);

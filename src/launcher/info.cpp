@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "base/limits.hpp"
 #include "base/machine/host.hpp"
 #include "base/machine/numa.hpp"
 #include "base/machine/numa_calls.hpp"
+#include "base/machine/proc.hpp"
 #include "base/tables/options.hpp"
 #include "base/text.hpp"
 #include "launcher/machine.hpp"
@@ -82,14 +82,8 @@ std::string describe_options() {
 
 // Returns a domain's "MemTotal" or "MemFree".
 std::string memory_of_domain(int domain, const std::string& what) {
-  std::ifstream file(format("%s/node%d/meminfo", kernel_domains, domain));
-  std::string node, number, name;
-  uint64_t kib = 0;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    if (words >> node >> number >> name >> kib && name == what + ":") return show_bytes(kib << 10);
-  }
-  return "?";
+  const auto kib = number_after(what + ":", format("%s/node%d/meminfo", kernel_domains, domain));
+  return kib ? show_bytes(*kib << 10) : "?";
 }
 
 // Returns option space of a process.

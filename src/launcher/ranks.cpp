@@ -13,12 +13,11 @@
 
 #include "base/limits.hpp"
 #include "base/tables/options.hpp"
+#include "launcher/execute.hpp"
 
 namespace hiroba {
 
 namespace {
-
-constexpr int not_found = 127, not_executable = 126, cannot_start = 1;
 
 // The report of a child that could not execute the program. Smaller than PIPE_BUF, so written whole.
 struct StartFailure {
@@ -66,10 +65,7 @@ Refusal judge_file(const std::string& path, const std::string& program) {
     use_places(places);
   }
   setenv("HIROBA_JOB", job.to_environment(rank).c_str(), 1);
-  std::vector<char*> words;
-  for (const std::string& word : launch.program) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
+  execute(launch.program);
   give_up(report, rank, errno, "");
 }
 
@@ -114,22 +110,31 @@ std::string prefer_here(const std::string& program) {
   return here ? "./" + program : program;
 }
 
+std::vector<std::string> files_named(const std::string& program) {
+  if (program.find('/') != std::string::npos) return {program};
+  const char* const variable = std::getenv("PATH");
+  const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+  std::vector<std::string> files;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const std::string folder = path.substr(at, end - at);
+    files.push_back((folder.empty() ? "." : folder) + "/" + program);
+    at = end + 1;
+  }
+  return files;
+}
+
 Refusal check_program(const std::string& program) {
   if (program.find('/') != std::string::npos) return judge_file(program, program);
-  const char* variable = std::getenv("PATH");
-  const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   Refusal refusal{Status::error(format("cannot find program '%s' in PATH%s", program.c_str(),
                                        access(program.c_str(), F_OK) == 0
                                            ? format("; did you mean ./%s?", program.c_str()).c_str()
                                            : "")),
                   not_found};
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find(':', at), path.size());
-    const std::string folder = path.substr(at, end - at);
-    const Refusal judged = judge_file((folder.empty() ? "." : folder) + "/" + program, program);
+  for (const std::string& file : files_named(program)) {
+    const Refusal judged = judge_file(file, program);
     if (judged.exit_status == 0) return {};
     if (judged.exit_status == not_executable) refusal = judged;
-    at = end + 1;
   }
   return refusal;
 }

@@ -26,8 +26,10 @@ struct Refusal {
 };
 
 // prefer_here() returns the file in this folder for a program named without a folder, if it may be executed; else the
-// name. check_program() checks that the program (from PATH if it has no slash) can be executed.
+// name. files_named() returns the files that the name may mean: itself if it has a slash, else one in each folder of
+// PATH. check_program() checks that one of these can be executed.
 std::string prefer_here(const std::string& program);
+std::vector<std::string> files_named(const std::string& program);
 Refusal check_program(const std::string& program);
 
 // Sets the runtime options and the OpenMP settings in this process's environment, which the ranks inherit, and checks

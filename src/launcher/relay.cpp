@@ -21,7 +21,7 @@
 #include "base/tables/options.hpp"
 #include "base/tables/wires.hpp"
 #include "base/thread.hpp"
-#include "launcher/exit_status.hpp"
+#include "launcher/execute.hpp"
 #include "launcher/processes.hpp"
 #include "launcher/signals.hpp"
 
@@ -31,21 +31,12 @@ namespace hiroba {
 
 namespace {
 
-constexpr int not_found = 127, cannot_start = 1;
-
 bool in_path(const std::string& program) { return check_program(program).exit_status == 0; }
 
 // Returns the path, by PATH, of a program that is named without a folder; else the name unchanged.
 std::string path_of(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
-  const char* const variable = std::getenv("PATH");
-  const std::string path = variable == nullptr ? "" : variable;
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find(':', at), path.size());
-    const std::string candidate = path.substr(at, end - at) + "/" + program;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    at = end + 1;
-  }
+  for (const std::string& file : files_named(program))
+    if (access(file.c_str(), X_OK) == 0) return file;
   return program;
 }
 
@@ -259,12 +250,9 @@ Words mpich_words(const Launch& launch) {
   return words;
 }
 
-Refusal become(Words words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  return {Status::error(format("cannot execute '%s' (%s)", arguments[0], explain_error(errno).c_str())),
+Refusal become(const Words& words) {
+  execute(words);
+  return {Status::error(format("cannot execute '%s' (%s)", words[0].c_str(), explain_error(errno).c_str())),
           errno == ENOENT ? not_found : cannot_start};
 }
 

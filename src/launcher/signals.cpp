@@ -13,7 +13,6 @@ namespace hiroba {
 
 namespace {
 
-constexpr std::array stopping = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr std::array passed_on = {SIGUSR1, SIGUSR2, SIGALRM,  SIGVTALRM, SIGPROF, SIGXCPU,
                                   SIGCONT, SIGURG,  SIGWINCH, SIGIO,     SIGPWR,  SIGSTKFLT};
 // Signals that would end the launcher without a message; ignored, its writes return the error.
@@ -44,7 +43,7 @@ Status take_signals(Signals& out) {
   sigset_t wanted;
   sigemptyset(&wanted);
   for (const int signal : {SIGCHLD, SIGTSTP}) want(signal, wanted);
-  for (const int signal : stopping) want(signal, wanted);
+  for (const int signal : stop_signals) want(signal, wanted);
   for (const int signal : passed_on) want(signal, wanted);
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) want(signal, wanted);
   for (const int signal : of_writes) std::signal(signal, SIG_IGN);
@@ -64,7 +63,7 @@ void give_back_signals(const Signals& signals) {
 SignalMeaning meaning_of(int signal) {
   if (signal == SIGCHLD) return SignalMeaning::child_ended;
   if (signal == SIGTSTP) return SignalMeaning::suspend;
-  const bool stops = std::find(stopping.begin(), stopping.end(), signal) != stopping.end();
+  const bool stops = std::find(stop_signals.begin(), stop_signals.end(), signal) != stop_signals.end();
   return stops ? SignalMeaning::stop : SignalMeaning::pass_on;
 }
 

@@ -9,12 +9,16 @@
 
 #include <sys/signalfd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 
 #include "base/status.hpp"
 
 namespace hiroba {
+
+// The user's requests to end the job.
+inline constexpr std::array stop_signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // Time from a signal that asks the ranks to end to SIGKILL: a program may need to save its state.
 inline constexpr int stop_seconds = 3;

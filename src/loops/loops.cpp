@@ -172,16 +172,17 @@ Interval take_inner(LoopProgress& p) {
 }
 
 // Gives the part in the program's order: downwards from the top, if `step` is negative there.
-void tell(Loop& loop, size_t k, Interval part, const Values& ascends, bool down) {
-  loop.first[k] = part.begin, loop.end[k] = part.end;
+void tell(LoopPart& out, size_t k, Interval part, const Values& ascends, bool down) {
+  out.first[k] = part.begin, out.end[k] = part.end;
   if (!down) return;
-  loop.first[k] = part.begin + (part.end - 1 - part.begin) / ascends.step * ascends.step;
-  loop.end[k] = part.begin - 1;
+  out.first[k] = part.begin + (part.end - 1 - part.begin) / ascends.step * ascends.step;
+  out.end[k] = part.begin - 1;
 }
 
 }  // namespace
 
 struct Loops::Parts {
+  Loop loop;
   Neighbours neighbours;
   LoopRaces races;
   std::set<std::string> reported;  // written by LoopCheck
@@ -241,8 +242,8 @@ Status Loops::enter(const char* place) {
       place, outer));
 }
 
-Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, std::span<const Values> values,
-                    int shared, int flags, const char* place) {
+Status Loops::begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
+                    const char* place) {
   HIROBA_TRY(enter(place));
   Values ordered[View::most_loops];
   for (size_t k = 0; k < values.size(); ++k) {
@@ -250,14 +251,15 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
     ordered[k] = ascending(values[k]);
   }
   const std::span<Values> loops(ordered, values.size());
+  LoopPart& part = parts_->loop.part;
 
   // A loop that is not distributed runs in full.
   for (size_t k = 0; k < static_cast<size_t>(shared); ++k)
-    tell(loop, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
+    tell(part, k, {ordered[k].first, ordered[k].end}, ordered[k], values[k].step < 0);
   if (shared > 1 && (flags & Loop::collapse) == 0 && overlap(accesses)) shared = 1;
 
   Neighbours& neighbours = parts_->neighbours;
-  LoopProgress& p = loop.progress = {};
+  LoopProgress& p = parts_->loop.progress = {};
   p.flags = flags, p.step = ordered[0].step, p.down = values[0].step < 0;
   // A barrier may be deferred to the next loop, which determines the ranks to wait for.
   if ((flags & Loop::later) != 0 && !memory.checking()) {
@@ -270,7 +272,7 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   const Share share = share_of(memory.job(), memory.job().rank, accesses, loops, shared);
   p.mine = p.inner = share[0];
   for (size_t k = 1; k < static_cast<size_t>(shared); ++k) {
-    tell(loop, k, share[k], ordered[k], values[k].step < 0);
+    tell(part, k, share[k], ordered[k], values[k].step < 0);
     ordered[k].first = share[k].begin, ordered[k].end = share[k].end;  // only these are fetched
   }
   const Mine mine = {p.mine, p.step};
@@ -295,14 +297,15 @@ Status Loops::begin(Memory& memory, Loop& loop, std::vector<Access> accesses, st
   return {};
 }
 
-void Loops::touches(const Loop& loop, const Access& access) {
-  if (loop.progress.check != nullptr) loop.progress.check->touches(parts_->races, access);
+void Loops::touches(const Access& access) {
+  LoopCheck* const check = parts_->loop.progress.check;
+  if (check != nullptr) check->touches(parts_->races, access);
 }
 
-Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const void*> arrays) {
+Status Loops::recall(Memory& memory, void*& memo, std::vector<const void*> arrays) {
   if (memory.job().nnodes == 1) return {};
   if (memo == nullptr) memo = new Recollection;
-  LoopProgress& p = loop.progress;
+  LoopProgress& p = parts_->loop.progress;
   if (p.waiting == LoopProgress::ranks) HIROBA_TRY(parts_->fetch_after_barrier(memory, p));
   p.boundary_first = false;  // other ranks do not know the recalled pages
   const auto [found, anew] = static_cast<Recollection*>(memo)->try_emplace(std::move(arrays));
@@ -315,16 +318,17 @@ Status Loops::recall(Memory& memory, Loop& loop, void*& memo, std::vector<const 
   return {};
 }
 
-Status Loops::next(Memory& memory, Loop& loop, bool& any) {
-  Interval part;
-  HIROBA_TRY(parts_->next_part(memory, loop.progress, part));
-  any = !part.empty();
-  if (any) tell(loop, 0, part, {0, 0, loop.progress.step}, loop.progress.down);
+Status Loops::next(Memory& memory, const LoopPart*& part) {
+  Loop& loop = parts_->loop;
+  Interval values;
+  HIROBA_TRY(parts_->next_part(memory, loop.progress, values));
+  part = values.empty() ? nullptr : &loop.part;
+  if (part != nullptr) tell(loop.part, 0, values, {0, 0, loop.progress.step}, loop.progress.down);
   return {};
 }
 
-void Loops::end(Memory& memory, Loop& loop, void (*barrier)(bool drop)) {
-  LoopProgress& p = loop.progress;
+void Loops::end(Memory& memory, void (*barrier)(bool drop)) {
+  LoopProgress& p = parts_->loop.progress;
   place_ = nullptr;
   if (p.noting != nullptr) *p.noting = memory.preloads().here();
   if (p.whole != nullptr) {

@@ -1,8 +1,8 @@
 // The contract of this floor: loops that all ranks share: the iterations of each rank, the data of other nodes that
 // they use, and the order of the parts. All of this follows from affine accesses, evaluated at each execution.
 //
-// A Loops object is one rank's part; the process owns it. A Loop is one execution, which belongs to the notation; no
-// other begins before its end. begin and next may block if an earlier loop has deferred its barrier; settle and end
+// A Loops object is one rank's part; the process owns it. It executes one loop at a time, from begin to end. begin and
+// next may block if an earlier loop has deferred its barrier; settle and end
 // (unless its flags say otherwise) are collective. For the thread that makes collective calls.
 #pragma once
 
@@ -40,6 +40,11 @@ struct LoopProgress {
   Execution* whole;     // null: the barrier at the end is not deferred
 };
 
+// The values of a part of the iterations, by distributed loop.
+struct LoopPart {
+  int64_t first[most_shared], end[most_shared];
+};
+
 struct Loop {
   enum Flag {
     no_wait = 1,
@@ -48,7 +53,7 @@ struct Loop {
     collapse = 8,
     later = 16  // the barrier at the end waits for the next loop, or settle
   };
-  int64_t first[most_shared], end[most_shared];  // of the current part
+  LoopPart part;
   LoopProgress progress;
 };
 
@@ -58,20 +63,20 @@ class Loops {
   ~Loops();
   // Determines the iterations of this rank, and starts to fetch the data that they use. Of the loops, `values` by
   // depth, the first `shared` are distributed together. `place`, "main.c:12", outlives the loop.
-  Status begin(Memory& memory, Loop& loop, std::vector<Access> accesses, std::span<const Values> values, int shared,
-               int flags, const char* place);
+  Status begin(Memory& memory, std::vector<Access> accesses, std::span<const Values> values, int shared, int flags,
+               const char* place);
   // After begin: starts to fetch all pages that the loop used at its last execution with these arrays. `memo` is null
   // at first.
-  Status recall(Memory& memory, Loop& loop, void*& memo, std::vector<const void*> arrays);
-  // Sets the loop to the next part of this rank's iterations, if there is any.
-  Status next(Memory& memory, Loop& loop, bool& any);
+  Status recall(Memory& memory, void*& memo, std::vector<const void*> arrays);
+  // The next part of this rank's iterations, valid until the next call; null if there is none.
+  Status next(Memory& memory, const LoopPart*& part);
   // Calls barrier() if one is due now.
-  void end(Memory& memory, Loop& loop, void (*barrier)(bool drop));
+  void end(Memory& memory, void (*barrier)(bool drop));
   // Completes the barrier that a loop has deferred, if any.
   Status settle(Memory& memory);
 
   // ---- option check ----
-  void touches(const Loop& loop, const Access& access);
+  void touches(const Access& access);
   // Called at each barrier of the program. Collective.
   Status find_races(Memory& memory);
 

@@ -28,7 +28,7 @@ std::vector<int32_t> natural_order(const std::vector<int64_t>& start) {
 std::vector<int32_t> sorted_order(const std::vector<int64_t>& start) {
   std::vector<int32_t> order = natural_order(start);
   const auto length = [&](int32_t i) { return start[static_cast<size_t>(i) + 1] - start[static_cast<size_t>(i)]; };
-  const auto n = static_cast<int64_t>(order.size());
+  const auto n = std::ssize(order);
   for (int64_t i = 0; i < n; i += sorted_together)
     std::stable_sort(order.begin() + i, order.begin() + std::min(n, i + sorted_together),
                      [&](int32_t a, int32_t b) { return length(a) > length(b); });
@@ -73,7 +73,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
     else out.empty_.push_back(rows.to[static_cast<size_t>(i)]);
   }
   std::sort(out.empty_.begin(), out.empty_.end());
-  const auto n = static_cast<int64_t>(order.size());
+  const auto n = std::ssize(order);
   for (int64_t first = 0; first < n; first += c) {
     const int64_t here = std::min(c, n - first);
     int64_t longest = 0;
@@ -95,7 +95,7 @@ SparseBlock<T> SparseBlock<T>::as_sell(const LocalRows<T>& rows, const std::vect
         if (k < count) to.value[place] = rows.value[begin + k];
       }
     }
-    to.start.push_back(static_cast<int64_t>(to.column.size()));
+    to.start.push_back(std::ssize(to.column));
   }
   out.sell_ = true, out.rows_ = n;
   return out;
@@ -119,7 +119,7 @@ SparseBlock<T> SparseBlock<T>::make(LocalRows<T> rows, Format format) {
   const auto& to = out.waiting_.to;
   out.identity_ = true;
   for (size_t i = 0; i < to.size(); ++i) out.identity_ = out.identity_ && to[i] == static_cast<int32_t>(i);
-  out.stored_ = static_cast<int64_t>(out.waiting_.column.size());
+  out.stored_ = std::ssize(out.waiting_.column);
   return out;
 }
 
@@ -147,7 +147,7 @@ void SparseBlock<T>::place(char* memory) {
 
 template <typename T>
 void SparseBlock<T>::clear_empty(T* y) const {
-  const auto n = static_cast<int64_t>(empty_.size());
+  const auto n = std::ssize(empty_);
   in_parts(n, n * static_cast<int64_t>(sizeof(T) + sizeof(int32_t)), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[empty_[static_cast<size_t>(i)]] = T(0);
   });
@@ -193,7 +193,7 @@ LocalRows<T> SparseBlock<T>::entries() const {
       out.value.push_back(placed_.value[first + k * step]);
     }
     out.to.push_back(results[static_cast<size_t>(i)]);
-    out.start.push_back(static_cast<int64_t>(out.column.size()));
+    out.start.push_back(std::ssize(out.column));
   }
   add_empty(std::numeric_limits<int32_t>::max());
   return out;

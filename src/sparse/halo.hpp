@@ -22,8 +22,8 @@ class Halo {
   Status wait(const Ranks& ranks, const T*& elements);
   Status release(const Ranks& ranks);
 
-  int64_t received() const { return static_cast<int64_t>(elements_.size()); }  // per product
-  int64_t sent() const { return static_cast<int64_t>(index_.size()); }
+  int64_t received() const { return std::ssize(elements_); }  // per product
+  int64_t sent() const { return std::ssize(index_); }
 
  private:
   bool planned_ = false, any_ = false;  // any: on any rank

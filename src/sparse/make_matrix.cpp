@@ -103,7 +103,7 @@ Status matrix_of_file(const Ranks& ranks, const std::string& path, const MatrixO
   HIROBA_TRY(file.open(path));
   HIROBA_TRY(file.read_header(header));
   HIROBA_TRY(file.read_entries(header, ranks.me(), ranks.count(), entries));
-  auto found = static_cast<int64_t>(entries.size());
+  auto found = std::ssize(entries);
   HIROBA_TRY(ranks.add(found));
   if (found != header.entries)
     return Status::error(format("%s has %ld entries, and says that it has %ld%s", path.c_str(), found, header.entries,

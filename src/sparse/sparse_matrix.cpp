@@ -29,9 +29,9 @@ void split(const RowPiece<T>& piece, int64_t begin, int64_t end, const std::vect
           is_own ? column - begin : std::lower_bound(needed.begin(), needed.end(), column) - needed.begin();
       to.column.push_back(static_cast<int32_t>(local)), to.value.push_back(piece.value[k]);
     }
-    own.start.push_back(static_cast<int64_t>(own.column.size())), own.to.push_back(static_cast<int32_t>(i));
-    if (static_cast<int64_t>(others.column.size()) == others.start.back()) continue;
-    others.start.push_back(static_cast<int64_t>(others.column.size())), others.to.push_back(static_cast<int32_t>(i));
+    own.start.push_back(std::ssize(own.column)), own.to.push_back(static_cast<int32_t>(i));
+    if (std::ssize(others.column) == others.start.back()) continue;
+    others.start.push_back(std::ssize(others.column)), others.to.push_back(static_cast<int32_t>(i));
   }
 }
 
@@ -45,7 +45,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   const int64_t begin = rows.begin(ranks.me()), end = rows.end(ranks.me());
   p.rows_ = rows;
   p.needed_ = columns_of_others(piece, begin, end);
-  if (end - begin > most_rows || static_cast<int64_t>(p.needed_.size()) > most_rows)
+  if (end - begin > most_rows || std::ssize(p.needed_) > most_rows)
     return Status::error(
         hiroba::format("this rank has %ld rows and uses %zu elements of others; a rank has at most %ld; "
                        "use more ranks",
@@ -58,7 +58,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   std::vector<int64_t> cuts(static_cast<size_t>(ranks.count()) + 1);
   const size_t bytes = p.own_.bytes() + p.others_.bytes();
   cuts[static_cast<size_t>(ranks.me()) + 1] = static_cast<int64_t>((bytes + page_bytes - 1) / page_bytes);
-  p.facts_.entries = static_cast<int64_t>(piece.column.size());
+  p.facts_.entries = std::ssize(piece.column);
   HIROBA_TRY(ranks.add(std::span(cuts)));
   HIROBA_TRY(ranks.add(p.facts_.entries));
   for (size_t r = 1; r < cuts.size(); ++r) cuts[r] += cuts[r - 1];
@@ -68,7 +68,7 @@ Status SparseMatrix<T>::make(const Ranks& ranks, const Rows& rows, const RowPiec
   p.own_.place(part), p.others_.place(part + own_bytes);
   HIROBA_TRY(ranks.use_huge_pages(p.memory_));
   p.facts_.rows = rows.count(), p.facts_.stored = p.own_.stored() + p.others_.stored();
-  p.facts_.fetched = static_cast<int64_t>(p.needed_.size()), p.facts_.sell = p.own_.format() == Format::sell;
+  p.facts_.fetched = std::ssize(p.needed_), p.facts_.sell = p.own_.format() == Format::sell;
   out = std::move(made);
   return {};
 }

@@ -14,7 +14,7 @@ from compiling import HERE, HIROBACC, ROOT, CompilerTest, execute, execute_hirob
 sys.path.insert(0, str(ROOT / "python"))
 
 command = importlib.import_module("hiroba.compiler.command")
-is_plain = importlib.import_module("hiroba.compiler.plain").is_plain
+plain = importlib.import_module("hiroba.compiler.plain")
 
 OURS = str(ROOT / "include/hiroba")
 LOOP = "int main(void) {\n  PARALLEL\n  for (int i = 0; i < N; i++) a[i] = i;\n}\n"
@@ -65,6 +65,9 @@ NOT_PLAIN: dict[str, tuple[str, dict[str, str], str]] = {
     "another spelling": ("", {"a.h": "#include <sms.h>\n"}, '%:include "a.h"\n'),
     "imported": ("", {"a.h": "#include <sms.h>\n"}, '#import "a.h"\n'),
     "its calls": ("", {}, "int sms_barrier(void);\n"),
+    "after a comment in a string": ("", {}, 'const char* s = "/*";\n#pragma SMint barrier\n'),
+    "after quotes": ("", {}, """char q = '"', r = '\\'', *s = "\\\\"; // "\nint f(int* a) { return a[0]:[1]; }\n"""),
+    "after an apostrophe": ("", {}, "#if 0\nisn't\n#endif\n#pragma SMint barrier\n"),
 }
 PLAIN: dict[str, tuple[str, dict[str, str], str]] = {
     "nothing": ("", {}, "int x;\n"),
@@ -75,6 +78,7 @@ PLAIN: dict[str, tuple[str, dict[str, str], str]] = {
         "/* SMint, xmp: a shared library a[1]:[2], #include FILE */\nint shared; // hiroba\n",
     ),
     "a conditional index": ("", {}, "int f(int* a, int x) { return a[x ? 1 : 2]; }\n"),
+    "words after an escaped quote": ("", {}, """const char *s = "\\" xmp", c = '\\''; // sms_\n"""),
     "words in strings": ("", {}, 'const char* s = "shared double a[1]:[2] hiroba";\n'),
     "an own header with our name": ("", {"task.h": "int t;\n"}, '#include "task.h"\n'),
     "OpenMP by _Pragma": ("-fopenmp", {}, "#define P(x) _Pragma(#x)\nint f(void) { P(omp barrier) return 0; }\n"),
@@ -96,7 +100,7 @@ class Plain(CompilerTest):
     def is_plain(self, words: str, files: dict[str, str], text: str) -> bool:
         for name, contents in {**files, "main.c": text}.items():
             self.write(name, contents)
-        return is_plain(command.read_command([*command.split_words(words), "-c", "main.c"]), OURS)
+        return plain.is_plain(command.read_command([*command.split_words(words), "-c", "main.c"]), OURS)
 
     def test_not_plain(self) -> None:
         for name, (words, files, text) in NOT_PLAIN.items():
@@ -107,6 +111,11 @@ class Plain(CompilerTest):
         for name, (words, files, text) in PLAIN.items():
             with self.subTest(name):
                 self.assertTrue(self.is_plain(words, files, text))
+
+    def test_words_in_comments(self) -> None:
+        """They need no second look, which takes long."""
+        for name in ("words in comments", "words in strings", "words after an escaped quote"):
+            self.assertIsNotNone(plain.included_names(PLAIN[name][2].encode()), name)
 
     def test_by_the_environment(self) -> None:
         os.environ["CPATH"] = "b"

@@ -9,15 +9,7 @@ from pathlib import Path
 from .core.source import Source
 from .registry import NOTATIONS
 
-CXX = (".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx")
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|R"(\w*)\(.*?\)\1"', re.DOTALL)
-
-
-def is_cxx(word: str, language: str) -> bool:
-    """Returns true if this is a C++ file; `language` is the value of the last -x."""
-    if word.startswith("-"):
-        return False
-    return language.startswith("c++") or (language == "none" and word.endswith(CXX))
 
 
 def refuse_notation(files: list[str]) -> bool:

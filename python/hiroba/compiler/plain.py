@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SIGPIPE = 13  # the module that has its name takes long to import
 MARKS = ("_", "#")  # in place of names: a text has _Pragma, or ##; together they can make any directive
 MACRO = "?"  # before a name that a macro makes
+ODD = (b"_Pragma", b'R"', b"\\ ", b"\\\t", b"??/")  # a string is a directive, or ends where others do not
 LOWER = bytes(range(256)).lower()
 BLANKS = b" \t\n\r\v\f\\"
 # Options that change the folders of headers, or the meaning of a text, and that are not imitated here.
@@ -181,13 +182,13 @@ def read_input() -> bytes:
 
 
 def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
-    """The same for a text. Comments count, so None may be wrong. Headers of the system have no notations, but macros
-    and includes of Hiroba's headers."""
+    """The same for a text; None may be wrong. Headers of the system have no notations, but macros and includes of
+    Hiroba's headers."""
     squeezed = text.translate(LOWER, BLANKS)
-    if any(family in squeezed for family in FAMILIES):
-        return None
-    if not system and (b":[" in squeezed or has_shared(text) or has_section(squeezed)):
-        return None
+    if is_suspect(text, squeezed, system):
+        bare = without_comments(text)
+        if any(odd in text for odd in ODD) or is_suspect(bare, bare.translate(LOWER, BLANKS), system):
+            return None
     names = [] if system else marks_in(text)
     for word in (b"include", b"import"):
         if text.count(word) != squeezed.count(word):  # a word over two lines, or in capitals
@@ -200,6 +201,48 @@ def included_names(text: bytes, *, system: bool = False) -> list[str] | None:
             names += [name] if name else []
             at = text.find(word, at + 1)
     return names
+
+
+def is_suspect(text: bytes, squeezed: bytes, system: bool) -> bool:
+    """Returns true if there may be a notation, outside of comments and strings or in them."""
+    if any(family in squeezed for family in FAMILIES):
+        return True
+    return not system and (b":[" in squeezed or has_shared(text) or has_section(squeezed))
+
+
+def without_comments(text: bytes) -> bytes:
+    """Returns a text without its comments, and with empty strings."""
+    text = text.replace(b"\\\n", b"").replace(b"\\\r\n", b"")
+    pieces: list[bytes] = []
+    at = 0
+    places = dict.fromkeys((b"/*", b"//", b'"', b"'"), 0)
+    while True:
+        for mark, place in places.items():
+            if 0 <= place < at or at == 0:
+                places[mark] = text.find(mark, at)
+        begin, mark = min(((place, mark) for mark, place in places.items() if place >= 0), default=(-1, b""))
+        if begin < 0:
+            return b"".join([*pieces, text[at:]])
+        pieces.append(text[at:begin])
+        if mark == b"/*":
+            end = text.find(b"*/", begin + 2) + 2
+            pieces.append(b" ")
+        elif mark == b"//":
+            end = text.find(b"\n", begin)
+        else:
+            end = string_end(text, begin, mark)
+            pieces.append(mark + mark)
+        at = end if end > begin else len(text)
+
+
+def string_end(text: bytes, begin: int, quote: bytes) -> int:
+    """Returns the end of a string; that of its quote, if none closes it on its line."""
+    line = text.find(b"\n", begin)
+    line = len(text) if line < 0 else line
+    end = text.find(quote, begin + 1, line)
+    while end > 0 and (end - len(text[begin + 1 : end].rstrip(b"\\")) - begin - 1) % 2:
+        end = text.find(quote, end + 1, line)
+    return end + 1 if end > 0 else begin + 1
 
 
 def has_shared(text: bytes) -> bool:

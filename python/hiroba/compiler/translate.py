@@ -13,10 +13,6 @@ from .core.tokens import tokens_of
 from .registry import NOTATIONS, STARTS
 
 
-def has_notation(text: str) -> bool:
-    return any(notation.may_be_written(text) for notation in NOTATIONS)
-
-
 def translate(text: str, preprocess: Callable[[str], str], flags: Sequence[str] = ()) -> tuple[str, list[str], Source]:
     """Returns the C for a compiler, the output of --explain, and the edits. Raises CompileError after printing
     errors. `preprocess` returns the preprocessor's result for some words at the end of the file."""

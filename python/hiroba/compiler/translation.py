@@ -3,6 +3,7 @@ instead of the file. So names of files, dependencies and most messages are the c
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -57,6 +58,7 @@ def translate_all(command: Command, headers: str, linked: list[str]) -> int | li
     def stop(number: int, _: FrameType | None) -> None:
         raise Stopped(number)
 
+    gc.disable()  # a compilation makes many objects that stay, and has little garbage
     for number in ENDING:
         signal.signal(number, stop)
     try:

@@ -1,6 +1,7 @@
 // The loops of compound assignments. src/CMakeLists.txt compiles this file for speed.
 #include "collective/operators/arithmetic.hpp"
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -80,6 +81,20 @@ T combine(T a, T b) {
   }
 }
 
+// The same for rows, in vector code. A comparison with a NaN is false, so the first loop passes over those of b; the
+// second one is needed only if b - b is not 0 somewhere, which is so for NaNs and infinities.
+template <bool greater, typename T>
+void extremes(T* __restrict a, const T* __restrict b, int64_t count) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(int32_t), int32_t, int64_t>;
+  Bits odd = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    odd |= std::bit_cast<Bits>(b[i] - b[i]);
+    a[i] = (greater ? b[i] > a[i] : b[i] < a[i]) ? b[i] : a[i];
+  }
+  for (int64_t i = 0; odd != 0 && i < count; ++i)
+    if (b[i] != b[i]) a[i] = b[i];
+}
+
 template <typename T, Op op>
 void apply_row(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t count) {
   constexpr int64_t n = sizeof(T);
@@ -95,7 +110,12 @@ void apply_row(char* to, int64_t to_stride, const char* from, int64_t from_strid
   if (to_stride == n && from_stride == n) {
     T* const __restrict a = reinterpret_cast<T*>(to);
     const T* const __restrict b = reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < count; ++i) a[i] = combine<op>(a[i], b[i]);
+    constexpr bool greater = op == Op::max || op == Op::first_max || op == Op::last_max;
+    constexpr bool less = op == Op::min || op == Op::first_min || op == Op::last_min;
+    constexpr bool of_vectors = std::is_same_v<T, float> || std::is_same_v<T, double>;
+    if constexpr (of_vectors && (greater || less)) extremes<greater>(a, b, count);
+    else
+      for (int64_t i = 0; i < count; ++i) a[i] = combine<op>(a[i], b[i]);
   } else if (to_stride == n && from_stride == 0) {
     at(n, 0);
   } else {

@@ -29,16 +29,16 @@
 #include "base/log.hpp"
 #include "base/machine/host.hpp"
 #include "base/tables/launchers.hpp"
-#include "launcher/exit_status.hpp"
+#include "launcher/execute.hpp"
+#include "launcher/signals.hpp"
 
 namespace {
 
-// The signal goes to the whole process group, which contains the program: it decides, and guard waits for it.
-constexpr std::array stopping = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+// stop_signals go to the whole process group, which contains the program: it decides, and guard waits for it.
+using hiroba::stop_signals;
 constexpr std::array for_the_program = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE,
                                         SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
 volatile sig_atomic_t asked_to_end = 0;  // by the user: then the program's end is no failure to report
-constexpr int not_found = 127, not_executable = 126;
 
 std::string rank() {
   const char* const given = std::getenv("PMI_RANK");
@@ -50,7 +50,7 @@ std::string rank() {
   const int error = errno;
   std::fprintf(stderr, "hirobarun: host %s cannot execute '%s' (%s)\n", hiroba::host_name().c_str(), words[0],
                std::strerror(error));
-  _exit(error == ENOENT ? not_found : not_executable);
+  _exit(error == ENOENT ? hiroba::not_found : hiroba::not_executable);
 }
 
 // Not reached for a rank that has reported its end itself: Hydra then ends the job first.
@@ -82,7 +82,7 @@ int guard_program(int hydra, char** words) {
   for (size_t i = 0; i < before.size(); ++i) sigaction(for_the_program[i], &ignore, &before[i]);
   struct sigaction note = {};
   note.sa_handler = [](int) { asked_to_end = 1; };
-  for (const int signal : stopping) sigaction(signal, &note, nullptr);
+  for (const int signal : stop_signals) sigaction(signal, &note, nullptr);
   const pid_t self = getpid(), program = fork();
   if (program == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

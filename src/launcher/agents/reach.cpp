@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/exit_status.hpp"
+#include "launcher/execute.hpp"
 
 namespace {
 
@@ -54,11 +54,8 @@ std::vector<std::string> agent() {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  std::perror(arguments[0]);
+  hiroba::execute(words);
+  std::perror(words[0].c_str());
   _exit(unreachable);
 }
 

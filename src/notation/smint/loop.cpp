@@ -27,8 +27,8 @@ static_assert(equal(Access::reads, SMINT_READS) && equal(Access::writes, SMINT_W
               equal(Access::anywhere, SMINT_ANYWHERE));
 static_assert(equal(Loop::no_wait, SMINT_NOWAIT) && equal(Loop::drop, SMINT_DROP) && equal(Loop::known, SMINT_KNOWN) &&
               equal(Loop::collapse, SMINT_COLLAPSE) && equal(Loop::later, SMINT_LATER));
-// The state of smint_loop between calls.
-static_assert(sizeof(Loop) <= sizeof(smint_loop) && sizeof(smint_loop::first) == sizeof(Loop::first));
+static_assert(sizeof(hiroba::LoopPart) == sizeof(smint_part) &&
+              sizeof(hiroba::LoopPart::first) == sizeof(smint_part::first));
 
 Memory& memory() { return hiroba::process_memory("parallel for"); }
 
@@ -67,32 +67,43 @@ void view_as_bytes(const smint_access& access, int64_t offset, View& view) {
 
 // The view's array is null if the access is to no shared array.
 void set_view(const Memory& memory, const smint_access& access, View& view) {
-  view.array = memory.arrays().at(access.base);
+  const bool indirect = (access.flags & SMINT_INDIRECT) != 0;
+  const char* const base = indirect ? *static_cast<char* const*>(access.base) : static_cast<const char*>(access.base);
+  view.array = memory.arrays().at(base);
   if (view.array == nullptr) return;
-  const int64_t offset = static_cast<const char*>(access.base) - view.array->data;
+  const int64_t offset = base - view.array->data;
   if (same_shape(access, view.array->distribution) && offset % access.element == 0) view_exactly(access, offset, view);
   else view_as_bytes(access, offset, view);
 }
 
 Access access_of(const smint_access& access) {
-  Access out = {access.flags, access.text, {}};
+  Access out = {access.flags & ~SMINT_INDIRECT, access.text, {}};
   set_view(memory(), access, out.view);
   return out;
 }
 
-// The loop of the floor, copied back into the program's at the end of the scope.
-class Opened {
- public:
-  explicit Opened(smint_loop* loop) : loop_(loop) { std::memcpy(static_cast<void*>(&opened_), loop, sizeof opened_); }
-  ~Opened() { std::memcpy(loop_, static_cast<const void*>(&opened_), sizeof opened_); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  Loop& operator*() { return opened_; }
+static_assert(offsetof(smint_access, base) == 8 && offsetof(smint_access, element) == 24 &&
+              offsetof(smint_access, low) == 96 && sizeof(smint_access) == 92 * 8);
 
- private:
-  smint_loop* loop_;
-  Loop opened_;
-};
+// Some accesses of a plan, with the values that are known now.
+std::vector<Access> accesses_of(const smint_plan& plan, int first, int count, const int64_t known[]) {
+  std::vector<Access> out;
+  out.reserve(static_cast<size_t>(count));
+  const smint_patch* patch = plan.patches;
+  const smint_patch* const end = patch + plan.patch_count;
+  while (patch != end && patch->access < first) ++patch;
+  for (int i = first; i < first + count; ++i) {
+    if (patch == end || patch->access != i) {
+      out.push_back(access_of(plan.accesses[i]));
+      continue;
+    }
+    smint_access access = plan.accesses[i];
+    for (; patch != end && patch->access == i; ++patch)
+      std::memcpy(reinterpret_cast<char*>(&access) + 8 * patch->word, &known[patch->value], 8);
+    out.push_back(access_of(access));
+  }
+  return out;
+}
 
 int64_t count_of(const smint_values& v) {
   const int64_t span = v.step > 0 ? v.end - v.first : v.first - v.end, by = std::abs(v.step);
@@ -101,16 +112,16 @@ int64_t count_of(const smint_values& v) {
 
 }  // namespace
 
-SMINT_EXPORT void smint_begin(smint_loop* loop, const smint_access accesses[], int count, const smint_values values[],
-                              int depth, int shared, int flags, const char* place) {
+SMINT_EXPORT void smint_begin(const smint_plan* plan, const smint_values values[], const int64_t known[]) {
   hiroba::end_tasks("parallel for");
-  std::vector<Access> touched(static_cast<size_t>(count));
-  std::transform(accesses, accesses + count, touched.begin(), access_of);
   hiroba::Values loops[SMINT_LOOPS];
-  for (int k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
-  Opened opened(loop);
-  require(hiroba::process_loops().begin(memory(), *opened, std::move(touched), {loops, static_cast<size_t>(depth)},
-                                        shared, flags, place));
+  const auto depth = static_cast<size_t>(plan->depth);
+  for (size_t k = 0; k < depth; ++k) loops[k] = {values[k].first, values[k].end, values[k].step};
+  require(hiroba::process_loops().begin(memory(), accesses_of(*plan, 0, plan->count, known), {loops, depth},
+                                        plan->shared, plan->flags, plan->place));
+  if (!memory().checking()) return;
+  for (const Access& access : accesses_of(*plan, plan->touches, plan->touch_count, known))
+    if (access.view.array != nullptr) hiroba::process_loops().touches(access);
 }
 
 SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* other, const smint_values values[],
@@ -136,33 +147,16 @@ SMINT_EXPORT void smint_apart(const smint_access* written, const smint_access* o
       apart.c_str())));
 }
 
-SMINT_EXPORT int smint_checking(void) { return memory().checking() ? 1 : 0; }
-
-SMINT_EXPORT void smint_touches(smint_loop* loop, const smint_access accesses[], int count) {
-  Opened opened(loop);
-  for (int i = 0; i < count; ++i) {
-    const Access access = access_of(accesses[i]);
-    if (access.view.array != nullptr) hiroba::process_loops().touches(*opened, access);
-  }
-}
-
-SMINT_EXPORT void smint_recall(smint_loop* loop, smint_memo* memo, const void* const arrays[], int count) {
-  Opened opened(loop);
+SMINT_EXPORT void smint_recall(smint_memo* memo, const void* const arrays[], int count) {
   // Braces would make a list of two addresses.
-  require(
-      hiroba::process_loops().recall(memory(), *opened, memo->pages, std::vector<const void*>(arrays, arrays + count)));
+  require(hiroba::process_loops().recall(memory(), memo->pages, std::vector<const void*>(arrays, arrays + count)));
 }
 
-SMINT_EXPORT int smint_next(smint_loop* loop) {
-  Opened opened(loop);
-  bool any = false;
-  require(hiroba::process_loops().next(memory(), *opened, any));
-  return any ? 1 : 0;
-}
-
-SMINT_EXPORT void smint_end(smint_loop* loop) {
-  Opened opened(loop);
-  hiroba::process_loops().end(memory(), *opened, [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
+SMINT_EXPORT const smint_part* smint_next(void) {
+  const hiroba::LoopPart* part = nullptr;
+  require(hiroba::process_loops().next(memory(), part));
+  if (part == nullptr) hiroba::process_loops().end(memory(), [](bool drop) { drop ? sms_sync_drop() : sms_barrier(); });
+  return reinterpret_cast<const smint_part*>(part);
 }
 
 SMINT_EXPORT void smint_settle(void) { require(hiroba::process_loops().settle(memory())); }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "notation/sparse/solver_settings.hpp"
+#include "notation/sparse/sparse_process.hpp"
 // Must follow the header above, which defines that entry points are no macros.
 #include "eigen.h"
 

@@ -1,7 +1,7 @@
 // The entry points of sparse.h that make preconditioners and solve.
 #include <algorithm>
 
-#include "notation/sparse/solver_settings.hpp"
+#include "notation/sparse/sparse_process.hpp"
 
 namespace hiroba {
 

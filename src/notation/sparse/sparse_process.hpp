@@ -5,6 +5,7 @@
 #include <memory>
 
 #define HIROBA_NO_PLACES
+#include "krylov/krylov.hpp"
 #include "notation/collective/collective_process.hpp"
 #include "sparse.h"
 #include "sparse/sparse.hpp"
@@ -67,5 +68,13 @@ class SparseCall : public CheckedCall {
     fail(format("type %ld; it is HIROBA_FLOAT, HIROBA_DOUBLE, HIROBA_FLOAT_COMPLEX or HIROBA_DOUBLE_COMPLEX", type));
   }
 };
+
+// ---- common to solvers of linear systems and of eigenvalues; errors end the job ----
+// Returns the method for HIROBA_CG and so on.
+Method method_of(const SparseCall& call, int method);
+// Returns HIROBA_CONVERGED and so on.
+int status_of(Outcome::Why why);
+// Checks that the preconditioner, if there is one, fits the operator.
+void check_preconditioner(const SparseCall& call, const hiroba_linop_part& a, hiroba_linop m);
 
 }  // namespace hiroba

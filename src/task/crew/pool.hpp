@@ -34,7 +34,14 @@ class TaskPool {
 
  private:
   static constexpr size_t block = 512;
-  bool refill(size_t limit);
+  bool refill(size_t limit) {
+    free_ = returned_.take_all();
+    if (free_ != nullptr) return true;
+    if (blocks_.size() * block >= limit) return false;
+    blocks_.push_back(std::make_unique<Task[]>(block));
+    for (size_t i = block; i-- > 0;) blocks_.back()[i].pool = this, put(blocks_.back()[i]);
+    return true;
+  }
 
   Task* free_ = nullptr;
   std::vector<std::unique_ptr<Task[]>> blocks_;

@@ -81,7 +81,7 @@ void Graph::compile() {
 void Graph::prepare(int64_t times) {
   times_ = times;
   domain().ended.store(0);
-  domain().created = times * static_cast<int64_t>(tasks_.size());
+  domain().created = times * std::ssize(tasks_);
   for (size_t i = 0; i < tasks_.size(); ++i) {
     Node& node = nodes_[i];
     node.blockers[0].store(node.within > 0 ? node.within : node.all, std::memory_order_relaxed);

@@ -54,7 +54,7 @@ class SectionIndex {
     template <typename Visit>
     void for_each_near(const Box& box, const Visit& visit) const {
       const int64_t first = box.column >> width_class, last = (box.column + box.width - 1) >> width_class;
-      if (last - first >= static_cast<int64_t>(entries.size())) {
+      if (last - first >= std::ssize(entries)) {
         for (const auto& [place, entry] : entries) visit(*entry);
         return;
       }

@@ -8,4 +8,4 @@ int main(void) {
   return s;
 }
 // expected: 6:38: reduction(s)
-// remedy: write reduction(op:variables) with one of + - * min max & | ^ && ||
+// remedy: write reduction(op:variables) with one of + - * & | ^ && || max min

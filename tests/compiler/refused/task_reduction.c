@@ -5,4 +5,4 @@ int main(void) {
   a[0] /= 2;
 }
 // expected: 4:21: `/` in reduction(..)
-// remedy: write reduction(op: x) with one of + - * max min && || & | ^
+// remedy: write reduction(op: x) with one of + - * & | ^ && || max min

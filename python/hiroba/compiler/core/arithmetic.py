@@ -47,7 +47,6 @@ NAMED = {  # words of C for the parser
 }
 SMALL = ("_Bool", "char", "signed char", "unsigned char", "short", "unsigned short")
 REAL = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
-INTEGERS_ONLY = ("&", "|", "^")  # operators of reductions
 COMPARE = ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
 
 

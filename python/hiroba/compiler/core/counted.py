@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .affine import integer
 from .declarators import innermost
-from .source import Node, text_of, walk
+from .source import Node, bare, text_of, walk
 
 # The nodes that a step may contain.
 STEADY = ("identifier", "number_literal", "binary_expression", "parenthesized_expression", "sizeof_expression")
@@ -108,10 +108,8 @@ def assignments(body: Node) -> list[Node]:
             target = node.child_by_field_name("left")
         elif node.type == "update_expression" or node.type == "pointer_expression" and text_of(node).startswith("&"):
             target = node.child_by_field_name("argument")
-        while target is not None and target.type == "parenthesized_expression":
-            target = target.named_children[0]
-        if target is not None and target.type == "identifier":
-            out.append(target)
+        if target is not None and bare(target).type == "identifier":
+            out.append(bare(target))
     return out
 
 
@@ -158,9 +156,7 @@ def declared_pointers(body: Node) -> set[str]:
 def bounds_of(counted: Counted) -> list[Node]:
     """Returns the ends of a loop; `a < b ? a : b`, which ends at the smaller one, has two ends that it does not
     pass."""
-    node = counted.bound
-    while node.type == "parenthesized_expression" and node.named_children:
-        node = node.named_children[0]
+    node = bare(counted.bound)
     if node.type != "conditional_expression" or counted.step < 0:
         return [node]
     parts = [node.child_by_field_name(name) for name in ("condition", "consequence", "alternative")]

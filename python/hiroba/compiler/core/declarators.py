@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .source import Node, text_of, walk
+from .source import Node, text_of
 
 
 def innermost(declarator: Node) -> Node | None:
@@ -67,27 +67,3 @@ def may_be_use(node: Node) -> bool:
         return innermost(parent) != node
     declares = ("parameter_declaration", "declaration", "field_declaration", "type_definition")
     return parent.type not in declares or node not in parent.children_by_field_name("declarator")
-
-
-def declarators_of(node: Node) -> list[Node]:
-    """Returns the declarations of a scope: in a block its declarations, in a function its parameters, in a for its
-    first part."""
-    out: list[Node] = []
-    if node.type == "compound_statement":
-        for child in node.named_children:
-            if child.type == "declaration":
-                out += child.children_by_field_name("declarator")
-    elif node.type == "for_statement":
-        first = node.child_by_field_name("initializer")
-        if first is not None and first.type == "declaration":
-            out += first.children_by_field_name("declarator")
-    elif node.type == "parameter_list":
-        for parameter in node.named_children:
-            out += parameter.children_by_field_name("declarator")
-    elif node.type == "function_definition":
-        declarator = node.child_by_field_name("declarator")
-        old = [child for child in node.named_children if child.type == "declaration"]  # f(a) int a; {..}
-        for parameter in [*(walk(declarator) if declarator is not None else []), *old]:
-            if parameter.type in ("parameter_declaration", "declaration"):
-                out += parameter.children_by_field_name("declarator")
-    return out

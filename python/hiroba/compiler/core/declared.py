@@ -11,6 +11,7 @@ from .scopes import Declaration as Denoted
 from .scopes import Kind, Scopes
 from .shared import Anchor
 from .source import COMPLEX, Node, text_of, walk
+from .text import spliced
 
 ARRAY, POINTER, FUNCTION = "array", "pointer", "function"
 DERIVED = {"array_declarator": ARRAY, "pointer_declarator": POINTER, "function_declarator": FUNCTION}
@@ -89,14 +90,9 @@ class Declared:
         value = top.child_by_field_name("value") if top is not None and top.type == "init_declarator" else None
         if holder is None or value is None or not {"static", "const"} <= set(text_of(holder).split()):
             return None
-        pieces, at = ["("], value.start_byte
-        for use in walk(value):
-            inner = self.constant(use) if use.type == "identifier" else None
-            if inner is not None:
-                text = text_of(value)[at - value.start_byte : use.start_byte - value.start_byte]
-                pieces += [text, inner]
-                at = use.end_byte
-        return "".join([*pieces, text_of(value)[at - value.start_byte :], ")"])
+        inner = [(use, self.constant(use)) for use in walk(value) if use.type == "identifier"]
+        known = [(use.start_byte, use.end_byte, text) for use, text in inner if text is not None]
+        return f"({spliced(self.text, value.start_byte, value.end_byte, known)})"
 
     def of_block(self, declaration: Node, top: Node, constants: bool = True) -> Node | None:
         """Returns the first name that a declaration uses for one of its declarators and that has its meaning from a

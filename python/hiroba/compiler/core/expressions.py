@@ -4,22 +4,9 @@ operations.py. scopes.py finds the declarations of names."""
 from __future__ import annotations
 
 from .declared import ARRAY, Declared, Type
-from .operations import (
-    NOTHING,
-    RANK,
-    RANKS,
-    Access,
-    Branch,
-    Call,
-    Function,
-    Key,
-    Operation,
-    Set,
-    Surroundings,
-    Value,
-)
+from .operations import NOTHING, RANK, RANKS, Access, Branch, Call, Function, Key, Operation, Set, Surroundings, Value
 from .scopes import Declaration, Kind, Scopes
-from .source import Node, text_of
+from .source import Node, bare, text_of
 
 
 class Expressions:
@@ -149,9 +136,7 @@ class Expressions:
     def _container(self, base: Node) -> tuple[Value, str, Declaration | None]:
         """Returns the location of a subscript of this expression, or `*`: in the array, or in the pointer's target."""
         of = self.type_of(base)
-        inside = base
-        while inside.type == "parenthesized_expression" and inside.named_children:
-            inside = inside.named_children[0]
+        inside = bare(base)
         if of is not None and of.derived[:1] == (ARRAY,) and inside.type in PLACES:
             return self._place(inside)
         return self.value(base), "", self._root(inside)
@@ -199,8 +184,7 @@ class Expressions:
         return self._change(node, argument, sign, NOTHING, None) if argument is not None else NOTHING
 
     def _change(self, node: Node, left: Node, operator: str, value: Value, right: Node | None) -> Value:
-        while left.type == "parenthesized_expression" and left.named_children:
-            left = left.named_children[0]
+        left = bare(left)
         key = self.denoted(left) if left.type == "identifier" else None
         if key is not None and key not in self.around.shared:
             if not self._may_point(left):

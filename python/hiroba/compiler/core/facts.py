@@ -5,7 +5,7 @@ from __future__ import annotations
 from .declarators import innermost
 from .expressions import Expressions
 from .operations import NOTHING, Branch, Function, Jump, Key, Label, Loop, Mark, Operation, Region, Set, Value
-from .source import Node, text_of
+from .source import Node, bare, text_of
 
 
 class Reader(Expressions):
@@ -98,10 +98,8 @@ class Reader(Expressions):
         condition = self.value(node.child_by_field_name("condition"))
         then = self._inside(node.child_by_field_name("consequence"))
         other = self._inside(node.child_by_field_name("alternative"))
-        tested = node.child_by_field_name("condition")
-        while tested is not None and tested.type == "parenthesized_expression" and tested.named_children:
-            tested = tested.named_children[0]
-        name = self.denoted(tested) if tested is not None and tested.type == "identifier" else None
+        tested = bare(node.child_by_field_name("condition") or node)
+        name = self.denoted(tested) if tested.type == "identifier" else None
         self._block.append(Branch(node, condition, then, other, name))
 
     def _switch_statement(self, node: Node) -> None:

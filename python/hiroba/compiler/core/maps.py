@@ -36,11 +36,7 @@ def read_map(source: Source, text: str, at: int, where: Callable[[int], int] = l
         end = matching(text, behind)
         ranks = split_list(text[behind + 1 : end - 1]) if end > 0 else []
         if len(ranks) != 2 or "" in ranks:
-            source.error(
-                where(behind),
-                "a map ends with (first rank, number of ranks)",
-                "write for example (0,NPROCS)",
-            )
+            source.error(where(behind), "a map ends with (first rank, number of ranks)", "write for example (0,NPROCS)")
             return None
         found.first, found.count = one_line(ranks[0]), one_line(ranks[1])
         i = end

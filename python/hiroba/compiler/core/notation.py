@@ -179,10 +179,9 @@ class Notation:
     directives: tuple[Kind, ...] = ()  # in the order in which messages list them
     absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # directives that are refused: message, remedy
     any_case: bool = False  # PARALLEL is parallel
-    # Before the preprocessor has run, in addition to directives: the certain and the possible forms of the notation; in
-    # C++, where it is refused, its name in messages; and the meaning of the same words in programs without it.
+    # Before the preprocessor has run, in addition to directives: the form of the notation; in C++, where it is refused,
+    # its name in messages; and the meaning of the same words in programs without it.
     looks: re.Pattern[str] | None = None
-    may_look: re.Pattern[str] | None = None
     in_cxx: tuple[tuple[re.Pattern[str], str], ...] = ()
     unless: re.Pattern[str] | None = None
     folder: str = ""  # folder of the header, which only files that include it find ...
@@ -197,9 +196,6 @@ class Notation:
         if self.unless is not None and self.unless.search(text) is not None:
             return False
         return bool(self.family and self._line.search(text)) or bool(self.looks and self.looks.search(text))
-
-    def may_be_written(self, text: str) -> bool:
-        return bool(self.family and self._line.search(text)) or bool(self.may_look and self.may_look.search(text))
 
     def first_in_cxx(self, text: str) -> list[tuple[int, str]]:
         patterns = [*([(self._line, "directives are")] if self.family else []), *self.in_cxx]

@@ -119,6 +119,20 @@ class Label(Operation):
     label: str
 
 
+def all_in(block: list[Operation]) -> list[Operation]:
+    """Returns all operations of a block, in the order of the text."""
+    out: list[Operation] = []
+    for operation in block:
+        out.append(operation)
+        if isinstance(operation, Branch):
+            out += all_in(operation.then) + all_in(operation.other)
+        elif isinstance(operation, Loop):
+            out += all_in([*operation.test, *operation.body, *operation.update])
+        elif isinstance(operation, Region):
+            out += all_in(operation.body)
+    return out
+
+
 @dataclass(eq=False)
 class Function:
     node: Node

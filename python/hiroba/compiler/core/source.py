@@ -232,11 +232,38 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode("latin-1") if node is not None else ""
 
 
+_walked: dict[int, list[Node]] = {}  # by the node, which the list keeps alive, so that no other one has its id
+
+
 def walk(node: Node) -> list[Node]:
     """Returns the node and all below it, in the order of the text."""
+    if node.id in _walked:
+        return _walked[node.id]
     out, stack = [], [node]
     while stack:
         top = stack.pop()
         out.append(top)
         stack += reversed(top.children)
+    _walked[node.id] = out
     return out
+
+
+def bare(node: Node) -> Node:
+    """Returns the expression without parentheses around it."""
+    while node.type == "parenthesized_expression" and len(node.named_children) == 1:
+        node = node.named_children[0]
+    return node
+
+
+def base_of(node: Node) -> Node:
+    """Returns a of a[i], of a.x and of (a)."""
+    return node.child_by_field_name("argument") or node.named_children[0]
+
+
+def subscripts(node: Node) -> tuple[Node, list[Node]]:
+    """Returns a of a[i][j], and its subscripts."""
+    indices: list[Node] = []
+    while node.type == "subscript_expression":
+        indices.insert(0, node.child_by_field_name("index") or node)
+        node = base_of(node)
+    return node, indices

@@ -14,6 +14,7 @@ from .scopes import Declaration as Denoted
 from .scopes import Kind
 from .shared import PREFIX, Rewriter, unevaluated
 from .source import TYPEOF, Node, one_line, text_of, walk
+from .text import spliced
 
 GIVEN = f"{PREFIX}given"  # the argument of a task's function
 STORAGE = re.compile(r"\b(?:static|extern|register|auto|_Thread_local|__thread|thread_local|inline|shared)\b")
@@ -145,7 +146,7 @@ class Spelling:
         """Returns a part of a declaration, for a place outside of functions, where only types matter. Variables of
         the function become expressions of their types."""
         text = text or self.original
-        pieces, at = [], begin
+        edits = []
         for place, denoted in self.rewriter.scopes.between(begin, end):
             if begin <= denoted.at < end:
                 continue
@@ -158,9 +159,8 @@ class Spelling:
                 raise NotSpelledError(f"`{denoted.name}`, which its declaration uses, is declared in the function")
             else:
                 new = self._of_type(denoted)
-            pieces += [text[at:place], new]
-            at = place + len(denoted.name)
-        return "".join([*pieces, text[at:end]])
+            edits.append((place, place + len(denoted.name), new))
+        return spliced(text, begin, end, edits)
 
     def _of_type(self, denoted: Denoted) -> str:
         """Returns an expression that is not evaluated."""

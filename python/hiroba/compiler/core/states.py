@@ -61,10 +61,7 @@ def join(first: State | None, second: State | None, default: Callable[[Key, bool
     if first is None or second is None:
         return first or second
     out = []
-    for one, other, of_points in (
-        (first.atoms, second.atoms, False),
-        (first.points, second.points, True),
-    ):
+    for one, other, of_points in ((first.atoms, second.atoms, False), (first.points, second.points, True)):
         both = dict(one)
         for key, value in other.items():
             old = both.get(key)

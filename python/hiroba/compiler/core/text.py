@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 
 def matching(text: str, at: int) -> int:
@@ -57,6 +58,15 @@ def words_with_brackets(words: str) -> list[tuple[str, str]]:
         out.append((found[1], words[found.end() : end - 1].strip() if found[2] else ""))
         at = end
     return out
+
+
+def spliced(text: str, begin: int, end: int, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Returns a part of a text, with other words in these places, which are in order."""
+    pieces, at = [], begin
+    for first, last, words in edits:
+        pieces += [text[at:first], words]
+        at = last
+    return "".join([*pieces, text[at:end]])
 
 
 def quoted(text: str) -> str:

@@ -25,7 +25,6 @@ MPC = Notation(
     starts=("mpc_init",),
     self_starting="mpc_init",
     looks=re.compile(r"^[^#\n]*\bshared\b[^;{}]*::|\bmpc_(?:init|exit|barrier)\b", re.MULTILINE),
-    may_look=re.compile(r"\bshared\b", re.IGNORECASE),
     in_cxx=((re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?shared[ \t]+\w", re.MULTILINE), "`shared` is"),),
     unless=re.compile(r"#[ \t]*define[ \t]+shared\b|\btypedef\b[^;]*\bshared\s*;"),
     folder="mpc",

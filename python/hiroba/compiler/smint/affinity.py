@@ -9,7 +9,7 @@ from ..core.arithmetic import name_of
 from ..core.counted import REAL
 from ..core.found import Directive
 from ..core.shared import Anchor
-from ..core.source import Node, parse, text_of
+from ..core.source import Node, parse, subscripts, text_of
 from .loops import Access, LoopReader
 
 
@@ -37,11 +37,10 @@ def written(reader: LoopReader, anchor: Anchor, argument: str) -> Access | None:
     node = root.descendant_for_byte_range(
         len("void f(void) { return "), len("void f(void) { return ") + len(argument) - 1
     )
-    indices: list[Node] = []
-    while node is not None and node.type == "subscript_expression":
-        indices.insert(0, node.child_by_field_name("index") or node)
-        node = node.child_by_field_name("argument")
-    if root.has_error or node is None or node.type != "identifier" or not indices:
+    if root.has_error or node is None:
+        return None
+    node, indices = subscripts(node)
+    if node.type != "identifier" or not indices:
         return None
 
     def invariant(name: Node) -> bool:

@@ -1,5 +1,5 @@
 """Option check: the accesses of a loop, each as in the program's text. Races between ranks are overlaps of such
-accesses; see smint_touches."""
+accesses; see smint_plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..core.source import Node, walk
 from .independence import conditional
-from .loops import Access, Analysis, table_of, used_flags
+from .loops import Access, Analysis
+from .plan import Entry, Writer
 
 JUMPS = ("break_statement", "continue_statement", "goto_statement")
 
@@ -33,18 +34,8 @@ def exact(
     return out
 
 
-def touches(analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> str:
-    """Returns the call, as C. `locked`: places of one rank at a time, which are no races."""
-    known = exact(analysis, loop, locked).values()
-    words = []
-    for access in analysis.unknown:
-        if any(begin <= access.node.start_byte < end for begin, end in locked):
-            continue
-        flags = [*used_flags(access), "SMINT_ANYWHERE"]
-        text = access.text.replace("\\", "\\\\").replace('"', '\\"')
-        words.append(f'{{.text = "{text}", .base = (const void*)({access.base}), .flags = {" | ".join(flags)}}}')
-    touched = table_of([(access, False, perhaps) for access, perhaps in known], "hiroba_touched", words)
-    if touched.count == 0:
-        return ""
-    call = f"smint_touches(&hiroba_loop, {touched.given}, {touched.count});"
-    return f" if (smint_checking()) {{ {touched.declared}{call} }}"
+def touches(writer: Writer, analysis: Analysis, loop: Node, locked: list[tuple[int, int]]) -> list[Entry]:
+    """`locked`: places of one rank at a time, which are no races."""
+    known = [writer.entry(access, False, perhaps) for access, perhaps in exact(analysis, loop, locked).values()]
+    places = ((access, access.node.start_byte) for access in analysis.unknown)
+    return known + [writer.entry(each, False, True) for each, at in places if not any(a <= at < b for a, b in locked)]

@@ -7,7 +7,7 @@ import re
 from ..core.affine import integer
 from ..core.counted import assigned_names
 from ..core.shared import Rewriter
-from ..core.source import Node, text_of, walk
+from ..core.source import Node, subscripts, text_of, walk
 from .loops import Access, Analysis, LoopReader
 
 
@@ -18,9 +18,7 @@ def carried_dependence(rewriter: Rewriter, loop: Node, analysis: Analysis) -> tu
     for write in always:
         if not write.writes:
             continue
-        base = write.node
-        while base.type == "subscript_expression":
-            base = base.child_by_field_name("argument") or base.named_children[0]
+        base, _ = subscripts(write.node)
         follows = {analysis.made.get(k, k) for form in write.low for k in form.factors}
         if rewriter.resolve(base) is not None and 0 not in follows:
             return write, write
@@ -138,9 +136,7 @@ def may_be_cut(rewriter: Rewriter, access: Access, variable: int) -> bool:
     """Returns true if the variable of that loop indexes a divided dimension. A pointer may point to any shared array
     of the file that has as many dimensions."""
     used = [d for d, form in enumerate(access.low) if variable in form.factors]
-    base = access.node
-    while base.type == "subscript_expression":
-        base = base.child_by_field_name("argument") or base.named_children[0]
+    base, _ = subscripts(access.node)
     named = rewriter.resolve(base) if base.type == "identifier" else None
     arrays = [named] if named is not None else [s for s in rewriter.shared if s.dims and not s.codims]
     alike = [s.pieces for s in arrays if len(s.pieces) == len(access.low)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +22,8 @@ from ..core.counted import (
 from ..core.declarators import innermost
 from ..core.declared import POINTER, Declared
 from ..core.shared import Rewriter
-from ..core.source import Node, one_line, text_of, walk
+from ..core.source import Node, one_line, subscripts, text_of, walk
+from ..core.text import spliced
 
 MAX_LOOPS, MAX_DIMS, MAX_SHARED, MERGE_WITHIN = 8, 8, 3, 64
 
@@ -74,6 +74,12 @@ def through_pointer(node: Node) -> bool:
     return node.type == "field_expression" and "->" in [c.type for c in node.children]
 
 
+def only_loop(body: Node) -> Node | None:
+    """Returns the loop that is the whole statement."""
+    inside = [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
+    return inside[0] if len(inside) == 1 and inside[0].type == "for_statement" else None
+
+
 class LoopReader:
     """Reads one `parallel for` nest."""
 
@@ -102,11 +108,8 @@ class LoopReader:
         shared = self.rewriter.resolve(node) if node.type == "identifier" else None
         if shared is not None:
             return shared.renamed
-        pieces, at = [], node.start_byte
-        for child in node.children:
-            pieces += [self.source.text[at : child.start_byte], self.render(child)]
-            at = child.end_byte
-        return one_line("".join([*pieces, self.source.text[at : node.end_byte]]))
+        edits = ((child.start_byte, child.end_byte, self.render(child)) for child in node.children)
+        return one_line(spliced(self.source.text, node.start_byte, node.end_byte, edits))
 
     def _invariant(self, node: Node) -> bool:
         name = text_of(node)
@@ -146,12 +149,10 @@ class LoopReader:
     def _nested(self, body: Node) -> None:
         """Loops that are the whole body of the one around them, with constant bounds, can be shared out with it."""
         while len(self.out.shared) < MAX_SHARED:
-            inside = (
-                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
-            )
-            if len(inside) != 1 or inside[0].type != "for_statement":
+            inside = only_loop(body)
+            if inside is None:
                 return
-            counted, body_inside = read_for(inside[0]), inside[0].child_by_field_name("body")
+            counted, body_inside = read_for(inside), inside.child_by_field_name("body")
             if isinstance(counted, str) or body_inside is None or counted.name in assigned_names(body_inside):
                 return
             parts = [counted.first, counted.bound, *([counted.by] if counted.by is not None else [])]
@@ -164,7 +165,7 @@ class LoopReader:
             first, bound = self.render(counted.first), self.render(counted.bound)
             self.out.loops.append(self._values(counted, first, past(bound, counted.past)))
             self.out.shared.append(counted)
-            self.entered.add(inside[0].id)
+            self.entered.add(inside.id)
             body = body_inside
 
     def _walk(self, node: Node) -> None:
@@ -265,26 +266,18 @@ class LoopReader:
         return self.reader.read(node)
 
     def _access(self, node: Node) -> None:
-        subscripts: list[Node] = []
-        base: Node | None = node
-        while base is not None and base.type == "subscript_expression":
-            index = base.child_by_field_name("index")
-            if index is None:
-                return
-            subscripts.insert(0, index)
-            base = base.child_by_field_name("argument")
-        for index in subscripts:
+        base, indices = subscripts(node)
+        for index in indices:
             self._walk(index)
-        if base is None or base.type != "identifier":
+        if base.type != "identifier":
             self.out.irregular.append(f"{text_of(node)}: what this points to is not known")
             self._unknown(node, base)
-            if base is not None:
-                self._walk(base)
+            self._walk(base)
             return
         name = text_of(base)
         if (coarray := self.rewriter.resolve(base)) is not None and coarray.codims:
             return  # each image has its own part, and the loop does not fetch data of other images
-        if name in self.local_pointers or len(subscripts) > MAX_DIMS:
+        if name in self.local_pointers or len(indices) > MAX_DIMS:
             self.out.irregular.append(f"{text_of(node)}: what `{name}` points to is not known")
             return
         if name in self.locals:  # an array of each iteration's own
@@ -293,20 +286,20 @@ class LoopReader:
             self.out.irregular.append(f"{text_of(node)}: `{name}` changes in the loop")
             self._unknown(node, base)
             return
-        if len(subscripts) > 1 and self._by_pointers(base, len(subscripts)):
+        if len(indices) > 1 and self._by_pointers(base, len(indices)):
             self.out.irregular.append(f"{text_of(node)}: `{name}` has pointers in it, not rows")
             self._unknown(node, None)
             return
-        forms = [self._subscript(index) for index in subscripts]
+        forms = [self._subscript(index) for index in indices]
         if any(form is None for form in forms):
-            self._beside(node, base, subscripts)
-            many = any(identifiers(index) & self.beyond for index in subscripts)
+            self._beside(node, base, indices)
+            many = any(identifiers(index) & self.beyond for index in indices)
             why = f"this nest has more than {MAX_LOOPS} different loops" if many else "a subscript is not affine"
             self.out.irregular.append(f"{text_of(node)}: {why}")
             self._unknown(node, base)
             return
         shared = self.rewriter.resolve(base)
-        if shared is not None and len(subscripts) < shared.dims:
+        if shared is not None and len(indices) < shared.dims:
             self.out.irregular.append(f"{text_of(node)}: fewer subscripts than dimensions")
             self._unknown(node, base)
             return
@@ -328,12 +321,12 @@ class LoopReader:
         self.out.single.append(replace(access))
         self._merge(access)
 
-    def _beside(self, node: Node, base: Node, subscripts: list[Node]) -> None:
-        if not any(n.type == "subscript_expression" for index in subscripts for n in walk(index)):
+    def _beside(self, node: Node, base: Node, indices: list[Node]) -> None:
+        if not any(n.type == "subscript_expression" for index in indices for n in walk(index)):
             return
         reader = Reader(self.reader.variables, self._stays, self.render, tables=True)
-        found = [form for index in subscripts if (form := reader.read(index)) is not None]
-        if len(found) == len(subscripts):
+        found = [form for index in indices if (form := reader.read(index)) is not None]
+        if len(found) == len(indices):
             shared, (writes, reads) = self.rewriter.resolve(base), how_used(node)
             whole = f"(*{shared.pointer})" if shared is not None else text_of(base)
             self.out.beside.append(Access(text_of(node), whole, text_of(base), node, writes, reads, found, found))
@@ -402,68 +395,3 @@ def address_taken(node: Node) -> bool:
     while parent is not None and parent.type in ("parenthesized_expression", "field_expression"):
         parent = parent.parent
     return parent is not None and parent.type == "pointer_expression" and text_of(parent).startswith("&")
-
-
-# ---- writing ---------------------------------------------------------------------------------------------------------
-
-
-def table(values: list[str]) -> str:
-    return "{" + ", ".join(values) + "}"
-
-
-def used_flags(access: Access) -> list[str]:
-    return ["SMINT_READS"] * access.reads + ["SMINT_WRITES"] * access.writes
-
-
-CONSTANT = re.compile(r"(?:[-+*/%()\s]|\b(?:0[xX][0-9a-fA-F]+|[0-9]+)[uUlL]*\b)*")
-
-
-def is_constant(access: Access) -> bool:
-    """Returns true if only the address of its array, a shared one, is not known before the program runs."""
-    forms = [*access.low, *access.high]
-    texts = [form.value() for form in forms] + [factor for form in forms for factor in form.factors.values()]
-    return access.base.startswith("(*") and all(CONSTANT.fullmatch(text) for text in texts)
-
-
-@dataclass
-class Table:
-    """Accesses as C. Constant ones are in a separate table, which a C compiler translates much faster."""
-
-    declared: str  # the text before
-    given: str  # an argument
-    count: int
-
-
-def table_of(accesses: list[tuple[Access, bool, bool]], name: str, others: list[str] | None = None) -> Table:
-    """Returns the C of each with its flags for ownership and uncertainty. `others` are C already."""
-    constant = not others and all(is_constant(access) for access, _, _ in accesses)
-    words = [write_access(access, owns, perhaps, constant) for access, owns, perhaps in accesses]
-    words = list(dict.fromkeys([*words, *(others or [])]))
-    count = len(words)
-    if not words:
-        return Table("", "(const smint_access*)0", 0)
-    if not constant:
-        return Table("", f"(const smint_access[]){{{', '.join(words)}}}", count)
-    return Table(
-        f"static const smint_access {name}_table[] = {{{', '.join(words)}}}; smint_access {name}[{count}]; ",
-        f"smint_resolved({name}, {name}_table, {count})",
-        count,
-    )
-
-
-def write_access(access: Access, owns: bool, perhaps: bool = False, indirect: bool = False) -> str:
-    """`indirect`: the base is the address of the pointer to the array."""
-    element, strides = access.base, []
-    for _ in access.low:
-        element += "[0]"
-        strides.append(f"(int64_t)sizeof {element}")
-    flags = [*used_flags(access), *["SMINT_OWNS"] * owns, *["SMINT_PERHAPS"] * perhaps]
-    factors = [table([f"[{k}] = {f}" for k, f in form.factors.items()] or ["0"]) for form in access.low]
-    text = access.text.replace("\\", "\\\\").replace('"', '\\"')
-    base = f"&{access.base[2:-1]}" if indirect else f"(const void*)&{element}"
-    return (
-        f'{{"{re.sub(chr(10), " ", text)}", {base}, {" | ".join(flags) or 0}, {len(access.low)},'
-        f" {strides[-1]},"
-        f" {table(strides)}, {table([f.value() for f in access.low])}, {table([f.value() for f in access.high])},"
-        f" {table(factors)}}}"
-    )

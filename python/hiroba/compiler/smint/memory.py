@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ..core.notation import Unit
-from ..core.operations import Access, Branch, Call, Function, Key, Loop, Operation, Region
+from ..core.operations import Access, Call, Function, Key, Operation, all_in
 from ..core.scopes import Declaration
 from ..core.source import text_of
 from ..core.text import matching, split_list
@@ -106,17 +106,11 @@ class Memory:
 
     def used_in(self, block: list[Operation]) -> set[Key]:
         out: set[Key] = set()
-        for operation in block:
+        for operation in all_in(block):
             if isinstance(operation, Access):
                 out |= operation.objects
             elif isinstance(operation, Call):
                 out |= self._used_by(operation)
-            elif isinstance(operation, Branch):
-                out |= self.used_in(operation.then) | self.used_in(operation.other)
-            elif isinstance(operation, Loop):
-                out |= self.used_in([*operation.test, *operation.body, *operation.update])
-            elif isinstance(operation, Region):
-                out |= self.used_in(operation.body)
         return out
 
     @staticmethod
@@ -124,18 +118,10 @@ class Memory:
         """Returns the record of a read: only of a certain object, because then it is the one that a loop writes."""
         return {("read", thing) for thing in objects} if len(objects) == 1 else set()
 
-    def surely_written_in(self, block: list[Operation]) -> set[Key]:
-        out: set[Key] = set()
-        for operation in block:
-            if isinstance(operation, Access) and operation.operator and len(operation.objects) == 1:
-                out |= operation.objects
-            elif isinstance(operation, Branch):
-                out |= self.surely_written_in(operation.then) | self.surely_written_in(operation.other)
-            elif isinstance(operation, Loop):
-                out |= self.surely_written_in([*operation.test, *operation.body, *operation.update])
-            elif isinstance(operation, Region):
-                out |= self.surely_written_in(operation.body)
-        return out
+    @staticmethod
+    def surely_written_in(block: list[Operation]) -> set[Key]:
+        writes = [each for each in all_in(block) if isinstance(each, Access) and each.operator]
+        return {thing for write in writes if len(write.objects) == 1 for thing in write.objects}
 
     @staticmethod
     def given(call: Call, things: Iterable[Key]) -> set[Key]:

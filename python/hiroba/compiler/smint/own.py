@@ -12,7 +12,7 @@ from ..core.declared import ARRAY, Declared
 from ..core.every_rank import OPTION
 from ..core.pragmas import COPIES, PRAGMA, clauses
 from ..core.shared import Rewriter
-from ..core.source import Node, text_of, walk
+from ..core.source import Node, base_of, text_of, walk
 from .loops import LoopReader
 from .private import elements_of_iterations, is_sum
 
@@ -81,7 +81,7 @@ class OwnVariables:
             target, operator = change
             root = target
             while root.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
-                root = root.child_by_field_name("argument") or root.named_children[0]
+                root = base_of(root)
             name = text_of(root)
             if root.type != "identifier" or name in seen or self.rewriter.resolve(root) is not None:
                 continue

@@ -14,15 +14,17 @@ from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
 from ..core.found import Directive
 from ..core.notation import meant
-from ..core.source import Node, text_of, walk
+from ..core.scopes import Kind
+from ..core.source import Node, subscripts, text_of, walk
 from ..core.text import words_with_brackets
 from .affinity import owner_of
 from .checks import touches
 from .independence import apart_at_run_time, carried_dependence, may_repeat, provably_shared, worth_sharing
 from .later import SERIAL
-from .loops import Access, Analysis, LoopReader, table_of, write_access
+from .loops import Access, Analysis, LoopReader
 from .part import SharedLoop, Smint
-from .private import Summed
+from .plan import Writer, write_access
+from .private import Summed, is_sum
 from .reductions import Reduced, ReductionReader
 from .tasks import TaskLoop
 
@@ -156,37 +158,47 @@ class ParallelFor:
             + ["SMINT_NOWAIT"] * ("nowait" in names)
             + ["SMINT_DROP"] * drop
         )
-        values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
-        used = table_of([(a, i == owner, False) for i, a in enumerate(analysis.accesses)], "hiroba_used")
+        writer = self._writer(loop)
+        used = [writer.entry(access, i == owner, False) for i, access in enumerate(analysis.accesses)]
+        touched = touches(writer, analysis, loop, self._locked(loop))
         keep, use = self._local_pointers(loop, analysis)
         before = " ".join(one.prepare() for one in reduced)
         recall = self._recall(analysis) if repeat else ""
         shared = analysis.shared
         if "independent" not in names:
+            values = ", ".join(f"{{{v.first}, {v.end}, {v.step}}}" for v in analysis.loops)
             for write, other in apart_at_run_time(analysis, loop):
                 before += (
                     f" smint_apart(&(const smint_access){write_access(write, False)},"
                     f" &(const smint_access){write_access(other, False)}, (const smint_values[]){{{values}}},"
                     f' {len(analysis.loops)}, "{place.file}:{place.line}");'
                 )
-        opening = (
-            f"{{ smint_loop hiroba_loop; {used.declared}{keep}{before}"
-            f" smint_begin(&hiroba_loop, {used.given}, {used.count},"
-            f" (const smint_values[]){{{values}}}, {len(analysis.loops)}, {len(shared)}, "
+        declared, opening, behind = writer.begin(
+            used, touched, analysis.loops, len(shared), f"{place.file}:{place.line}"
         )
-        behind = (
-            f', "{place.file}:{place.line}");'
-            f"{recall}{touches(analysis, loop, self._locked(loop))} while (smint_next(&hiroba_loop)) {{"
-        )
-        behind += self._divide(shared)
-        after = " ".join(one.combine(f"{place.file}:{place.line}") for one in reduced)
-        self.source.insert(loop.end_byte, f" }} smint_end(&hiroba_loop); {after}}}")
+        opening = f"{{ const smint_part* hiroba_part; {declared}{keep}{before}{' ' * bool(before)}{opening}"
+        behind += f"{recall} while ((hiroba_part = smint_next()) != 0) {{{self._divide(shared)}"
+        after = "".join(f" {one.combine(f'{place.file}:{place.line}')}" for one in reduced)
+        self.source.insert(loop.end_byte, f" }}{after} }}")
         self._explain(directive, counted, analysis, owner, reduced, repeat)
         end = "sms_sync_drop, because all that is read is fetched ahead" if drop else "sms_barrier"
         alone = known and not reduced and not repeat and "nowait" not in names
         line = len(self.smint.explain)
         self.smint.loops.append(SharedLoop(directive, loop, (opening, behind + use), flags, alone, line))
         self.smint.explain.append(f"  end: {end}")
+
+    def _writer(self, loop: Node) -> Writer:
+        def is_enumerator(name: str) -> bool:
+            denoted = self.smint.unit.scopes.visible(name, loop.start_byte)
+            return denoted is not None and denoted.kind is Kind.ENUMERATOR
+
+        def is_sized(access: Access) -> bool:
+            if access.base.startswith("(*"):
+                return True
+            of = self.declared.type_of(subscripts(access.node)[0])
+            return of is not None and len(of.derived) == 1
+
+        return Writer(is_enumerator, is_sized)
 
     def _is_again(self, directive: Directive) -> bool:
         """Returns true if it is in a serial loop, or in a function that one calls."""
@@ -215,8 +227,8 @@ class ParallelFor:
         out = ""
         for k, each in enumerate(shared):
             kind = each.declared or f"__typeof__({each.name})"
-            out += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_loop.first[{k}],"
-            out += f" hiroba_end_{n}_{k} = ({kind})hiroba_loop.end[{k}];"
+            out += f" const {kind} hiroba_first_{n}_{k} = ({kind})hiroba_part->first[{k}],"
+            out += f" hiroba_end_{n}_{k} = ({kind})hiroba_part->end[{k}];"
             self.source.override(each.first.start_byte, each.first.end_byte, f"hiroba_first_{n}_{k}")
             self.smint.unit.bounds.append((each.compare.start_byte, (f"hiroba_first_{n}_{k}", f"hiroba_end_{n}_{k}")))
             sign = "<" if each.step > 0 else ">"
@@ -232,19 +244,14 @@ class ParallelFor:
             change = changes(node)
             if change is None or change[0].type != "subscript_expression" or change[0].id in affine:
                 continue
-            right = node.child_by_field_name("right")
-            again = right is not None and re.sub(r"\s", "", text_of(change[0])) in re.sub(r"\s", "", text_of(right))
-            base, indices = change[0], []
-            while base.type == "subscript_expression":
-                indices.append(base.child_by_field_name("index") or base)
-                base = base.child_by_field_name("argument") or base.named_children[0]
+            base, indices = subscripts(change[0])
             vague = [index for index in indices if may_repeat(index, reader.body)]
             own = [i for i in indices if i not in vague and reader.counted.name in identifiers(i)]
             if not vague or own:
                 continue
             locked = any(a <= node.start_byte < b for a, b in self._locked(loop))
             safe = locked or "sms_rank" in identifiers(change[0])
-            if (change[1] == "=" and not again) or safe or self.rewriter.resolve(base) is None:
+            if not is_sum(node, *change) or safe or self.rewriter.resolve(base) is None:
                 continue
             before = self.source.errors
             self.source.complain(
@@ -260,7 +267,7 @@ class ParallelFor:
     def _recall(self, analysis: Analysis) -> str:
         bases = list(dict.fromkeys(f"(const void*)({access.base})" for access in analysis.unknown))
         given = f"(const void* const[]){{{', '.join(bases)}}}" if bases else "(const void* const*)0"
-        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_loop, &hiroba_memo, {given}, {len(bases)});"
+        return f" static smint_memo hiroba_memo; smint_recall(&hiroba_memo, {given}, {len(bases)});"
 
     def _locked(self, loop: Node) -> list[tuple[int, int]]:
         """Returns the statements under `critical` in this loop: the line, and the statement after it."""
@@ -282,9 +289,7 @@ class ParallelFor:
         """Returns the replacement of an access with affine subscripts."""
         if access.base.startswith("(*"):
             return "fetched in bulk"
-        base = access.node
-        while base.type == "subscript_expression":
-            base = base.child_by_field_name("argument") or base.named_children[0]
+        base, _ = subscripts(access.node)
         of = self.declared.type_of(base)
         is_array = of is not None and of.derived[:1] == (ARRAY,)
         return "each rank has its own" if is_array else "fetched in bulk, if it points to a shared array"

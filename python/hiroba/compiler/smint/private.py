@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from ..core.counted import changes, identifiers
 from ..core.declared import ARRAY
 from ..core.every_rank import OPTION
-from ..core.operations import Access, Branch, Call, Function, Key, Loop, Operation, Region
+from ..core.operations import Access, Call, Function, Key, Operation, Region, all_in
+from ..core.operators import REDUCTIONS
 from ..core.scopes import Declaration
-from ..core.source import Node, text_of, walk
+from ..core.source import Node, base_of, text_of, walk
 from .independence import may_repeat
 
 if TYPE_CHECKING:
     from .loops import LoopReader
     from .part import Smint
-
-REDUCIBLE = ("+", "-", "*", "&", "|", "^")
 
 
 @dataclass(eq=False)
@@ -30,32 +29,6 @@ class Summed:
     loop: Node
     reader: LoopReader
     known: frozenset[str]  # reduced, or private by OpenMP
-
-
-def regions(block: list[Operation]) -> list[Region]:
-    out: list[Region] = []
-    for operation in block:
-        if isinstance(operation, Region):
-            out += [operation, *regions(operation.body)]
-        elif isinstance(operation, Branch):
-            out += regions(operation.then) + regions(operation.other)
-        elif isinstance(operation, Loop):
-            out += regions([*operation.test, *operation.body, *operation.update])
-    return out
-
-
-def inside(block: list[Operation]) -> list[Operation]:
-    """All operations of a block, in the order of the text."""
-    out: list[Operation] = []
-    for operation in block:
-        out.append(operation)
-        if isinstance(operation, Branch):
-            out += inside(operation.then) + inside(operation.other)
-        elif isinstance(operation, Loop):
-            out += inside([*operation.test, *operation.body, *operation.update])
-        elif isinstance(operation, Region):
-            out += inside(operation.body)
-    return out
 
 
 def is_sum(change: Node, target: Node, operator: str) -> bool:
@@ -77,7 +50,8 @@ class PrivateMemory:
         self.regions = {
             region.node.start_byte: (function, region)
             for function in smint.unit.flow.functions.values()
-            for region in regions(function.body)
+            for region in all_in(function.body)
+            if isinstance(region, Region)
         }
 
     def check(self) -> None:
@@ -100,7 +74,7 @@ class PrivateMemory:
 
     def _check_loop(self, summed: Summed, function: Function, region: Region) -> None:
         begin, end = summed.loop.start_byte, summed.loop.end_byte
-        operations = inside(region.body)
+        operations = all_in(region.body)
         affine = elements_of_iterations(summed.reader)
         told: set[str] = set()
         for access in operations:
@@ -156,9 +130,9 @@ class PrivateMemory:
         name, word = access.root.name, operator[:-1] or "+"
         base = target
         while base.type in ("subscript_expression", "parenthesized_expression"):
-            base = base.child_by_field_name("argument") or base.named_children[0]
+            base = base_of(base)
         of = self.smint.declared.type_of(base) if base.type == "identifier" else None
-        if base.type != "identifier" or word not in REDUCIBLE:
+        if base.type != "identifier" or word not in REDUCTIONS:
             remedy = "compute it in a variable of its own, with reduction(op:variable), and assign it behind the loop"
         elif of is not None and of.derived[:1] == (ARRAY,):
             remedy = f"add reduction({word}:{name}) to the directive"
@@ -173,7 +147,7 @@ class PrivateMemory:
 
     def _check_single(self, end: int, copied: frozenset[str], function: Function, region: Region) -> None:
         begin, told = region.node.start_byte, set()
-        for operation in inside(region.body):
+        for operation in all_in(region.body):
             if isinstance(operation, Access) and operation.operator:
                 objects, node = operation.objects, operation.node
             elif isinstance(operation, Call):

@@ -5,29 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..core.arithmetic import INTEGERS_ONLY, name_of
+from ..core.arithmetic import name_of
 from ..core.declared import ARRAY, POINTER, Declared, Type
 from ..core.found import Directive
+from ..core.operators import OF_OPENMP
 from ..core.shared import Anchor, Rewriter
 from ..core.source import Node, Source, parse
 from ..core.text import matching, split_at_colon, split_list
-
-OPERATORS = {
-    "+": ("SMINT_SUM", "0"),
-    "-": ("SMINT_SUM", "0"),
-    "*": ("SMINT_PROD", "1"),
-    "min": ("SMINT_MIN", ""),
-    "max": ("SMINT_MAX", ""),
-    "&": ("SMINT_BITAND", "~0"),
-    "|": ("SMINT_BITOR", "0"),
-    "^": ("SMINT_BITXOR", "0"),
-    "&&": ("SMINT_AND", "1"),
-    "||": ("SMINT_OR", "0"),
-}
-PLAIN = (
-    "SMINT_SIGNED",
-    "SMINT_REAL",
-)  # with the widths below: exact in smint_reduce_int64, _double
 
 
 @dataclass(frozen=True)
@@ -43,7 +27,7 @@ class Reduced:
 
     def prepare(self) -> str:
         """Ranks but the first begin with the neutral value."""
-        identity = OPERATORS[self.operator][1]
+        identity = OF_OPENMP[self.operator].identity
         if not identity:
             return ""
         if not self.first:
@@ -54,7 +38,7 @@ class Reduced:
         )
 
     def combine(self, place: str) -> str:
-        word, name = OPERATORS[self.operator][0], self.name
+        word, name = OF_OPENMP[self.operator].smint, self.name
         if self.first:
             return f'smint_reduce({self.first}, {self.count}, sizeof {self.element}, {self.kind}, {word}, "{place}");'
         if not self.exact:
@@ -98,11 +82,11 @@ class ReductionReader:
         for argument in [argument for name, argument in clauses if name == "reduction"]:
             words, colon, variables = argument.partition(":")
             *modifiers, operator = [word.strip() for word in words.split(",")]
-            if not colon or operator not in OPERATORS or set(modifiers) - {"default"}:
+            if not colon or operator not in OF_OPENMP or set(modifiers) - {"default"}:
                 self._error(
                     argument,
                     f"reduction({argument})",
-                    f"write reduction(op:variables) with one of {' '.join(OPERATORS)}",
+                    f"write reduction(op:variables) with one of {' '.join(OF_OPENMP)}",
                 )
                 continue
             for text in split_list(variables):
@@ -128,13 +112,12 @@ class ReductionReader:
             )
             return None
         of = self.declared.type_of(parse(f"{name};").children[0].named_children[0], self.anchor)
-        kind, exact = kind_of(of.element() if of is not None else None)
-        if operator in INTEGERS_ONLY and kind in ("SMINT_REAL", "SMINT_COMPLEX"):
-            self._error(name, f"`{name}` is no integer, and {operator} is for integers", "take another operator")
+        element = of.element() if of is not None else None
+        misfit = OF_OPENMP[operator].misfit(name_of(element))
+        if misfit is not None:
+            self._error(name, f"`{name}` {misfit[0]}", misfit[1])
             return None
-        if operator in ("min", "max", *INTEGERS_ONLY) and kind == "SMINT_COMPLEX":
-            self._error(name, f"`{name}` is complex, which has no {operator}", "reduce its absolute value")
-            return None
+        kind, exact = kind_of(element)
         if not found[2] and (of is None or not of.derived):
             return Reduced(operator, text, name, kind, exact)
         return self._many(operator, text, name, found[2], of)

@@ -6,8 +6,8 @@ import re
 import zlib
 
 from ..core.found import Directive
-from .loops import table
 from .part import Smint
+from .plan import braces
 
 
 def barrier(smint: Smint, directive: Directive) -> None:
@@ -37,9 +37,7 @@ def preload(smint: Smint, directive: Directive) -> None:
     found = re.fullmatch(r"\s*(\w+)\s*((?:\[[^\]]*\]\s*)+)", words)
     if found is None:
         smint.source.error(
-            directive.place(words),
-            "preload needs a section of an array",
-            "write for example preload A[0:n][0:m]",
+            directive.place(words), "preload needs a section of an array", "write for example preload A[0:n][0:m]"
         )
         return
     shared = smint.rewriter.resolve_name(found[1], directive.at)
@@ -51,5 +49,5 @@ def preload(smint: Smint, directive: Directive) -> None:
             at = directive.place(f"[{bracket}]")
             smint.source.error(at, f"cannot read the section [{bracket}]", "write [base:length:step]")
             return
-        ranges.append(table([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
-    smint.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){table(ranges)});")
+        ranges.append(braces([parts[0], parts[1] if len(parts) > 1 else "1", parts[2] if len(parts) > 2 else "1"]))
+    smint.source.replace(directive.at, directive.end, f"sms_preload({base}, (const sms_range[]){braces(ranges)});")

@@ -12,15 +12,16 @@ from ..core.declarators import enclosing, may_be_use
 from ..core.declared import ARRAY, FUNCTION, Declared
 from ..core.found import Directive
 from ..core.shared import PREFIX
-from ..core.source import Node, text_of
+from ..core.source import Node, subscripts, text_of
 from ..core.spelling import GIVEN, How, Spelling, Variable
 from ..core.text import quoted, split_list
 from .checks import exact, key
 from .independence import carried_dependence, provably_shared
-from .loops import Access, write_access
+from .loops import Access
 from .own import is_set
 from .part import Smint
-from .tiles import Made, TileReader, base_of_all
+from .plan import write_access
+from .tiles import Made, TileReader
 
 BY_HAND = "write #pragma hiroba task in(..) out(..) above what is to be a task, or take `tasks` away"
 CLAUSES = ("for", "tasks", "tile", "independent", "collapse")
@@ -80,7 +81,7 @@ class TaskLoop:
         """Tables of subscripts are read when tasks are created, so no task may fill them."""
         at = self.smint.declared.declarator
         self.smint.tables |= {top.id: name for name, node in reader.tables.items() if (top := at(node)) is not None}
-        bases = [base_of_all(access.node) for access in reader.out.single if access.writes]
+        bases = [subscripts(access.node)[0] for access in reader.out.single if access.writes]
         self.smint.filled |= {top.id for base in bases if (top := at(base)) is not None}
         both = self.smint.filled & self.smint.tables.keys()
         if both:

@@ -11,8 +11,9 @@ from ..core.counted import REAL, Counted, assigned_names, bounds_of, read_for
 from ..core.declarators import innermost
 from ..core.declared import ARRAY, POINTER
 from ..core.shared import PREFIX
-from ..core.source import Node, text_of, walk
-from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, table
+from ..core.source import Node, base_of, subscripts, text_of, walk
+from .loops import MAX_LOOPS, MAX_SHARED, Access, LoopReader, Values, only_loop
+from .plan import braces
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Span:
 
     def __str__(self) -> str:
         limit = affine(self.ends[1]) if len(self.ends) > 1 else "{smint_no_limit(), {0}}"
-        return table([affine(self.first), affine(self.ends[0]), limit, self.step, "0", "0", "0"])
+        return braces([affine(self.first), affine(self.ends[0]), limit, self.step, "0", "0", "0"])
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Made:
 
     def __str__(self) -> str:
         zero = "{0, {0}}"
-        return table([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
+        return braces([zero, zero, zero, "1", self.function, f"&{PREFIX}data", str(self.of)])
 
 
 # The nodes that a subscript may contain, except names.
@@ -52,19 +53,7 @@ SUBSCRIPT = (
 
 def affine(form: Form) -> str:
     factors = [f"[{k}] = {factor}" for k, factor in form.factors.items()]
-    return table([form.value(), table(factors or ["0"])])
-
-
-def base_of(node: Node) -> Node:
-    """Returns a of a[i]."""
-    return node.child_by_field_name("argument") or node.named_children[0]
-
-
-def base_of_all(node: Node) -> Node:
-    """Returns a of a[i][j]."""
-    while node.type == "subscript_expression":
-        node = base_of(node)
-    return node
+    return braces([form.value(), braces(factors or ["0"])])
 
 
 class TileReader(LoopReader):
@@ -112,16 +101,14 @@ class TileReader(LoopReader):
 
     def _nested(self, body: Node) -> None:
         while len(self.out.shared) < MAX_SHARED:
-            inside = (
-                [n for n in body.named_children if n.type != "comment"] if body.type.startswith("compound") else [body]
-            )
-            counted = read_for(inside[0]) if len(inside) == 1 and inside[0].type == "for_statement" else ""
-            if isinstance(counted, str) or counted.name in self.reader.variables:
+            inside = only_loop(body)
+            counted = read_for(inside) if inside is not None else ""
+            if inside is None or isinstance(counted, str) or counted.name in self.reader.variables:
                 return
-            if not self._begin(counted, inside[0]):
+            if not self._begin(counted, inside):
                 return
             self.out.shared.append(counted)
-            body = inside[0].child_by_field_name("body") or body
+            body = inside.child_by_field_name("body") or body
 
     def _enter(self, loop: Node) -> None:
         """Handles a loop that cannot be read, which may have no iterations."""
@@ -147,11 +134,7 @@ class TileReader(LoopReader):
             self.out.irregular.append(f"{name}: what is done with this address is not known")
 
     def _access(self, node: Node) -> None:
-        indices: list[Node] = []
-        base = node
-        while base.type == "subscript_expression":
-            indices.insert(0, base.child_by_field_name("index") or base)
-            base = base_of(base)
+        base, indices = subscripts(node)
         shared = self.rewriter.resolve(base) if base.type == "identifier" else None
         if shared is not None and shared.codims:
             self._bare(base)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ..core.arithmetic import INTEGERS_ONLY, KINDS, by_type, name_of
+from ..core.arithmetic import KINDS, by_type, name_of
 from ..core.declared import ARRAY, POINTER, Type
 from ..core.found import Directive
+from ..core.operators import OF_OPENMP
 from .base import Task, Tasks
-from .words import OPERATORS, REDUCTIONS, Access, brackets_of, is_name
+from .words import REDUCTIONS, Access, brackets_of, is_name
 
 NUMBERS = {name: list(dict.fromkeys(KINDS.values())).index(kind) for name, kind in KINDS.items()}  # of the types
 WRITE = "name a variable, an element x[i], *p, or contiguous elements x[base:length]"
@@ -65,7 +66,7 @@ def access(tasks: Tasks, directive: Directive, one: Access) -> str:
     if brackets and len(brackets[-1]) > 1:
         size = f"(size_t)({length}) * {size}"
     return (
-        f"{{.mode = HIROBA_REDUCTION, .op = {OPERATORS[one.operator]}, .type = {by_type(element, NUMBERS)},"
+        f"{{.mode = HIROBA_REDUCTION, .op = {OF_OPENMP[one.operator].number}, .type = {by_type(element, NUMBERS)},"
         f" .section = {{.address = (void*)&{first}, .bytes = {size}}}}}"
     )
 
@@ -95,8 +96,6 @@ def wrong(tasks: Tasks, directive: Directive, base: str, brackets: list[list[str
 
 
 def refuse_type(tasks: Tasks, directive: Directive, one: Access, of: Type | None) -> None:
-    name = name_of(of.element()) if of is not None else None
-    if name is None or one.operator not in INTEGERS_ONLY or ("float" not in name and "double" not in name):
-        return
-    what = f"`{one.section}` is no integer, and {one.operator} is for integers"
-    tasks.source.error(directive.place(REDUCTIONS[0]), what, "take another operator")
+    misfit = OF_OPENMP[one.operator].misfit(name_of(of.element()) if of is not None else None)
+    if misfit is not None:
+        tasks.source.error(directive.place(REDUCTIONS[0]), f"`{one.section}` {misfit[0]}", misfit[1])

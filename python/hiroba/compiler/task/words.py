@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..core.clauses import clauses_of
 from ..core.found import Directive
 from ..core.notation import meant
+from ..core.operators import OF_OPENMP
 from ..core.source import Source
 from ..core.text import split_at_colon, split_list
 
@@ -21,8 +22,6 @@ MODES = {
 }
 DEPEND = {**MODES, "mutexinoutset": "HIROBA_COMMUTATIVE", "inoutset": "HIROBA_CONCURRENT"}
 REDUCTIONS = ("reduction", "in_reduction")
-# Operators with the numbers of collective.h.
-OPERATORS = {"+": 0, "-": 0, "*": 1, "max": 2, "min": 3, "&&": 4, "||": 5, "&": 6, "|": 7, "^": 8}
 VALUES = ("on", "priority", "if", "label", "grainsize")
 VARIABLES = ("firstprivate", "private", "shared")
 MOST_ACCESSES = 16
@@ -98,8 +97,8 @@ def accesses(source: Source, directive: Directive, name: str, argument: str) -> 
 
 def reductions(source: Source, directive: Directive, name: str, argument: str) -> list[Access]:
     operator, sections = (part.strip() for part in split_at_colon(argument))
-    if operator not in OPERATORS:
-        shown = f"write {name}(op: x) with one of {' '.join(OPERATORS)}"
+    if operator not in OF_OPENMP:
+        shown = f"write {name}(op: x) with one of {' '.join(OF_OPENMP)}"
         source.error(directive.place(name), f"`{operator or argument}` in {name}(..)", shown)
         return []
     return [Access("HIROBA_REDUCTION", section, operator) for section in split_list(sections) if section]

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from ..core.arithmetic import name_of, promoted
 from ..core.declared import ARRAY
-from ..core.source import Node, text_of
-from ..core.text import quoted
-from .lowering import OPERATORS, Gmove, Lowering
-from .references import CHAIN, Reference, bare, count
+from ..core.operators import OPERATORS
+from ..core.source import Node, bare, text_of
+from ..core.text import quoted, spliced
+from .lowering import Gmove, Lowering
+from .references import CHAIN, Reference, count
 from .types import type_code
 
 UNKNOWN_EXTENT = "0x7fffffffffffffff"  # XMP_UNKNOWN: the preprocessor has run
@@ -145,11 +146,8 @@ class Arrays(Lowering):
 
     def render_range(self, begin: int, end: int, inside: Node) -> str:
         """Returns a part of an expression: between two colons."""
-        pieces, at = [], begin
-        for node in topmost(inside, begin, end):
-            pieces += [self.text(at, node.start_byte), self.render(node)]
-            at = node.end_byte
-        return " ".join("".join([*pieces, self.text(at, end)]).split())
+        edits = [(node.start_byte, node.end_byte, self.render(node)) for node in topmost(inside, begin, end)]
+        return " ".join(spliced(self.brackets.original, begin, end, edits).split())
 
     def section(self, operand: Operand) -> str:
         """Returns the operand as an xmp_section."""
@@ -188,7 +186,7 @@ class Arrays(Lowering):
         element, place = self.of_element(left), self.place(left.node.start_byte)
         if operator:
             code = type_code(element, name_of(left.type))
-            call = f"{code}, {self.section(source)}, {code}, {OPERATORS[operator]}, {place}"
+            call = f"{code}, {self.section(source)}, {code}, {OPERATORS[operator].xmp}, {place}"
             call = f"xmp_update({self.section(to)}, {call});"
             self._tell(left, f"accumulates `{self.written(right.node)}` by {operator}: xmp_update")
         else:
@@ -206,7 +204,7 @@ class Arrays(Lowering):
             call = (
                 f"xmp_update({self.section(to)}, {type_code(element, name_of(left.type))},"
                 f" &(const xmp_section){{.address = &xmp_value}}, {type_code('xmp_value', name)},"
-                f" {OPERATORS[operator]}, {place});"
+                f" {OPERATORS[operator].xmp}, {place});"
             )
             self._tell(left, f"accumulates one value by {operator}: xmp_update")
         else:
@@ -305,7 +303,7 @@ class Loops:
             room = self._room(f"__typeof__(({kind}) {self.operator} ({value}))")
             source = arrays.packed(room, self.to.counts)
             put = f"xmp_update({to}, {type_code(kind, name_of(self.left.type))}, {source}, {type_code('*' + room)}"
-            put += f", {OPERATORS[self.operator]}, {self.place});"
+            put += f", {OPERATORS[self.operator].xmp}, {self.place});"
             arrays._tell(self.left, f"accumulates, by {self.operator}, what is computed here: xmp_update")
         else:
             room = self._room(f"__typeof__(({{ {kind}; }}))")
@@ -355,7 +353,7 @@ class Loops:
             return "0"
         if node.type in ("call_expression", "subscript_expression", "pointer_expression"):
             self.apart = False  # it may read anything
-        pieces, at = [], node.start_byte
+        edits = []
         decides = node.child_by_field_name("condition") if node.type == "conditional_expression" else None
         if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("&&", "||"):
             decides = node.child_by_field_name("left")
@@ -366,9 +364,8 @@ class Loops:
                 node.child_by_field_name("function"),
             )
             words = arrays.text(child.start_byte, child.end_byte) if plain else self.elementwise(child, inner)
-            pieces += [arrays.text(at, child.start_byte), words]
-            at = child.end_byte
-        return " ".join("".join([*pieces, arrays.text(at, node.end_byte)]).split())
+            edits.append((child.start_byte, child.end_byte, words))
+        return " ".join(spliced(arrays.brackets.original, node.start_byte, node.end_byte, edits).split())
 
     def _once(self, node: Node, guarded: bool) -> str:
         text = self.arrays.render(node)

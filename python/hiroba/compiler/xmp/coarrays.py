@@ -10,6 +10,7 @@ from ..core.declarators import enclosing, innermost
 from ..core.declared import POINTER, Declared
 from ..core.shared import PREFIX, Rewriter, Shared, at_start, extents_of
 from ..core.source import Node, Source, one_line, text_of, walk
+from ..core.text import spliced
 from .sections import Brackets, Codimensions
 
 MAX_DIMS = 7
@@ -281,17 +282,13 @@ class Coarrays:
             return
         value = top.child_by_field_name("value") if top.type == "init_declarator" else None
         declarator = (top.child_by_field_name("declarator") if value is not None else top) or top
-        text, at = "", declarator.start_byte
         name = innermost(declarator)
         changes = self._constants(declarator)
         if name is not None:
             changes.append((name.start_byte, name.end_byte, shared.renamed))
         extent = self._open_extent(wanted, value)
         changes += [extent] if extent is not None else []
-        for begin, end, new in sorted(changes):
-            text += self.brackets.text[at:begin] + new
-            at = end
-        text += self.brackets.text[at : declarator.end_byte]
+        text = spliced(self.brackets.text, declarator.start_byte, declarator.end_byte, sorted(changes))
         declarators = node.children_by_field_name("declarator")
         words = self.source.text[node.start_byte : declarators[0].start_byte]
         constants = self._constants(declarator)

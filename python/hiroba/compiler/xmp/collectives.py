@@ -6,28 +6,12 @@ import re
 
 from ..core.arithmetic import name_of
 from ..core.found import Directive
+from ..core.operators import REDUCTIONS
 from ..core.text import split_list
 from .lowering import Gmove
 from .part import Xmp
 from .types import type_code
 from .words import NO_NODES, Clauses
-
-REDUCTIONS = {
-    "+": "XMP_ADD",
-    "-": "XMP_SUB",
-    "*": "XMP_MUL",
-    "&": "XMP_BITAND",
-    "|": "XMP_BITOR",
-    "^": "XMP_BITXOR",
-    "&&": "XMP_AND",
-    "||": "XMP_OR",
-    "max": "XMP_MAX",
-    "min": "XMP_MIN",
-    "firstmax": "XMP_FIRSTMAX",
-    "firstmin": "XMP_FIRSTMIN",
-    "lastmax": "XMP_LASTMAX",
-    "lastmin": "XMP_LASTMIN",
-}
 
 
 def barrier(xmp: Xmp, directive: Directive) -> None:
@@ -98,7 +82,7 @@ def reduction_call(xmp: Xmp, directive: Directive, operator: str, text: str, cla
     element = lowering.of_element(ref) if ref.rank else lowering.element(ref)
     whole = lowering.render(ref.node)
     count = f"(int64_t)(sizeof {whole} / sizeof {element})"
-    head = f"&{element}, {count}, {type_code(element, name_of(ref.type))}, {REDUCTIONS[operator]}"
+    head = f"&{element}, {count}, {type_code(element, name_of(ref.type))}, {REDUCTIONS[operator].xmp}"
     behind = f"{clauses.on}, {xmp.place(directive)}"
     if not locations:
         return call_or_start(xmp, directive, "xmp_reduction", f"{head}, {behind}", clauses)

@@ -11,31 +11,15 @@ from typing import Self
 from ..core.arithmetic import TYPES, common, computed, name_of, promoted
 from ..core.declarators import may_be_use
 from ..core.declared import POINTER, Declared
+from ..core.operators import OPERATORS
 from ..core.shared import PREFIX, Anchor, Rewriter
-from ..core.source import Node, Source, one_line, text_of, walk
-from ..core.text import matching, quoted
-from .references import CHAIN, Reference, ReferenceReader, Step, bare
+from ..core.source import Node, Source, bare, one_line, text_of, walk
+from ..core.text import matching, quoted, spliced
+from .references import CHAIN, Reference, ReferenceReader, Step
 from .sections import Brackets
 from .types import type_code
 
-OPERATORS = {
-    "+": "XMP_ADD",
-    "-": "XMP_SUB",
-    "*": "XMP_MUL",
-    "/": "XMP_DIV",
-    "%": "XMP_MOD",
-    "&": "XMP_BITAND",
-    "|": "XMP_BITOR",
-    "^": "XMP_BITXOR",
-    "<<": "XMP_SHL",
-    ">>": "XMP_SHR",
-}
-ATOMICS = {
-    "xmp_atomic_define": 2,
-    "xmp_atomic_ref": 2,
-    "xmp_atomic_fetch_add": 2,
-    "xmp_atomic_cas": 3,
-}
+ATOMICS = {"xmp_atomic_define": 2, "xmp_atomic_ref": 2, "xmp_atomic_fetch_add": 2, "xmp_atomic_cas": 3}
 
 
 @dataclass(frozen=True)
@@ -97,11 +81,8 @@ class Lowering(ABC):
         special = self.special(node)
         if special is not None:
             return special
-        pieces, at = [], node.start_byte
-        for child in node.children:
-            pieces += [self.text(at, child.start_byte), self.render(child)]
-            at = child.end_byte
-        return one_line("".join([*pieces, self.text(at, node.end_byte)]))
+        edits = ((child.start_byte, child.end_byte, self.render(child)) for child in node.children)
+        return one_line(spliced(self.brackets.original, node.start_byte, node.end_byte, edits))
 
     def special(self, node: Node) -> str | None:
         """Returns the replacement of a node that is more than C; None for others."""
@@ -288,8 +269,8 @@ class Lowering(ABC):
             return (
                 f"__extension__({{{self._own(ref)} {declared} xmp_value = {text};"
                 f" xmp_update_element({self.descriptor(ref)}, {self.image(ref)}, xmp_own,"
-                f" {type_code('*xmp_own', mine)}, &xmp_value, {type_code('xmp_value', kind)}, {OPERATORS[operator]},"
-                f" {self.place(ref.node.start_byte)}); }})"
+                f" {type_code('*xmp_own', mine)}, &xmp_value, {type_code('xmp_value', kind)},"
+                f" {OPERATORS[operator].xmp}, {self.place(ref.node.start_byte)}); }})"
             )
         self.say(ref.node, "is read, computed with, and written, in three steps, because its value is used")
         old = "" if new else " const __typeof__(xmp_value) xmp_old = xmp_value;"
@@ -357,12 +338,11 @@ class Lowering(ABC):
         changes = [(n.start_byte, n.end_byte, found.renamed) for n in uses if (found := self.reader.shared(n))]
         for bracket in images:
             changes.append((self.brackets.images[bracket], matching(self.brackets.original, bracket), ""))
-        pieces, at = [], node.start_byte
-        for begin, end, text in sorted(changes):
-            if begin >= at:
-                pieces += [self.text(at, begin), text]
-                at = end
-        return one_line("".join([*pieces, self.text(at, node.end_byte)]))
+        apart: list[tuple[int, int, str]] = []
+        for change in sorted(changes):
+            if not apart or change[0] >= apart[-1][1]:
+                apart.append(change)
+        return one_line(spliced(self.brackets.original, node.start_byte, node.end_byte, apart))
 
     def _call(self, node: Node) -> str | None:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")

@@ -57,6 +57,5 @@ XMP = Notation(
     ),
     absent={name: refused(name) for name in GLOBAL_VIEW},
     looks=re.compile(r"[\w\])]\s*:\s*\[\s*\*\s*\]|\]\s*:\s*\[", re.MULTILINE),
-    may_look=re.compile(r":\s*\[|\[[^]\n]*:", re.MULTILINE),
     in_cxx=((re.compile(r"\]\s*:\s*\[|:\[\*\]"), "a[i]:[image] is"),),
 )

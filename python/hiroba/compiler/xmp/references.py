@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..core.declared import ARRAY, POINTER, Declared, Type
 from ..core.shared import Anchor, Rewriter, Shared
-from ..core.source import Node, one_line, text_of, walk
+from ..core.source import Node, bare, one_line, text_of, walk
 from .sections import Brackets, Section
 
 CHAIN = ("subscript_expression", "field_expression")
@@ -57,13 +57,6 @@ class Reference:
     @property
     def name(self) -> str:
         return text_of(bare(self.root))
-
-
-def bare(node: Node) -> Node:
-    """Returns the expression without parentheses around it."""
-    while node.type == "parenthesized_expression" and len(node.named_children) == 1:
-        node = node.named_children[0]
-    return node
 
 
 def opening(node: Node) -> int:

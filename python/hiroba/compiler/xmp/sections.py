@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..core.source import Source, blank, one_line
+from ..core.text import spliced
 
 TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#.*$|\b(?:asm|__asm__|__asm)\b|<:|:>|<%|%>|[][(){}?:]',
@@ -41,10 +42,6 @@ class Codimensions:
     at: int
     end: int
     extents: tuple[str, ...]
-
-    @property
-    def of_pointer(self) -> bool:
-        return self.extents[-1] == ""
 
 
 @dataclass
@@ -88,11 +85,7 @@ class Lifter:
         at = 0
         while (token := TOKEN.search(self.text, at)) is not None:
             at = self._take(token[0], token.start(), token.end())
-        pieces, at = [], 0
-        for begin, end, new in sorted(self._changes):
-            pieces += [self.text[at:begin], new]
-            at = end
-        self.found.text = "".join([*pieces, self.text[at:]])
+        self.found.text = spliced(self.text, 0, len(self.text), sorted(self._changes))
         return self.found
 
     def _take(self, word: str, at: int, end: int) -> int:

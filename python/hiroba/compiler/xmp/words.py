@@ -51,9 +51,7 @@ class XmpWords(Part):
 
     def unknown_nodes(self, directive: Directive, name: str) -> None:
         self.source.error(
-            directive.place(name),
-            f"`{name}` is no node array",
-            f"declare it before: #pragma xmp nodes {name}[*]",
+            directive.place(name), f"`{name}` is no node array", f"declare it before: #pragma xmp nodes {name}[*]"
         )
 
     def fragment(self, directive: Directive, text: str) -> tuple[Arrays, Node] | None:
