@@ -4,7 +4,7 @@ silent over programs that do not."""
 import re
 import unittest
 
-from compiling import CompilerTest, Ended, shapes
+from compiling import CompilerTest, shapes
 
 HEAD = """\
 #include <smint.h>

@@ -3,10 +3,10 @@
     run.py [--all] [--hosts] [--list] -- CTEST...
 
 Without options: everything once, which covering.py chooses; without the tests that are for --all only (label all), and
-without those over several test hosts (label hosts). A test with label apart runs with --all only; one with label together does
-the same in fewer processes or with fewer words, and runs without --all only. Tests that look at a clock (label timing)
-run first, alone, and one that fails is repeated once; no other test is repeated. CTEST is an invocation of ctest, to
-which options can be added.
+without those over several test hosts (label hosts). A test with label apart runs with --all only; one with label
+together does the same in fewer processes or with fewer words, and runs without --all only. Tests that look at a clock
+(label timing) run first, alone, and one that fails is repeated once; no other test is repeated. CTEST is an invocation
+of ctest, to which options can be added.
 """
 
 from __future__ import annotations
