@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from compiling import HERE, HIROBACC, ONCE, ROOT, CompilerTest, Ended, execute, execute_hirobacc
+from compiling import HERE, HIROBACC, ONCE, ROOT, CompilerTest, Ended, execute
 
 # Left out until the bug is mended: test, number of the bug.
 OPEN_BUGS: dict[str, str] = {}
@@ -52,9 +52,7 @@ int value(int i) {
 class DriverTest(CompilerTest):
     @staticmethod
     def hirobacc(words: list[str], folder: pathlib.Path, limit: float = 60, env: dict[str, str] | None = None) -> Ended:
-        """As a user runs it: here, the command itself is the subject. Where once is enough, make and CMake start it."""
-        if ONCE:
-            return execute_hirobacc(words, folder, limit, env)
+        """As a user runs it: here, the command itself is the subject."""
         return execute([HIROBACC, *words], folder, limit, env)
 
     def setUp(self) -> None:
