@@ -43,6 +43,11 @@ function(hiroba_floor name)
   endif()
 endfunction()
 
+# hiroba_some_objects(TARGET NAMES VARIABLE): the object files of these sources, alternatives of a regular expression.
+function(hiroba_some_objects target names variable)
+  set(${variable} "$<FILTER:$<TARGET_OBJECTS:${target}>,INCLUDE,/(${names})[.]cpp>" PARENT_SCOPE)
+endfunction()
+
 # hiroba_objects(LIBRARY VARIABLE): the object files of its floors.
 function(hiroba_objects library variable)
   get_property(floors GLOBAL PROPERTY floors_of_${library})

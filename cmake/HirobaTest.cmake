@@ -26,8 +26,9 @@ function(hiroba_timing_tests)
   endforeach()
 endfunction()
 
-# hiroba_tests_of_all(NAMES...): tests that only `./dev test --all` runs, although nothing else covers the same. (Tests
-# that are others in another shape need no word: tests/sets/covering.py finds them.)
+# hiroba_tests_of_all(NAMES...): tests that only `./dev test --all` runs, although nothing else covers the same. Tests
+# that are others in another shape need no word: tests/sets/covering.py finds them. What a test with label together does
+# in fewer processes has the label apart (tests/sets/run.py).
 function(hiroba_tests_of_all)
   foreach(name ${ARGN})
     set_property(TEST ${name} APPEND PROPERTY LABELS all)

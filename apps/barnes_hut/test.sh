@@ -27,7 +27,7 @@ cells() { # REPORT
 
 same() {
   local shape=$1 size sort
-  for size in 6000 700 40 7 2; do
+  for size in $(sizes 700 6000 40 7 2); do
     run seq --size "$size" --steps 4 --verify --json --output "$scratch/expected.npy" >"$scratch/expected"
     for sort in 1 0 3; do
       run "$shape" --size "$size" --steps 4 --bodysort "$sort" --verify --json --output "$scratch/got.npy" \

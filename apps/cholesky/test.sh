@@ -20,7 +20,7 @@ export STARPU_HOME=$scratch XDG_CACHE_HOME=$scratch
 
 verified() {
   local size expected
-  for size in 1024 2048; do
+  for size in $(sizes 1024 2048); do
     expected=7098.43239
     ((size == 1024)) || expected=15615.83543
     run "$1" --size "$size" --tile 128 --verify --json "$scratch/report"
@@ -51,7 +51,7 @@ busy() { same_tile "$1" --size 400 --tile 10 --steps 5; }
 
 indefinite() {
   local shape=$1 order
-  for order in 1 78 203 300; do
+  for order in $(sizes 203 1 78 300); do
     refused 2 "not positive definite.*leading minor of order $order .*info = $order\)" "$shape" --size 300 --tile 77 \
       --steps 2 --indefinite "$order"
   done

@@ -19,6 +19,9 @@ fail() {
   exit 1
 }
 
+# Prints the first of several sizes where `./dev test` wants everything once (tests/sets/run.py), else all of them.
+sizes() { if [[ ${TESTS_ONCE:-} ]]; then echo "$1"; else echo "$*"; fi; }
+
 run() { # SHAPE ARGUMENTS...
   local variant ranks nodes more transport
   IFS=- read -r variant ranks nodes more transport <<<"$1"

@@ -59,11 +59,11 @@ same() {
   solid_cells
   read -ra options <<<"$(full_case 60)"
   run seq "${options[@]}" --output "$scratch/expected" --depth 1
-  for depth in 1 4 7; do
+  for depth in $(sizes 4 1 7); do
     run "$shape" "${options[@]}" --output "$scratch/got" --depth "$depth"
     compare "$scratch/expected" "$scratch/got"
   done
-  for size in 1,2,9 7,1,12 40,33,19; do
+  for size in $(sizes 7,1,12 1,2,9 40,33,19); do
     run seq --size "$size" --start noise --steps 20 --output "$scratch/expected"
     run "$shape" --size "$size" --start noise --steps 20 --output "$scratch/got"
     cmp "$scratch/expected/pressure.npy" "$scratch/got/pressure.npy" || fail "size $size differs"

@@ -15,7 +15,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common/shared.sh"
 
 # Of 3 planes, and of one, some of four parts have none. FFTW's MPI has no plan for a single number.
 same() {
-  for size in 48 37 3 1; do
+  for size in $(sizes 37 48 3 1); do
     [[ $1 == mpi-* && $size == 1 ]] && continue
     [[ $(run "$1" --size "$size" --steps 3 --verify) == *verified* ]] || fail "not verified: $1 --size $size"
   done

@@ -17,9 +17,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common/shared.sh"
 
 # Of size 5 there are three layers: of four parts one has none, or two. Of size 9 the plain loops are left out.
 same() {
-  same_bits "$1" --size 5 --steps 100
-  same_bits "$1" --size 8 --steps 30 --seed 7
-  same_bits "$1" --size 9 --steps 10
+  local size steps
+  for size in $(sizes 5 8 9); do
+    steps=$((size == 5 ? 100 : size == 8 ? 30 : 10))
+    same_bits "$1" --size "$size" --steps "$steps" --seed "$size"
+  done
 }
 
 order() {

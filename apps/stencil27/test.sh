@@ -34,7 +34,7 @@ naive() {
 
 verified() {
   local depth
-  for depth in 1 4; do
+  for depth in $(sizes 4 1); do
     run "$1" --size 48 --steps 128 --depth "$depth" --verify
   done
 }
@@ -42,12 +42,12 @@ verified() {
 same() {
   local shape=$1 depth size
   shift
-  for depth in 1 2 3 4 8; do
+  for depth in $(sizes 3 1 2 4 8); do
     same_as_seq "$shape" 47,49,50 --start noise --steps 19 --depth 1 -- --depth "$depth" "$@"
   done
   same_as_seq "$shape" 50,47,49 --start noise --steps 18 --depth 1 -- --depth 4 --block-y 7 --block-z 5 "$@"
   same_as_seq "$shape" 49,50,47 --start noise --steps 8 --depth 1 -- --depth 3 --block-y 1 --block-z 1 "$@"
-  for size in 1,1,14 5,3,15 70,41,14; do # the last ranks have the boundary only, or nothing
+  for size in $(sizes 5,3,15 1,1,14 70,41,14); do # the last ranks have the boundary only, or nothing
     same_as_seq "$shape" "$size" --start noise --steps 9 --depth 1 -- --depth 4 "$@"
   done
 }

@@ -20,7 +20,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../common/stencil.sh"
 same() {
   local shape=$1 size
   shift
-  for size in 48 33,20,17 70,41,5 5,3,3 2,1,2; do
+  for size in $(sizes 33,20,17 48 70,41,5 5,3,3 2,1,2); do
     same_as_seq "$shape" "$size" --steps 40 --verify -- "$@"
   done
 }

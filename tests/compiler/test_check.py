@@ -4,7 +4,7 @@ silent over programs that do not."""
 import re
 import unittest
 
-from compiling import CompilerTest, Ended, shapes
+from compiling import CompilerTest, shapes
 
 HEAD = """\
 #include <smint.h>
@@ -23,20 +23,21 @@ LOOP = "#pragma SMint parallel for\n  for (int i = 1; i < N - 1; i++)\n    for (
 
 
 class Checked(CompilerTest):
-    def run_checked(self, body: str, ranks: int = 2, nodes: int = 1) -> Ended:
+    def build(self, body: str) -> None:
         self.write("program.c", HEAD + body + TAIL)
         self.compiled("-O1", "program.c", "-o", "program")
-        return self.check_run("./program", ranks, nodes)
 
     def said(self, body: str, ranks: int = 2, nodes: int = 1) -> list[str]:
         """Its messages about loops, without who says them."""
-        lines = self.run_checked(body, ranks, nodes).stderr.splitlines()
+        self.build(body)
+        lines = self.check_run("./program", ranks, nodes).stderr.splitlines()
         said = [re.sub(r"^hiroba: rank \d+: check: ", "", line) for line in lines if ": check: " in line]
         return [line for line in said if "no lock that both hold" not in line and "found; the exit" not in line]
 
     def silent(self, body: str) -> None:
+        self.build(body)
         for ranks, nodes in shapes(body, ((1, 1), (2, 1), (2, 2), (3, 2), (4, 4))):
-            ended = self.run_checked(body, ranks, nodes)
+            ended = self.check_run("./program", ranks, nodes)
             self.assertEqual(ended.stderr, "", f"{ranks} ranks, {nodes} nodes:\n{body}")
 
     # ---- bounds ----
@@ -50,7 +51,7 @@ class Checked(CompilerTest):
         )
         self.write("bounds.c", source)
         self.compiled("-g", "-O2", "-fsanitize=bounds-strict", "bounds.c", "-o", "bounds")
-        for ranks, nodes in ((1, 1), (2, 1), (3, 3)):
+        for ranks, nodes in shapes("bounds", ((1, 1), (2, 1), (3, 3))):
             said = self.launch(ranks, nodes, "--check", "./bounds").stderr
             for line in (8, 9):
                 expected = rf"bounds.c:{line}:\d+: runtime error: index 20 out of bounds for type 'double \[20\]'"
@@ -66,7 +67,7 @@ class Checked(CompilerTest):
             "race on a: rank 1 writes a[32][1] (`q[i][j]` at program.c:11), and rank 0 reads it (`p[i + 1][j]` at "
             "program.c:11), with no barrier between",
         ]
-        for nodes in (1, 2):
+        for nodes in shapes("stencil", (1, 2)):
             said = self.said("  q = a;\n" + LOOP + "q[i][j] = p[i - 1][j] + p[i + 1][j];\n", 2, nodes)
             self.assertEqual(sorted(said), expected)
 
@@ -86,8 +87,9 @@ class Checked(CompilerTest):
     def test_independent_scatter(self) -> None:
         """Which elements iterations change is not known, and no two change the same."""
         body = LOOP.split("\n")[0] + " independent\n  for (int i = 0; i < N; i++) w[63 - (at[i] + i)] += i;\n"
-        for ranks in (1, 2, 3):
-            self.assertEqual(self.run_checked(body, ranks, 1).stderr, "")
+        self.build(body)
+        for ranks in shapes(body, (1, 2, 3)):
+            self.assertEqual(self.check_run("./program", ranks, 1).stderr, "")
 
     def test_two_ranks_write(self) -> None:
         said = self.said(LOOP + "a[i][j] = b[(i + 1) / 2][j] = 1;\n", 2, 2)

@@ -5,7 +5,7 @@ import os
 import pathlib
 import unittest
 
-from compiling import HERE, HIROBARUN, CompilerTest, execute, shapes
+from compiling import HERE, HIROBARUN, ONCE, CompilerTest, execute, shapes
 
 PLUGIN = pathlib.Path(HIROBARUN).parents[1] / "lib/hiroba/wire-ucx.so"
 PROGRAM = """#include <smint.h>
@@ -222,7 +222,7 @@ class Later(CompilerTest):
     @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}: over shared memory all ranks meet")
     def test_ranks_that_run_ahead(self) -> None:
         self.compiled("-O1", HERE / "golden/smint_later.c", "-o", "later")
-        for ranks, nodes, chaos in ((2, 2, 0), (3, 3, 7), (4, 4, 0), (4, 4, 5), (4, 2, 3)):
+        for ranks, nodes, chaos in shapes("ahead", ((2, 2, 0), (3, 3, 7), (4, 4, 0), (4, 4, 5), (4, 2, 3))):
             job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--transport", "ucx", "--chaos", str(chaos)]
             ended = execute(
                 [*job, "--timeout", "30", "./later"], self.folder, env={**os.environ, "OMP_NUM_THREADS": "1"}
@@ -233,16 +233,8 @@ class Later(CompilerTest):
         self.write("late.c", LATE)
         said = self.compile("--explain", "-O1", "late.c", "-o", "late").stderr
         self.assertEqual(said.count("waits for those ranks only"), 3, said)
-        for ranks, nodes, chaos in (
-            (1, 1, 0),
-            (2, 1, 0),
-            (3, 1, 5),
-            (4, 1, 7),
-            (2, 2, 0),
-            (2, 2, 3),
-            (3, 3, 0),
-            (4, 2, 5),
-        ):
+        one_node, several = ((1, 1, 0), (2, 1, 0), (3, 1, 5), (4, 1, 7)), ((2, 2, 0), (2, 2, 3), (3, 3, 0), (4, 2, 5))
+        for ranks, nodes, chaos in (*shapes("late", one_node), *shapes("late", several)):
             job = [HIROBARUN, "-n", str(ranks), "--nodes", str(nodes), "--threads", "1", "--chaos", str(chaos)]
             ended = execute([*job, "--timeout", "30", "./late"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, f"{ranks} ranks, {nodes} nodes, chaos {chaos}: {ended}")
@@ -280,7 +272,7 @@ class Later(CompilerTest):
         self.write("none.c", NO_ITERATIONS)
         said = self.compile("--explain", "-O1", "none.c", "-o", "none").stderr
         self.assertEqual(said.count("waits for those ranks only"), 2, said)
-        for _ in range(5):
+        for _ in range(1 if ONCE else 5):
             for nodes in ("1", "3"):
                 job = [HIROBARUN, "-n", "3", "--nodes", nodes, "--threads", "1", "--timeout", "30", "./none"]
                 ended = execute(job, self.folder, env=dict(os.environ))
@@ -300,7 +292,7 @@ class Later(CompilerTest):
     def test_own_writes_where_nobody_is_met(self) -> None:
         self.write("columns.c", COLUMNS)
         self.compiled("-O1", "columns.c", "-o", "columns")
-        for _ in range(8):
+        for _ in range(2 if ONCE else 8):
             job = [HIROBARUN, "-n", "2", "--nodes", "2", "--transport", "ucx", "--threads", "1", "--timeout", "30"]
             ended = execute([*job, "./columns"], self.folder, env=dict(os.environ))
             self.assertEqual(ended.returncode, 0, ended)

@@ -3,7 +3,7 @@
 import unittest
 from collections.abc import Sequence
 
-from compiling import HERE, JOBS, CompilerTest
+from compiling import HERE, JOBS, CompilerTest, shapes
 
 # Left out until the bug is mended: program, number of the bug.
 OPEN_BUGS: dict[str, str] = {}
@@ -13,7 +13,7 @@ class Paper(CompilerTest):
     def check(self, name: str, *flags: str, jobs: Sequence[tuple[int, int]] = JOBS) -> None:
         if name in OPEN_BUGS:
             self.skipTest(f"bug {OPEN_BUGS[name]}")
-        for optimised in ("-O0", "-O3"):
+        for optimised in shapes(name, ("-O0", "-O3")):
             binary = self.folder / f"{name}{optimised}"
             self.compiled(optimised, "-fopenmp", *flags, HERE / "paper" / f"{name}.c", "-o", binary)
             self.check_answer(binary, jobs=jobs)

@@ -38,7 +38,8 @@ class Passing(CompilerTest):
             self.skipTest(f"{compiler} alone does not compile it: {alone.stderr.splitlines()[0]}")
         ended = self.compile("--cc", compiler, *words, "ours.o")
         self.assertEqual((ended.returncode, ended.stderr, ended.stdout), (0, alone.stderr, ""))
-        self.assertEqual(self.contents("alone.o"), self.contents("ours.o"))
+        if (self.folder / "alone.o").read_bytes() != (self.folder / "ours.o").read_bytes():
+            self.assertEqual(self.contents("alone.o"), self.contents("ours.o"))
 
     def check_all(self, files: list[pathlib.Path], compiler: str, *flags: str) -> None:
         if shutil.which(compiler) is None:

@@ -158,7 +158,7 @@ class Refused(CompilerTest):
 
     def test_programs_that_break_off(self) -> None:
         """Half a program is bad input like any other: a message, no traceback (compile() looks), nothing written."""
-        for number, program in enumerate(sorted((HERE / "golden").glob("*.c"))):
+        for number, program in enumerate(sorted((HERE / "golden").glob("*.c"))[:: 3 if ONCE else 1]):
             with self.subTest(program.stem):
                 text = program.read_text()
                 begin = text.index("int main") if "int main" in text else len(text) // 3

@@ -5,7 +5,7 @@ import os
 import pathlib
 import unittest
 
-from compiling import HERE, HIROBARUN, CompilerTest, execute, lines_of_user, shapes
+from compiling import HERE, HIROBARUN, ONCE, CompilerTest, execute, lines_of_user, shapes
 from tile_nests import program
 
 PLUGIN = pathlib.Path(HIROBARUN).parents[1] / "lib/hiroba/wire-ucx.so"
@@ -41,7 +41,7 @@ class TaskLoops(CompilerTest):
                     self.assertEqual((ended.returncode, ended.stdout), (0, "OK\n"), ended.stderr)
 
     def test_random_nests(self) -> None:
-        for seed in range(8):
+        for seed in range(3 if ONCE else 8):
             self.write("nests.c", program(seed))
             self.compiled("-O1", "nests.c", "-o", "nests")
             for ranks, nodes, threads in shapes(str(seed), ((1, 1, 2), (2, 2, 1), (3, 1, 1), (4, 2, 1))):
@@ -53,7 +53,7 @@ class TaskLoops(CompilerTest):
 
     @unittest.skipUnless(PLUGIN.exists(), f"no {PLUGIN.name}")
     def test_over_a_network(self) -> None:
-        for name in PROGRAMS:
+        for name in shapes("network", PROGRAMS):
             self.compiled(*FLAGS, HERE / "golden" / f"{name}.c", "-o", name)
             for ranks in shapes(name, ("2", "3")):
                 job = [HIROBARUN, "-n", ranks, "--nodes", ranks, "--transport", "ucx", "--threads", "1"]

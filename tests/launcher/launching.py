@@ -1,6 +1,7 @@
 """What the launcher's tests share: running hirobarun with a time limit in an empty folder, and seeing that it leaves
 nothing behind. Every process of a test carries a mark in its environment, by which it is found again."""
 
+import concurrent.futures
 import dataclasses
 import functools
 import os
@@ -125,5 +126,14 @@ class LauncherTest(unittest.TestCase):
         self.fail(f"'{text}' was never printed; stderr: {self.pipes(process)[1].read()}")
 
 
-def main() -> None:
-    unittest.main(verbosity=1)
+def main(at_once: int = 1) -> None:
+    """Runs the tests of a file, several at once where they wait more than they compute."""
+    if at_once == 1 or len(sys.argv) > 1:
+        unittest.main(verbosity=1)
+    loaded = unittest.defaultTestLoader.loadTestsFromName("__main__")
+    tests = [test for cases in loaded if isinstance(cases, unittest.TestSuite) for test in cases]
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        results = [result for result in pool.map(lambda test: test.run(), tests) if result is not None]
+    wrong = [f"{test.id()}\n{text}" for result in results for test, text in (*result.errors, *result.failures)]
+    print("\n".join([*wrong, f"{len(tests)} tests, {len(wrong)} wrong"]))
+    sys.exit(1 if wrong or len(results) < len(tests) else 0)

@@ -101,4 +101,4 @@ class Reach(Agents):
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

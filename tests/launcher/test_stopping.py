@@ -261,4 +261,4 @@ class KilledLauncher(LauncherTest):
 
 
 if __name__ == "__main__":
-    main()
+    main(at_once=4)

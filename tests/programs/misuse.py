@@ -9,6 +9,7 @@ here, too.
 import argparse
 import concurrent.futures
 import dataclasses
+import os
 import pathlib
 import re
 import signal
@@ -371,8 +372,17 @@ def run_case(case: Case, build: pathlib.Path, tracking: str) -> Outcome:
     return Outcome(case, faults_of(case, job, took), f"  {took:.2f} s: {shown}\n{output}")
 
 
+def in_one_shape(cases: list[Case]) -> list[Case]:
+    """Keeps one of the cases that differ in ranks, nodes and threads alone: in turn the first, the second ..."""
+    alike: dict[tuple[str, ...], list[Case]] = {}
+    for case in cases:
+        alike.setdefault((case.binary, case.name, *case.options), []).append(case)
+    return [shapes[number % len(shapes)] for number, shapes in enumerate(alike.values())]
+
+
 def chosen_cases(cases: list[Case], names: list[str], tracking: str) -> list[Case]:
-    return [case for case in cases if (not names or case.name in names) and (not tracking or case.sees_memory)]
+    chosen = [case for case in cases if (not names or case.name in names) and (not tracking or case.sees_memory)]
+    return in_one_shape(chosen) if "TESTS_ONCE" in os.environ else chosen
 
 
 def main(cases: list[Case]) -> int:

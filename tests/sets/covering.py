@@ -1,10 +1,11 @@
 """Which tests `./dev test` runs: as few as cover everything once.
 
-What a test covers are its features: the program or script that it runs together with the first two parts of the test's
-name, with each word of its command (a case, a variant, an option), with each variable of its environment (a wire, a way
-of tracking), with the number of ranks, with one node or several, and with several threads. Numbers mean nothing else,
-such as a seed or a size. A test is left out if others of the same program or script have all its features: it is the
-same in another shape.
+What a test covers are its features. Some are features of its subject, the program or script that it runs: the subject
+itself, each word of the command (a case, a variant, an option), and each variable of the environment (a way of
+tracking). The others are features of its kind, which is the first part of the test's name, or all applications: the
+first two parts of the name, the wire, if there are nodes between which it is used, the number of ranks, one node or
+several, and several threads. Numbers mean nothing else, such as a seed or a size. A test is left out if others have all
+its features: what it tests is tested, and its shape is tried with other programs of its kind.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-Feature = tuple[str | int, ...]
+Feature = tuple[str | int, ...]  # whose, and what
 
 # hiroba-RANKS-THREADS-NODES-TRANSPORT and the others of apps/common/shapes.sh; RANKS-NODES-TRANSPORT of apps/npb.
 SHAPE = re.compile(r"([a-z_]*?)-?(\d+(?:-\d+)*)((?:-[a-z]+)?)")
@@ -46,12 +47,12 @@ class Shape:
         else:
             self.threads = one
 
-    def features(self) -> list[Feature]:
-        found: list[Feature] = [("ranks", min(self.ranks, MANY_RANKS)), ("nodes", min(self.nodes, 2))]
+    def words(self) -> list[str]:
+        found = [f"{min(self.ranks, MANY_RANKS)} ranks", f"{min(self.nodes, 2)} nodes"]
         if 1 < self.nodes < self.ranks:
-            found.append(("several ranks on several nodes",))
+            found.append("several ranks on several nodes")
         if self.threads > 1:
-            found.append(("threads",))
+            found.append("threads")
         return found
 
 
@@ -76,9 +77,12 @@ class Test:
         scripts = [path for path in paths if path.endswith((".sh", ".py"))]
         return [self.name, *self.command[:1], *paths, *scripts][-1]
 
+    def kind(self) -> str:
+        return "apps" if "/apps/" in self.subject() else re.split("[-.]", self.name)[0]
+
     def covers(self) -> tuple[set[Feature], Shape]:
-        """Its features, without the subject, and its shape."""
-        shape, words, last = Shape(), [".".join(re.split("[-.]", self.name)[:2])], ""
+        """Its features, and its shape."""
+        shape, words, last = Shape(), [""], ""
         for word in self.command:
             if last in ("-n", "--nodes", "--threads"):
                 setattr(shape, {"-n": "ranks"}.get(last, last[2:]), int(word))
@@ -91,26 +95,30 @@ class Test:
                 words.append(word)
             last = word
         wire = [setting for setting in self.environment if setting.split("=")[0] in WIRE]
-        words += [" ".join(wire)] if wire else []
         for setting in self.environment:
             name, value = setting.split("=", 1)
             if name == "OMP_NUM_THREADS":
                 shape.threads = int(value)
             elif name not in (*WIRE, *NOTHING):
                 words.append(f"{name}={'N' if NUMBER.fullmatch(value) else value}")
-        return {("word", word) for word in words} | set(shape.features()), shape
+        common = [".".join(re.split("[-.]", self.name)[:2]), *shape.words()]
+        if wire and shape.nodes > 1:
+            common.append(" ".join(wire))
+        if "timing" in self.labels:
+            common.clear()  # it does little else than wait
+        return {(self.subject(), word) for word in words} | {(self.kind(), word) for word in common}, shape
 
 
 def covering(tests: Iterable[Test]) -> set[str]:
-    """The names of tests that have all features of all tests, for each subject by itself: always the one that adds most
-    of them, of these the one with the fewest processes, of these the first."""
-    families: dict[str, list[Test]] = defaultdict(list)
+    """The names of tests that have all features of all tests: always the one that adds most of them, of these the one
+    with the fewest processes, of these the first."""
+    kinds: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
-        families[test.subject()].append(test)
+        kinds[test.kind()].append(test)
     chosen = set()
-    for family in families.values():
+    for alike in kinds.values():
         features, effort = {}, {}
-        for test in family:
+        for test in alike:
             features[test.name], shape = test.covers()
             effort[test.name] = shape.ranks * min(shape.nodes, 2)
         missing = set().union(*features.values())

@@ -3,8 +3,10 @@
     run.py [--all] [--hosts] [--list] -- CTEST...
 
 Without options: everything once, which covering.py chooses; without the tests that are for --all only (label all), and
-without those over several test hosts (label hosts). Tests that look at a clock (label timing) run first, alone, and one
-that fails is repeated once; no other test is repeated. CTEST is an invocation of ctest, to which options can be added.
+without those over several test hosts (label hosts). A test with label apart runs with --all only; one with label
+together does the same in fewer processes or with fewer words, and runs without --all only. Tests that look at a clock
+(label timing) run first, alone, and one that fails is repeated once; no other test is repeated. CTEST is an invocation
+of ctest, to which options can be added.
 """
 
 from __future__ import annotations
@@ -46,13 +48,17 @@ def listed(ctest: list[str]) -> list[Test]:
     return [Test.of(entry) for entry in json.loads(text)["tests"]]
 
 
+def without(tests: list[Test], *labels: str) -> list[Test]:
+    return [test for test in tests if not set(labels).intersection(test.labels)]
+
+
 def chosen(tests: list[Test], everything: bool, hosts: bool) -> list[Test]:
-    here = [test for test in tests if hosts or "hosts" not in test.labels]
+    here = tests if hosts else without(tests, "hosts")
     if everything:
-        return here
-    here = [test for test in here if "all" not in test.labels]
-    names = covering(here)
-    return [test for test in here if test.name in names]
+        return without(here, "together")
+    here = without(here, "all", "apart")
+    names = covering(without(here, "together"))
+    return [test for test in here if test.name in names or "together" in test.labels]
 
 
 def run(ctest: list[str], numbers: list[int], options: list[str], results: Results) -> int:
@@ -112,8 +118,8 @@ def main() -> int:
     status = run(options.ctest, timing, ["--repeat", "until-pass:2"], results)
     status |= run(options.ctest, others, [], results)
     results.seconds = time.monotonic() - begun
-    rest = len(chosen(tests, True, False)) - len([test for test in wanted if "hosts" not in test.labels])
-    print(f"dev: {sentence(results, rest, options.hosts)}", file=sys.stderr)
+    left_out = {test.name for test in without(chosen(tests, True, False), "apart")} - {test.name for test in wanted}
+    print(f"dev: {sentence(results, len(left_out), options.hosts)}", file=sys.stderr)
     return status
 
 

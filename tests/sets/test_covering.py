@@ -19,9 +19,7 @@ class Covering(unittest.TestCase):
     def left_out(self, *tests: Test) -> set[str]:
         chosen = covering(tests)
         for test in tests:
-            others = [
-                other.covers()[0] for other in tests if other.name in chosen and other.subject() == test.subject()
-            ]
+            others = [other.covers()[0] for other in tests if other.name in chosen]
             self.assertLessEqual(test.covers()[0], set().union(*others), test.name)
         return {test.name for test in tests} - chosen
 
@@ -35,6 +33,23 @@ class Covering(unittest.TestCase):
         self.assertEqual(self.left_out(first, job("a.b.two", 2, 2, "/usr/b/homes", "lock")), set())
         over_ucx = job("a.b.two", 2, 2, "/usr/b/races", "lock", environment=("HIROBA_TRANSPORT=ucx",))
         self.assertEqual(self.left_out(first, over_ucx), {"a.b.one"})
+
+    def test_shapes_and_wires_once_for_all_programs_of_a_kind(self) -> None:
+        shapes = ((2, 1), (2, 2), (3, 2))
+        tests = [job(f"a.{p}.{n}.{m}", n, m, f"/usr/b/{p}") for p in ("races", "homes", "heap") for n, m in shapes]
+        tests += [
+            job(f"a.{p}.ucx", 2, 2, f"/usr/b/{p}", environment=("HIROBA_TRANSPORT=ucx",)) for p in ("races", "homes")
+        ]
+        left_out = self.left_out(*tests)
+        self.assertEqual(len(left_out), len(tests) - 3)
+        self.assertLess(len({"a.races.ucx", "a.homes.ucx"} & left_out), 2)
+
+    def test_a_wire_is_used_between_nodes(self) -> None:
+        wire = ("HIROBA_TRANSPORT=ucx",)
+        tests = [job(f"a.p.{nodes}", 2, nodes, "/usr/b/p", "--all", environment=wire) for nodes in (1, 2)]
+        tests.append(job("a.q.1", 2, 1, "/usr/b/q"))
+        tests.append(Test("a.p.3", [*RUN, "2", "--nodes", "2", "/usr/b/p", "--clock"], list(wire), ["timing"]))
+        self.assertEqual(self.left_out(*tests), {"a.p.1"})
 
     def test_numbers_mean_nothing(self) -> None:
         tests = [job(f"a.p.{seed}", 2, 2, "/usr/b/p", "--seed", str(seed)) for seed in (1, 2)]
