@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/debug/whereabouts.hpp"
 
@@ -10,7 +11,10 @@ namespace hiroba {
 struct Lanes::Slot {
   alignas(64) std::atomic<uint32_t> call;  // number of the call that this rank has given data for
   char name[name_bytes];
+  char place[place_bytes];  // of the call in the program, where the caller knows it; it is not compared
   char data[most_bytes];
+
+  std::string text() const { return *place == '\0' ? name : format("%s at %s", name, place); }
 };
 
 struct Lanes::Lane {
@@ -77,10 +81,11 @@ bool Lanes::can_write(const Members& members, int member, uint32_t call) const {
   return static_cast<int32_t>(finished.load(std::memory_order_acquire) - (call - slots)) >= 0;
 }
 
-void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name) const {
+void Lanes::give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* place) const {
   Slot& mine = slot(members, members.me, call);
   // The data first: what follows is in the line that the others poll, which they would take back in between.
   if (step.gives) std::memcpy(mine.data, step.give.base, step.whole);
+  mine.place[std::string_view(place).copy(mine.place, place_bytes - 1)] = '\0';
   mine.call.store(call - 1, std::memory_order_relaxed);  // a late reader sees that the name changes
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(mine.name, name.text, name_bytes);
@@ -97,18 +102,21 @@ Status Lanes::find(const Members& members, const Step& step, int member, uint32_
   block = theirs.data + (step.same ? 0 : static_cast<size_t>(members.me) * step.take.bytes_of(member));
   if (std::memcmp(theirs.name, name.text, name_bytes) == 0) return {};
   const int other = members.team.rank(member);
-  const std::string here = call_place(*world_->board, world_->rank, true);
-  return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other, theirs.name,
-                                      call_place(*world_->board, other, false).c_str(), world_->rank, name.text,
-                                      here.c_str()));
+  const Slot& mine = slot(members, members.me, call);
+  const auto where = [&](int rank, const Slot& its) {
+    return *its.place != '\0' ? "" : call_place(*world_->board, rank, rank == world_->rank);
+  };
+  const std::string here = where(world_->rank, mine);
+  return Parcels::calls_differ(format("rank %d is in %s%s, rank %d is in %s%s", other, theirs.text().c_str(),
+                                      where(other, theirs).c_str(), world_->rank, mine.text().c_str(), here.c_str()));
 }
 
 // Compares a call in which this rank took nothing from the member, as a broadcast with two roots.
 Status Lanes::same_call(const Members& members, int member, uint32_t call) const {
   const Slot &mine = slot(members, members.me, call), &theirs = slot(members, member, call);
   if (std::memcmp(theirs.name, mine.name, name_bytes) == 0) return {};
-  return Parcels::calls_differ(
-      format("rank %d was in %s, rank %d was in %s", members.team.rank(member), theirs.name, world_->rank, mine.name));
+  return Parcels::calls_differ(format("rank %d was in %s, rank %d was in %s", members.team.rank(member),
+                                      theirs.text().c_str(), world_->rank, mine.text().c_str()));
 }
 
 // Compares calls of this rank that are not compared with all yet, as far as the others have made them. If a slot holds
@@ -192,7 +200,7 @@ Status Lanes::exchange(Members& members, const Step& step, const Call& text) con
     HIROBA_TRY(await(members, i, call, text, [&] { return can_write(members, i, call); }));
   // Compares several at once, because each is another core's cache line, and before a name is overwritten.
   if (call - members.compared > slots / 2) HIROBA_TRY(compare(members, call - 1));
-  give(members, step, call, name);
+  give(members, step, call, name, text.place);
   members.blocks.clear();
   for (int i = 0; i < members.team.count; ++i) {
     if (step.take.bytes_of(i) == 0) continue;
@@ -216,7 +224,7 @@ Operation Lanes::exchange(RunningPtr running, const Members& members, uint32_t c
     self.awaited.store(members.team.rank(i), std::memory_order_relaxed);
     co_await Until([&] { return can_write(members, i, call); });
   }
-  give(members, step, call, name);
+  give(members, step, call, name, "");
   for (int i = 0; i < members.team.count; ++i) {
     if (step.take.bytes_of(i) == 0) continue;
     self.awaited.store(members.team.rank(i), std::memory_order_relaxed);

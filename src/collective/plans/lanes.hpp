@@ -20,8 +20,8 @@ class Lanes {
   static constexpr int most = 8;
   static constexpr uint32_t slots = 16;
   static constexpr size_t most_bytes = size_t{32} << 10;  // maximum that a rank gives
-  static constexpr size_t name_bytes = 60;
-  static constexpr uint64_t bytes = most * (slots * sizeof(uint32_t) + slots * (64 + most_bytes));
+  static constexpr size_t name_bytes = 60, place_bytes = 64;
+  static constexpr uint64_t bytes = most * (slots * sizeof(uint32_t) + slots * (64 + place_bytes + most_bytes));
 
   void start(const World& world, const CallLog& log, const Tuning& tuning, uint64_t offset, uint64_t stride) {
     world_ = &world, log_ = &log, tuning_ = tuning, offset_ = offset, stride_ = stride;
@@ -59,7 +59,7 @@ class Lanes {
   Status compare(Members& members, uint32_t last) const;
   Status same_call(const Members& members, int member, uint32_t call) const;
   bool can_write(const Members& members, int member, uint32_t call) const;
-  void give(const Members& members, const Step& step, uint32_t call, const Name& name) const;
+  void give(const Members& members, const Step& step, uint32_t call, const Name& name, const char* place) const;
   bool has_given(const Members& members, int member, uint32_t call) const;
   // Finds the member's block; requires that it has given it.
   Status find(const Members& members, const Step& step, int member, uint32_t call, const Name& name,
