@@ -34,8 +34,8 @@ class OneSided {
 
   virtual void put_strided(int rank, uint64_t to, const void* from, const Walk& walk);
   virtual void get_strided(void* to, int rank, uint64_t from, const Walk& walk);
-  // Starts a put whose source must not change until the completion: await() waits for all puts started with it. So many
-  // can be under way.
+  // Starts a put whose source must not change until the completion: await() waits for all puts started with it, of
+  // which many can be under way.
   virtual void start_put(int rank, uint64_t to, const void* from, size_t bytes, Completion& completion);
   // Scatters pieces (packed.hpp) to memory of one rank; a piece does not cross attached ranges.
   virtual void put_packed(int rank, std::span<const PackedWord> pieces);

@@ -1,4 +1,4 @@
-// How two sections are walked together, and what compound assignments compute.
+// Walks of two sections together, and the results of compound assignments.
 #include <gtest/gtest.h>
 
 #include <cstring>

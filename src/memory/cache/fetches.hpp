@@ -80,7 +80,7 @@ class Fetches {
   Fetch fetches_[most_fetches];
   std::atomic<uint32_t> slot_turn_{0};
   Foresight foresight_;
-  std::atomic<bool> unattended_{false};  // no preload has come since the last drop
+  std::atomic<bool> unattended_{false};  // no preload was made since the last drop
   std::atomic<bool> between_{false}, fetched_between_{false};
 
   static constexpr size_t streams = 16;  // sequences of faults on consecutive pages

@@ -52,7 +52,7 @@ void deregister_coarray(xmp_coarray* coarray);
 void deregister_all_coarrays();
 
 // ---- sections ----
-// A single element of so many bytes.
+// Makes the section of a single element, of `element` bytes.
 CoarraySection section_of(const xmp_coarray* coarray, int image, const void* address, size_t element,
                           const char* place);
 CoarraySection section_of(const xmp_section& section, size_t element, const char* place);

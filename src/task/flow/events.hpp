@@ -59,8 +59,8 @@ class Events final : public Outside {
   uint64_t number_to(int rank, Worker& worker);
   // Returns the number of the next event that expect() handles.
   uint64_t number_from(int rank) const { return peers_[static_cast<size_t>(rank)].expected; }
-  // The task, whose argument is an Expected, waits for the next event from that rank. Returns false if it has come
-  // already.
+  // Makes the task, whose argument is an Expected, wait for the next event from that rank. Returns false if that has
+  // arrived already.
   bool expect(int rank, Task& task, Worker& worker);
 
   // `what` is compared with the receiver's value.

@@ -23,12 +23,12 @@ class RuntimeTasks {
   // With `same` all ranks have the same numbers, so events are compared by them.
   void number_events(bool same) { same_numbers_ = same; }
 
-  // Returns a submitted task that ends when that rank's next event has come.
+  // Returns a submitted task that ends when that rank's next event has arrived.
   TaskRef expect(int rank, const TaskSection& section);
   // Returns a task that sends that rank an event when it runs, with the section if so told; it then does not end before
   // that is sent. This and the following tasks are not submitted yet.
   Task& signal(int rank, const TaskSection& section, bool with_data = false);
-  // Returns a task that ends when the data has come to that section. Submit it with one event.
+  // Returns a task that ends when the data has arrived in that section. Submit it with one event.
   Task& receiving(int rank, const TaskSection& section);
   // Returns a task that copies the section between its addresses here and at its home.
   Task& copying(int home, const TaskSection& section, bool to_here);
