@@ -1,4 +1,4 @@
-// What an index of sections finds: all that share a byte, and few others however many there are.
+// An index of sections finds all that share a byte, and few others however many there are.
 #include "task/flow/section_index.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Index {
   std::deque<Entry> entries;
   SectionIndex index;
 
-  void add(const TaskSection& section) { index.add(section, entries.emplace_back(section)); }
+  void add(const TaskSection& section) { index.add(entries.emplace_back(section)); }
   std::set<const Entry*> near(const TaskSection& section) const {
     std::set<const Entry*> out;
     index.for_each_near(section, [&](const Entry& entry) { out.insert(&entry); });

@@ -68,14 +68,14 @@ void Directory::rebuild(size_t slots) {
 
 // Few tasks are under way (option task-window), so memory is bounded although each task may name its own data.
 void Directory::sweep() {
-  index_.clear();
+  index_ = {};
   for (const auto& entry : entries_)
     entry->over = entry->is_over();  // computed once, because tasks end during the sweep
   for (const auto& entry : entries_)
     if (!entry->over) std::erase_if(entry->others, [](const Entry* other) { return other->over; });
   std::erase_if(entries_, [](const auto& entry) { return entry->over; });
   rebuild(slots_.size());
-  for (const auto& entry : entries_) index_.add(entry->section, *entry);
+  for (const auto& entry : entries_) index_.add(*entry);
   sweep_at_ = std::max(least_swept, 2 * entries_.size());
 }
 
@@ -92,7 +92,7 @@ void Directory::find_others(Entry& entry) {
     insert_in(entry.others, &other);
     insert_in(other.others, &entry);
   });
-  index_.add(entry.section, entry);
+  index_.add(entry);
 }
 
 void Directory::clear() {
@@ -100,7 +100,7 @@ void Directory::clear() {
 }
 
 void Directory::drop() {
-  index_.clear();
+  index_ = {};
   entries_.clear();
   slots_.assign(slots_.size(), {});
   addresses_ = 0;

@@ -1,5 +1,7 @@
 #include "task/flow/section_index.hpp"
 
+#include "task/flow/directory.hpp"
+
 namespace hiroba {
 
 namespace {
@@ -50,27 +52,21 @@ SectionIndex::Pair* SectionIndex::pair_of(int64_t stride) {
   if (by_stride_.size() == most_strides) return nullptr;
   Pair& pair = by_stride_.emplace_back();
   pair.strided.stride = pair.flat.stride = stride;
-  for (const auto& [section, entry] : intervals_) pair.flat.add(section, *entry);
+  for (const Level& level : contiguous_.levels)
+    for (const auto& [place, entry] : level.entries) pair.flat.add(simplified(entry->section), *entry);
   return &pair;
 }
 
-void SectionIndex::add(const TaskSection& section, Entry& entry) {
-  const TaskSection s = simplified(section);
+void SectionIndex::add(Entry& entry) {
+  const TaskSection s = simplified(entry.section);
   if (s.dims == 0) {
     contiguous_.add(s, entry);
-    intervals_.emplace_back(s, &entry);
     for (Pair& pair : by_stride_) pair.flat.add(s, entry);
   } else if (Pair* const pair = pair_of(inner_stride(s))) {
     pair->strided.add(s, entry);
   } else {
     loose_.add(s, entry);
   }
-}
-
-void SectionIndex::clear() {
-  contiguous_.clear(), loose_.clear();
-  by_stride_.clear();
-  intervals_.clear();
 }
 
 }  // namespace hiroba

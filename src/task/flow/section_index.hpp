@@ -22,8 +22,8 @@ struct Entry;
 
 class SectionIndex {
  public:
-  void add(const TaskSection& section, Entry& entry);
-  void clear();
+  // Adds the entry's section.
+  void add(Entry& entry);
   // Visits entries that may share bytes with the section, some more than once, in no order.
   template <typename Visit>
   void for_each_near(const TaskSection& section, const Visit& visit) const {
@@ -71,10 +71,9 @@ class SectionIndex {
     std::vector<Level> levels;
 
     void add(const TaskSection& section, Entry& entry);
-    void clear() { levels.clear(), low = high = nullptr; }
     template <typename Visit>
     void for_each_near(const TaskSection& section, const Visit& visit) const {
-      if (levels.empty() || section.end() <= low || section.address >= high) return;
+      if (section.end() <= low || section.address >= high) return;
       const Boxes boxes = boxes_of(section);
       for (const Level& level : levels)
         for (int b = 0; b < boxes.count; ++b) level.for_each_near(boxes.box[b], visit);
@@ -93,7 +92,6 @@ class SectionIndex {
   Plane contiguous_;
   Plane loose_;  // sections with still other strides, as intervals
   std::vector<Pair> by_stride_;
-  std::vector<std::pair<TaskSection, Entry*>> intervals_;  // those of contiguous_
 };
 
 }  // namespace hiroba
