@@ -1,6 +1,5 @@
 #include "coarray/assignments.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "coarray/parts.hpp"
@@ -140,8 +139,7 @@ Status Assignments::update(const CoarraySection& to, const CoarraySection& from,
     parts_.checker.note(Checker::Kind::read, from);
   }
   if (target.here == nullptr) target.here = parts_.world->transport->local_address(target.rank, target.offset);
-  Section values = from.section;
-  if (single) values = to.section, std::fill_n(values.stride.data(), values.dims, 0);
+  Section values = single ? to.section.repeated() : from.section;
   Walk walk;
   bool direct = pair_up(to.section, values, each_by_itself, walk) && source.here != nullptr;
   direct = direct && !may_fault(at(source.here, from)) &&

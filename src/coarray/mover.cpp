@@ -51,9 +51,7 @@ std::unique_ptr<char[]> Mover::get_packed(const RemoteAddress& from, const Secti
 }
 
 void Mover::put_packed(const RemoteAddress& to, const Section& section, const char* packed) const {
-  Walk walk;
-  pair_up(section, section.dense(), section.bytes, walk);
-  put(to, packed, walk);
+  put(to, packed, walk_packed(section).turned());
 }
 
 }  // namespace hiroba

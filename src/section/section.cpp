@@ -67,7 +67,7 @@ const char* first_in(const Section& section, const char* at, int64_t bytes) {
   const char* base = section.address;  // the last block that begins at or before `at`, and the one after it
   for (size_t d = 0; d < static_cast<size_t>(section.dims); ++d) {
     const int64_t rest = at - base, stride = section.stride[d], last = section.count[d] - 1;
-    const int64_t index = stride == 0 || rest < 0 ? 0 : std::min(rest / stride, last);
+    const int64_t index = rest < 0 ? 0 : std::min(rest / stride, last);
     // If no smaller dimension contains it, the next index may begin inside the range.
     const char* const next = base + (index + 1) * stride;
     if (index < last && next >= at && next < at + bytes) return next;
@@ -106,10 +106,8 @@ bool overlap(const SectionView& a, const SectionView& b) {
 
 const char* common_byte(const SectionView& a, const SectionView& b) {
   const Section other = upright(b);
-  Section still(a);  // on the other side of the walk, so that blocks stay single
-  std::fill_n(still.stride.data(), still.dims, 0);
   Walk walk;
-  pair_up(a, still, a.bytes, walk);
+  pair_up(a, Section(a).repeated(), a.bytes, walk);  // on the other side of the walk, so that blocks stay single
   const char* found = nullptr;
   walk.for_each_block([&](int64_t at, int64_t) {
     if (found == nullptr) found = first_in(other, a.address + at, static_cast<int64_t>(walk.block));

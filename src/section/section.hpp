@@ -109,6 +109,12 @@ struct SectionOf {
     for (int d = dims - 1; d >= 0; step *= count[static_cast<size_t>(d--)]) out.stride[static_cast<size_t>(d)] = step;
     return out;
   }
+  // As many blocks, all at the same place: one value that is used again for each.
+  SectionOf repeated() const {
+    SectionOf out = *this;
+    std::fill_n(out.stride.data(), dims, 0);
+    return out;
+  }
 };
 
 using Section = SectionOf<8>;

@@ -90,17 +90,11 @@ void gather(char* packed, const char* from, const Walk& walk, int64_t first, int
 
 void pack(char* to, const SectionView& from) { copy(to, from.address, walk_packed(from)); }
 
-void unpack(const SectionView& to, const char* from) {
-  Walk walk;
-  pair_up(to, Section(to).dense(), to.bytes, walk);
-  copy(to.address, from, walk);
-}
+void unpack(const SectionView& to, const char* from) { copy(to.address, from, walk_packed(to).turned()); }
 
 void fill(const SectionView& to, const void* value) {
   Walk walk;
-  Section same(to);  // the same value each time
-  std::fill_n(same.stride.data(), same.dims, 0);
-  pair_up(to, same, to.bytes, walk);
+  pair_up(to, Section(to).repeated(), to.bytes, walk);
   copy(to.address, static_cast<const char*>(value), walk);
 }
 

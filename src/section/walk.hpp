@@ -34,10 +34,10 @@ struct Walk {
     std::copy_n(from, dims, out.to);
     return out;
   }
-  // One side, without its address: side<Most>(to) or side<Most>(from). Requires at most `Most` dimensions.
+  // One side: side<Most>(to) or side<Most>(from). Requires at most `Most` dimensions.
   template <int Most>
-  SectionOf<Most> side(const int64_t* stride) const {
-    return SectionOf<Most>(SectionView{nullptr, block, dims, count, stride});
+  SectionOf<Most> side(const int64_t* stride, const char* address = nullptr) const {
+    return SectionOf<Most>(SectionView{const_cast<char*>(address), block, dims, count, stride});
   }
   // Calls visit(offset in to, offset in from) for each block, in order.
   template <typename Visit>
@@ -123,9 +123,7 @@ template <int Most>
 SectionOf<Most> simplified(const SectionOf<Most>& section) {
   Walk walk;
   pair_up(section, section, section.bytes, walk);
-  SectionOf<Most> out = walk.side<Most>(walk.from);
-  out.address = section.address;
-  return out;
+  return walk.side<Most>(walk.from, section.address);
 }
 
 // Copies the blocks of a walk, in their order; the sides do not overlap.

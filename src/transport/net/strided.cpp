@@ -49,9 +49,7 @@ void Puts::put_box(int rank, uint64_t to, const char* from, const Walk& walk) {
     const auto box = part.side<RemoteBox::most_dims>(part.to);
     outgoing.bytes.resize(sizeof box + part.total());
     std::memcpy(outgoing.bytes.data(), &box, sizeof box);
-    auto near = part.side<RemoteBox::most_dims>(part.from);
-    near.address = const_cast<char*>(from) + at_from;
-    pack(outgoing.bytes.data() + sizeof box, near);
+    pack(outgoing.bytes.data() + sizeof box, part.side<RemoteBox::most_dims>(part.from, from + at_from));
     const bool in_frame = outgoing.bytes.size() <= max_inline;
     Head h = head_of(in_frame ? Frame::strided : Frame::strided_bulk);
     h.offset = to + static_cast<uint64_t>(at_to), h.expected = ledger_->number(rank);
@@ -78,8 +76,7 @@ void Gets::get_box(char* to, int rank, uint64_t from, const Walk& walk) {
   walk.for_each_part(part_bytes, RemoteBox::most_dims, [&](const Walk& part, int64_t at_to, int64_t at_from) {
     Incoming& incoming = buffers[turn++ % std::size(buffers)];
     finish(incoming);
-    incoming.near = part.side<RemoteBox::most_dims>(part.to);
-    incoming.near.address = to + at_to;
+    incoming.near = part.side<RemoteBox::most_dims>(part.to, to + at_to);
     incoming.bytes.resize(part.total());
     const auto box = part.side<RemoteBox::most_dims>(part.from);
     Head h = head_of(Frame::get_strided);
