@@ -9,17 +9,12 @@
 #include <task_values.hpp>
 #include <thread>
 
-#include "programs.h"
+#include "task_cases.hpp"
 
 using hiroba::in;
 using hiroba::out;
 
 namespace {
-
-int* numbers(int count) {
-  const int dim[] = {count, -1}, div[] = {sms_nprocs, -1};
-  return static_cast<int*>(sms_mapalloc(dim, div, sizeof(int), 0, sms_nprocs));
-}
 
 // ---- a failure that no wait hands to the program -------------------------------------------------------------------
 
@@ -173,50 +168,19 @@ void run_of_freed() {
 }
 void free_of_freed() { hiroba_graph_free(freed_graph()); }
 
-const struct {
-  const char* name;
-  void (*run)();
-} cases[] = {{"private_too_early", private_too_early},
-             {"shared_too_early", shared_too_early},
-             {"written_too_early", written_too_early},
-             {"after_wait_for_data", after_wait_for_data},
-             {"blas_after_tasks", blas_after_tasks},
-             {"tiles_of_nothing", tiles_of_nothing},
-             {"tiles_of_less", tiles_of_less},
-             {"tiles_of_negative", tiles_of_negative},
-             {"tiles_of_close_rows", tiles_of_close_rows},
-             {"tiles_larger", tiles_larger},
-             {"loop_of_nothing", loop_of_nothing},
-             {"run_of_freed", run_of_freed},
-             {"free_of_freed", free_of_freed},
-             {"throws_before_barrier", throws_before_barrier},
-             {"throws_before_split_barrier", throws_before_split_barrier},
-             {"throws_before_free", throws_before_free},
-             {"throws_before_end", throws_before_end},
-             {"throws_before_wait_in_c", throws_before_wait_in_c},
-             {"throws_before_wait_for_data_in_c", throws_before_wait_for_data_in_c},
-             {"throws_before_wait_for_data", throws_before_wait_for_data},
-             {"throws_no_exception", throws_no_exception},
-             {"child_throws_before_end", child_throws_before_end},
-             {"throws_in_left_out_task", throws_in_left_out_task},
-             {"fails_outside", fails_outside},
-             {"get_of_nothing", get_of_nothing},
-             {"barrier_in_task", barrier_in_task},
-             {"alloc_in_task", alloc_in_task},
-             {"end_in_task", end_in_task},
-             {"run_in_task", run_in_task},
-             {"collective_in_task", collective_in_task},
-             {"reduction_in_task", reduction_in_task},
-             {"blas_in_task", blas_in_task},
-             {"team_in_task", team_in_task},
-             {"barrier_in_graph", barrier_in_graph},
-             {"collective_in_task_of_all", collective_in_task_of_all}};
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  sms_startup(&argc, &argv);
-  for (const auto& c : cases)
-    if (argc == 2 && c.name == std::string(argv[1])) c.run();
-  sms_shutdown();
+  // clang-format off: it would give each case a line
+  return run_case(argc, argv, {
+    CASE(private_too_early), CASE(shared_too_early), CASE(written_too_early), CASE(after_wait_for_data),
+    CASE(blas_after_tasks), CASE(tiles_of_nothing), CASE(tiles_of_less), CASE(tiles_of_negative),
+    CASE(tiles_of_close_rows), CASE(tiles_larger), CASE(loop_of_nothing), CASE(run_of_freed), CASE(free_of_freed),
+    CASE(throws_before_barrier), CASE(throws_before_split_barrier), CASE(throws_before_free), CASE(throws_before_end),
+    CASE(throws_before_wait_in_c), CASE(throws_before_wait_for_data_in_c), CASE(throws_before_wait_for_data),
+    CASE(throws_no_exception), CASE(child_throws_before_end), CASE(throws_in_left_out_task), CASE(fails_outside),
+    CASE(get_of_nothing), CASE(barrier_in_task), CASE(alloc_in_task), CASE(end_in_task), CASE(run_in_task),
+    CASE(collective_in_task), CASE(reduction_in_task), CASE(blas_in_task), CASE(team_in_task), CASE(barrier_in_graph),
+    CASE(collective_in_task_of_all)});
+  // clang-format on
 }

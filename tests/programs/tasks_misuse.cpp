@@ -8,18 +8,13 @@
 #include <thread>
 #include <vector>
 
-#include "programs.h"
+#include "task_cases.hpp"
 
 using hiroba::in;
 using hiroba::inout;
 using hiroba::out;
 
 namespace {
-
-int* numbers(int count) {
-  const int dim[] = {count, -1}, div[] = {sms_nprocs, -1};
-  return static_cast<int*>(sms_mapalloc(dim, div, sizeof(int), 0, sms_nprocs));
-}
 
 void outside() {
   int* const a = numbers(100);
@@ -418,62 +413,19 @@ void no_wait() {  // the end of the program waits for all tasks
   for (int i = 0; i < 1000; ++i) hiroba::task(inout(a[i % 100]), [] {});
 }
 
-const struct {
-  const char* name;
-  void (*run)();
-} cases[] = {{"outside", outside},
-             {"negative_count", negative_count},
-             {"negative_bytes", negative_bytes},
-             {"unowned", unowned},
-             {"waits_for_successor", waits_for_successor},
-             {"reduction_of_own", reduction_of_own},
-             {"reduction_elsewhere", reduction_elsewhere},
-             {"reduction_without_order", reduction_without_order},
-             {"reduction_of_bytes", reduction_of_bytes},
-             {"reduction_by_function", reduction_by_function},
-             {"freed", freed},
-             {"freed_early", freed_early},
-             {"different", different},
-             {"fewer", fewer},
-             {"throws", throws},
-             {"never_ends", never_ends},
-             {"never_let_go", never_let_go},
-             {"never_ends_in_graph", never_ends_in_graph},
-             {"never_let_go_in_graph", never_let_go_in_graph},
-             {"wrong_rank", wrong_rank},
-             {"wrong_priority", wrong_priority},
-             {"wrong_thread", wrong_thread},
-             {"other_graph", other_graph},
-             {"waits_in_graph", waits_in_graph},
-             {"waits_for_data_in_graph", waits_for_data_in_graph},
-             {"different_graphs", different_graphs},
-             {"hold_outside", hold_outside},
-             {"no_wait", no_wait},
-             {"unnamed", unnamed},
-             {"only_read", only_read},
-             {"of_another_rank", of_another_rank},
-             {"one_past", one_past},
-             {"late", late},
-             {"later", later},
-             {"child", child},
-             {"parent", parent},
-             {"by_memset", by_memset},
-             {"child_writes", child_writes},
-             {"child_reads", child_reads},
-             {"grandchild_writes", grandchild_writes},
-             {"child_writes_what_is_read", child_writes_what_is_read},
-             {"child_writes_more", child_writes_more},
-             {"child_writes_own_memory", child_writes_own_memory},
-             {"children_named", children_named},
-             {"in_graph", in_graph},
-             {"all_named", all_named},
-             {"held_elsewhere", held_elsewhere}};
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  sms_startup(&argc, &argv);
-  for (const auto& c : cases)
-    if (argc == 2 && c.name == std::string(argv[1])) c.run();
-  sms_shutdown();
+  // clang-format off: it would give each case a line
+  return run_case(argc, argv, {
+    CASE(outside), CASE(negative_count), CASE(negative_bytes), CASE(unowned), CASE(waits_for_successor),
+    CASE(reduction_of_own), CASE(reduction_elsewhere), CASE(reduction_without_order), CASE(reduction_of_bytes),
+    CASE(reduction_by_function), CASE(freed), CASE(freed_early), CASE(different), CASE(fewer), CASE(throws),
+    CASE(never_ends), CASE(never_let_go), CASE(never_ends_in_graph), CASE(never_let_go_in_graph), CASE(wrong_rank),
+    CASE(wrong_priority), CASE(wrong_thread), CASE(other_graph), CASE(waits_in_graph), CASE(waits_for_data_in_graph),
+    CASE(different_graphs), CASE(hold_outside), CASE(no_wait), CASE(unnamed), CASE(only_read), CASE(of_another_rank),
+    CASE(one_past), CASE(late), CASE(later), CASE(child), CASE(parent), CASE(by_memset), CASE(child_writes),
+    CASE(child_reads), CASE(grandchild_writes), CASE(child_writes_what_is_read), CASE(child_writes_more),
+    CASE(child_writes_own_memory), CASE(children_named), CASE(in_graph), CASE(all_named), CASE(held_elsewhere)});
+  // clang-format on
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 from misuse import Case, main
 
-PLACE = r"tasks_(misuse|failures)\.cpp:\d+"
+PLACE = r"(tasks_(misuse|failures)\.cpp|task_cases\.hpp):\d+"
 BOOM = rf"task boom \(\S*{PLACE}\) has failed: spilled"
 NOT_HANDLED = "and the program has not handled that at this wait"
 LATE: dict[str, Any] = {"options": ["--timeout", "2"], "extra_seconds": 4}
@@ -52,7 +52,7 @@ def writes(name: str, task: str, element: str, code: str, *words: str, how: str 
     """A task that writes what it does not name: the lines on which it is created, and which write."""
     place = rf"tasks_misuse\.cpp:{line(task)}\)"
     code_place = rf"tasks_misuse\.cpp:{line(code)}\)"
-    array = r"tasks_misuse\.cpp:\d+"
+    array = r"task_cases\.hpp:\d+"
     wrong = rf"check: wrong \(\S*{place} writes \S*{array}\[{element}\] {how} its function \({code_place}, which it"
     return checked(name, wrong, *(words or ["does not name; name it with out"]))
 
