@@ -145,17 +145,19 @@ void Checker::compare(const Notes& a, int rank_a, const Notes& b, int rank_b) {
 }
 
 void Checker::report(const Note& a, int rank_a, const Note& b, int rank_b, int64_t byte) {
-  const std::string pair = format("%s %s %s", a.name, a.place, b.place);
-  const std::string turned = format("%s %s %s", b.name, b.place, a.place);
-  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
-  const auto verb = [](const Note& n) {
-    return n.kind == Kind::read ? "reads" : n.kind == Kind::write ? "writes" : "accumulates to";
+  if (!reports_.add(a.name, a.place, b.place)) return;
+  const auto access = [](int rank, const Note& n, const std::string& what) -> AccessReport {
+    return {format("rank %d", rank),
+            n.kind == Kind::read    ? "reads"
+            : n.kind == Kind::write ? "writes"
+                                    : "accumulates to",
+            what, format("(at %s)", n.place)};
   };
-  log_finding(
-      "check: race on %s of image %d: rank %d %s element %ld (at %s), and rank %d %s it (at %s), in segments that "
-      "nothing orders; put a synchronisation between them",
-      a.name, a.owner, rank_a, verb(a), byte / static_cast<int64_t>(a.array_element), a.place, rank_b, verb(b),
-      b.place);
+  const int64_t element = byte / static_cast<int64_t>(a.array_element);
+  const std::string text =
+      race_text("race", format("%s of image %d", a.name, a.owner), access(rank_a, a, format("element %ld", element)),
+                access(rank_b, b, "it"), "in segments that nothing orders; put a synchronisation between them");
+  log_finding("%s", text.c_str());
 }
 
 }  // namespace hiroba

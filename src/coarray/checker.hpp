@@ -7,7 +7,6 @@
 #pragma once
 
 #include <mutex>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,7 +71,7 @@ class Checker {
   std::vector<uint32_t> segments_;  // clocks
   std::vector<Note> notes_;
   std::vector<const Coarray*> coarrays_;
-  std::set<std::string> reported_;
+  RaceReports reports_;
 };
 
 }  // namespace hiroba

@@ -76,19 +76,19 @@ void LoopRaces::compare(Array& array, const Touch& a, int rank_a, const Touch& b
   // If pages replace elements, each access of a loop would overlap each of the other; one pair is enough.
   const bool by_page = a.kind == Touch::pages || b.kind == Touch::pages;
   const char *const one = by_page ? "" : a.text, *const other = by_page ? "" : b.text;
-  const std::string pair = format("%s %s %s %s %s", array.name, a.place, one, b.place, other);
-  const std::string turned = format("%s %s %s %s %s", array.name, b.place, other, a.place, one);
-  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
+  if (!reports_.add(array.name, format("%s %s", a.place, one), format("%s %s", b.place, other))) return;
   const std::string at = (by_page ? "the page of " : "") + element_name(array, std::max<int64_t>(found->byte, 0));
   // A possible race is reported, but does not make the run a failure.
   array.race_told = array.race_told || found->sure;
-  (found->sure ? log_finding : log_line)(
-      "check: %s on %s: rank %d %s %s (`%s` at %s), and rank %d %s it (`%s` at %s), with no barrier between%s",
-      found->sure ? "race" : "perhaps a race", array.name, rank_a, verb(a), at.c_str(), a.text, a.place, rank_b,
-      verb(b), b.text, b.place,
-      found->sure ? ""
-      : by_page   ? "; where subscripts are not known, pages are compared"
-                  : "; if these iterations do it");
+  const auto access = [](int rank, const Touch& touch, const std::string& what) -> AccessReport {
+    return {format("rank %d", rank), verb(touch), what, format("(`%s` at %s)", touch.text, touch.place)};
+  };
+  const std::string text =
+      race_text(found->sure ? "race" : "perhaps a race", array.name, access(rank_a, a, at), access(rank_b, b, "it"),
+                found->sure ? "with no barrier between"
+                : by_page   ? "with no barrier between; where subscripts are not known, pages are compared"
+                            : "with no barrier between; if these iterations do it");
+  (found->sure ? log_finding : log_line)("%s", text.c_str());
 }
 
 // ---- accesses of all ranks ------------------------------------------------------------------------------------------

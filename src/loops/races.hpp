@@ -7,9 +7,7 @@
 // Records are kept until the next barrier. Used by the thread that calls barriers.
 #pragma once
 
-#include <set>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "loops/progression.hpp"
@@ -40,7 +38,7 @@ class LoopRaces {
 
   std::vector<Touch> touches_;  // since the last barrier
   bool too_many_ = false;
-  std::set<std::string> reported_;
+  RaceReports reports_;
 };
 
 }  // namespace hiroba

@@ -22,6 +22,7 @@
 #include "memory/arrays.hpp"
 #include "memory/atomics.hpp"
 #include "memory/check/named_writes.hpp"
+#include "memory/check/race_report.hpp"
 #include "memory/heap/heap.hpp"
 #include "memory/homes/homes.hpp"
 #include "memory/numa/affinity.hpp"

@@ -225,35 +225,35 @@ void RaceChecker::say_heap_left() {
 void RaceChecker::report(const Race& race, const Array& array) {
   if (array.race_told) return;
   const Race::Side &a = race.side[0], &b = race.side[1];
-  const std::string pair = format("%s %s %s", array.name, a.text, b.text),
-                    turned = format("%s %s %s", array.name, b.text, a.text);
-  if (reported_.count(turned) > 0 || !reported_.insert(pair).second) return;
-  const auto verb = [](const Race::Side& side) {
-    return (side.kind & AccessRecord::frees) != 0   ? "frees"
-           : (side.kind & AccessRecord::write) != 0 ? "writes"
-                                                    : "reads";
-  };
-  const auto place = [](const Race::Side& side) {
-    return side.text[0] == '\0' ? "a place that is not known" : side.text;
-  };
+  if (!reports_.add(array.name, a.text, b.text)) return;
   const int64_t byte = config_.base + race.address - array.data;
-  const auto relation = [](const Race::Side& side) { return (side.kind & AccessRecord::frees) != 0 ? "at" : "in"; };
   const bool freed = ((a.kind | b.kind) & AccessRecord::frees) != 0;
   const std::string what = !array.is_heap           ? element_name(array, byte)
                            : race.object[0] == '\0' ? format("%p", static_cast<const void*>(array.data + byte))
                                                     : "it";
-  const std::string advice =
+  const auto access = [](const Race::Side& side, const std::string& accessed, bool near) -> AccessReport {
+    const bool frees = (side.kind & AccessRecord::frees) != 0, writes = (side.kind & AccessRecord::write) != 0;
+    return {format("rank %d", side.rank),
+            frees    ? "frees"
+            : writes ? "writes"
+                     : "reads",
+            accessed,
+            in_code(near    ? "near"
+                    : frees ? "at"
+                            : "in",
+                    side.text)};
+  };
+  const std::string remedy =
       freed        ? "free it when no rank uses it any more: after a barrier, or under the lock of those that use it"
       : race.apart ? format(
                          "these are different bytes of one value, of which one write remains: if they are members of a "
                          "structure, declare the smallest by %s",
                          phrases().set_scalar)
                    : "put a barrier between the two, or a lock around both";
-  log_finding(
-      "check: race on %s: rank %d %s %s %s %s, and rank %d %s it %s %s, with no barrier between and no lock "
-      "that both hold; %s",
-      race.object[0] == '\0' ? array.name : race.object, a.rank, verb(a), what.c_str(),
-      race.near ? "near" : relation(a), place(a), b.rank, verb(b), relation(b), place(b), advice.c_str());
+  const std::string text =
+      race_text("race", race.object[0] == '\0' ? array.name : race.object, access(a, what, race.near),
+                access(b, "it", false), "with no barrier between and no lock that both hold; " + remedy);
+  log_finding("%s", text.c_str());
 }
 
 // ---- of all ranks --------------------------------------------------------------------------------------------------

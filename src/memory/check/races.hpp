@@ -17,6 +17,7 @@
 #include "collective/collective.hpp"
 #include "memory/check/access_recorder.hpp"
 #include "memory/check/race_order.hpp"
+#include "memory/check/race_report.hpp"
 #include "memory/check/stray_pointers.hpp"
 
 namespace hiroba {
@@ -105,7 +106,7 @@ class RaceChecker {
   StrayPointers stray_pointers_;
   uint64_t epoch_ = 0;
   std::set<std::tuple<uint64_t, const void*, const void*>> found_;  // array and places
-  std::set<std::string> reported_;                                  // messages
+  RaceReports reports_;
   std::function<std::string(uint64_t)> object_name_;
   bool heap_told_ = false;
 };

@@ -13,8 +13,9 @@ namespace hiroba {
 
 namespace {
 
+// Returns an empty text if the location is not known.
 std::string place_of(const void* code) {
-  if (code == nullptr) return "a place that is not known";
+  if (code == nullptr) return "";
   const std::string place = source_location(code);
   const bool of_body = place.starts_with("hiroba::detail::");  // the name is that of a template and a lambda
   return of_body ? "its function " + place.substr(place.rfind('(')) : place;
@@ -120,9 +121,9 @@ void NameCheck::refuse(const void* self, const UnnamedWrite& write) {
   const TaskSection byte(const_cast<char*>(write.address), 1);
   const bool reads =
       std::any_of(named.begin(), named.end(), [&](const TaskAccess& a) { return overlap(a.section, byte); });
-  const std::string element = element_name(*array, write.address - array->data);
-  end_job(1, "check: %s writes %s %s %s, %s; name it with out, or with inout if the task reads it before",
-          name_of(task).c_str(), element.c_str(), write.near ? "near" : "in", place_of(write.code).c_str(),
+  const AccessReport access = {name_of(task), "writes", element_name(*array, write.address - array->data),
+                               in_code(write.near ? "near" : "in", place_of(write.code))};
+  end_job(1, "check: %s, %s; name it with out, or with inout if the task reads it before", access.text().c_str(),
           reads ? "which it names only to read" : "which it does not name");
 }
 
