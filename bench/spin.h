@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "../apps/common/team.h"
+#include "../apps/common/clock.h"
 
 static inline void spin(int64_t rounds) {
   uint64_t x = 1;
@@ -20,9 +20,9 @@ static inline double spin_rate(void) {
   enum { TRIES = 7, ROUNDS = 1000000 };
   double best = 0;
   for (int i = 0; i < TRIES; i++) {
-    const double start = team_now();
+    const double start = now();
     spin(ROUNDS);
-    const double rate = (double)ROUNDS / (1e9 * (team_now() - start));
+    const double rate = (double)ROUNDS / (1e9 * (now() - start));
     if (rate > best) best = rate;
   }
   return best;

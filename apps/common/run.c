@@ -5,8 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 static const double default_look = 0.25; /* seconds: hirobarun allows 3 s from Ctrl-C to the end */
 enum { looks_per_state = 4 };
@@ -17,12 +18,10 @@ static volatile sig_atomic_t asked_to_stop;
  * its command, and then the process group of the command; a launcher passes signals on. */
 static void on_signal(int number) {
   static const double together = 0.5; /* seconds */
-  static struct timespec first;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  if (!asked_to_stop) first = now;
-  const double since = (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
-  if (asked_to_stop && since > together) {
+  static double first;
+  const double at = now();
+  if (!asked_to_stop) first = at;
+  if (asked_to_stop && at - first > together) {
     signal(number, SIG_DFL);
     raise(number);
   }

@@ -93,12 +93,12 @@ void* npb_array(npb* n, size_t count, size_t size) {
 void npb_start(npb* n) {
   n->communication = 0;
   npb_sum(n, 0);
-  n->started = npb_now();
+  n->started = now();
 }
 
 void npb_stop(npb* n) {
   npb_sum(n, 0);
-  n->seconds = npb_now() - n->started;
+  n->seconds = now() - n->started;
 }
 
 int npb_finish(npb* n, bool verified, long size, int iterations, double operations, const char* kind,

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
+
+#include "../common/clock.h"
 
 /* The processes that run the program together. A single process leaves the functions NULL. */
 typedef struct npb_team {
@@ -43,12 +44,6 @@ static inline uint64_t npb_random(uint64_t* x) {
 
 /* The state after `count` numbers have been drawn. */
 uint64_t npb_random_after(uint64_t count);
-
-static inline double npb_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Reads the command line. `accumulates`: the program knows --accumulate. */
 void npb_begin(npb* n, const char* benchmark, const char* program, npb_team team, bool accumulates, int argc,

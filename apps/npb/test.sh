@@ -69,12 +69,13 @@ notices() { # OLD NEW
   local benchmark=${program%_*} status=0 said source
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
-  cp -r "$(dirname "${BASH_SOURCE[0]}")/." "$scratch"
-  source=$(<"$scratch/$benchmark/$benchmark.c")
+  cp -r "$(dirname "${BASH_SOURCE[0]}")/../"{npb,common} "$scratch"
+  cd "$scratch/npb"
+  source=$(<"$benchmark/$benchmark.c")
   [[ $source == *"$1"* ]] || fail "there is no '$1' in $benchmark.c"
-  printf '%s\n' "${source//"$1"/"$2"}" >"$scratch/$benchmark/$benchmark.c"
-  "${CC:-cc}" -O1 -std=gnu11 "$scratch/$benchmark/"{"$program","$benchmark"}.c "$scratch/npb.c" -lm -o "$scratch/wrong"
-  said=$("$scratch/wrong" 2>&1) || status=$?
+  printf '%s\n' "${source//"$1"/"$2"}" >"$benchmark/$benchmark.c"
+  "${CC:-cc}" -O1 -std=gnu11 "$benchmark/"{"$program","$benchmark"}.c npb.c -lm -o wrong
+  said=$(./wrong 2>&1) || status=$?
   ((status == 1)) || fail "exit status $status, not 1, with '$2' for '$1'"
   [[ $said == *UNSUCCESSFUL* && $said == *"the answer is wrong"* ]] || fail "it does not say that it is wrong: $said"
 }

@@ -6,17 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../../apps/common/clock.h"
 #include "contestant.h"
 
 enum { CALLS_AT_LEAST = 10, BATCHES = 7 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 enum { PHASES = 1009 };
 static number phase[PHASES]; /* exp(ik): to fill 4 GiB by calls of cexp takes longer than the products */

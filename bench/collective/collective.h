@@ -15,13 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "../../apps/common/clock.h"
+#include "../json.h"
 
 enum { BCAST_OF, ALLREDUCE_OF, ALLGATHER_OF, ALLTOALL_OF, BARRIER_OF, OPERATIONS };
 static const char* const operation_names[] = {"bcast", "allreduce", "allgather", "alltoall", "barrier"};
@@ -83,7 +79,8 @@ int main(int argc, char** argv) {
   double* const send = BUFFER((size_t)most * sizeof(double) * (size_t)RANKS);
   double* const recv = BUFFER((size_t)most * sizeof(double) * (size_t)RANKS);
   memset(recv, 0, (size_t)most * sizeof(double) * (size_t)RANKS);
-  if (RANK == 0) printf("{");
+  static json_line line;
+  char name[64];
   for (int operation = 0; operation < OPERATIONS; operation++)
     for (int n = 1; n <= most; n *= 2) {
       fill(operation, send, recv, n);
@@ -92,8 +89,8 @@ int main(int argc, char** argv) {
       check(operation, recv, n);
       BARRIER();
       const double time = seconds(operation, send, recv, n, budget);
-      if (RANK == 0)
-        printf("%s\"%s_%d\": %.4g", operation + n > 1 ? ", " : "", operation_names[operation], 8 * n, time);
+      snprintf(name, sizeof name, "%s_%d", operation_names[operation], 8 * n);
+      json_add(&line, name, time);
       if (operation == BARRIER_OF) break;
     }
   /* What copying the same bytes costs, this rank alone among all that copy. */
@@ -105,9 +102,10 @@ int main(int argc, char** argv) {
       memcpy(recv, send, (size_t)n * sizeof(double) * (size_t)RANKS);
       __asm__ volatile("" ::: "memory");
     }
-    if (RANK == 0) printf(", \"memcpy_%d\": %.4g", 8 * n, (now() - start) / repetitions);
+    snprintf(name, sizeof name, "memcpy_%d", 8 * n);
+    json_add(&line, name, (now() - start) / repetitions);
   }
-  if (RANK == 0) printf("}\n");
+  if (RANK == 0) json_print(&line);
   STOP;
   return 0;
 }

@@ -52,9 +52,9 @@ void reference_delay(const trial* t) {
 }
 
 static double timed(void (*run)(const trial* t), const trial* t) {
-  const double start = team_now();
+  const double start = now();
   run(t);
-  return 1e6 * (team_now() - start);
+  return 1e6 * (now() - start);
 }
 
 static int ascending(const void* a, const void* b) {

@@ -20,18 +20,18 @@ static int remote(long objects) {
   double freeing = 0, allocating = 0;
   uint64_t seed = 88172645463325252u;
   for (int time = -1; time < TIMES; ++time) {
-    double start = heap_now();
+    double start = now();
     if (sms_rank == 0)
       for (long i = 0; i < objects; ++i) table[i] = heap_get(16 + heap_random(&seed) % 1009, (uint32_t)i);
-    if (time >= 0) allocating += heap_now() - start;
+    if (time >= 0) allocating += now() - start;
     sms_barrier();
     if (sms_rank == sms_nprocs - 1) {
       long wrong = 0;
       for (long i = 0; i < objects; ++i) wrong += table[i][0] != (uint32_t)i; /* and the table comes here */
       if (wrong != 0) sms_abort(1, "an object has another content");
-      start = heap_now();
+      start = now();
       for (long i = 0; i < objects; ++i) sms_mfree(table[i]);
-      if (time >= 0) freeing += heap_now() - start;
+      if (time >= 0) freeing += now() - start;
     }
     sms_barrier();
   }

@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../../apps/common/clock.h"
 
 enum { HEAP_SLOTS = 1000, HEAP_SIZES = 1 << 14, HEAP_THREADS = 2 };
 
@@ -27,12 +28,6 @@ struct heap_thread {
   double seconds;
   int wrong;
 };
-
-static inline double heap_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static inline uint64_t heap_random(uint64_t* state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
@@ -92,12 +87,12 @@ static void* heap_run(void* argument) {
   for (int time = 0; time < 2; ++time) { /* the first to warm up */
     const long pairs = time == 0 ? self->pairs / 10 : self->pairs;
     pthread_barrier_wait(self->start);
-    const double start = heap_now();
+    const double start = now();
     if (strcmp(self->kind, "random") == 0) self->wrong |= heap_random_pairs(pairs, size, slot);
     else if (strcmp(self->kind, "pairs") == 0) self->wrong |= heap_single_pairs(pairs, size);
     else if (strcmp(self->kind, "batches") == 0) self->wrong |= heap_batches(pairs, size);
     else self->wrong = 1;
-    self->seconds = heap_now() - start;
+    self->seconds = now() - start;
   }
   free(size);
   return NULL;

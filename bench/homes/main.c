@@ -13,15 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../../apps/common/clock.h"
 
 enum { COLUMNS = 4096, BEFORE = 10, MEASURED = 20, ROUNDS = 5 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void check(int ok, const char* what) {
   if (!ok) sms_abort(1, what);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../../apps/common/clock.h"
 
 enum { PROCESSES = 2 };
 
@@ -16,12 +17,6 @@ struct shared {
   _Alignas(64) int64_t counter;
   atomic_int arrived; /* twice */
 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Spins: a process that is woken up late would have the mutex for itself. */
 static void meet(struct shared* s, int time) {

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "../../apps/common/clock.h"
+
 enum { page_bytes = 4096 };
 
 typedef struct samples {
@@ -14,7 +16,6 @@ typedef struct samples {
   double value[64];
 } samples;
 
-double now(void);
 void add(samples* s, double value);
 double median(samples* s); /* sorts */
 void check(int ok, const char* what);

@@ -3,15 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../json.h"
 #include "cases.h"
-
-double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void add(samples* s, double value) {
   if (s->count < (int)(sizeof s->value / sizeof *s->value)) s->value[s->count++] = value;
@@ -33,12 +27,9 @@ void check(int ok, const char* what) {
   if (!ok) sms_abort(1, what);
 }
 
-static char line[4096];
+static json_line line;
 
-void report(const char* name, double value) {
-  const size_t used = strlen(line);
-  snprintf(line + used, sizeof line - used, "%s\"%s\": %.9g", used == 0 ? "" : ", ", name, value);
-}
+void report(const char* name, double value) { json_add(&line, name, value); }
 
 static const struct {
   const char* name;
@@ -66,7 +57,7 @@ int main(int argc, char** argv) {
     parameters p = {(argc > 2 ? (size_t)atol(argv[2]) : cases[i].mib) << 20, argc > 3 ? atoi(argv[3]) : 9};
     sms_startup(&argc, &argv);
     cases[i].run(p);
-    if (sms_rank == sms_nprocs - 1) printf("{%s}\n", line);
+    if (sms_rank == sms_nprocs - 1) json_print(&line);
     sms_shutdown();
     return 0;
   }

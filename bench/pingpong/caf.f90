@@ -27,11 +27,11 @@ program pingpong
       real(c_double), intent(in) :: local(*), shared(*)
       character(kind=c_char), intent(in) :: who(*)
     end function
-    subroutine pp_report(c, seconds, first, last) bind(c)
+    subroutine pp_report(c, seconds, last) bind(c)
       import
       type(pp_case), intent(in) :: c
       real(c_double), intent(inout) :: seconds(*)
-      integer(c_int), value :: first, last
+      integer(c_int), value :: last
     end subroutine
   end interface
 
@@ -69,7 +69,7 @@ program pingpong
     end if
     sync all
     if (pp_check(c, me - 1, local, shared, 'caf'//c_null_char) /= 0) error stop 1
-    if (me == 1) call pp_report(c, seconds, merge(1, 0, k == 1), merge(1, 0, k == cases))
+    if (me == 1) call pp_report(c, seconds, merge(1, 0, k == cases))
     sync all
   end do
 

@@ -23,10 +23,10 @@ static double median(double* values) {
 static double put(int other) {
   double spent[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
-    const double start = pp_now();
+    const double start = now();
     for (long k = 0; k < TIMES; k++)
       for (int i = 0; i < COUNT; i++) a[i]:[other] = i + k;
-    spent[round] = pp_now() - start;
+    spent[round] = now() - start;
   }
   return 1e9 * median(spent) / TIMES / COUNT;
 }
@@ -36,10 +36,10 @@ static double get(int other) {
   double spent[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
     long sum = 0;
-    const double start = pp_now();
+    const double start = now();
     for (long k = 0; k < TIMES; k++)
       for (int i = 0; i < COUNT; i++) sum += a[i]:[other];
-    spent[round] = pp_now() - start;
+    spent[round] = now() - start;
     if (sum != (long)TIMES * COUNT * (TIMES - 1 + (COUNT - 1) / 2) + (long)TIMES * COUNT / 2) {
       fprintf(stderr, "element: the elements are not what has been put\n");
       exit(1);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../json.h"
+
 static const char* const names[PP_KINDS] = {"put", "get", "put2", "get2", "accumulate", "pingpong", "word", "copy"};
 
 int pp_read(const char* name, const char* bytes, const char* rounds, pp_case* c) {
@@ -69,22 +71,25 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-void pp_report(const pp_case* c, double* seconds, int first, int last) {
+void pp_report(const pp_case* c, double* seconds, int last) {
+  static json_line line;
+  char name[64];
   qsort(seconds + 1, (size_t)c->rounds, sizeof *seconds, ascending);
   const double one = seconds[1 + (c->rounds - 1) / 2] / c->inner / (both(c) ? 2 : 1);
-  printf("%s\"%s %zu\": %.5g%s", first ? "{" : ", ", names[c->kind], c->bytes, one, last ? "}\n" : "");
-  fflush(stdout);
+  snprintf(name, sizeof name, "%s %zu", names[c->kind], c->bytes);
+  json_add(&line, name, one);
+  if (last) json_print(&line);
 }
 
 /* The time of the round's operations, which only rank 0 performs, or both. */
 static double timed(const pp_contestant* who, pp_case* c) {
   if (both(c)) who->barrier();
-  const double start = pp_now();
+  const double start = now();
   for (int i = 0; i < c->inner && (who->rank == 0 || both(c)); i++) {
     c->turn++;
     who->operation[c->kind](c);
   }
-  return pp_now() - start;
+  return now() - start;
 }
 
 int pp_main(const pp_contestant* who, int argc, char** argv) {
@@ -112,8 +117,8 @@ int pp_main(const pp_contestant* who, int argc, char** argv) {
     if (pp_check(&c, who->rank, who->local, who->shared, who->name) != 0) return 1;
     if (beside && pp_check(&copy, who->rank, who->local, who->shared, who->name) != 0) return 1;
     if (who->rank == 0) {
-      pp_report(&c, seconds, k == 1, k + 5 >= argc && !beside);
-      if (beside) pp_report(&copy, copies, 0, k + 5 >= argc);
+      pp_report(&c, seconds, k + 5 >= argc && !beside);
+      if (beside) pp_report(&copy, copies, k + 5 >= argc);
     }
     who->barrier();
   }

@@ -26,7 +26,8 @@
 #define PINGPONG_H
 
 #include <stddef.h>
-#include <time.h>
+
+#include "../../apps/common/clock.h"
 
 enum { PP_MOST = 16 << 20, PP_WORDS = 2 * PP_MOST / 8 + 8, PP_ROUNDS = 1024 };
 
@@ -58,12 +59,6 @@ typedef struct pp_contestant {
       const pp_case* c); /* one; PP_PINGPONG and PP_WORD by both ranks, else by rank 0; NULL: lacks */
 } pp_contestant;
 
-static inline double pp_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Runs the cases of the command line and prints {"put 8": SECONDS, ...}. Returns the exit status. */
 int pp_main(const pp_contestant* who, int argc, char** argv);
 
@@ -72,6 +67,6 @@ int pp_main(const pp_contestant* who, int argc, char** argv);
 int pp_read(const char* name, const char* bytes, const char* rounds, pp_case* c); /* 0, or a message and 2 */
 void pp_fill(const pp_case* c, double* local, double* shared);
 int pp_check(const pp_case* c, int rank, const double* local, const double* shared, const char* who);
-void pp_report(const pp_case* c, double* seconds, int first, int last); /* of rounds + 1, the first not counted */
+void pp_report(const pp_case* c, double* seconds, int last); /* of rounds + 1, the first not counted */
 
 #endif

@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../../apps/common/clock.h"
 
 enum { MOST = 2000 }; /* entries of a row */
 
@@ -28,12 +29,6 @@ typedef struct problem {
   int times;
   const char* format;
 } problem;
-
-static inline double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static inline problem read_problem(int argc, char** argv) {
   if (argc < 5) {

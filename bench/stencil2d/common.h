@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "../../apps/common/clock.h"
 
 #ifndef N
 #define N 64
@@ -42,13 +43,6 @@ static inline int steps_wanted(int argc, char** argv) {
 
 static inline int smaller(int a, int b) { return a < b ? a : b; }
 static inline int larger(int a, int b) { return a > b ? a : b; }
-
-/* Seconds since some fixed moment. */
-static inline double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The result, as one line of JSON; for one process of the program. */
 static inline void report(int steps, double seconds, double checksum) {

@@ -73,9 +73,9 @@ static double time_of_stream(const bench* b) {
   const int bodies = 1 + (int)((size_t)g->cells * SCRATCH_WORDS * sizeof(uint64_t) / (g->stream + 1));
   double best = INFINITY;
   for (int i = 0; i < TRIES; i++) {
-    const double start = team_now();
+    const double start = now();
     for (int k = 0; k < bodies; k++) task_stream(g, k % g->cells, (size_t)(k / g->cells));
-    best = fmin(best, 1e9 * (team_now() - start));
+    best = fmin(best, 1e9 * (now() - start));
   }
   return best / bodies;
 }
@@ -95,9 +95,9 @@ static double timed(bench* b) {
   const team* const t = &b->r->team;
   graph_reset(&b->g);
   team_max(t, 0);
-  const double start = team_now();
+  const double start = now();
   (b->replay ? b->r->replay : b->r->run)(&b->g);
-  const double seconds = team_max(t, team_now() - start);
+  const double seconds = team_max(t, now() - start);
   team_agree(t, graph_answer(&b->g, b->r->owns) == b->expected, TEAM_WRONG,
              "wrong answer of %s: a dependence of graph "
              "%s was not respected, or a task was left out",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <task.h>
 
+#include "../../apps/common/clock.h"
 #include "../../apps/common/shared.h"
 
 enum { WORDS = 1024, FIRST = 4 }; /* of a section; trips of a round that do not count */
@@ -22,7 +23,7 @@ typedef struct turn {
 /* Of a section the first and the last word, and each time another one, have the number of the last turn. */
 static void body(void* argument) {
   const turn* const t = argument;
-  if (t->start != NULL) *t->start = team_now();
+  if (t->start != NULL) *t->start = now();
   const uint64_t before = (uint64_t)t->number - 1, now = (uint64_t)t->number;
   if (t->others[0] != before || t->others[WORDS - 1] != before || t->others[before % WORDS] != before) *t->wrong = 1;
   t->mine[0] = t->mine[WORDS - 1] = t->mine[now % WORDS] = now;

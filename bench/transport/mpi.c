@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../json.h"
+
 enum { piece = 4 << 20, piece_words = piece / 8, most_samples = 1 << 16 };
 
 typedef struct samples {
@@ -22,7 +24,7 @@ typedef struct shape {
 } shape;
 
 static int rank;
-static char line[4096];
+static json_line line;
 
 static void add(samples* s, double value) {
   if (s->count < most_samples) s->value[s->count++] = value;
@@ -46,10 +48,7 @@ static void check(int good, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void report(const char* name, double value) {
-  const size_t used = strlen(line);
-  snprintf(line + used, sizeof line - used, "%s\"%s\": %.9g", used == 0 ? "" : ", ", name, value);
-}
+static void report(const char* name, double value) { json_add(&line, name, value); }
 
 static uint64_t* words(size_t count) {
   uint64_t* a = malloc(count * sizeof *a);
@@ -169,6 +168,6 @@ int main(int argc, char** argv) {
     check(known, "no such case");
   }
   MPI_Finalize();
-  if (rank == 0) printf("{%s}\n", line);
+  if (rank == 0) json_print(&line);
   return 0;
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "../json.h"
 #include "base/log.hpp"
 #include "base/tables/options.hpp"
 #include "base/wait.hpp"
@@ -124,17 +125,15 @@ class Bench {
   }
   void free(const Area& area) { require(memory_->arrays().free(area.words, "free of the benchmark")); }
 
-  void report(const char* name, double value) {
-    line_ += format("%s\"%s\": %.9g", line_.empty() ? "" : ", ", name, value);
-  }
+  void report(const char* name, double value) { json_add(&line_, name, value); }
   void finish() {
     require(memory_->stop("the end of the benchmark"));
-    if (asks()) std::printf("{%s}\n", line_.c_str());
+    if (asks()) json_print(&line_);
   }
 
  private:
   std::unique_ptr<Memory> memory_;
-  std::string line_;
+  json_line line_ = {};
 };
 
 struct Case {

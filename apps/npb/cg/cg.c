@@ -230,18 +230,18 @@ static void multiply_block(const cg_job* job, const double* restrict p, double* 
 /* Returns A p, in q or elsewhere. */
 static const double* multiply(const cg_job* job, npb* n, const double* p, double* q) {
   multiply_block(job, p, job->w);
-  n->communication -= npb_now();
+  n->communication -= now();
   const double* product = job->exchange(job, q);
-  n->communication += npb_now();
+  n->communication += now();
   return product;
 }
 
 static double dot(const cg_job* job, npb* n, const double* restrict a, const double* restrict b) {
   double sum = 0;
   for (int j = 0; j < job->width; j++) sum += a[j] * b[j];
-  n->communication -= npb_now();
+  n->communication -= now();
   sum = job->sum(job, sum);
-  n->communication += npb_now();
+  n->communication += now();
   return sum;
 }
 

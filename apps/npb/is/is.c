@@ -104,7 +104,7 @@ static void count(is_job* job, int iteration) {
 }
 
 void is_sort(is_job* job, const int* bounds, int* const* near) {
-  job->sorting -= npb_now();
+  job->sorting -= now();
   int *at[IS_BUCKETS], *next = job->sorted;
   for (int b = 0; b < IS_BUCKETS; next += job->sizes[b++]) at[b] = next;
   for (int i = 0; near != NULL && i < job->ranks; i++) {
@@ -114,7 +114,7 @@ void is_sort(is_job* job, const int* bounds, int* const* near) {
   const int* restrict keys = job->keys;
   const int end = job->count, shift = job->shift;
   for (int i = 0; i < end; i++) *at[keys[i] >> shift]++ = keys[i];
-  job->sorting += npb_now();
+  job->sorting += now();
 }
 
 void is_bounds(const is_job* job, const int* totals, int* bounds) {
@@ -178,9 +178,9 @@ int is_run(is_job* job, npb* n) {
     count(job, iteration);
     memset(totals, 0, sizeof totals);
     job->sorting = 0;
-    n->communication -= npb_now();
+    n->communication -= now();
     mine = job->exchange(job, totals, bounds);
-    n->communication += npb_now() - job->sorting;
+    n->communication += now() - job->sorting;
     give_ranks(job, iteration, bounds, totals, mine);
   }
   npb_stop(n);
